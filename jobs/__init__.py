@@ -1,0 +1,1 @@
+"""Background work. Nothing is queued yet: signed event deliveries will live here."""

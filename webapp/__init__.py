@@ -1,0 +1,1 @@
+"""Askback: the installable application (factory in `webapp.app`)."""

@@ -1,0 +1,121 @@
+"""One database handle for SQLite and PostgreSQL: column types, ids, write transactions.
+
+Times are BIGINT milliseconds since the epoch, because clients re-parse dates to milliseconds.
+"""
+
+import secrets
+import threading
+from datetime import UTC, datetime
+from typing import Any
+
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import BigInteger, Dialect, Engine, MetaData, event
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.types import TypeDecorator
+
+IMMEDIATE = "askback_immediate"
+_sqlite_writers = threading.Lock()
+
+
+def to_millis(moment: datetime) -> int:
+    """Milliseconds since the epoch of an aware datetime; finer parts are cut, not rounded."""
+    if moment.tzinfo is None:
+        raise ValueError("naive datetime")
+    return (int(moment.timestamp()) * 1000) + moment.microsecond // 1000
+
+
+def from_millis(millis: int) -> datetime:
+    """Aware UTC datetime of milliseconds since the epoch."""
+    seconds, rest = divmod(millis, 1000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware in, aware UTC out; stored as BIGINT milliseconds on both databases."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return None if value is None else to_millis(value)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else from_millis(value)
+
+
+class Base(DeclarativeBase):
+    """Declarative base; constraint names follow one convention so that migrations can name them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: UtcDateTime}
+
+
+db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False})
+
+
+def new_id(prefix: str) -> str:
+    """`prefix_` and 96 random bits as hexadecimal digits."""
+    return f"{prefix}_{secrets.token_hex(12)}"
+
+
+def utc_now() -> datetime:
+    """The current moment, aware UTC, cut to milliseconds as it will be stored."""
+    moment = datetime.now(UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def begin_write() -> None:
+    """Make the session's transaction a writing one; call it before the first write of a use case.
+
+    SQLite: ends an open read transaction and starts BEGIN IMMEDIATE behind one process-wide lock
+    (writers that wait on the busy handler alone starve each other). PostgreSQL: nothing to do.
+    """
+    if db.engine.dialect.name != "sqlite":
+        return
+    session = db.session
+    if session.in_transaction():
+        if session.connection().get_execution_options().get(IMMEDIATE):
+            return
+        session.rollback()
+    session.connection(execution_options={IMMEDIATE: True})
+
+
+def prepare_engine(engine: Engine) -> None:
+    """Attach the SQLite settings and the writer lock; PostgreSQL engines are left as they are."""
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _sqlite_pragmas)
+        event.listen(engine, "begin", _sqlite_begin)
+        event.listen(engine.pool, "checkin", _release_writers)
+
+
+def _sqlite_pragmas(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None
+    for pragma in (
+        "busy_timeout=15000",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _sqlite_begin(connection: Any) -> None:
+    if not connection.get_execution_options().get(IMMEDIATE):
+        connection.exec_driver_sql("BEGIN")
+        return
+    _sqlite_writers.acquire()
+    connection.connection.record_info["writer"] = True
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _release_writers(_connection: Any, record: Any) -> None:
+    if record.record_info.pop("writer", False):
+        _sqlite_writers.release()

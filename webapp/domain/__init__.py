@@ -1,0 +1,1 @@
+"""Rules and storage: one file per noun, without Flask."""

@@ -1,0 +1,128 @@
+"""What a form asks: the content that an agent drafts, a creator confirms and a form keeps."""
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypedDict
+
+import orjson
+from sqlalchemy import JSON, Enum, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.domain.terms import DEFAULT_FOLLOW_UPS, FollowUpMode, ResponseLimit, ResponseMode
+
+
+class QuestionRow(TypedDict, total=False):
+    """A question as stored in JSON; `context` is the public helping line and may be absent."""
+
+    id: str
+    text: str
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormSettings:
+    """The five settings with every default filled in."""
+
+    follow_up_mode: FollowUpMode
+    response_mode: ResponseMode
+    response_limit: ResponseLimit
+    max_followups_per_question: int
+    max_total_questions: int | None
+
+
+def words(kind: type[StrEnum], name: str) -> Enum:
+    """A column type for a closed word set: the value as text, guarded by a CHECK."""
+    return Enum(
+        kind,
+        name=name,
+        native_enum=False,
+        create_constraint=True,
+        length=32,
+        values_callable=lambda members: [member.value for member in members],
+    )
+
+
+class Content:
+    """Columns shared by `Draft` and `Form`. `private_context` never leaves the creator's side."""
+
+    title: Mapped[str] = mapped_column(Text)
+    goal: Mapped[str | None] = mapped_column(Text)
+    private_context: Mapped[str | None] = mapped_column(Text)
+    questions: Mapped[list[QuestionRow]] = mapped_column(JSON)
+    follow_up_mode: Mapped[FollowUpMode] = mapped_column(words(FollowUpMode, "follow_up_mode"))
+    response_mode: Mapped[ResponseMode] = mapped_column(words(ResponseMode, "response_mode"))
+    response_limit: Mapped[ResponseLimit] = mapped_column(words(ResponseLimit, "response_limit"))
+    followups_given: Mapped[int | None]
+    max_total_questions: Mapped[int | None]
+
+    @property
+    def max_followups_per_question(self) -> int:
+        """The number given, else the default of the current mode."""
+        if self.followups_given is None:
+            return DEFAULT_FOLLOW_UPS[self.follow_up_mode]
+        return self.followups_given
+
+    @property
+    def settings(self) -> FormSettings:
+        return FormSettings(
+            self.follow_up_mode,
+            self.response_mode,
+            self.response_limit,
+            self.max_followups_per_question,
+            self.max_total_questions,
+        )
+
+    @property
+    def most_questions(self) -> int:
+        """The worst case for one respondent: scripted questions plus all follow-ups under the cap."""
+        scripted = len(self.questions)
+        most = scripted * (1 + self.max_followups_per_question)
+        if self.max_total_questions is None:
+            return most
+        return max(scripted, min(most, self.max_total_questions))
+
+
+CONTENT_COLUMNS = (
+    "title",
+    "goal",
+    "private_context",
+    "questions",
+    "follow_up_mode",
+    "response_mode",
+    "response_limit",
+    "followups_given",
+    "max_total_questions",
+)
+
+
+def snapshot(content: Content) -> dict[str, Any]:
+    """The content columns by name, as stored in the history and copied into a form."""
+    return {name: getattr(content, name) for name in CONTENT_COLUMNS}
+
+
+def content_hash(content: Content) -> str:
+    """SHA-256 over everything that a confirmation covers, in one canonical JSON form."""
+    covered = {
+        **snapshot(content),
+        "followups_given": content.max_followups_per_question,
+    }
+    return hashlib.sha256(orjson.dumps(covered, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def missing_parts(content: Content) -> list[str]:
+    """What stops this content from being published, as words for a sentence; empty when complete."""
+    missing = [] if content.title.strip() else ["a title"]
+    if not content.questions:
+        missing.append("a question")
+    if any(not question["text"].strip() for question in content.questions):
+        missing.append("words for every question")
+    if lacks_context(content):
+        missing.append("the private context that smart follow-ups need")
+    return missing
+
+
+def lacks_context(content: Content) -> bool:
+    """True when the contract's context rule is broken (spec, FormDraftInput.context)."""
+    smart = content.follow_up_mode is FollowUpMode.SMART
+    return smart and not (content.private_context or "").strip()

@@ -1,0 +1,21 @@
+"""Every bound with its unit and its source."""
+
+TITLE_MAX_CHARS = 120  # spec, Limits; Unicode code points
+GOAL_MAX_CHARS = 2000  # spec, Limits
+CONTEXT_MAX_CHARS = 4000  # spec, Limits
+QUESTIONS_MAX = 20  # spec, Limits
+FOLLOW_UPS_MAX = 50  # spec, Limits
+TOTAL_QUESTIONS_MAX = 50  # spec, Limits
+
+QUESTION_ID_MAX_CHARS = 200  # our choice: room for any id scheme of an agent
+QUESTION_TEXT_MAX_CHARS = 2000  # our choice: as a goal
+ANSWER_MAX_CHARS = 20_000  # our choice: longer typed answers stay in the box with a message
+RESPONDER_NAME_MAX_CHARS = 80  # our choice
+PAGE_MAX_ITEMS = 200  # our choice: answers and completions in one result page
+PAGE_MAX_BYTES = 512 * 1024  # our choice: keeps a page inside an agent's context
+ABANDONED_AFTER_SECONDS = 24 * 3600  # our choice
+INVITE_LIFETIME_SECONDS = 24 * 3600  # our choice
+IDEMPOTENCY_KEY_MAX_CHARS = 255  # as Stripe
+IDEMPOTENCY_KEPT_SECONDS = 24 * 3600  # as Stripe
+PASSWORD_MIN_CHARS = 12  # our choice, no composition rules
+PASSWORD_MAX_CHARS = 128  # bounds the hashing cost

@@ -1,0 +1,82 @@
+"""Every closed set of words, spelled as on the wire."""
+
+from enum import StrEnum
+
+
+class DraftStatus(StrEnum):
+    """spec, FormDraft.status"""
+
+    DRAFT = "draft"
+    PUBLISHED = "published"
+
+
+class FormStatus(StrEnum):
+    """`completed`: the single answer of a `one` form has come; `closed`: by creator, date or cap."""
+
+    PUBLISHED = "published"
+    COMPLETED = "completed"
+    CLOSED = "closed"
+
+
+class SessionStatus(StrEnum):
+    """`abandoned` is computed on read and never stored."""
+
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    ABANDONED = "abandoned"
+
+
+class FollowUpMode(StrEnum):
+    """spec, FormSettings.followUpMode"""
+
+    NONE = "none"
+    SMART = "smart"
+    DEEP_DIVE = "deep_dive"
+
+
+class ResponseMode(StrEnum):
+    """spec, FormSettings.responseMode"""
+
+    VOICE_PREFERRED = "voice_preferred"
+    TEXT_ONLY = "text_only"
+    VOICE_ONLY = "voice_only"
+
+
+class ResponseLimit(StrEnum):
+    """spec, FormSettings.responseLimit; `one` is one completed response in all"""
+
+    ONE = "one"
+    MULTIPLE = "multiple"
+
+
+class QuestionKind(StrEnum):
+    """spec, ResponseAnswer.questionKind"""
+
+    SCRIPTED = "scripted"
+    FOLLOW_UP = "followup"
+
+
+class ResponseType(StrEnum):
+    """spec, ResponseAnswer.responseType"""
+
+    VOICE = "voice"
+    TEXT = "text"
+
+
+class ConfirmationMethod(StrEnum):
+    """Whose word a publish rests on."""
+
+    BROWSER = "browser"
+    AGENT_ATTESTED = "agent_attested"
+
+
+class Scope(StrEnum):
+    """spec, Authentication 3"""
+
+    FORMS_READ = "forms:read"
+    RESPONSES_READ = "responses:read"
+    FORMS_WRITE = "forms:write"
+    OFFLINE_ACCESS = "offline_access"
+
+
+DEFAULT_FOLLOW_UPS = {FollowUpMode.NONE: 0, FollowUpMode.SMART: 2, FollowUpMode.DEEP_DIVE: 5}

@@ -1,0 +1,11 @@
+"""Extension objects, created unbound and bound by `webapp.app.create_app`."""
+
+from flask_login import LoginManager
+from flask_migrate import Migrate
+from flask_wtf import CSRFProtect
+from htmx_flask import Htmx
+
+csrf = CSRFProtect()
+htmx = Htmx()
+login = LoginManager()
+migrate = Migrate(render_as_batch=True)
