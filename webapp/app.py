@@ -1,27 +1,28 @@
 """The application factory: settings in, a bound Flask application out."""
 
 from pathlib import Path
-from typing import cast
 
-from flask import Flask, current_app
+from flask import Flask
 from jinja2 import StrictUndefined
 
-from webapp.config import Settings
+from webapp.config import Settings, settings
 from webapp.database import db, prepare_engine
 from webapp.extensions import csrf, htmx, login, migrate
+
+__all__ = ["create_app", "settings"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def create_app(settings: Settings) -> Flask:
-    """An application on `settings`; nothing is started and no schema is changed."""
+def create_app(config: Settings) -> Flask:
+    """An application on `config`; nothing is started and no schema is changed."""
     app = Flask(
         "webapp", template_folder=str(ROOT / "templates"), static_folder=str(ROOT / "static")
     )
     app.config.update(
-        SETTINGS=settings,
-        SECRET_KEY=settings.secret_key,
-        SQLALCHEMY_DATABASE_URI=settings.database_url,
+        SETTINGS=config,
+        SECRET_KEY=config.secret_key,
+        SQLALCHEMY_DATABASE_URI=config.database_url,
     )
     app.jinja_env.undefined = StrictUndefined
     db.init_app(app)
@@ -32,8 +33,3 @@ def create_app(settings: Settings) -> Flask:
     htmx.init_app(app)
     login.init_app(app)
     return app
-
-
-def settings() -> Settings:
-    """The settings of the current application."""
-    return cast(Settings, current_app.config["SETTINGS"])

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
+
+from flask import current_app
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +35,8 @@ class Settings:
     def mcp_url(self) -> str:
         """The second protected resource."""
         return f"{self.public_url}/mcp/app"
+
+
+def settings() -> Settings:
+    """The settings of the current application."""
+    return cast(Settings, current_app.config["SETTINGS"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import BigInteger, Dialect, Engine, MetaData, event
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.orm import DeclarativeBase, registry
 from sqlalchemy.types import TypeDecorator
 
 IMMEDIATE = "askback_immediate"
@@ -55,7 +55,7 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {datetime: UtcDateTime}
+    registry = registry(metadata=metadata, type_annotation_map={datetime: UtcDateTime})
 
 
 db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False})
@@ -80,7 +80,7 @@ def begin_write() -> None:
     """
     if db.engine.dialect.name != "sqlite":
         return
-    session = db.session
+    session = db.session()
     if session.in_transaction():
         if session.connection().get_execution_options().get(IMMEDIATE):
             return

@@ -75,7 +75,7 @@ class Content:
 
     @property
     def most_questions(self) -> int:
-        """The worst case for one respondent: scripted questions plus all follow-ups under the cap."""
+        """The worst case for one respondent: scripted questions plus follow-ups under the cap."""
         scripted = len(self.questions)
         most = scripted * (1 + self.max_followups_per_question)
         if self.max_total_questions is None:
@@ -111,7 +111,7 @@ def content_hash(content: Content) -> str:
 
 
 def missing_parts(content: Content) -> list[str]:
-    """What stops this content from being published, as words for a sentence; empty when complete."""
+    """What stops a publish, as words for a sentence; empty when complete."""
     missing = [] if content.title.strip() else ["a title"]
     if not content.questions:
         missing.append("a question")

@@ -2,7 +2,7 @@
 
 
 class Outcome(Exception):
-    """Base of all expected failures; `resolution` is the actionable hint of the contract's Error."""
+    """Base of expected failures; `resolution` is the actionable hint of the contract's Error."""
 
     def __init__(self, code: str, message: str, resolution: str) -> None:
         super().__init__(message)
@@ -12,7 +12,7 @@ class Outcome(Exception):
 
 
 class InvalidInput(Outcome):
-    """The request itself is wrong (400); `field` is the path of the value, "" for the whole body."""
+    """The request itself is wrong (400); `field` is the path of the value, "" for the body."""
 
     def __init__(self, code: str, message: str, resolution: str, field: str = "") -> None:
         super().__init__(code, message, resolution)

@@ -11,7 +11,7 @@ class DraftStatus(StrEnum):
 
 
 class FormStatus(StrEnum):
-    """`completed`: the single answer of a `one` form has come; `closed`: by creator, date or cap."""
+    """`completed`: a `one` form has its response; `closed`: by creator, date or cap."""
 
     PUBLISHED = "published"
     COMPLETED = "completed"

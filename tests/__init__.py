@@ -1,0 +1,1 @@
+"""The test suite; `make test` provides every server it needs."""

@@ -1,0 +1,124 @@
+"""Fixtures for every test: an application per database, rows deleted after each test."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import delete
+
+from tests.factories import make_account
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
+
+pytest_plugins = ["tests.services"]
+
+
+def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:
+    """Tests talk to this machine only; servers, browsers and Node are processes of their own."""
+    if event != "socket.connect" or not isinstance(arguments[1], tuple):
+        return
+    host = arguments[1][0]
+    if host != "localhost" and not ip_address(host.partition("%")[0]).is_loopback:
+        raise RuntimeError(f"a test opened a connection to {host}")
+
+
+sys.addaudithook(_refuse_outside)
+
+
+@dataclass
+class Clock:
+    """A moment under the control of the test; pass `clock.now` as `now=`."""
+
+    now: datetime = field(default_factory=utc_now)
+
+    def forward(self, **duration: float) -> datetime:
+        self.now += timedelta(**duration)
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, data_folder: Path) -> str:
+    """A database of this test run, shared by its tests; SQLite unless the test is marked."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return f"sqlite:///{data_folder}/tests.sqlite3"
+    url: str = request.getfixturevalue("postgresql_url")
+    return url
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest, database_url: str, data_folder: Path) -> Settings:
+    """Embedded settings; `@pytest.mark.settings(name=value)` changes single ones."""
+    values: dict[str, Any] = {
+        "public_url": "http://127.0.0.1:8000",
+        "database_url": database_url,
+        "secret_key": "only-for-tests-only-for-tests-only-for-tests",
+        "data_folder": data_folder,
+    }
+    marker = request.node.get_closest_marker("settings")
+    return Settings(**values | (marker.kwargs if marker else {}))
+
+
+@pytest.fixture(scope="session")
+def applications() -> Iterator[dict[Settings, Flask]]:
+    """One application per settings, so that the schema of a database is made once."""
+    made: dict[Settings, Flask] = {}
+    yield made
+    for app in made.values():
+        with app.app_context():
+            db.engine.dispose()
+
+
+@pytest.fixture
+def app(settings: Settings, applications: dict[Settings, Flask]) -> Iterator[Flask]:
+    """The application on an empty database. No context is pushed: requests make their own."""
+    if settings not in applications:
+        applications[settings] = create_app(settings)
+        with applications[settings].app_context():
+            db.create_all()
+    yield applications[settings]
+    delete_rows(applications[settings])
+
+
+def delete_rows(app: Flask) -> None:
+    """Empty every table, children first."""
+    with app.app_context(), db.engine.begin() as connection:
+        for table in reversed(db.metadata.sorted_tables):
+            connection.execute(delete(table))
+
+
+@pytest.fixture
+def app_context(app: Flask) -> Iterator[None]:
+    """For tests that call use cases directly. Not together with `client`, which would share `g`."""
+    with app.app_context():
+        yield
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def account(app: Flask) -> Account:
+    """A creator; the row is detached, its columns are loaded."""
+    with app.app_context():
+        return make_account()

@@ -1,0 +1,7 @@
+"""Marks that choose the database of a test."""
+
+import pytest
+
+# Runs a test once on SQLite and once on PostgreSQL.
+both_databases = pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
+on_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)

