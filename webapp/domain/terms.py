@@ -79,4 +79,32 @@ class Scope(StrEnum):
     OFFLINE_ACCESS = "offline_access"
 
 
-DEFAULT_FOLLOW_UPS = {FollowUpMode.NONE: 0, FollowUpMode.SMART: 2, FollowUpMode.DEEP_DIVE: 5}
+DEFAULT_FOLLOW_UPS = {
+    FollowUpMode.NONE: 0,
+    FollowUpMode.SMART: 2,
+    FollowUpMode.DEEP_DIVE: 5,
+}
+
+
+class ClientKind(StrEnum):
+    """How a client became known: by the operator, by RFC 7591, by its metadata document."""
+
+    PRE_REGISTERED = "pre"
+    DYNAMIC = "dcr"
+    DOCUMENT = "cimd"
+
+
+class TokenKind(StrEnum):
+    """The two kinds of OAuth tokens"""
+
+    ACCESS = "access"
+    REFRESH = "refresh"
+
+
+class RevokedReason(StrEnum):
+    """Why a connection ended; the two reuse reasons are shown as security notices."""
+
+    DISCONNECTED = "disconnected"
+    REVOKED_BY_CLIENT = "revoked_by_client"
+    CODE_REUSE = "code_reuse"
+    REFRESH_REUSE = "refresh_reuse"

@@ -1,0 +1,154 @@
+"""Who is calling: the bearer token of a request, checked for one resource and its scopes."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import NoReturn, ParamSpec, TypeVar, cast
+
+from flask import g, request
+
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain.errors import Outcome
+from webapp.domain.terms import Scope
+from webapp.oauth.resources import resource_metadata_url
+from webapp.oauth.secrets import ACCESS_PREFIX, looks_like
+from webapp.oauth.tokens import TokenRow, find_access_token, note_use
+
+QUERY_NAMES = ("access_token", "token")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The connection behind a call; `attests_publish`: its publish counts as the creator's word."""
+
+    account_id: str
+    grant_id: str
+    client_id: str
+    client_name: str
+    scopes: frozenset[str]
+    token_id: str
+    attests_publish: bool
+
+
+class Unauthenticated(Outcome):
+    """No token that fits, or a scope is missing; `challenge` is the WWW-Authenticate value."""
+
+    status = 401
+
+    def __init__(self, message: str, resolution: str, challenge: str) -> None:
+        super().__init__("authentication_required", message, resolution)
+        self.challenge = challenge
+
+
+def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a REST route run only for a token of the REST API that has all of `scopes`.
+
+    Sets `g.caller`; raises Unauthenticated with the challenge of RFC 6750 section 3 and RFC 9728.
+    A missing scope is a 401 that asks for the scopes granted plus needed.
+    """
+
+    def decorate(view: Callable[P, R]) -> Callable[P, R]:
+        @wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            caller = authenticate(settings().api_url, scopes, now=utc_now())
+            if not caller.scopes.issuperset(scopes):
+                _refuse_scope(caller, scopes)
+            g.caller = caller
+            return view(*args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def current_caller() -> Caller:
+    """The connection behind the current call; only inside a guarded route."""
+    return cast(Caller, g.caller)
+
+
+def authenticate(resource: str, asked: Iterable[Scope], *, now: datetime) -> Caller:
+    """The caller of this request when its token is valid for `resource`; scopes are not judged.
+
+    asked   the scopes to name in the challenge when there is no usable token
+    """
+    token = _bearer_token(resource, asked)
+    row = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
+    problem = _problem(row, resource, now)
+    if row is None or problem is not None:
+        raise _invalid_token(problem or "This access token is not known here.", resource, asked)
+    note_use(row, now=now)
+    return Caller(
+        account_id=row.account_id,
+        grant_id=row.grant_id,
+        client_id=row.client_id,
+        client_name=row.client_name,
+        scopes=frozenset(row.scope.split()),
+        token_id=row.token_id,
+        attests_publish=row.attests_publish,
+    )
+
+
+def challenge(resource: str, scopes: Iterable[str], error: str = "", description: str = "") -> str:
+    """One WWW-Authenticate value; without `error` when no token was sent (RFC 6750 section 3.1)."""
+    parts = [f'error="{error}"', f'error_description="{description}"'] if error else []
+    metadata = resource_metadata_url(settings(), resource)
+    parts += [f'resource_metadata="{metadata}"', f'scope="{" ".join(scopes)}"']
+    return "Bearer " + ", ".join(parts)
+
+
+def _bearer_token(resource: str, asked: Iterable[Scope]) -> str:
+    if any(name in request.args for name in QUERY_NAMES):
+        raise _invalid_token(
+            "A token in the address is refused.",
+            resource,
+            asked,
+            error="invalid_request",
+        )
+    scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
+    if not scheme:
+        raise Unauthenticated(
+            "This call needs an access token.",
+            "Send the header Authorization: Bearer with an access token; "
+            "the WWW-Authenticate header says where to get one.",
+            challenge(resource, asked),
+        )
+    if scheme.lower() != "bearer":
+        raise _invalid_token("The Authorization header is not a bearer token.", resource, asked)
+    return token.strip()
+
+
+def _problem(row: TokenRow | None, resource: str, now: datetime) -> str | None:
+    if row is None:
+        return "This access token is not known here."
+    if row.revoked_at or row.grant_revoked_at or row.client_disabled_at:
+        return "This access token was revoked."
+    if row.expires_at <= now or row.grant_expires_at <= now:
+        return "This access token has expired."
+    if row.resource != resource:
+        return "This access token is for another resource."
+    return None
+
+
+def _invalid_token(
+    message: str, resource: str, asked: Iterable[Scope], *, error: str = "invalid_token"
+) -> Unauthenticated:
+    return Unauthenticated(
+        message,
+        "Refresh the access token or connect again, and send it in the Authorization header.",
+        challenge(resource, asked, error, message),
+    )
+
+
+def _refuse_scope(caller: Caller, needed: Iterable[Scope]) -> NoReturn:
+    wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
+    message = f"This access token lacks the permission {' '.join(needed)}."
+    raise Unauthenticated(
+        message,
+        "Ask the creator for consent again with the scopes named in the WWW-Authenticate header.",
+        challenge(settings().api_url, wanted, "insufficient_scope", message),
+    )

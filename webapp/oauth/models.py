@@ -1,0 +1,138 @@
+"""What the authorization server remembers: clients, grants, codes and tokens.
+
+A grant is one consent of one account for one client and one resource: a "connected agent".
+Codes, tokens and client secrets are kept as SHA-256 only.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin
+from sqlalchemy import JSON, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from webapp.database import Base
+from webapp.domain.content import words
+from webapp.domain.limits import CLIENT_ID_MAX_CHARS
+from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.oauth.redirects import redirect_matches
+from webapp.oauth.secrets import same_secret
+
+DEFAULT_SCOPE = Scope.FORMS_READ.value
+
+
+class OAuthClient(Base, ClientMixin):
+    """A program that may ask for consent. `details` is its metadata as validated by us."""
+
+    __tablename__ = "oauth_clients"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    client_id: Mapped[str] = mapped_column(String(CLIENT_ID_MAX_CHARS), unique=True)
+    kind: Mapped[ClientKind] = mapped_column(words(ClientKind, "kind"))
+    name: Mapped[str] = mapped_column(Text)
+    secret_hash: Mapped[str | None] = mapped_column(String(64))
+    details: Mapped[dict[str, Any]] = mapped_column(JSON)
+    fetched_until: Mapped[datetime | None]
+    created_at: Mapped[datetime]
+    disabled_at: Mapped[datetime | None]
+
+    @property
+    def redirect_uris(self) -> list[str]:
+        return list(self.details["redirect_uris"])
+
+    def get_client_id(self) -> str:
+        return self.client_id
+
+    def get_default_redirect_uri(self) -> str | None:
+        """The only registered address; with several the request has to name one."""
+        return self.redirect_uris[0] if len(self.redirect_uris) == 1 else None
+
+    def get_allowed_scope(self, scope: str | None) -> str:
+        """Every scope: what was registered is no ceiling, or step-up would break."""
+        return " ".join(dict.fromkeys((scope or DEFAULT_SCOPE).split()))
+
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
+        return any(redirect_matches(known, redirect_uri) for known in self.redirect_uris)
+
+    def check_client_secret(self, client_secret: str) -> bool:
+        return self.secret_hash is not None and same_secret(self.secret_hash, client_secret)
+
+    def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        """A client with a secret may use either secret method, one without only `none`."""
+        return (method == "none") == (self.secret_hash is None)
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type in self.details["grant_types"]
+
+
+class OAuthGrant(Base):
+    """One consent; revoking it kills all its tokens. `scope` is what the creator ticked."""
+
+    __tablename__ = "oauth_grants"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    client_pk: Mapped[str] = mapped_column(ForeignKey("oauth_clients.id"), index=True)
+    resource: Mapped[str] = mapped_column(Text)
+    scope: Mapped[str] = mapped_column(Text)
+    attests_publish: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    revoked_reason: Mapped[RevokedReason | None] = mapped_column(
+        words(RevokedReason, "revoked_reason")
+    )
+
+    client: Mapped[OAuthClient] = relationship(lazy="joined")
+
+
+class OAuthCode(Base, AuthorizationCodeMixin):
+    """An authorization code; `redirect_uri` is null when the request left it out."""
+
+    __tablename__ = "oauth_codes"
+    code_challenge_method = "S256"
+
+    code_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    grant_id: Mapped[str] = mapped_column(ForeignKey("oauth_grants.id"), index=True)
+    redirect_uri: Mapped[str | None] = mapped_column(Text)
+    scope: Mapped[str] = mapped_column(Text)
+    code_challenge: Mapped[str] = mapped_column(String(128))
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+    grant: Mapped[OAuthGrant] = relationship(lazy="joined")
+
+    def get_redirect_uri(self) -> str | None:
+        return self.redirect_uri
+
+    def get_scope(self) -> str:
+        return self.scope
+
+
+class OAuthToken(Base, TokenMixin):
+    """An access or a refresh token; a refresh token is spent once `rotated_at` is set."""
+
+    __tablename__ = "oauth_tokens"
+    __table_args__ = (Index("ix_oauth_tokens_expires_at", "expires_at"),)
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    kind: Mapped[TokenKind] = mapped_column(words(TokenKind, "kind"))
+    grant_id: Mapped[str] = mapped_column(ForeignKey("oauth_grants.id"), index=True)
+    scope: Mapped[str] = mapped_column(Text)
+    issued_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    rotated_at: Mapped[datetime | None]
+
+    grant: Mapped[OAuthGrant] = relationship(lazy="joined")
+
+    def check_client(self, client: OAuthClient) -> bool:
+        return self.grant.client_pk == client.id
+
+    def get_scope(self) -> str:
+        return self.scope

@@ -1,0 +1,31 @@
+"""The protected resources that a token can be for (RFC 8707): the REST API and the MCP endpoint."""
+
+from urllib.parse import urlsplit
+
+from webapp.config import Settings
+
+
+def resources(settings: Settings) -> tuple[str, str]:
+    """Both audiences; the first is used when a request names none."""
+    return settings.api_url, settings.mcp_url
+
+
+def resource_metadata_url(settings: Settings, resource: str) -> str:
+    """Where the RFC 9728 document of this resource is: the well-known part before its path."""
+    path = urlsplit(resource).path
+    return f"{settings.public_url}/.well-known/oauth-protected-resource{path}"
+
+
+def normal_resource(resource: str) -> str | None:
+    """Lower-case scheme and host, no trailing slash; None with a fragment or no scheme."""
+    try:
+        parts = urlsplit(resource)
+    except ValueError:
+        return None
+    if not parts.scheme or not parts.netloc or "#" in resource:
+        return None
+    return (
+        parts._replace(scheme=parts.scheme.lower(), netloc=parts.netloc.lower())
+        .geturl()
+        .rstrip("/")
+    )

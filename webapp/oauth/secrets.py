@@ -1,0 +1,34 @@
+"""Opaque credentials: 256 random bits behind a prefix that scanners can find, hashed at rest.
+
+Plain SHA-256 is enough for random input of that size; passwords are another matter.
+"""
+
+import hashlib
+import hmac
+import secrets
+
+CODE_PREFIX = "askac_"
+ACCESS_PREFIX = "askat_"
+REFRESH_PREFIX = "askrt_"
+CLIENT_SECRET_PREFIX = "askcs_"  # noqa: S105 (a public prefix, not a secret)
+
+RANDOM_BYTES = 32
+SECRET_CHARS = 6 + 43  # every prefix has six characters; 32 bytes are 43 in base64
+
+
+def new_secret(prefix: str) -> str:
+    return prefix + secrets.token_urlsafe(RANDOM_BYTES)
+
+
+def secret_hash(secret: str) -> str:
+    """SHA-256 as 64 hexadecimal digits; any text is accepted, also lone surrogates."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def same_secret(known_hash: str, secret: str) -> bool:
+    return hmac.compare_digest(known_hash, secret_hash(secret))
+
+
+def looks_like(prefix: str, secret: str) -> bool:
+    """False for anything that cannot be one of ours, so that garbage costs no look-up."""
+    return len(secret) == SECRET_CHARS and secret.startswith(prefix)

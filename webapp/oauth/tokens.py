@@ -1,0 +1,167 @@
+"""Making tokens, and the one row that the guard reads for each call."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.exc import IntegrityError
+
+from webapp.database import begin_write, db, new_id
+from webapp.domain.limits import (
+    ACCESS_TOKEN_LIFETIME_SECONDS,
+    GRANT_LIFETIME_SECONDS,
+    LAST_USED_EVERY_SECONDS,
+    REFRESH_IDLE_SECONDS,
+)
+from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
+from webapp.oauth.secrets import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
+
+COMMAND_LINE_CLIENT = "askback-command-line"
+
+PREFIXES = {TokenKind.ACCESS: ACCESS_PREFIX, TokenKind.REFRESH: REFRESH_PREFIX}
+LIFETIMES = {
+    TokenKind.ACCESS: timedelta(seconds=ACCESS_TOKEN_LIFETIME_SECONDS),
+    TokenKind.REFRESH: timedelta(seconds=REFRESH_IDLE_SECONDS),
+}
+
+
+class TokenRow(NamedTuple):
+    """A token with what its grant and client say, as selected by `find_access_token`."""
+
+    token_id: str
+    scope: str
+    expires_at: datetime
+    revoked_at: datetime | None
+    grant_id: str
+    account_id: str
+    resource: str
+    attests_publish: bool
+    grant_expires_at: datetime
+    grant_revoked_at: datetime | None
+    last_used_at: datetime | None
+    client_id: str
+    client_name: str
+    client_disabled_at: datetime | None
+
+
+LOOK_UP = (
+    select(
+        OAuthToken.id,
+        OAuthToken.scope,
+        OAuthToken.expires_at,
+        OAuthToken.revoked_at,
+        OAuthGrant.id,
+        OAuthGrant.account_id,
+        OAuthGrant.resource,
+        OAuthGrant.attests_publish,
+        OAuthGrant.expires_at,
+        OAuthGrant.revoked_at,
+        OAuthGrant.last_used_at,
+        OAuthClient.client_id,
+        OAuthClient.name,
+        OAuthClient.disabled_at,
+    )
+    .select_from(OAuthToken)
+    .join(OAuthGrant, OAuthGrant.id == OAuthToken.grant_id)
+    .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
+    .where(OAuthToken.token_hash == bindparam("hash"), OAuthToken.kind == TokenKind.ACCESS)
+)
+
+
+def find_access_token(token: str) -> TokenRow | None:
+    """The row of this access token in any state; one select, no entities."""
+    row = db.session.connection().execute(LOOK_UP, {"hash": secret_hash(token)}).first()
+    return None if row is None else TokenRow._make(row)
+
+
+def note_use(row: TokenRow, *, now: datetime) -> None:
+    """Remember that the connection was used, at most once a minute; commits."""
+    since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
+    if row.last_used_at is not None and row.last_used_at > since:
+        return
+    begin_write()
+    db.session.execute(
+        update(OAuthGrant).where(OAuthGrant.id == row.grant_id).values(last_used_at=now)
+    )
+    db.session.commit()
+
+
+def add_grant(
+    account_id: str, client: OAuthClient, scope: str, resource: str, *, now: datetime
+) -> OAuthGrant:
+    """A new consent in the session; the caller commits."""
+    grant = OAuthGrant(
+        id=new_id("con"),
+        account_id=account_id,
+        client_pk=client.id,
+        resource=resource,
+        scope=scope,
+        created_at=now,
+        expires_at=now + timedelta(seconds=GRANT_LIFETIME_SECONDS),
+    )
+    db.session.add(grant)
+    return grant
+
+
+def add_token(grant: OAuthGrant, kind: TokenKind, scope: str, *, now: datetime) -> str:
+    """A new token in the session, never outliving its grant; returns its text, kept nowhere."""
+    token = new_secret(PREFIXES[kind])
+    db.session.add(
+        OAuthToken(
+            id=new_id("tok"),
+            token_hash=secret_hash(token),
+            kind=kind,
+            grant_id=grant.id,
+            scope=scope,
+            issued_at=now,
+            expires_at=min(now + LIFETIMES[kind], grant.expires_at),
+        )
+    )
+    return token
+
+
+def issue_token(account_id: str, scopes: Iterable[Scope], resource: str, *, now: datetime) -> str:
+    """An access token without a browser, for the operator and for tests; commits.
+
+    Each call is a connection of its own, listed and disconnectable like any other.
+    """
+    begin_write()
+    client = _command_line_client(now=now)
+    scope = " ".join(sorted(scopes))
+    grant = add_grant(account_id, client, scope, resource, now=now)
+    db.session.flush()
+    token = add_token(grant, TokenKind.ACCESS, scope, now=now)
+    db.session.commit()
+    return token
+
+
+def revoke_grant(grant_id: str, reason: RevokedReason, *, now: datetime) -> None:
+    """End a connection with all its tokens; the first reason stays. The caller commits."""
+    db.session.execute(
+        update(OAuthGrant)
+        .where(OAuthGrant.id == grant_id, OAuthGrant.revoked_at.is_(None))
+        .values(revoked_at=now, revoked_reason=reason)
+    )
+
+
+def _command_line_client(*, now: datetime) -> OAuthClient:
+    known = select(OAuthClient).where(OAuthClient.client_id == COMMAND_LINE_CLIENT)
+    found = db.session.scalars(known).first()
+    if found is not None:
+        return found
+    try:
+        with db.session.begin_nested():
+            client = OAuthClient(
+                id=new_id("cli"),
+                client_id=COMMAND_LINE_CLIENT,
+                kind=ClientKind.PRE_REGISTERED,
+                name="Askback command line",
+                details={"redirect_uris": [], "grant_types": []},
+                created_at=now,
+            )
+            db.session.add(client)
+    except IntegrityError:
+        client = db.session.scalars(known).one()
+    return client
