@@ -5,6 +5,7 @@ from pathlib import Path
 from flask import Flask
 from jinja2 import StrictUndefined
 
+from webapp import health
 from webapp.config import Settings, settings
 from webapp.database import db, prepare_engine
 from webapp.extensions import csrf, htmx, login, migrate
@@ -32,4 +33,5 @@ def create_app(config: Settings) -> Flask:
     csrf.init_app(app)
     htmx.init_app(app)
     login.init_app(app)
+    app.register_blueprint(health.bp)
     return app

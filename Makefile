@@ -1,0 +1,66 @@
+# Everything runs from .venv, which these targets make themselves from the lock files.
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+CODE := webapp api jobs tests
+
+ifdef UV
+INSTALL = $(UV) pip install --quiet --python $(BIN)/python
+else
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+endif
+
+.PHONY: run test prove check format bench pictures help
+.DEFAULT_GOAL := help
+
+run: $(VENV)/.installed ## start Askback on http://127.0.0.1:8000 (HOST, PORT, PUBLIC_URL, ASKBACK_DATA)
+	@exec $(BIN)/askback run
+
+test: $(VENV)/.installed-test ## run every test with the servers and the browser it needs
+	$(BIN)/python -m pytest
+
+prove: $(VENV)/.installed-test ## run the long proofs with their full figures
+	$(BIN)/python -m pytest -m prove --timeout 3600
+
+check: $(VENV)/.installed-test ## check format, lint, types, import order, templates
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/mypy
+	PYTHONPATH=. $(BIN)/lint-imports
+	$(if $(wildcard templates/*),$(BIN)/djlint --quiet --lint --check templates)
+	$(if $(wildcard webapp/translations/*),$(BIN)/pybabel compile --directory webapp/translations)
+
+format: $(VENV)/.installed-test ## rewrite code and templates in the house format
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
+	$(if $(wildcard templates/*),$(BIN)/djlint --quiet --reformat templates)
+
+bench: $(VENV)/.installed-test ## measure against the ceiling routes and print the ratios
+	$(BIN)/python -m pytest -m bench --capture=no --timeout 3600 tests/bench
+
+pictures: $(VENV)/.installed-test ## photograph every page into ./pictures with a real browser
+	ASKBACK_PICTURES=pictures $(BIN)/python -m pytest tests/browser
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+
+$(VENV)/.installed-test: requirements-test.lock $(VENV)/.installed
+	$(INSTALL) --require-hashes -r requirements-test.lock
+	@touch $@
+
+$(VENV)/.installed: requirements.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Askback needs Python 3.11 or newer: install it, or name one with PYTHON="; exit 1; }
+ifdef UV
+	$(UV) venv --quiet --python $(PYTHON) $(VENV)
+else
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	echo "This Python cannot make virtual environments: install the package python3-venv (Debian, Ubuntu) or uv"; exit 1; }
+endif
