@@ -1,32 +1,245 @@
-"""Accounts: one creator each, made through a one-time link."""
+"""Accounts: one creator each, made through a one-time link or by the operator.
 
-from datetime import datetime
+An invite is such a link. It creates an account, or sets a new password for the one it names.
+"""
 
-from sqlalchemy import ForeignKey, String
+import hashlib
+import re
+import secrets
+import unicodedata
+from datetime import datetime, timedelta
+
+from sqlalchemy import ForeignKey, String, exists, select, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base
+from webapp.database import Base, begin_write, db, new_id
+from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.limits import (
+    ACCOUNT_NAME_MAX_CHARS,
+    EMAIL_MAX_CHARS,
+    INVITE_LIFETIME_SECONDS,
+)
+from webapp.domain.passwords import check_password, needs_rehash, password_hash, password_matches
+
+EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
 
 
 class Account(Base):
     """A creator with everything that belongs to them. `session_epoch` ends all browser sessions."""
 
     __tablename__ = "accounts"
+    # what Flask-Login reads
+    is_authenticated = True
+    is_active = True
+    is_anonymous = False
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    email: Mapped[str] = mapped_column(String(320), unique=True)
-    name: Mapped[str] = mapped_column(String(80))
+    email: Mapped[str] = mapped_column(String(EMAIL_MAX_CHARS), unique=True)
+    name: Mapped[str] = mapped_column(String(ACCOUNT_NAME_MAX_CHARS))
     password_hash: Mapped[str] = mapped_column(String(255))
     session_epoch: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
 
+    def get_id(self) -> str:
+        """What a browser session keeps: the account and the epoch it was signed in under."""
+        return f"{self.id}|{self.session_epoch}"
+
 
 class Invite(Base):
-    """A one-time link that creates an account; only the SHA-256 of its token is kept."""
+    """A one-time link; only the SHA-256 of its token is kept. `account_id`: whose password it sets.
+
+    `email` is fixed by the operator, or null when the person types it.
+    """
 
     __tablename__ = "invites"
 
     token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    email: Mapped[str | None] = mapped_column(String(EMAIL_MAX_CHARS))
+    account_id: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
-    account_id: Mapped[str | None] = mapped_column(ForeignKey("accounts.id"))
+    used_at: Mapped[datetime | None]
+
+
+def has_account() -> bool:
+    """Whether anybody has an account yet; without one the owner's link is printed at start."""
+    return bool(db.session.scalar(select(exists().select_from(Account))))
+
+
+def create_account(email: str, name: str, password: str, *, now: datetime) -> Account:
+    """A new account with a password. Raises InvalidInput, or StateConflict `email_taken`."""
+    address = clean_email(email)
+    known_hash = password_hash(check_password(password, address))
+    begin_write()
+    account = _add_account(address, clean_name(name, address), known_hash, now=now)
+    _commit_account(address)
+    return account
+
+
+def make_invite(*, email: str | None = None, now: datetime) -> str:
+    """The token of a new one-time link, valid for 24 h and kept nowhere; commits.
+
+    email   fixes the address; when it has an account already, the link sets a new password
+    """
+    token = secrets.token_urlsafe(32)
+    address = None if email is None else clean_email(email)
+    begin_write()
+    db.session.add(
+        Invite(
+            token_hash=_hash(token),
+            email=address,
+            account_id=db.session.scalar(select(Account.id).where(Account.email == address)),
+            created_at=now,
+            expires_at=now + timedelta(seconds=INVITE_LIFETIME_SECONDS),
+        )
+    )
+    db.session.commit()
+    return token
+
+
+def get_invite(token: str, *, now: datetime) -> Invite:
+    """The invite behind a link, left unused. Raises NotFound when unknown, used or expired."""
+    invite = db.session.get(Invite, _hash(token))
+    if invite is None or invite.used_at is not None or invite.expires_at <= now:
+        raise _no_invite()
+    return invite
+
+
+def accept_invite(token: str, email: str, name: str, password: str, *, now: datetime) -> Account:
+    """Use a link up: create its account, or set the new password of the account it names.
+
+    An address fixed by the invite wins over `email`. A new password ends all browser sessions.
+    Raises NotFound (link unknown, used, expired), InvalidInput, StateConflict `email_taken`.
+    """
+    invite = get_invite(token, now=now)
+    address = invite.email or clean_email(email)
+    account_id = invite.account_id
+    new_name = clean_name(name, address)
+    known_hash = password_hash(check_password(password, address))
+    begin_write()
+    _use_invite(token, now=now)
+    if account_id is None:
+        account = _add_account(address, new_name, known_hash, now=now)
+    else:
+        account = db.session.get_one(Account, account_id)
+        account.password_hash = known_hash
+        account.session_epoch += 1
+    _commit_account(address)
+    return account
+
+
+def find_sign_in(email: str, password: str) -> Account | None:
+    """The account with this address and password. Takes as long when there is no such account."""
+    account = _find_by_email(_normal(email))
+    known_hash = account.password_hash if account else None
+    if not password_matches(known_hash, password) or account is None:
+        return None
+    if needs_rehash(account.password_hash):
+        _rehash(account, password)
+    return account
+
+
+def find_session_account(session_id: str) -> Account | None:
+    """The account of a browser session made from `Account.get_id`, detached; None once ended."""
+    account_id, _, epoch = session_id.partition("|")
+    account = db.session.get(Account, account_id)
+    if account is None or str(account.session_epoch) != epoch:
+        return None
+    # a write transaction starts with a rollback, which would expire an attached row
+    db.session.expunge(account)
+    return account
+
+
+def end_sessions(account_id: str) -> None:
+    """Sign out everywhere: every browser session of the account ends; commits."""
+    begin_write()
+    db.session.execute(
+        update(Account)
+        .where(Account.id == account_id)
+        .values(session_epoch=Account.session_epoch + 1)
+    )
+    db.session.commit()
+
+
+def clean_email(email: str) -> str:
+    """The address in lower case and NFC. Raises InvalidInput when it cannot be one."""
+    address = _normal(email)
+    if len(address) > EMAIL_MAX_CHARS or not EMAIL.fullmatch(address):
+        raise InvalidInput(
+            "validation_failed",
+            "That is not an e-mail address.",
+            "Write it as name@example.com.",
+            field="email",
+        )
+    return address
+
+
+def clean_name(name: str, email: str) -> str:
+    """The name to show, or the mailbox part of the address when it is blank."""
+    text = "".join(char for char in unicodedata.normalize("NFC", name) if char.isprintable())
+    return (text.strip() or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS]
+
+
+def _add_account(email: str, name: str, known_hash: str, *, now: datetime) -> Account:
+    account = Account(
+        id=new_id("acc"), email=email, name=name, password_hash=known_hash, created_at=now
+    )
+    db.session.add(account)
+    return account
+
+
+def _commit_account(email: str) -> None:
+    try:
+        db.session.commit()
+    except IntegrityError as error:
+        db.session.rollback()
+        raise StateConflict(
+            "email_taken",
+            f"{email} has an account already.",
+            "Sign in with it, or use another address.",
+        ) from error
+
+
+def _use_invite(token: str, *, now: datetime) -> None:
+    """The one conditional update that only one of several parallel posts can win."""
+    used = db.session.execute(
+        update(Invite)
+        .where(Invite.token_hash == _hash(token), Invite.used_at.is_(None))
+        .values(used_at=now)
+        .returning(Invite.token_hash)
+    ).first()
+    if used is None:
+        db.session.rollback()
+        raise _no_invite()
+
+
+def _find_by_email(email: str) -> Account | None:
+    if not EMAIL.fullmatch(email):
+        return None
+    return db.session.scalars(select(Account).where(Account.email == email)).first()
+
+
+def _rehash(account: Account, password: str) -> None:
+    known_hash = password_hash(password)
+    begin_write()
+    db.session.execute(
+        update(Account).where(Account.id == account.id).values(password_hash=known_hash)
+    )
+    db.session.commit()
+
+
+def _normal(email: str) -> str:
+    return unicodedata.normalize("NFC", email).strip().lower()
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _no_invite() -> NotFound:
+    return NotFound(
+        "not_found",
+        "This link does not work any more.",
+        "It can be used once, within a day. Ask whoever runs this server for a new one.",
+    )

@@ -28,3 +28,5 @@ CLIENT_ID_MAX_CHARS = 2048  # our choice: a client id may be an address
 REDIRECT_URI_MAX_CHARS = 2000  # our choice
 REDIRECT_URIS_MAX = 20  # our choice
 CLIENT_NAME_MAX_CHARS = 80  # our choice
+EMAIL_MAX_CHARS = 254  # RFC 5321 section 4.5.3.1.3, as clarified by erratum 1690
+ACCOUNT_NAME_MAX_CHARS = 80  # our choice
