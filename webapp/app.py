@@ -5,10 +5,11 @@ from pathlib import Path
 from flask import Flask
 from jinja2 import StrictUndefined
 
-from webapp import health
+from webapp import assets, health, security
 from webapp.config import Settings, settings
 from webapp.database import db, prepare_engine
-from webapp.extensions import csrf, htmx, login, migrate
+from webapp.extensions import babel, csrf, htmx, login, migrate
+from webapp.pages import errors, filters
 
 __all__ = ["create_app", "settings"]
 
@@ -17,15 +18,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def create_app(config: Settings) -> Flask:
     """An application on `config`; nothing is started and no schema is changed."""
-    app = Flask(
-        "webapp", template_folder=str(ROOT / "templates"), static_folder=str(ROOT / "static")
-    )
+    app = Flask("webapp", template_folder=str(ROOT / "templates"), static_folder=None)
     app.config.update(
         SETTINGS=config,
         SECRET_KEY=config.secret_key,
         SQLALCHEMY_DATABASE_URI=config.database_url,
     )
     app.jinja_env.undefined = StrictUndefined
+    security.init_app(app, config)
     db.init_app(app)
     with app.app_context():
         prepare_engine(db.engine)
@@ -33,5 +33,9 @@ def create_app(config: Settings) -> Flask:
     csrf.init_app(app)
     htmx.init_app(app)
     login.init_app(app)
+    babel.init_app(app)
+    assets.init_app(app, ROOT / "static")
+    filters.init_app(app)
+    errors.init_app(app)
     app.register_blueprint(health.bp)
     return app

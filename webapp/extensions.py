@@ -1,10 +1,12 @@
 """Extension objects, created unbound and bound by `webapp.app.create_app`."""
 
+from flask_babel import Babel
 from flask_login import LoginManager
 from flask_migrate import Migrate
 from flask_wtf import CSRFProtect
 from htmx_flask import Htmx
 
+babel = Babel()
 csrf = CSRFProtect()
 htmx = Htmx()
 login = LoginManager()

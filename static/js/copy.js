@@ -1,0 +1,14 @@
+// A button that copies the value of the field it names, and says so.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copies]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copies);
+  const status = document.getElementById(button.getAttribute("aria-describedby"));
+  field.select();
+  try {
+    await navigator.clipboard.writeText(field.value);
+    status.textContent = button.dataset.done;
+  } catch {
+    status.textContent = button.dataset.failed;
+  }
+});

@@ -1,0 +1,10 @@
+// Ctrl or Cmd with Enter saves the form around the focus, Escape follows its cancel link.
+document.addEventListener("keydown", (event) => {
+  const form = event.target.closest?.("form[data-keys]");
+  if (!form || event.isComposing) return;
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
+  if (event.key === "Escape") form.querySelector("[data-cancel]")?.click();
+});

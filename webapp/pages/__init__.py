@@ -1,0 +1,1 @@
+"""HTML for people: creators at their desk, respondents with a slip."""

@@ -1,0 +1,111 @@
+"""What went wrong, as a page or as a note inside one: what happened, what is safe, what to do."""
+
+from http import HTTPStatus
+from typing import NamedTuple, TypeAlias
+
+from flask import Flask, Response, current_app
+from flask_babel import lazy_gettext as _
+from flask_babel.speaklater import LazyString
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import HTTPException
+
+from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
+from webapp.pages.fragments import VARIES_BY, wants_fragment
+
+Words: TypeAlias = str | LazyString
+
+
+class Problem(NamedTuple):
+    """A heading, and sentences that say what is safe and what to do next."""
+
+    title: Words
+    lead: Words
+
+
+GONE = Problem(
+    _("There is nothing at this address."),
+    _(
+        "It may be mistyped, or what was here has been removed. "
+        "If it belongs to somebody else, only they can open it."
+    ),
+)
+STALE_PAGE = Problem(
+    _("This page was open for too long."),
+    _("Nothing was changed. Go back, reload the page and do it once more."),
+)
+PROBLEMS = {
+    HTTPStatus.BAD_REQUEST: Problem(
+        _("That could not be read."),
+        _("Nothing was changed. Go back and try once more."),
+    ),
+    HTTPStatus.FORBIDDEN: Problem(
+        _("This is not allowed from here."),
+        _("Nothing was changed. Open the page in your browser, signed in, and do it there."),
+    ),
+    HTTPStatus.NOT_FOUND: GONE,
+    HTTPStatus.METHOD_NOT_ALLOWED: Problem(
+        _("This address does not do that."),
+        _("Nothing was changed. Go back and use the buttons of the page."),
+    ),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: Problem(
+        _("That is too much at once."),
+        _("Nothing was saved. Go back, shorten it and send it again."),
+    ),
+    HTTPStatus.TOO_MANY_REQUESTS: Problem(
+        _("Too many tries in a short time."), _("Wait a little, then try again.")
+    ),
+    HTTPStatus.INTERNAL_SERVER_ERROR: Problem(
+        _("Something broke on our side."),
+        _("It has been written down for whoever runs this server. What was saved before is safe."),
+    ),
+    HTTPStatus.SERVICE_UNAVAILABLE: Problem(
+        _("The storage does not answer just now."),
+        _("What was saved before is safe. Wait a little, then try again."),
+    ),
+}
+STATUSES: dict[type[Outcome], HTTPStatus] = {
+    InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
+    NotFound: HTTPStatus.NOT_FOUND,
+    StateConflict: HTTPStatus.CONFLICT,
+}
+
+
+def init_app(app: Flask) -> None:
+    """Answer every failure that a page route lets rise."""
+    app.register_error_handler(Outcome, outcome)
+    app.register_error_handler(CSRFError, stale_page)
+    app.register_error_handler(HTTPException, http_problem)
+
+
+def outcome(error: Outcome) -> Response:
+    """An expected failure of a use case, in the words that the API uses too."""
+    status = STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
+    if status is HTTPStatus.NOT_FOUND:
+        return problem(GONE, status)
+    return problem(Problem(error.message, error.resolution), status)
+
+
+def stale_page(_error: CSRFError) -> Response:
+    """The form's token is missing, foreign or expired."""
+    return problem(STALE_PAGE, HTTPStatus.BAD_REQUEST)
+
+
+def http_problem(error: HTTPException) -> Response:
+    """Any other refusal; its headers, as `Allow` and `Retry-After`, are kept."""
+    status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
+    found = PROBLEMS.get(status, PROBLEMS[HTTPStatus.BAD_REQUEST])
+    response = problem(found, status)
+    for name, value in error.get_headers():
+        if name not in {"Content-Type", "Content-Length"}:
+            response.headers.add(name, value)
+    return response
+
+
+def problem(what: Problem, status: HTTPStatus) -> Response:
+    """A page of its own, or a note for htmx to put where the answer would have stood."""
+    name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
+    # without context processors: they ask the database who is signed in, and it may be down
+    body = current_app.jinja_env.get_template(name).render(problem=what)
+    response = Response(body, status)
+    response.vary.update(VARIES_BY)
+    return response

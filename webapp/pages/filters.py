@@ -1,0 +1,99 @@
+"""What templates can call beside gettext: times, counts in words, tally strokes."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from flask import Flask
+from flask_babel import format_date, format_time, gettext
+from markupsafe import Markup
+
+JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
+NUMBERS = (
+    "No",
+    "One",
+    "Two",
+    "Three",
+    "Four",
+    "Five",
+    "Six",
+    "Seven",
+    "Eight",
+    "Nine",
+    "Ten",
+)
+STROKE_STEP = 10.5
+AFTER_FIFTH = 14
+
+
+class Tally(NamedTuple):
+    """Paths of a tally and the width of its view box; the height is 31."""
+
+    paths: list[str]
+    width: float
+
+
+def init_app(app: Flask) -> None:
+    """Register the filters and globals of all templates; block tags leave no blank lines."""
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.add_template_filter(moment, "moment")
+    app.add_template_filter(in_words, "in_words")
+    app.add_template_global(tally_of, "tally_of")
+
+
+def moment(at: datetime, *, now: datetime | None = None) -> Markup:
+    """A `<time>` that says how long ago `at` was, or the day when that is kinder to read."""
+    return Markup('<time datetime="{}">{}</time>').format(
+        at.astimezone(UTC).isoformat(timespec="seconds"),
+        _said(at, now or datetime.now(UTC)),
+    )
+
+
+def in_words(count: int) -> str:
+    """A number that begins a sentence: words up to ten, then figures."""
+    return NUMBERS[count] if 0 <= count < len(NUMBERS) else str(count)
+
+
+def tally_of(total: int) -> Tally:
+    """Hand-drawn strokes for `total` questions, the same at each call; every fifth lies across."""
+    paths, x = [], 5.0
+    for number in range(total):
+        wobble = [JITTER[(number * 3 + part) % len(JITTER)] for part in range(4)]
+        if number % 5 == 4:
+            paths.append(_across(x, wobble))
+            x += AFTER_FIFTH
+        else:
+            paths.append(_upright(x, wobble))
+            x += STROKE_STEP
+    return Tally(paths, round(x + 1, 1))
+
+
+def _upright(x: float, wobble: list[float]) -> str:
+    a, b, c, d = wobble
+    return (
+        f"M{x + 1:.1f} {3 + a:.1f}C{x + b:.1f} 12 {x - 0.4 + c:.1f} 20 {x + d / 2:.1f} {28 + a:.1f}"
+    )
+
+
+def _across(x: float, wobble: list[float]) -> str:
+    a, b, c, d = wobble
+    return (
+        f"M{x - 42:.1f} {25 + a:.1f}C{x - 30:.1f} {19 + b:.1f} "
+        f"{x - 18:.1f} {13 + c:.1f} {x - 5:.1f} {6 + d:.1f}"
+    )
+
+
+def _said(at: datetime, now: datetime) -> Any:
+    ago = now - at
+    if ago < timedelta(minutes=1):
+        return gettext("just now")
+    if ago < timedelta(hours=1):
+        return gettext("%(count)s min ago", count=ago // timedelta(minutes=1))
+    if ago < timedelta(hours=12):
+        return gettext("%(count)s h ago", count=ago // timedelta(hours=1))
+    if at.date() == now.date():
+        return format_time(at, "short")
+    if at.date() == (now - timedelta(days=1)).date():
+        return gettext("yesterday")
+    if at.year == now.year:
+        return format_date(at, "d MMM")
+    return format_date(at, "d MMM y")

@@ -1,0 +1,55 @@
+"""The one module that knows htmx: page or fragment, and where to go next.
+
+`HX-*` request headers only choose how something is drawn. They prove nothing.
+"""
+
+from http import HTTPStatus
+from typing import Any, cast
+
+from flask import Response, redirect, render_template
+from htmx_flask import make_response, request
+
+# all three decide which body is sent, so caches have to keep them apart
+VARIES_BY = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
+
+
+def wants_fragment() -> bool:
+    """True when htmx swaps the answer into a page, false when it needs a whole page."""
+    htmx = request.htmx
+    return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
+
+
+def page_or_fragment(
+    page: str,
+    fragment: str,
+    *,
+    status: int = HTTPStatus.OK,
+    trigger: str | dict[str, Any] | None = None,
+    push_url: str | None = None,
+    **context: Any,
+) -> Response:
+    """The template `fragment` for htmx, `page` (which includes it) for everybody else."""
+    template = fragment if wants_fragment() else page
+    response = cast(
+        Response,
+        make_response(
+            render_template(template, **context),
+            status,
+            trigger=trigger,
+            push_url=push_url,
+        ),
+    )
+    response.vary.update(VARIES_BY)
+    return response
+
+
+def go_to(url: str) -> Response:
+    """Another page next: 303 for a plain form, `HX-Redirect` for htmx.
+
+    htmx never sees the headers of a redirect, because the browser follows it by itself.
+    """
+    if not wants_fragment():
+        return cast(Response, redirect(url, HTTPStatus.SEE_OTHER))
+    response = cast(Response, make_response("", HTTPStatus.NO_CONTENT, redirect=url))
+    response.vary.update(VARIES_BY)
+    return response

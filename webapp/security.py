@@ -1,0 +1,85 @@
+"""Response headers of every page. A route widens one of them by calling a function here."""
+
+from collections.abc import Sequence
+
+from flask import Flask, Response, g, request, session
+
+from webapp.config import Settings
+
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "media-src": "'self' blob:",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+CLOSED_DOORS = (
+    "camera=(), geolocation=(), payment=(), usb=(), display-capture=(), browsing-topics=()"
+)
+TWO_YEARS_SECONDS = 63_072_000  # the span that preload lists ask for
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Add the headers to every answer of `app`; HSTS only where browsers reach us over https.
+
+    Call it before other extensions: what is registered first sees the answer last.
+    """
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        if settings.secure:
+            age = f"max-age={TWO_YEARS_SECONDS}"
+            response.headers.setdefault("Strict-Transport-Security", age)
+        return _with_headers(response)
+
+
+def allow_any_form_action() -> None:
+    """The consent page: a browser applies form-action to the redirect back to the client, too."""
+    g.any_form_action = True
+
+
+def allow_frames(origins: Sequence[str]) -> None:
+    """Let pages of these origins frame this one (a form whose creator switched embedding on)."""
+    g.frame_origins = tuple(origins)
+
+
+def allow_microphone() -> None:
+    """Let this page ask for the microphone."""
+    g.microphone = True
+
+
+def _with_headers(response: Response) -> Response:
+    headers = response.headers
+    headers.setdefault("X-Content-Type-Options", "nosniff")
+    # no-referrer would make the CSRF check refuse every form on https
+    headers.setdefault("Referrer-Policy", "same-origin")
+    if response.mimetype == "text/html":
+        headers["Content-Security-Policy"] = _policy()
+        headers["Permissions-Policy"] = f"microphone={_microphone()}, {CLOSED_DOORS}"
+        headers.setdefault("Cache-Control", "private, no-store")
+        if "frame_origins" not in g:
+            headers["X-Frame-Options"] = "DENY"
+    elif request.endpoint == "asset":
+        # Flask-Login looks into the session of every request; static files are the same for all
+        session.accessed = False
+    else:
+        headers.setdefault("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+    return response
+
+
+def _policy() -> str:
+    policy = dict(POLICY)
+    if g.get("any_form_action"):
+        del policy["form-action"]
+    if "frame_origins" in g:
+        policy["frame-ancestors"] = " ".join(g.frame_origins) or "'none'"
+    return "; ".join(f"{name} {value}" for name, value in policy.items())
+
+
+def _microphone() -> str:
+    return "(self)" if g.get("microphone") else "()"
