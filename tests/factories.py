@@ -4,7 +4,10 @@ import secrets
 from typing import Any
 
 from webapp.database import db, new_id, utc_now
+from webapp.domain import drafts, publishing, responding
 from webapp.domain.accounts import Account
+from webapp.domain.draft_input import parse_draft_input
+from webapp.domain.drafts import Draft
 
 
 def make_account(**changed: Any) -> Account:
@@ -20,3 +23,42 @@ def make_account(**changed: Any) -> Account:
     db.session.add(account)
     db.session.commit()
     return account
+
+
+def make_draft(account_id: str, **fields: Any) -> Draft:
+    """A draft of two questions; `fields` are those of FormDraftInput."""
+    values = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]}
+    changes = parse_draft_input(values | fields)
+    return drafts.create_draft(account_id, changes, author=None, now=utc_now())
+
+
+def make_form(account_id: str, **fields: Any) -> Any:
+    """A published form as a row of its columns."""
+    draft = make_draft(account_id, **fields)
+    return publishing.confirm_and_publish(
+        account_id,
+        draft.id,
+        revision=draft.revision,
+        shown_hash=draft.content_hash,
+        now=utc_now(),
+    ).form
+
+
+def make_answer(form: Any, session_key: str, position: int = 0, text: str = "Me") -> None:
+    """An answer to one question, in the session of this key."""
+    responding.answer_question(
+        form.share_token,
+        session_key,
+        position=position,
+        answer_text=text,
+        answer_key=secrets.token_urlsafe(16),
+        now=utc_now(),
+    )
+
+
+def make_response(form: Any, session_key: str = "", name: str = "") -> str:
+    """A completed response with one answer; returns its session key."""
+    key = session_key or secrets.token_urlsafe(24)
+    make_answer(form, key)
+    responding.complete_response(form.share_token, key, responder_name=name, now=utc_now())
+    return key

@@ -9,7 +9,12 @@ import orjson
 from sqlalchemy import JSON, Enum, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.domain.terms import DEFAULT_FOLLOW_UPS, FollowUpMode, ResponseLimit, ResponseMode
+from webapp.domain.terms import (
+    DEFAULT_FOLLOW_UPS,
+    FollowUpMode,
+    ResponseLimit,
+    ResponseMode,
+)
 
 
 class QuestionRow(TypedDict, total=False):
@@ -56,32 +61,6 @@ class Content:
     followups_given: Mapped[int | None]
     max_total_questions: Mapped[int | None]
 
-    @property
-    def max_followups_per_question(self) -> int:
-        """The number given, else the default of the current mode."""
-        if self.followups_given is None:
-            return DEFAULT_FOLLOW_UPS[self.follow_up_mode]
-        return self.followups_given
-
-    @property
-    def settings(self) -> FormSettings:
-        return FormSettings(
-            self.follow_up_mode,
-            self.response_mode,
-            self.response_limit,
-            self.max_followups_per_question,
-            self.max_total_questions,
-        )
-
-    @property
-    def most_questions(self) -> int:
-        """The worst case for one respondent: scripted questions plus follow-ups under the cap."""
-        scripted = len(self.questions)
-        most = scripted * (1 + self.max_followups_per_question)
-        if self.max_total_questions is None:
-            return most
-        return max(scripted, min(most, self.max_total_questions))
-
 
 CONTENT_COLUMNS = (
     "title",
@@ -96,6 +75,28 @@ CONTENT_COLUMNS = (
 )
 
 
+def form_settings(content: Any) -> FormSettings:
+    """The five settings of a draft, a form or a row of either's columns."""
+    given = content.followups_given
+    return FormSettings(
+        content.follow_up_mode,
+        content.response_mode,
+        content.response_limit,
+        DEFAULT_FOLLOW_UPS[content.follow_up_mode] if given is None else given,
+        content.max_total_questions,
+    )
+
+
+def most_questions(content: Any) -> int:
+    """The worst case for one respondent: scripted questions plus all follow-ups under the cap."""
+    settings = form_settings(content)
+    scripted = len(content.questions)
+    most = scripted * (1 + settings.max_followups_per_question)
+    if settings.max_total_questions is None:
+        return most
+    return max(scripted, min(most, settings.max_total_questions))
+
+
 def snapshot(content: Content) -> dict[str, Any]:
     """The content columns by name, as stored in the history and copied into a form."""
     return {name: getattr(content, name) for name in CONTENT_COLUMNS}
@@ -105,13 +106,13 @@ def content_hash(content: Content) -> str:
     """SHA-256 over everything that a confirmation covers, in one canonical JSON form."""
     covered = {
         **snapshot(content),
-        "followups_given": content.max_followups_per_question,
+        "followups_given": form_settings(content).max_followups_per_question,
     }
     return hashlib.sha256(orjson.dumps(covered, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def missing_parts(content: Content) -> list[str]:
-    """What stops a publish, as words for a sentence; empty when complete."""
+    """What stops this content from being published, as words for a sentence."""
     missing = [] if content.title.strip() else ["a title"]
     if not content.questions:
         missing.append("a question")

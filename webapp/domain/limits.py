@@ -8,7 +8,6 @@ FOLLOW_UPS_MAX = 50  # spec, Limits
 TOTAL_QUESTIONS_MAX = 50  # spec, Limits
 
 QUESTION_ID_MAX_CHARS = 200  # our choice: room for any id scheme of an agent
-QUESTION_TEXT_MAX_CHARS = 2000  # our choice: as a goal
 ANSWER_MAX_CHARS = 20_000  # our choice: longer typed answers stay in the box with a message
 RESPONDER_NAME_MAX_CHARS = 80  # our choice
 PAGE_MAX_ITEMS = 200  # our choice: answers and completions in one result page

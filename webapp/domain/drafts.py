@@ -1,0 +1,383 @@
+"""Drafts: an agent writes, the creator confirms one exact revision, publishing makes a form.
+
+States: draft -> published. Every change of content raises `revision` and keeps the superseded
+content; a confirmation is bound to revision and hash, so any change of content voids it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, Select, String, delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import Base, begin_write, db, new_id
+from webapp.domain.content import (
+    CONTENT_COLUMNS,
+    Content,
+    QuestionRow,
+    content_hash,
+    lacks_context,
+    snapshot,
+    words,
+)
+from webapp.domain.draft_input import DraftChanges
+from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.limits import IDEMPOTENCY_KEPT_SECONDS
+from webapp.domain.terms import (
+    ConfirmationMethod,
+    DraftStatus,
+    FollowUpMode,
+    ResponseLimit,
+    ResponseMode,
+)
+
+
+class Draft(Content, Base):
+    """A private form in the making. `author` is the OAuth grant that wrote last, None = creator."""
+
+    __tablename__ = "drafts"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    status: Mapped[DraftStatus] = mapped_column(words(DraftStatus, "status"))
+    revision: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    created_by: Mapped[str | None] = mapped_column(String(40))
+    author: Mapped[str | None] = mapped_column(String(40))
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class DraftRevision(Base):
+    """A superseded content of a draft."""
+
+    __tablename__ = "draft_revisions"
+
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    revision: Mapped[int] = mapped_column(primary_key=True)
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)
+    author: Mapped[str | None] = mapped_column(String(40))
+    created_at: Mapped[datetime]
+
+
+class DraftConfirmation(Base):
+    """The creator's word (or the agent's, `agent_attested`) for one revision. Append only."""
+
+    __tablename__ = "draft_confirmations"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), index=True)
+    revision: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    method: Mapped[ConfirmationMethod] = mapped_column(words(ConfirmationMethod, "method"))
+    grant_id: Mapped[str | None] = mapped_column(String(40))
+    created_at: Mapped[datetime]
+
+
+class DraftView(Base):
+    """The revision that the creator looked at last."""
+
+    __tablename__ = "draft_views"
+
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    revision: Mapped[int]
+    seen_at: Mapped[datetime]
+
+
+class IdempotencyKey(Base):
+    """A create request that was carried out; repeats within a day return its draft as created."""
+
+    __tablename__ = "idempotency_keys"
+
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
+    client_id: Mapped[str] = mapped_column(String(2048), primary_key=True)
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    body_hash: Mapped[str] = mapped_column(String(64))
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"))
+    created_at: Mapped[datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeatable:
+    """The idempotency key of a request: scope, key and the SHA-256 of its body."""
+
+    client_id: str
+    key: str
+    body_hash: str
+
+
+def create_draft(
+    account_id: str,
+    changes: DraftChanges,
+    *,
+    author: str | None,
+    now: datetime,
+    repeatable: Repeatable | None = None,
+) -> Draft:
+    """A private draft at revision 1; never a public link (spec, Endpoints behaviour 1).
+
+    A repeat of `repeatable` returns the draft as it was created.
+    raises  InvalidInput `context_required`, `idempotency_key_reused`
+    """
+    begin_write()
+    if repeatable and (earlier := _created_before(account_id, repeatable, now)):
+        return earlier
+    draft = Draft(
+        id=new_id("drf"),
+        account_id=account_id,
+        status=DraftStatus.DRAFT,
+        revision=1,
+        created_by=author,
+        author=author,
+        created_at=now,
+        updated_at=now,
+        **_EMPTY,
+    )
+    _apply(draft, changes)
+    _require_context(draft)
+    draft.content_hash = content_hash(draft)
+    db.session.add(draft)
+    if repeatable:
+        return _commit_once(account_id, draft, repeatable, now)
+    db.session.commit()
+    return draft
+
+
+def get_draft(account_id: str, draft_id: str) -> Draft:
+    """The account's draft; raises NotFound `draft_not_found`."""
+    draft = db.session.scalar(owned_draft(account_id, draft_id))
+    if draft is None:
+        raise no_draft()
+    return draft
+
+
+def list_drafts(account_id: str) -> list[Draft]:
+    """All unpublished drafts of the account, changed last first."""
+    query = (
+        select(Draft)
+        .where(Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT)
+        .order_by(Draft.updated_at.desc(), Draft.id)
+    )
+    return list(db.session.scalars(query))
+
+
+def update_draft(
+    account_id: str,
+    draft_id: str,
+    changes: DraftChanges,
+    *,
+    author: str | None,
+    now: datetime,
+    expected_revision: int | None = None,
+) -> Draft:
+    """Replace the supplied content; a change that changes nothing keeps revision and confirmation.
+
+    raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
+            `revision_conflict` (another revision than expected); InvalidInput `context_required`
+    """
+    begin_write()
+    draft = open_draft(account_id, draft_id)
+    if expected_revision is not None and draft.revision != expected_revision:
+        raise StateConflict(
+            "revision_conflict",
+            f"The draft is at revision {draft.revision}, not {expected_revision}.",
+            "Read the draft again, then repeat the change on its current revision.",
+        )
+    before = DraftRevision(
+        draft_id=draft.id,
+        revision=draft.revision,
+        content=snapshot(draft),
+        author=draft.author,
+        created_at=draft.updated_at,
+    )
+    _apply(draft, changes)
+    _require_context(draft)
+    if (changed_hash := content_hash(draft)) != draft.content_hash:
+        db.session.add(before)
+        draft.revision += 1
+        draft.content_hash = changed_hash
+        draft.author = author
+        draft.updated_at = now
+    db.session.commit()
+    return draft
+
+
+def discard_draft(account_id: str, draft_id: str) -> None:
+    """Delete an unpublished draft with its history; raises NotFound, StateConflict."""
+    begin_write()
+    draft = open_draft(account_id, draft_id)
+    for column in (
+        DraftRevision.draft_id,
+        DraftConfirmation.draft_id,
+        DraftView.draft_id,
+        IdempotencyKey.draft_id,
+    ):
+        db.session.execute(delete(column.class_).where(column == draft.id))
+    db.session.delete(draft)
+    db.session.commit()
+
+
+def list_views(account_id: str) -> dict[str, int]:
+    """Last revision the creator looked at, by id of each unpublished draft that was opened."""
+    query = (
+        select(DraftView.draft_id, DraftView.revision)
+        .join(Draft, Draft.id == DraftView.draft_id)
+        .where(Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT)
+    )
+    return {row.draft_id: row.revision for row in db.session.execute(query)}
+
+
+def find_view(draft: Draft) -> DraftView | None:
+    """When and at which revision the creator looked last."""
+    return db.session.get(DraftView, draft.id)
+
+
+def mark_seen(account_id: str, draft_id: str, *, now: datetime) -> None:
+    """Remember that the creator has seen the current revision; raises NotFound."""
+    begin_write()
+    draft = get_draft(account_id, draft_id)
+    view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
+    view.revision, view.seen_at = draft.revision, now
+    db.session.add(view)
+    db.session.commit()
+
+
+def find_revision(draft: Draft, revision: int) -> Content | None:
+    """The content of one revision of the draft, current or superseded; None if there is none."""
+    if revision == draft.revision:
+        return draft
+    kept = db.session.get(DraftRevision, (draft.id, revision))
+    return None if kept is None else _content_of(kept)
+
+
+_EMPTY: dict[str, Any] = {
+    "title": "",
+    "goal": None,
+    "private_context": None,
+    "questions": [],
+    "follow_up_mode": FollowUpMode.NONE,
+    "response_mode": ResponseMode.VOICE_PREFERRED,
+    "response_limit": ResponseLimit.MULTIPLE,
+    "followups_given": None,
+    "max_total_questions": None,
+}
+
+
+def _content_of(kept: DraftRevision) -> Draft:
+    values = dict(kept.content)
+    values["follow_up_mode"] = FollowUpMode(values["follow_up_mode"])
+    values["response_mode"] = ResponseMode(values["response_mode"])
+    values["response_limit"] = ResponseLimit(values["response_limit"])
+    return Draft(id=kept.draft_id, status=DraftStatus.DRAFT, revision=kept.revision, **values)
+
+
+def owned_draft(account_id: str, draft_id: str) -> Select[Draft]:
+    """The select of one draft of the account."""
+    return select(Draft).where(Draft.id == draft_id, Draft.account_id == account_id)
+
+
+def no_draft() -> NotFound:
+    """The outcome for an unknown draft and for another account's."""
+    return NotFound(
+        "draft_not_found",
+        "There is no such draft in this account.",
+        "Use the draftId that creating the draft returned, with the same connected account.",
+    )
+
+
+def open_draft(account_id: str, draft_id: str) -> Draft:
+    """The draft under a row lock, still changeable; raises NotFound, StateConflict."""
+    draft = db.session.scalar(
+        owned_draft(account_id, draft_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    if draft is None:
+        raise no_draft()
+    if draft.status is DraftStatus.PUBLISHED:
+        raise StateConflict(
+            "draft_already_published",
+            "The draft is published and cannot change any more.",
+            "Create a new draft for a changed form.",
+        )
+    return draft
+
+
+def _apply(draft: Draft, changes: Mapping[str, Any]) -> None:
+    for name in CONTENT_COLUMNS:
+        if name in changes and name != "questions":
+            setattr(draft, name, changes[name])
+    if "questions" in changes:
+        draft.questions = _with_ids(changes["questions"], draft.questions)
+
+
+def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
+    """A question sent without an id keeps the id that its words had, so repeats change nothing."""
+    taken = {question["id"] for question in questions if "id" in question}
+    free = {old["text"]: old["id"] for old in reversed(before) if old["id"] not in taken}
+    return [
+        {
+            **question,
+            "id": question.get("id") or free.pop(question["text"], None) or new_id("q"),
+        }
+        for question in questions
+    ]
+
+
+def _require_context(draft: Draft) -> None:
+    if lacks_context(draft):
+        raise InvalidInput(
+            "context_required",
+            "context: smart follow-ups need a private context.",
+            "Send `context` with a summary of what the follow-ups should know, or another"
+            " followUpMode.",
+            field="context",
+        )
+
+
+def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
+    key = db.session.get(IdempotencyKey, (account_id, repeatable.client_id, repeatable.key))
+    if key is None:
+        return None
+    if key.created_at <= now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS):
+        db.session.delete(key)
+        db.session.flush()
+        return None
+    if key.body_hash != repeatable.body_hash:
+        raise InvalidInput(
+            "idempotency_key_reused",
+            "This Idempotency-Key was used with another body.",
+            "Use a new key for a new draft, or repeat the first body exactly.",
+            field="Idempotency-Key",
+        )
+    draft = db.session.get_one(Draft, key.draft_id)
+    kept = db.session.get(DraftRevision, (draft.id, 1))
+    if kept is not None:
+        return _content_of(kept)
+    return Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+
+
+def _commit_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
+    """On PostgreSQL two requests with one key meet at its primary key: the later one repeats."""
+    key = IdempotencyKey(
+        account_id=account_id,
+        client_id=repeatable.client_id,
+        key=repeatable.key,
+        body_hash=repeatable.body_hash,
+        draft_id=draft.id,
+        created_at=now,
+    )
+    try:
+        db.session.flush()
+        db.session.add(key)
+        db.session.commit()
+    except IntegrityError:
+        db.session.rollback()
+        earlier = _created_before(account_id, repeatable, now)
+        if earlier is None:
+            raise
+        return earlier
+    return draft

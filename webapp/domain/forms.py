@@ -1,0 +1,96 @@
+"""Published forms: the content as confirmed, a public link and the counters of its responses.
+
+States: published -> completed (`one` form has its response) / closed <-> published. Counters and
+the last stamp change only in the transaction that writes an answer or a completion.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, Row, String, select
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import Base, begin_write, db
+from webapp.domain.content import Content, words
+from webapp.domain.errors import NotFound
+from webapp.domain.terms import FormStatus, ResponseLimit
+
+
+class Form(Content, Base):
+    """A public form. Stamps are milliseconds since the epoch, strictly increasing per form.
+
+    `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
+    of the newest completed response. `response_count` counts completed responses,
+    `answered_count` sessions with at least one answer.
+    """
+
+    __tablename__ = "forms"
+    __table_args__ = (Index("ix_forms_listed", "account_id", "published_at", "id"),)
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), unique=True)
+    share_token: Mapped[str] = mapped_column(String(40), unique=True)
+    status: Mapped[FormStatus] = mapped_column(words(FormStatus, "status"))
+    last_stamp: Mapped[int] = mapped_column(BigInteger)
+    completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
+    response_count: Mapped[int] = mapped_column(default=0)
+    answered_count: Mapped[int] = mapped_column(default=0)
+    published_at: Mapped[datetime]
+    closed_at: Mapped[datetime | None]
+
+
+def list_forms(account_id: str) -> list[Row[Any]]:
+    """All forms of the account as column rows, newest first, closed ones included."""
+    query = (
+        select(*Form.__table__.c)
+        .where(Form.account_id == account_id)
+        .order_by(Form.published_at.desc(), Form.id.desc())
+    )
+    return list(db.session.execute(query))
+
+
+def get_form(account_id: str, form_id: str) -> Row[Any]:
+    """The account's form as a row of its columns; raises NotFound `form_not_found`."""
+    query = select(*Form.__table__.c).where(Form.id == form_id, Form.account_id == account_id)
+    form = db.session.execute(query).one_or_none()
+    if form is None:
+        raise no_form()
+    return form
+
+
+def close_form(account_id: str, form_id: str, *, now: datetime) -> None:
+    """Take no more answers; closing twice changes nothing. raises NotFound"""
+    _set_status(account_id, form_id, FormStatus.CLOSED, now)
+
+
+def reopen_form(account_id: str, form_id: str) -> None:
+    """Take answers again; a `one` form that has its response is `completed` instead."""
+    _set_status(account_id, form_id, FormStatus.PUBLISHED, None)
+
+
+def no_form() -> NotFound:
+    """The outcome for an unknown form and for another account's."""
+    return NotFound(
+        "form_not_found",
+        "There is no such form in this account.",
+        "Use a formId that publishing or listing forms returned, with the same connected account.",
+    )
+
+
+def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> None:
+    begin_write()
+    form = db.session.scalar(
+        select(Form)
+        .where(Form.id == form_id, Form.account_id == account_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    if form is None:
+        raise no_form()
+    full = form.response_limit is ResponseLimit.ONE and form.response_count > 0
+    reopened = FormStatus.COMPLETED if full else FormStatus.PUBLISHED
+    if (form.status is FormStatus.CLOSED) != (status is FormStatus.CLOSED):
+        form.status = FormStatus.CLOSED if status is FormStatus.CLOSED else reopened
+        form.closed_at = closed
+    db.session.commit()

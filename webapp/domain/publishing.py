@@ -1,0 +1,214 @@
+"""Publishing: the creator's word for one exact revision of a draft turns it into a form.
+
+One conditional UPDATE decides, so a draft becomes one form however many ask at once.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, and_, exists, insert, select, update
+
+from webapp.database import begin_write, db, new_id, to_millis
+from webapp.domain.content import CONTENT_COLUMNS, missing_parts
+from webapp.domain.drafts import (
+    Draft,
+    DraftConfirmation,
+    no_draft,
+    open_draft,
+    owned_draft,
+)
+from webapp.domain.errors import StateConflict
+from webapp.domain.forms import Form
+from webapp.domain.terms import ConfirmationMethod, DraftStatus, FormStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """`repeated` is True when the form was there before this call."""
+
+    form: Row[Any]
+    repeated: bool
+
+
+def confirm_draft(
+    account_id: str, draft_id: str, *, revision: int, shown_hash: str, now: datetime
+) -> DraftConfirmation:
+    """The creator's word for exactly the content that the browser showed.
+
+    raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
+            `confirmation_stale` when the draft is not at that revision and hash any more
+    """
+    begin_write()
+    confirmation = _confirm_shown(account_id, draft_id, revision, shown_hash, now)
+    db.session.commit()
+    return confirmation
+
+
+def confirm_and_publish(
+    account_id: str, draft_id: str, *, revision: int, shown_hash: str, now: datetime
+) -> Published:
+    """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
+    begin_write()
+    _confirm_shown(account_id, draft_id, revision, shown_hash, now)
+    return _publish(account_id, draft_id, now)
+
+
+def publish_draft(
+    account_id: str, draft_id: str, *, now: datetime, attested_by: str | None = None
+) -> Published:
+    """The form of a confirmed draft; a repeat returns the same form (spec, States rule 1).
+
+    attested_by  the grant whose word counts as the creator's, recorded as `agent_attested`
+    raises       NotFound; StateConflict `draft_not_confirmed`, `confirmation_stale`,
+                 `draft_incomplete`
+    """
+    begin_write()
+    if attested_by:
+        _attest(account_id, draft_id, attested_by, now)
+    return _publish(account_id, draft_id, now)
+
+
+def find_confirmation(draft: Draft) -> DraftConfirmation | None:
+    """The newest confirmation of any revision; it is current when its hash is the draft's."""
+    return db.session.scalar(
+        select(DraftConfirmation)
+        .where(DraftConfirmation.draft_id == draft.id)
+        .order_by(DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc())
+        .limit(1)
+    )
+
+
+def list_confirmed(account_id: str) -> set[str]:
+    """Ids of the account's unpublished drafts whose current revision is confirmed."""
+    query = (
+        select(Draft.id)
+        .join(DraftConfirmation, _current_confirmation())
+        .where(Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT)
+    )
+    return set(db.session.scalars(query))
+
+
+def find_published_form(draft: Draft) -> Form | None:
+    """The form that the draft became."""
+    return db.session.scalar(select(Form).where(Form.draft_id == draft.id))
+
+
+def _confirm_shown(
+    account_id: str, draft_id: str, revision: int, shown_hash: str, now: datetime
+) -> DraftConfirmation:
+    draft = open_draft(account_id, draft_id)
+    if (draft.revision, draft.content_hash) != (revision, shown_hash):
+        raise StateConflict(
+            "confirmation_stale",
+            "The draft changed while you were reading it.",
+            "Read the change, then decide again.",
+        )
+    _require_complete(draft)
+    return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now)
+
+
+def _attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> None:
+    """The agent's word for the current revision, unless the creator's is already there."""
+    draft = db.session.scalar(
+        owned_draft(account_id, draft_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    if draft is None or draft.status is DraftStatus.PUBLISHED:
+        return
+    _require_complete(draft)
+    confirmation = find_confirmation(draft)
+    if confirmation is None or confirmation.content_hash != draft.content_hash:
+        _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
+
+
+def _add_confirmation(
+    draft: Draft, method: ConfirmationMethod, grant_id: str | None, now: datetime
+) -> DraftConfirmation:
+    confirmation = DraftConfirmation(
+        id=new_id("cnf"),
+        draft_id=draft.id,
+        revision=draft.revision,
+        content_hash=draft.content_hash,
+        method=method,
+        grant_id=grant_id,
+        created_at=now,
+    )
+    db.session.add(confirmation)
+    db.session.flush()
+    return confirmation
+
+
+def _require_complete(draft: Draft) -> None:
+    if missing := missing_parts(draft):
+        raise StateConflict(
+            "draft_incomplete",
+            f"The draft lacks {' and '.join(missing)}.",
+            "Add what is missing, then confirm and publish.",
+        )
+
+
+def _current_confirmation() -> Any:
+    return and_(
+        DraftConfirmation.draft_id == Draft.id,
+        DraftConfirmation.revision == Draft.revision,
+        DraftConfirmation.content_hash == Draft.content_hash,
+    )
+
+
+def _publish(account_id: str, draft_id: str, now: datetime) -> Published:
+    """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
+    taken = db.session.execute(
+        update(Draft)
+        .where(
+            Draft.id == draft_id,
+            Draft.account_id == account_id,
+            Draft.status == DraftStatus.DRAFT,
+            exists().where(_current_confirmation()),
+        )
+        .values(status=DraftStatus.PUBLISHED)
+        .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
+        .execution_options(synchronize_session=False)
+    ).one_or_none()
+    if taken is None:
+        return Published(_published_before(account_id, draft_id), repeated=True)
+    form = db.session.execute(
+        insert(Form)
+        .values(
+            id=new_id("frm"),
+            account_id=account_id,
+            draft_id=draft_id,
+            share_token=secrets.token_urlsafe(16),
+            status=FormStatus.PUBLISHED,
+            last_stamp=to_millis(now),
+            published_at=now,
+            **taken._mapping,
+        )
+        .returning(*Form.__table__.c)
+    ).one()
+    db.session.commit()
+    return Published(form, repeated=False)
+
+
+def _published_before(account_id: str, draft_id: str) -> Row[Any]:
+    draft = db.session.scalar(
+        owned_draft(account_id, draft_id).execution_options(populate_existing=True)
+    )
+    if draft is None:
+        raise no_draft()
+    if draft.status is DraftStatus.PUBLISHED:
+        return db.session.execute(select(*Form.__table__.c).where(Form.draft_id == draft_id)).one()
+    _require_complete(draft)
+    if find_confirmation(draft):
+        raise StateConflict(
+            "confirmation_stale",
+            "The draft changed after its creator confirmed it.",
+            "Ask the creator to read and confirm the current revision, then retry.",
+        )
+    raise StateConflict(
+        "draft_not_confirmed",
+        "The creator has not confirmed this draft yet.",
+        "Ask the creator to open the draft and confirm it, then retry.",
+    )

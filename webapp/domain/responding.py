@@ -1,0 +1,354 @@
+"""Answering a form in public: every answer is stored when given, sending completes the response.
+
+A respondent carries a session key, made by the page and unknown to the database until the first
+answer; only its SHA-256 is kept. Rows are locked in one order: session, then form. An outcome
+leaves the transaction open and unwritten: the edge rolls it back.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Row,
+    String,
+    and_,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+from webapp.database import begin_write, db, new_id, to_millis
+from webapp.domain.content import QuestionRow
+from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.forms import Form
+from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.domain.public_forms import key_hash
+from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.terms import (
+    FormStatus,
+    QuestionKind,
+    ResponseLimit,
+    ResponseType,
+    SessionStatus,
+)
+
+
+def answer_question(
+    share_token: str,
+    session_key: str,
+    *,
+    position: int,
+    answer_text: str,
+    answer_key: str,
+    now: datetime,
+) -> None:
+    """Store one typed answer durably; a repeat of `answer_key` stores nothing and is no error.
+
+    position    0-based place of the scripted question
+    answer_key  made for each rendered question, so a double click or a retry answers once
+    raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`;
+                InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`; nothing is
+                stored then
+    """
+    _require_answer(answer_text)
+    begin_write()
+    place = _place(share_token, session_key, now)
+    question = _question_at(place, position)
+    earlier = _earlier_answers(place.session_id, answer_key, question["id"])
+    if any(row.answer_key == answer_key for row in earlier):
+        db.session.rollback()
+        return
+    stamp = _take_stamp(place, now, first=place.answer_count == 0)
+    _supersede(earlier)
+    db.session.execute(
+        insert(Answer).values(
+            id=new_id("ans"),
+            form_id=place.form_id,
+            session_id=place.session_id,
+            question_id=question["id"],
+            question_text=question["text"],
+            answer_text=answer_text,
+            response_type=ResponseType.TEXT,
+            question_kind=QuestionKind.SCRIPTED,
+            answer_key=answer_key,
+            superseded=False,
+            stamp=stamp,
+        )
+    )
+    skipped = [skip for skip in place.skipped if skip != question["id"]]
+    _touch(place, now, skipped=skipped, answer_count=place.answer_count + (not earlier))
+    db.session.commit()
+
+
+def skip_question(share_token: str, session_key: str, *, position: int, now: datetime) -> None:
+    """Pass over a question, taking back an answer given to it before; repeats change nothing.
+
+    raises  NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
+    """
+    begin_write()
+    place = _place(share_token, session_key, now)
+    question = _question_at(place, position)
+    earlier = _earlier_answers(place.session_id, "", question["id"])
+    _supersede(earlier)
+    left = place.answer_count - len(earlier)
+    if earlier and left == 0:
+        _lower_counts(place.form_id, completed=False)
+    skipped = [
+        *(skip for skip in place.skipped if skip != question["id"]),
+        question["id"],
+    ]
+    _touch(place, now, skipped=skipped, answer_count=left)
+    db.session.commit()
+
+
+def complete_response(
+    share_token: str, session_key: str, *, responder_name: str, now: datetime
+) -> bool:
+    """Send the response; True the first time, False for a repeat.
+
+    raises  NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
+            InvalidInput `name_too_long`
+    """
+    name = _clean_name(responder_name)
+    begin_write()
+    place = _find_place(share_token, session_key)
+    if place is None or (place.answer_count == 0 and place.status != SessionStatus.COMPLETED):
+        raise StateConflict(
+            "nothing_answered",
+            "Nothing is answered yet.",
+            "Answer at least one question.",
+        )
+    if place.status == SessionStatus.COMPLETED:
+        db.session.rollback()
+        return False
+    stamp = _take_stamp(place, now, completes=True)
+    db.session.execute(
+        update(ResponseSession)
+        .where(ResponseSession.id == place.session_id)
+        .values(
+            status=SessionStatus.COMPLETED,
+            completed_stamp=stamp,
+            responder_name=name,
+            last_active_at=now,
+        )
+    )
+    db.session.commit()
+    return True
+
+
+def withdraw_response(share_token: str, session_key: str) -> None:
+    """Delete the session with all its answers and lower the counts; a `one` form takes answers
+    again. Takes no stamp. raises NotFound when there is no such session (any more).
+    """
+    begin_write()
+    place = _find_place(share_token, session_key)
+    if place is None:
+        raise NotFound("not_found", "There is no such response.", "It may be deleted already.")
+    completed = place.status == SessionStatus.COMPLETED
+    db.session.execute(delete(Answer).where(Answer.session_id == place.session_id))
+    db.session.execute(delete(ResponseSession).where(ResponseSession.id == place.session_id))
+    if completed or place.answer_count:
+        _lower_counts(place.form_id, completed=completed)
+    db.session.commit()
+
+
+def _clean_name(name: str) -> str | None:
+    name = " ".join(name.split())
+    if len(name) > RESPONDER_NAME_MAX_CHARS:
+        raise InvalidInput(
+            "name_too_long",
+            f"The name is longer than {RESPONDER_NAME_MAX_CHARS} characters.",
+            "Shorten it or leave it out.",
+            field="name",
+        )
+    return name or None
+
+
+def _require_answer(answer_text: str) -> None:
+    if not answer_text.strip():
+        raise InvalidInput(
+            "answer_empty",
+            "This page is still empty.",
+            "Write something, or skip the question.",
+            field="answer",
+        )
+    if len(answer_text) > ANSWER_MAX_CHARS:
+        raise InvalidInput(
+            "answer_too_long",
+            f"The answer is longer than {ANSWER_MAX_CHARS:,} characters.",
+            "Shorten it; nothing you wrote is lost.",
+            field="answer",
+        )
+
+
+def _find_place(share_token: str, session_key: str) -> Any:
+    """The session with its form as one row, the session locked; None when it does not exist."""
+    query = (
+        select(
+            Form.id.label("form_id"),
+            Form.questions,
+            ResponseSession.id.label("session_id"),
+            type_coerce(ResponseSession.status, String).label("status"),
+            ResponseSession.skipped,
+            ResponseSession.answer_count,
+        )
+        .join(ResponseSession, ResponseSession.form_id == Form.id)
+        .where(
+            Form.share_token == share_token,
+            ResponseSession.key_hash == key_hash(session_key),
+        )
+        .with_for_update(of=ResponseSession)
+    )
+    return db.session.execute(query).one_or_none()
+
+
+def _place(share_token: str, session_key: str, now: datetime) -> Any:
+    """The respondent's open session, made now if this is its first answer."""
+    place = _find_place(share_token, session_key)
+    if place is None:
+        _open_session(share_token, session_key, now)
+        place = _find_place(share_token, session_key)
+    if place is None:
+        raise NotFound("not_found", "There is no form at this address.", "Check the link.")
+    if place.status == SessionStatus.COMPLETED:
+        raise StateConflict(
+            "response_completed",
+            "These answers are sent already.",
+            "Start another response to say more.",
+        )
+    return place
+
+
+def _open_session(share_token: str, session_key: str, now: datetime) -> None:
+    """Insert the session unless a request at the same moment did; the form must take answers."""
+    form = db.session.execute(
+        select(Form.id, Form.status).where(Form.share_token == share_token)
+    ).one_or_none()
+    if form is None:
+        return
+    if form.status is not FormStatus.PUBLISHED:
+        raise _not_open(form.status)
+    made = {
+        "id": new_id("ses"),
+        "form_id": form.id,
+        "key_hash": key_hash(session_key),
+        "status": SessionStatus.IN_PROGRESS,
+        "skipped": [],
+        "answer_count": 0,
+        "created_at": now,
+        "last_active_at": now,
+    }
+    insert_any = sqlite.insert if db.engine.dialect.name == "sqlite" else postgresql.insert
+    db.session.execute(insert_any(ResponseSession).values(made).on_conflict_do_nothing())
+
+
+def _question_at(place: Any, position: int) -> QuestionRow:
+    if not 0 <= position < len(place.questions):
+        raise InvalidInput(
+            "question_unknown",
+            "This form has no such question.",
+            "Go back to the form and answer its questions.",
+            field="position",
+        )
+    question: QuestionRow = place.questions[position]
+    return question
+
+
+def _earlier_answers(session_id: str, answer_key: str, question_id: str) -> Sequence[Row[str, str]]:
+    """The answer stored under this key and the current answer to this question, if any."""
+    query = select(Answer.id, Answer.answer_key).where(
+        Answer.session_id == session_id,
+        or_(
+            Answer.answer_key == answer_key,
+            and_(Answer.question_id == question_id, Answer.superseded.is_(False)),
+        ),
+    )
+    return db.session.execute(query).all()
+
+
+def _supersede(earlier: Sequence[Row[str, str]]) -> None:
+    if earlier:
+        ids = [row.id for row in earlier]
+        db.session.execute(update(Answer).where(Answer.id.in_(ids)).values(superseded=True))
+
+
+def _touch(place: Any, now: datetime, *, skipped: list[str], answer_count: int) -> None:
+    db.session.execute(
+        update(ResponseSession)
+        .where(ResponseSession.id == place.session_id)
+        .values(skipped=skipped, answer_count=answer_count, last_active_at=now)
+    )
+
+
+def _take_stamp(place: Any, now: datetime, *, first: bool = False, completes: bool = False) -> int:
+    """The next stamp of the form under its row lock; refuses when it takes no answers."""
+    stamp = case((Form.last_stamp < to_millis(now), to_millis(now)), else_=Form.last_stamp + 1)
+    values: dict[str, Any] = {"last_stamp": stamp}
+    if first:
+        values["answered_count"] = Form.answered_count + 1
+    if completes:
+        values |= {
+            "completed_stamp": stamp,
+            "response_count": Form.response_count + 1,
+            "status": case(
+                (Form.response_limit == ResponseLimit.ONE, FormStatus.COMPLETED.value),
+                else_=FormStatus.PUBLISHED.value,
+            ),
+        }
+    taken: int | None = db.session.scalar(
+        update(Form)
+        .where(Form.id == place.form_id, Form.status == FormStatus.PUBLISHED)
+        .values(values)
+        .returning(Form.last_stamp)
+        .execution_options(synchronize_session=False)
+    )
+    if taken is None:
+        status = db.session.scalar(select(Form.status).where(Form.id == place.form_id))
+        raise _not_open(status)
+    return taken
+
+
+def _not_open(status: FormStatus | None) -> StateConflict:
+    if status is FormStatus.COMPLETED:
+        return StateConflict(
+            "form_completed",
+            "This form has its answer already.",
+            "Copy what you wrote if you want to keep it.",
+        )
+    return StateConflict(
+        "form_closed",
+        "This form takes no more answers.",
+        "Copy what you wrote if you want to keep it.",
+    )
+
+
+def _lower_counts(form_id: str, *, completed: bool) -> None:
+    """One answered session less, and one response less if it was sent."""
+    values: dict[str, Any] = {"answered_count": Form.answered_count - 1}
+    if completed:
+        newest = (
+            select(func.max(ResponseSession.completed_stamp))
+            .where(ResponseSession.form_id == form_id)
+            .scalar_subquery()
+        )
+        values |= {
+            "response_count": Form.response_count - 1,
+            "completed_stamp": newest,
+            "status": case(
+                (Form.status == FormStatus.COMPLETED, FormStatus.PUBLISHED.value),
+                else_=type_coerce(Form.status, String),
+            ),
+        }
+    db.session.execute(
+        update(Form)
+        .where(Form.id == form_id)
+        .values(values)
+        .execution_options(synchronize_session=False)
+    )

@@ -1,0 +1,264 @@
+"""Responses: sessions of respondents with their answers, and the cursor that reads them once.
+
+Every answer and every completion holds a stamp (milliseconds) taken under the lock of its form's
+row, so per form the order of stamps is the order of commits (design, The cursor).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    Enum,
+    ForeignKey,
+    Index,
+    Row,
+    String,
+    Text,
+    UniqueConstraint,
+    or_,
+    select,
+    tuple_,
+    type_coerce,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
+
+from webapp.database import Base, UtcDateTime, db, from_millis
+from webapp.domain.content import words
+from webapp.domain.limits import ABANDONED_AFTER_SECONDS, PAGE_MAX_BYTES, PAGE_MAX_ITEMS
+from webapp.domain.terms import QuestionKind, ResponseType, SessionStatus
+
+
+class ResponseSession(Base):
+    """One respondent's way through a form; `key_hash` is the SHA-256 of the key they carry."""
+
+    __tablename__ = "response_sessions"
+    __table_args__ = (
+        UniqueConstraint("form_id", "completed_stamp"),
+        Index("ix_response_sessions_listed", "form_id", "created_at", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    key_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    status: Mapped[SessionStatus] = mapped_column(words(SessionStatus, "status"))
+    responder_name: Mapped[str | None] = mapped_column(Text)
+    skipped: Mapped[list[str]] = mapped_column(JSON)
+    answer_count: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime]
+    last_active_at: Mapped[datetime]
+    completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class Answer(Base):
+    """One answer as sent. A correction is a new row; the superseded one is never read again."""
+
+    __tablename__ = "answers"
+    __table_args__ = (
+        UniqueConstraint("form_id", "stamp"),
+        UniqueConstraint("session_id", "answer_key"),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"))
+    question_id: Mapped[str] = mapped_column(String(200))
+    question_text: Mapped[str] = mapped_column(Text)
+    answer_text: Mapped[str] = mapped_column(Text)
+    response_type: Mapped[ResponseType] = mapped_column(words(ResponseType, "response_type"))
+    question_kind: Mapped[QuestionKind] = mapped_column(words(QuestionKind, "question_kind"))
+    parent_question_id: Mapped[str | None] = mapped_column(String(200))
+    answer_key: Mapped[str] = mapped_column(String(64))
+    superseded: Mapped[bool] = mapped_column(default=False)
+    stamp: Mapped[int] = mapped_column(BigInteger)
+
+
+class AnswerRow(NamedTuple):
+    """An answer as read in bulk; `stamp` in milliseconds, words as plain text."""
+
+    id: str
+    session_id: str
+    question_id: str
+    question_text: str
+    answer_text: str
+    response_type: str
+    question_kind: str
+    parent_question_id: str | None
+    stamp: int
+
+
+class SessionRow(NamedTuple):
+    """A session as read in bulk; all times in milliseconds since the epoch."""
+
+    id: str
+    status: str
+    responder_name: str | None
+    created_at: int
+    last_active_at: int
+    completed_stamp: int | None
+
+
+@dataclass(slots=True)
+class SessionAnswers:
+    """A session with those of its answers that the page holds, oldest first."""
+
+    session: SessionRow
+    answers: list[AnswerRow] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePage:
+    """What came after a cursor; `next_since` is the stamp to ask with next, in milliseconds."""
+
+    sessions: list[SessionAnswers]
+    answer_count: int
+    next_since: int | None
+    truncated: bool
+
+
+def read_responses(
+    form: Row[Any],
+    since: int | None,
+    *,
+    max_items: int = PAGE_MAX_ITEMS,
+    max_bytes: int = PAGE_MAX_BYTES,
+) -> ResponsePage:
+    """The answers stamped after `since` and the sessions completed after it, oldest first.
+
+    form        a row of the form's columns; its `last_stamp` bounds the page, so that what commits
+                while we read belongs to a later page and is not skipped
+    since       milliseconds, exclusive; None = from the beginning
+    next_since  stamp of the last item returned, else `since` as it was; None when there is neither
+    Source: spec, Endpoints behaviour 6; design, The cursor.
+    """
+    if since is not None and since >= form.last_stamp:
+        return ResponsePage([], 0, since, truncated=False)
+    answers = _answers_after(form, since, max_items + 1)
+    completions = _completions_after(form, since, max_items + 1)
+    items = sorted([*answers, *completions], key=_stamp)
+    kept = items[: _fitting(items, max_items, max_bytes)]
+    return ResponsePage(
+        _by_session(kept),
+        sum(answer is not None for _, _, answer in kept),
+        _stamp(kept[-1]) if kept else since,
+        truncated=len(kept) < len(items),
+    )
+
+
+def list_sessions(
+    form_id: str, *, before: tuple[int, str] | None = None, limit: int = 20
+) -> list[SessionAnswers]:
+    """Sessions with at least one answer, newest first, each with all its current answers.
+
+    before  `created_at` in milliseconds and id of the last session of the page before
+    """
+    answered = or_(
+        ResponseSession.answer_count > 0,
+        ResponseSession.status == SessionStatus.COMPLETED,
+    )
+    query = select(*_SESSION_COLUMNS).where(ResponseSession.form_id == form_id, answered)
+    if before:
+        position = tuple_(ResponseSession.created_at, ResponseSession.id)
+        query = query.where(position < tuple_(from_millis(before[0]), before[1]))
+    newest = query.order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
+    rows = map(SessionRow._make, db.session.execute(newest.limit(limit)))
+    sessions = {row.id: SessionAnswers(row) for row in rows}
+    for answer in current_answers(sessions):
+        sessions[answer.session_id].answers.append(answer)
+    return list(sessions.values())
+
+
+def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
+    """The answers of these sessions that no correction superseded, oldest first."""
+    query = (
+        select(*_ANSWER_COLUMNS)
+        .where(Answer.session_id.in_(list(session_ids)), Answer.superseded.is_(False))
+        .order_by(Answer.stamp)
+    )
+    return [AnswerRow._make(row) for row in db.session.execute(query)]
+
+
+def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
+    """The stored status, or `abandoned` after 24 hours without activity."""
+    unfinished = session.status != SessionStatus.COMPLETED
+    if unfinished and now_millis - session.last_active_at > ABANDONED_AFTER_SECONDS * 1000:
+        return SessionStatus.ABANDONED
+    return SessionStatus(session.status)
+
+
+def _raw(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
+    """The stored value without conversion: pages hold hundreds of rows, conversions cost most."""
+    if isinstance(column.type, UtcDateTime):
+        return type_coerce(column, BigInteger).label(column.key)
+    if isinstance(column.type, Enum):
+        return type_coerce(column, String).label(column.key)
+    return column.expression
+
+
+_ANSWER_COLUMNS = tuple(_raw(getattr(Answer, name)) for name in AnswerRow._fields)
+_SESSION_COLUMNS = tuple(_raw(getattr(ResponseSession, name)) for name in SessionRow._fields)
+_Item = tuple[int, SessionRow, AnswerRow | None]
+
+
+def _stamp(item: _Item) -> int:
+    return item[0]
+
+
+def _answers_after(form: Row[Any], since: int | None, limit: int) -> list[_Item]:
+    query = (
+        select(*_ANSWER_COLUMNS, *_SESSION_COLUMNS)
+        .join(ResponseSession, ResponseSession.id == Answer.session_id)
+        .where(
+            Answer.form_id == form.id,
+            Answer.stamp > (since or 0),
+            Answer.stamp <= form.last_stamp,
+            Answer.superseded.is_(False),
+        )
+        .order_by(Answer.stamp)
+        .limit(limit)
+    )
+    split = len(_ANSWER_COLUMNS)
+    return [
+        (row[split - 1], SessionRow._make(row[split:]), AnswerRow._make(row[:split]))
+        for row in db.session.execute(query)
+    ]
+
+
+def _completions_after(form: Row[Any], since: int | None, limit: int) -> list[_Item]:
+    if form.completed_stamp is None or form.completed_stamp <= (since or 0):
+        return []
+    query = (
+        select(*_SESSION_COLUMNS)
+        .where(
+            ResponseSession.form_id == form.id,
+            ResponseSession.completed_stamp > (since or 0),
+            ResponseSession.completed_stamp <= form.last_stamp,
+        )
+        .order_by(ResponseSession.completed_stamp)
+        .limit(limit)
+    )
+    return [(row[-1], SessionRow._make(row), None) for row in db.session.execute(query)]
+
+
+def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
+    """How many items one page may hold: at least one, whatever its size."""
+    room = max_bytes
+    for position, (_, _, answer) in enumerate(items[:max_items]):
+        room -= 300 + (len(answer.answer_text.encode()) if answer else 0)
+        if room < 0 and position:
+            return position
+    return max_items
+
+
+def _by_session(items: list[_Item]) -> list[SessionAnswers]:
+    """Sessions in the order of their first item."""
+    sessions: dict[str, SessionAnswers] = {}
+    for _, session, answer in items:
+        entry = sessions.setdefault(session.id, SessionAnswers(session))
+        if answer is not None:
+            entry.answers.append(answer)
+    return list(sessions.values())
