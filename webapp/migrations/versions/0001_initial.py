@@ -14,7 +14,7 @@ def upgrade() -> None:
     op.create_table(
         "accounts",
         sa.Column("id", sa.String(length=40), nullable=False),
-        sa.Column("email", sa.String(length=320), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
         sa.Column("name", sa.String(length=80), nullable=False),
         sa.Column("password_hash", sa.String(length=255), nullable=False),
         sa.Column("session_epoch", sa.Integer(), nullable=False),
@@ -123,9 +123,11 @@ def upgrade() -> None:
     op.create_table(
         "invites",
         sa.Column("token_hash", sa.String(length=64), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=True),
+        sa.Column("account_id", sa.String(length=40), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("expires_at", sa.BigInteger(), nullable=False),
-        sa.Column("account_id", sa.String(length=40), nullable=True),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(
             ["account_id"], ["accounts.id"], name=op.f("fk_invites_account_id")
         ),
