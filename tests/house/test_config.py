@@ -1,0 +1,184 @@
+"""Settings are read together, refused together, and never unsafe."""
+
+import re
+from dataclasses import MISSING
+from pathlib import Path
+
+import pytest
+
+from webapp.config import VARIABLES, ConfigurationError, Settings
+
+ROOT = Path(__file__).parents[2]
+SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
+PRODUCTION = {
+    "PUBLIC_URL": "https://ask.example.org",
+    "DATABASE_URL": "postgresql://askback@db.example.org/askback",
+    "REDIS_URL": "redis://127.0.0.1:6379/0",
+    "SECRET_KEY": SECRET,
+}
+README_ROWS = re.findall(r"^\| `([A-Z_]+)` \| ([^|]*) \|", (ROOT / "README.md").read_text(), re.M)
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> dict[str, str]:
+    return {"ASKBACK_DATA": str(tmp_path / "data")}
+
+
+def problems_of(environ: dict[str, str], *, production: bool = False) -> dict[str, str]:
+    with pytest.raises(ConfigurationError) as caught:
+        Settings.from_env(environ, production=production)
+    return {problem.variable: problem.what for problem in caught.value.problems}
+
+
+def test_nothing_has_to_be_set_on_this_machine(embedded: dict[str, str], tmp_path: Path) -> None:
+    made = Settings.from_env(embedded)
+
+    assert made.public_url == "http://127.0.0.1:8000"
+    assert made.database_url == f"sqlite:///{tmp_path}/data/askback.sqlite3"
+    assert not made.secure
+
+
+def test_the_data_folder_is_for_its_owner_alone(embedded: dict[str, str], tmp_path: Path) -> None:
+    Settings.from_env(embedded)
+
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "data" / "secrets.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_key_made_at_first_start_stays(embedded: dict[str, str]) -> None:
+    first, second = Settings.from_env(embedded), Settings.from_env(embedded)
+
+    assert first.secret_key == second.secret_key
+    assert len(first.secret_key) >= 48
+
+
+@pytest.mark.parametrize(
+    ("environ", "public_url"),
+    [
+        ({"PORT": "8123"}, "http://127.0.0.1:8123"),
+        ({"HOST": "localhost"}, "http://localhost:8000"),
+        ({"HOST": "::1", "PORT": "81"}, "http://[::1]:81"),
+        ({"PUBLIC_URL": "HTTPS://Ask.Example.org:443/"}, "https://ask.example.org"),
+        ({"PUBLIC_URL": "http://localhost:9000"}, "http://localhost:9000"),
+    ],
+)
+def test_the_public_address_follows_host_and_port(
+    embedded: dict[str, str], environ: dict[str, str], public_url: str
+) -> None:
+    assert Settings.from_env(embedded | environ).public_url == public_url
+
+
+def test_an_empty_variable_counts_as_missing(embedded: dict[str, str]) -> None:
+    assert Settings.from_env(embedded | {"PORT": " ", "REDIS_URL": ""}).port == 8000
+
+
+def test_complete_production_settings_are_accepted() -> None:
+    made = Settings.from_env(PRODUCTION, production=True)
+
+    assert made.secure
+    assert made.database_url.startswith("postgresql+psycopg://")
+
+
+@pytest.mark.parametrize("variable", PRODUCTION)
+def test_production_refuses_to_start_without(variable: str) -> None:
+    rest = {name: value for name, value in PRODUCTION.items() if name != variable}
+    rest["HOST"] = "0.0.0.0"
+
+    assert set(problems_of(rest, production=True)) == {variable}
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "said"),
+    [
+        ("PORT", "eighty", "whole number"),
+        ("PORT", "0", "whole number"),
+        ("PORT", "65536", "whole number"),
+        ("PORT", "9" * 5000, "whole number"),
+        ("HOST", "a b", "host name"),
+        ("HOST", "0.0.0.0", "loopback"),
+        ("PUBLIC_URL", "ask.example.org", "not an http"),
+        ("PUBLIC_URL", "ftp://ask.example.org", "not an http"),
+        ("PUBLIC_URL", "https://ask.example.org/forms", "whole origin"),
+        ("PUBLIC_URL", "https://ask.example.org?a=b", "whole origin"),
+        ("PUBLIC_URL", "https://user@ask.example.org", "not an http"),
+        ("PUBLIC_URL", "https://ask.example.org:99999", "not an address"),
+        ("PUBLIC_URL", "http://ask.example.org", "plain http"),
+        ("SECRET_KEY", "short", "shorter"),
+        ("SECRET_KEY", "changeme" * 6, "placeholder"),
+        ("SECRET_KEY", "x" * 64, "placeholder"),
+        ("SECRET_KEY", "123" * 20, "placeholder"),
+        ("DATABASE_URL", "mysql://db/askback", "neither"),
+        ("DATABASE_URL", "sqlite://", "neither"),
+        ("DATABASE_URL", "sqlite:///:memory:", "neither"),
+        ("REDIS_URL", "localhost:6379", "not a redis://"),
+        ("TRUSTED_PROXY", "the proxy", "not an IP"),
+        ("TRUSTED_PROXY_COUNT", "-1", "whole number"),
+        ("PUBLISH_CONFIRMATION", "nobody", "not one of"),
+        ("WRITE_LIMITS", "maybe", "not one of"),
+        ("OAUTH_REFRESH_GRACE_SECONDS", "601", "whole number"),
+        ("LIMIT_CREATE_DRAFT", "many", "rate limit"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_reason(
+    embedded: dict[str, str], variable: str, text: str, said: str
+) -> None:
+    problem = problems_of(embedded | {variable: text})
+
+    assert said in problem.get(variable, problem.get("PUBLIC_URL", ""))
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"PUBLIC_URL": "https://ask.example.org"},
+        {"PUBLIC_URL": "https://ask.example.org", "HOST": "0.0.0.0"},
+    ],
+)
+def test_limits_are_switched_off_on_loopback_only(
+    embedded: dict[str, str], environ: dict[str, str]
+) -> None:
+    assert "WRITE_LIMITS" in problems_of(embedded | environ | {"WRITE_LIMITS": "off"})
+    assert not Settings.from_env(embedded | {"WRITE_LIMITS": "off"}).write_limits
+
+
+def test_production_refuses_sqlite() -> None:
+    environ = PRODUCTION | {"DATABASE_URL": "sqlite:////srv/askback.sqlite3"}
+
+    assert "one process" in problems_of(environ, production=True)["DATABASE_URL"]
+
+
+def test_all_problems_are_told_together_with_an_example() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        Settings.from_env({"PORT": "x", "REDIS_URL": "x", "WRITE_LIMITS": "x"}, production=True)
+
+    lines = str(caught.value).splitlines()[1:]
+    names = [line.strip().partition(":")[0] for line in lines]
+    assert sorted(names) == ["DATABASE_URL", "PORT", "REDIS_URL", "SECRET_KEY", "WRITE_LIMITS"]
+    assert all(f"(example: {name}=" in line for name, line in zip(names, lines, strict=True))
+
+
+def test_a_refused_secret_is_not_repeated(embedded: dict[str, str]) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        Settings.from_env(embedded | {"SECRET_KEY": "hunter2"})
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    assert "ASKBACK_DATA" in problems_of({"ASKBACK_DATA": str(tmp_path / "file" / "data")})
+
+
+def test_every_setting_stands_in_the_readme_and_no_other() -> None:
+    assert sorted(name for name, _ in README_ROWS) == sorted(VARIABLES)
+
+
+@pytest.mark.parametrize(
+    ("variable", "shown"),
+    [row for row in README_ROWS if VARIABLES[row[0]].default not in (MISSING, None, ())],
+)
+def test_the_readme_names_the_default(variable: str, shown: str) -> None:
+    default = VARIABLES[variable].default
+
+    assert shown.strip("`") == ("on" if default is True else str(default))

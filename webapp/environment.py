@@ -1,0 +1,150 @@
+"""Readers of single environment variables: text in, a typed value out, or what is wrong with it."""
+
+import re
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from limits import parse_many
+
+Reader = Callable[[str], Any]
+UNSAFE_SECRETS = ("secret", "password", "change", "default", "example")
+SECRET_MIN_CHARS = 32
+SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with the environment, with a value that would be right."""
+
+    variable: str
+    what: str
+    example: str
+
+    def __str__(self) -> str:
+        return f"{self.variable}: {self.what} (example: {self.variable}={self.example})"
+
+
+class Unreadable(Exception):
+    """The text of a variable is not a value; the message says why, without repeating secrets."""
+
+
+def setting(variable: str, read: Reader, example: str, **default: Any) -> Any:
+    """A dataclass field that is read from `variable`."""
+    return field(metadata={"variable": variable, "read": read, "example": example}, **default)
+
+
+def read_variable(described: Field[Any], text: str) -> Any:
+    """The value of a `setting` field; raises Unreadable."""
+    return described.metadata["read"](text)
+
+
+def whole_number(least: int, most: int) -> Reader:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text[:12]) <= most):
+            raise Unreadable(f'"{text}" is not a whole number from {least} to {most}')
+        return int(text)
+
+    return read
+
+
+def choice(*words: str) -> Reader:
+    def read(text: str) -> str:
+        if text not in words:
+            raise Unreadable(f'"{text}" is not one of {", ".join(words)}')
+        return text
+
+    return read
+
+
+def switch(text: str) -> bool:
+    """`on` or `off`."""
+    return bool(choice("on", "off")(text) == "on")
+
+
+def rate(text: str) -> str:
+    """Limits in the notation of the limits package, several separated by semicolons."""
+    try:
+        parse_many(text)
+    except ValueError:
+        raise Unreadable(f'"{text}" is not a rate limit') from None
+    return text
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Names separated by commas."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def host(text: str) -> str:
+    """A name or an address to listen on."""
+    if not re.fullmatch(r"[A-Za-z0-9_.:-]{1,253}", text):
+        raise Unreadable(f'"{text}" is not a host name or an IP address')
+    return text
+
+
+def folder(text: str) -> Path:
+    return Path(text).expanduser().resolve()
+
+
+def address(text: str) -> str:
+    """An IP address in its shortest spelling."""
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        raise Unreadable(f'"{text}" is not an IP address') from None
+
+
+def secret(text: str) -> str:
+    """A key that cannot be guessed."""
+    if len(text) < SECRET_MIN_CHARS:
+        raise Unreadable(f"it is shorter than {SECRET_MIN_CHARS} characters")
+    guessable = any(word in text.lower() for word in UNSAFE_SECRETS)
+    if guessable or len(set(text)) < SECRET_MIN_DISTINCT:
+        raise Unreadable("it looks like a placeholder; make a random one")
+    return text
+
+
+def origin(text: str) -> str:
+    """`scheme://host[:port]`, lower case, without default port or trailing slash."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise Unreadable(f'"{text}" is not an address') from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise Unreadable(f'"{text}" is not an http or https address')
+    if parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise Unreadable(f'"{text}" has a path; Askback has the whole origin to itself')
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    default_port = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{host}" + (f":{port}" if port and port != default_port else "")
+
+
+def database(text: str) -> str:
+    """A SQLAlchemy URL of PostgreSQL (through psycopg) or of a SQLite file."""
+    scheme, separator, rest = text.partition("://")
+    if scheme in ("postgres", "postgresql", "postgresql+psycopg") and separator:
+        return f"postgresql+psycopg://{rest}"
+    if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1 and ":memory:" not in rest:
+        return text
+    raise Unreadable("it is neither a postgresql:// address nor a sqlite:/// file")
+
+
+def redis(text: str) -> str:
+    if not text.startswith(("redis://", "rediss://", "unix://")):
+        raise Unreadable("it is not a redis://, rediss:// or unix:// address")
+    return text
+
+
+def is_loopback(host: str) -> bool:
+    """True for the names and addresses under which only this machine reaches itself."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
