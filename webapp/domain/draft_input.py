@@ -174,11 +174,16 @@ def _question_row(question: str | Question) -> QuestionRow:
     return row
 
 
+_CODES = {
+    "extra_forbidden": "unknown_field",
+    "invalid_text": "invalid_text",
+    "string_unicode": "invalid_text",
+}
+
+
 def _refusal(error: ErrorDetails) -> InvalidInput:
     field = _path(error["loc"])
-    code = {"extra_forbidden": "unknown_field", "invalid_text": "invalid_text"}.get(
-        error["type"], "validation_failed"
-    )
+    code = _CODES.get(error["type"], "validation_failed")
     resolutions = {
         "unknown_field": "Remove the field; only the fields of FormDraftInput are accepted.",
         "invalid_text": "Send the text without that character.",
