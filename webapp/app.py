@@ -5,7 +5,7 @@ from pathlib import Path
 from flask import Flask
 from jinja2 import StrictUndefined
 
-from webapp import assets, health, security
+from webapp import assets, health, security, waiting
 from webapp.config import Settings, settings
 from webapp.database import db, prepare_engine
 from webapp.extensions import babel, csrf, htmx, login, migrate
@@ -34,6 +34,7 @@ def create_app(config: Settings) -> Flask:
     htmx.init_app(app)
     login.init_app(app)
     babel.init_app(app)
+    waiting.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)

@@ -1,0 +1,218 @@
+"""The properties of the HTTP server that the product relies on."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from flask import Flask, request
+
+from tests.services import wait_until
+from tests.serving import connect, exchange, get, new_app, serving
+from webapp.config import Settings
+from webapp.server import MAX_BODY_BYTES
+from webapp.waiting import THREADS, client_gone, waiting
+
+CHUNKED = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
+
+
+@pytest.fixture
+def served(settings: Settings) -> Iterator[Flask]:
+    """The application with routes that show what reaches it."""
+    app = new_app(settings)
+    app.config["WTF_CSRF_ENABLED"] = False
+    app.add_url_rule("/test/length", "length", lambda: str(len(request.data)), methods=["POST"])
+    app.add_url_rule("/test/environ", "environ", lambda: " ".join(sorted(request.environ)))
+    app.add_url_rule("/test/address", "address", lambda: f"{request.remote_addr} {request.scheme}")
+    with serving(app):
+        yield app
+
+
+def body_of(answer: bytes) -> bytes:
+    return answer.partition(b"\r\n\r\n")[2]
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ")[1])
+
+
+def seconds_of_healthz(app: Flask) -> float:
+    began = time.monotonic()
+    assert status_of(get(app, "/healthz")) == 200
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+        b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nx",
+        CHUNKED + b"\r\n5\r\nab",
+    ],
+    ids=["half-open headers", "half a body", "half a chunk"],
+)
+def test_unfinished_requests_do_not_stop_others(served: Flask, started: bytes) -> None:
+    with ExitStack() as stack:
+        for _ in range(2 * THREADS):
+            stack.enter_context(connect(served)).sendall(started)
+
+        assert seconds_of_healthz(served) < 2
+
+
+def test_dripping_bodies_do_not_stop_others(served: Flask) -> None:
+    head = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n"
+    with ExitStack() as stack:
+        dripping = [stack.enter_context(connect(served)) for _ in range(60)]
+        for connection in dripping:
+            connection.sendall(head)
+        for _ in range(5):
+            for connection in dripping:
+                connection.sendall(b"x")
+
+            assert seconds_of_healthz(served) < 2
+
+
+def chunks(size: int, step: int = 60_000) -> bytes:
+    parts = [min(step, size - start) for start in range(0, size, step)]
+    return b"".join(b"%x\r\n%b\r\n" % (part, b"x" * part) for part in parts) + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("size", [0, 1, 262_143, 262_144, 262_145, 400_000, 2_621_440])
+def test_a_chunked_body_arrives_whole_with_its_length(served: Flask, size: int) -> None:
+    answer = exchange(served, CHUNKED + b"Connection: close\r\n\r\n" + chunks(size))
+
+    assert body_of(answer) == str(size).encode()
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        (f"POST /api/drafts HTTP/1.1\r\nContent-Length: {MAX_BODY_BYTES}\r\n\r\n",
+         "payload_too_large"),
+        (f"POST //api/drafts HTTP/1.1\r\nContent-Length: {MAX_BODY_BYTES}\r\n\r\n",
+         "payload_too_large"),
+        (f"GET http://127.0.0.1/api/forms HTTP/1.1\r\nA: {'a' * 70_000}\r\n\r\n",
+         "payload_too_large"),
+        ("GET /api/forms HTTP/1.1\r\nno colon here\r\n\r\n", "validation_failed"),
+        ("GET /api/forms HTTP/1.1\r\nContent-Length: ten\r\n\r\n", "validation_failed"),
+        ("POST /api/drafts HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", "validation_failed"),
+        ("POST /api/drafts HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+         "validation_failed"),
+    ],
+    ids=["length", "slashes", "headers", "header", "bad length", "encoding", "bad chunk"],
+)  # fmt: skip
+def test_the_servers_own_refusals_have_the_four_fields(served: Flask, sent: str, code: str) -> None:
+    answer = exchange(served, sent.encode())
+
+    body = json.loads(body_of(answer))
+    assert status_of(answer) == 400
+    assert sorted(body) == ["code", "error", "message", "resolution"]
+    assert (body["code"], body["error"]) == (code, body["message"])
+
+
+def test_refusals_outside_the_api_keep_their_status(served: Flask) -> None:
+    sent = f"POST /r/abc HTTP/1.1\r\nContent-Length: {MAX_BODY_BYTES}\r\n\r\n"
+
+    assert status_of(exchange(served, sent.encode())) == 413
+
+
+def test_underscored_header_names_are_dropped(served: Flask) -> None:
+    seen = body_of(get(served, "/test/environ", "X_Forwarded_For: 192.0.2.1", "X-Plain: 1"))
+
+    assert b"HTTP_X_PLAIN" in seen
+    assert b"HTTP_X_FORWARDED_FOR" not in seen
+
+
+def test_the_environment_of_the_process_stays_out_of_requests(
+    served: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKBACK_CANARY", "1")
+
+    assert b"CANARY" not in body_of(get(served, "/test/environ"))
+
+
+def test_forwarded_addresses_are_ignored_without_a_trusted_proxy(served: Flask) -> None:
+    sent = ("X-Forwarded-For: 192.0.2.1", "X-Forwarded-Proto: https", "Forwarded: for=192.0.2.2")
+
+    assert body_of(get(served, "/test/address", *sent)) == b"127.0.0.1 http"
+
+
+@pytest.mark.settings(trusted_proxy="127.0.0.1")
+def test_a_trusted_proxy_tells_the_address_and_nothing_else(served: Flask) -> None:
+    sent = ("X-Forwarded-For: 198.51.100.9, 192.0.2.1", "X-Forwarded-Proto: ftp")
+
+    assert body_of(get(served, "/test/address", *sent)) == b"192.0.2.1 http"
+
+
+def test_the_server_does_not_name_itself(served: Flask) -> None:
+    assert b"\r\nserver:" not in get(served, "/healthz").lower()
+
+
+def test_a_waiting_request_learns_that_its_client_has_gone(settings: Settings) -> None:
+    app = new_app(settings)
+    left: list[float] = []
+
+    def wait() -> str:
+        began = time.monotonic()
+        waiting().wait_until("key", lambda: None, seconds=20, gone=client_gone())
+        left.append(time.monotonic() - began)
+        return ""
+
+    app.add_url_rule("/test/wait", "wait", wait)
+    with serving(app):
+        with connect(app) as connection:
+            connection.sendall(b"GET /test/wait HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            time.sleep(0.2)
+        wait_until(lambda: bool(left), "noticing that the client has gone", seconds=5)
+
+
+def test_a_stop_finishes_the_slow_request_and_ends_the_wait_at_once(settings: Settings) -> None:
+    app = new_app(settings)
+    begun = threading.Barrier(3)
+
+    def slow() -> str:
+        begun.wait(5)
+        time.sleep(1.5)
+        return "done"
+
+    def wait() -> str:
+        begun.wait(5)
+        return str(waiting().wait_until("key", lambda: None, seconds=20, gone=client_gone()))
+
+    app.add_url_rule("/test/slow", "slow", slow)
+    app.add_url_rule("/test/wait", "wait", wait)
+    answers: dict[str, bytes] = {}
+
+    def fetch(path: str) -> None:
+        answers[path] = body_of(get(app, path))
+
+    with serving(app) as server, connect(app):
+        fetching = [
+            threading.Thread(target=fetch, args=[path]) for path in ("/test/slow", "/test/wait")
+        ]
+        for thread in fetching:
+            thread.start()
+        begun.wait(5)
+        began = time.monotonic()
+        server.stop()
+        for thread in fetching:
+            thread.join(10)
+
+    assert answers == {"/test/slow": b"done", "/test/wait": b"None"}
+    assert time.monotonic() - began < 4
+
+
+def test_a_stopping_server_takes_no_new_connection(settings: Settings) -> None:
+    app = new_app(settings)
+    with serving(app):
+        assert status_of(get(app, "/healthz")) == 200
+
+    with pytest.raises(ConnectionRefusedError):
+        connect(app)
+
+
+def test_an_address_in_use_is_an_error_of_the_start(served: Flask) -> None:
+    with pytest.raises(OSError, match="in use"), serving(served):
+        pass

@@ -1,0 +1,56 @@
+"""A real server on a free loopback port in a thread of the test, and raw bytes to send to it."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from flask import Flask
+
+from tests.services import free_port
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.server import Server
+
+
+def own_address(settings: Settings) -> Settings:
+    """The same settings on a port of their own."""
+    port = free_port()
+    return replace(settings, port=port, public_url=f"http://127.0.0.1:{port}")
+
+
+def new_app(settings: Settings) -> Flask:
+    """An application of its own, to which a test may add routes."""
+    return create_app(own_address(settings))
+
+
+@contextmanager
+def serving(app: Flask) -> Iterator[Server]:
+    """The application behind the real server; stopped at the end."""
+    server = Server(app, app.config["SETTINGS"])
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+        thread.join(10)
+
+
+def connect(app: Flask) -> socket.socket:
+    """A connection to the served application that gives up after 10 s."""
+    return socket.create_connection(("127.0.0.1", app.config["SETTINGS"].port), timeout=10)
+
+
+def exchange(app: Flask, sent: bytes) -> bytes:
+    """Everything the server answers to raw bytes, until it closes the connection."""
+    with connect(app) as connection:
+        connection.sendall(sent)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def get(app: Flask, path: str, *headers: str) -> bytes:
+    """The raw answer to one GET."""
+    lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", ""]
+    return exchange(app, "\r\n".join(lines).encode())
