@@ -1,0 +1,196 @@
+"""A failure before any statement, or at the commit, leaves everything or nothing."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import event, select
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_draft, make_form
+from webapp.database import db, utc_now
+from webapp.domain.drafts import create_draft, discard_draft, update_draft
+from webapp.domain.publishing import confirm_and_publish, confirm_draft, publish_draft
+from webapp.domain.responding import (
+    answer_question,
+    complete_response,
+    skip_question,
+    withdraw_response,
+)
+
+Call = Callable[[], Any]
+Dump = dict[str, list[Any]]
+
+
+class Cut(Exception):
+    """The process is taken to end here."""
+
+
+@dataclass
+class Scissors:
+    """Raises at the statement with this number, counted from 1; the commit counts as one."""
+
+    at: int
+    passed: int = 0
+
+    def statement(self, *_: Any) -> None:
+        self.passed += 1
+        if self.passed == self.at:
+            raise Cut
+
+
+def dump() -> Dump:
+    """Every row of every table."""
+    with db.engine.connect() as connection:
+        return {
+            table.name: sorted(map(repr, connection.execute(select(table))))
+            for table in db.metadata.sorted_tables
+        }
+
+
+def run_cut(call: Call, at: int) -> bool:
+    """Run `call` with a cut before statement number `at`; True when it got through to its end."""
+    scissors = Scissors(at)
+    event.listen(db.engine, "before_cursor_execute", scissors.statement)
+    event.listen(db.engine, "commit", scissors.statement)
+    try:
+        call()
+    except Cut:
+        db.session.rollback()
+    finally:
+        event.remove(db.engine, "before_cursor_execute", scissors.statement)
+        event.remove(db.engine, "commit", scissors.statement)
+        db.session.remove()
+    return scissors.passed < at
+
+
+def dumps_after_cuts(call: Call) -> list[Dump]:
+    """The database after a cut before statement 1, 2, 3 … of `call`, last of all uncut."""
+    dumps = []
+    finished = False
+    while not finished:
+        finished = run_cut(call, at=len(dumps) + 1)
+        dumps.append(dump())
+    return dumps
+
+
+def create(account_id: str) -> Call:
+    return partial(create_draft, account_id, {"title": "Rota"}, author=None, now=utc_now())
+
+
+def update(account_id: str) -> Call:
+    draft = make_draft(account_id)
+    return partial(update_draft, account_id, draft.id, {"title": "New"}, author=None, now=utc_now())
+
+
+def discard(account_id: str) -> Call:
+    draft = make_draft(account_id)
+    update_draft(account_id, draft.id, {"title": "New"}, author=None, now=utc_now())
+    return partial(discard_draft, account_id, draft.id)
+
+
+def confirm(account_id: str) -> Call:
+    return partial(confirm_draft, account_id, **as_shown(account_id))
+
+
+def publish(account_id: str) -> Call:
+    shown = as_shown(account_id)
+    confirm_draft(account_id, **shown)
+    return partial(publish_draft, account_id, shown["draft_id"], now=utc_now())
+
+
+def publish_now(account_id: str) -> Call:
+    return partial(confirm_and_publish, account_id, **as_shown(account_id))
+
+
+def as_shown(account_id: str) -> dict[str, Any]:
+    draft = make_draft(account_id)
+    shown = {"draft_id": draft.id, "revision": draft.revision, "shown_hash": draft.content_hash}
+    return shown | {"now": utc_now()}
+
+
+def answer(account_id: str) -> Call:
+    form = make_form(account_id)
+    return answer_of(form, secrets.token_urlsafe(16))
+
+
+def correct(account_id: str) -> Call:
+    form, key = answered(account_id)
+    return answer_of(form, key)
+
+
+def answer_of(form: Any, key: str) -> Call:
+    return partial(
+        answer_question,
+        form.share_token,
+        key,
+        position=0,
+        answer_text="Robin",
+        answer_key="render-1",
+        now=utc_now(),
+    )
+
+
+def skip(account_id: str) -> Call:
+    form, key = answered(account_id)
+    return partial(skip_question, form.share_token, key, position=0, now=utc_now())
+
+
+def complete(account_id: str) -> Call:
+    form, key = answered(account_id)
+    return partial(complete_response, form.share_token, key, responder_name="Robin", now=utc_now())
+
+
+def withdraw(account_id: str) -> Call:
+    form, key = answered(account_id)
+    complete_response(form.share_token, key, responder_name="", now=utc_now())
+    return partial(withdraw_response, form.share_token, key)
+
+
+def answered(account_id: str) -> tuple[Any, str]:
+    form, key = make_form(account_id), secrets.token_urlsafe(16)
+    make_answer(form, key)
+    return form, key
+
+
+STEPS = [
+    create,
+    update,
+    discard,
+    confirm,
+    publish,
+    publish_now,
+    answer,
+    correct,
+    skip,
+    complete,
+    withdraw,
+]
+
+
+@both_databases
+@pytest.mark.parametrize("step", STEPS)
+def test_a_cut_before_any_statement_leaves_no_half_row(
+    app_context: None, step: Callable[[str], Call]
+) -> None:
+    call = step(make_account().id)
+    before = dump()
+
+    *cut, whole = dumps_after_cuts(call)
+
+    assert len(cut) >= 2
+    assert [there for there in cut if there != before] == []
+    assert whole != before
+
+
+@both_databases
+def test_an_answer_repeated_after_each_cut_is_stored_once(app: Flask, app_context: None) -> None:
+    call = answer(make_account().id)
+
+    *_, whole = dumps_after_cuts(call)
+
+    assert (len(whole["answers"]), len(whole["response_sessions"])) == (1, 1)
