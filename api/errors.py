@@ -42,11 +42,8 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> N
         inside = request.path == bp.url_prefix or request.path.startswith(f"{bp.url_prefix}/")
         return http_problem(error) if inside else elsewhere(error)
 
-    bp.register_error_handler(Outcome, outcome)
-    bp.register_error_handler(HTTPException, http_problem)
-    bp.register_error_handler(Exception, unexpected)
 
-
+@bp.errorhandler(Outcome)
 def outcome(failure: Outcome) -> Response:
     """An expected failure of a use case or of the guard."""
     db.session.rollback()
@@ -60,6 +57,7 @@ def outcome(failure: Outcome) -> Response:
     return response
 
 
+@bp.errorhandler(HTTPException)
 def http_problem(error: HTTPException) -> Response:
     """What the router, the limiter or the HTTP layer refuses."""
     if isinstance(error, RateLimitExceeded):
@@ -83,6 +81,7 @@ def http_problem(error: HTTPException) -> Response:
     return _internal_error()
 
 
+@bp.errorhandler(Exception)
 def unexpected(error: Exception) -> Response:
     """A fault of ours or of the storage; what was not committed is rolled back."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
