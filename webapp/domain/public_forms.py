@@ -1,17 +1,18 @@
 """What respondents may see: the public part of a form and where they stand in it."""
 
 import hashlib
+from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
 
-from webapp.database import db
+from webapp.database import db, from_millis
 from webapp.domain.accounts import Account
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import NotFound
 from webapp.domain.forms import Form
-from webapp.domain.responses import AnswerRow, ResponseSession, current_answers
+from webapp.domain.responses import ResponseSession, current_answers
 from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
 
 
@@ -19,7 +20,6 @@ from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
 class RespondentForm:
     """All that respondent pages may know of a form: never goal or private context."""
 
-    id: str
     share_token: str
     title: str
     questions: list[QuestionRow]
@@ -31,21 +31,27 @@ class RespondentForm:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a respondent stands; answers by question id, positions are 0-based."""
+    """Where a respondent stands: texts by question id; not `started` when nothing is stored."""
 
-    session_id: str
-    status: SessionStatus
-    responder_name: str | None
-    answers: dict[str, AnswerRow]
-    skipped: frozenset[str]
-    completed_stamp: int | None
+    texts: dict[str, str]
+    skipped: frozenset[str] = frozenset()
+    started: bool = True
+    completed_at: datetime | None = None
+    responder_name: str | None = None
+
+    @property
+    def settled(self) -> frozenset[str]:
+        """Ids of the questions answered or skipped."""
+        return self.skipped | self.texts.keys()
+
+
+NOTHING_YET = Progress({}, started=False)
 
 
 def get_public_form(share_token: str) -> RespondentForm:
     """The form behind a public link, whatever its status; raises NotFound `not_found`."""
     query = (
         select(
-            Form.id,
             Form.share_token,
             Form.title,
             Form.questions,
@@ -59,30 +65,51 @@ def get_public_form(share_token: str) -> RespondentForm:
     )
     row = db.session.execute(query).one_or_none()
     if row is None:
-        raise NotFound("not_found", "There is no form at this address.", "Check the link.")
+        raise no_public_form()
     return RespondentForm(**row._mapping)
 
 
-def find_progress(form: RespondentForm, session_key: str) -> Progress | None:
-    """The session of this key in this form; None when nothing has been answered with it yet."""
-    session = db.session.scalar(
-        select(ResponseSession).where(
+def read_progress(share_token: str, session_key: str) -> Progress:
+    """What is stored under this key for this form; a key of another form has nothing here."""
+    query = (
+        select(
+            ResponseSession.id,
+            ResponseSession.status,
+            ResponseSession.skipped,
+            ResponseSession.completed_stamp,
+            ResponseSession.responder_name,
+        )
+        .join(Form, Form.id == ResponseSession.form_id)
+        .where(
             ResponseSession.key_hash == key_hash(session_key),
-            ResponseSession.form_id == form.id,
+            Form.share_token == share_token,
         )
     )
+    session = db.session.execute(query).one_or_none()
     if session is None:
-        return None
+        return NOTHING_YET
+    completed = session.status is SessionStatus.COMPLETED
     return Progress(
-        session.id,
-        session.status,
-        session.responder_name,
-        {answer.question_id: answer for answer in current_answers([session.id])},
+        {answer.question_id: answer.answer_text for answer in current_answers([session.id])},
         frozenset(session.skipped),
-        session.completed_stamp,
+        completed_at=from_millis(session.completed_stamp) if completed else None,
+        responder_name=session.responder_name,
     )
+
+
+def next_open(
+    questions: list[QuestionRow], settled: Container[str], *, after: int = -1
+) -> int | None:
+    """0-based position of the first unsettled question behind `after`, then from the beginning."""
+    order = [*range(after + 1, len(questions)), *range(after + 1)]
+    return next((at for at in order if questions[at]["id"] not in settled), None)
 
 
 def key_hash(session_key: str) -> str:
     """SHA-256 of a session key, in hexadecimal digits; keys are 128 random bits or more."""
     return hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def no_public_form() -> NotFound:
+    """The outcome for a share token that no form has."""
+    return NotFound("not_found", "There is no form at this address.", "Check the link.")

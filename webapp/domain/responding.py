@@ -12,7 +12,6 @@ from typing import Any
 from sqlalchemy import (
     Row,
     String,
-    and_,
     case,
     delete,
     func,
@@ -29,7 +28,7 @@ from webapp.domain.content import QuestionRow
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
-from webapp.domain.public_forms import key_hash
+from webapp.domain.public_forms import key_hash, next_open, no_public_form
 from webapp.domain.responses import Answer, ResponseSession
 from webapp.domain.terms import (
     FormStatus,
@@ -48,23 +47,27 @@ def answer_question(
     answer_text: str,
     answer_key: str,
     now: datetime,
-) -> None:
+) -> int | None:
     """Store one typed answer durably; a repeat of `answer_key` stores nothing and is no error.
 
     position    0-based place of the scripted question
     answer_key  made for each rendered question, so a double click or a retry answers once
-    raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`;
-                InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`; nothing is
-                stored then
+    returns     position of the next question that is neither answered nor skipped, None at the end
+    raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
+                `answer_differs` (this key stored other words); InvalidInput `question_unknown`,
+                `answer_empty`, `answer_too_long`; nothing is stored then
     """
     _require_answer(answer_text)
     begin_write()
     place = _place(share_token, session_key, now)
     question = _question_at(place, position)
-    earlier = _earlier_answers(place.session_id, answer_key, question["id"])
-    if any(row.answer_key == answer_key for row in earlier):
+    stored = _stored_answers(place.session_id, answer_key)
+    settled = {question["id"], *place.skipped, *(row.question_id for row in stored if row.current)}
+    following = next_open(place.questions, settled, after=position)
+    if _is_repeat(stored, answer_key, question["id"], answer_text):
         db.session.rollback()
-        return
+        return following
+    earlier = [row.id for row in stored if row.current and row.question_id == question["id"]]
     stamp = _take_stamp(place, now, first=place.answer_count == 0)
     _supersede(earlier)
     db.session.execute(
@@ -85,27 +88,33 @@ def answer_question(
     skipped = [skip for skip in place.skipped if skip != question["id"]]
     _touch(place, now, skipped=skipped, answer_count=place.answer_count + (not earlier))
     db.session.commit()
+    return following
 
 
-def skip_question(share_token: str, session_key: str, *, position: int, now: datetime) -> None:
+def skip_question(
+    share_token: str, session_key: str, *, position: int, now: datetime
+) -> int | None:
     """Pass over a question, taking back an answer given to it before; repeats change nothing.
 
-    raises  NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
+    returns  as `answer_question`
+    raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
     """
     begin_write()
     place = _place(share_token, session_key, now)
+    if place.form_status != FormStatus.PUBLISHED:
+        raise _not_open(place.form_status)
     question = _question_at(place, position)
-    earlier = _earlier_answers(place.session_id, "", question["id"])
+    stored = _stored_answers(place.session_id, "")
+    earlier = [row.id for row in stored if row.question_id == question["id"]]
     _supersede(earlier)
     left = place.answer_count - len(earlier)
     if earlier and left == 0:
         _lower_counts(place.form_id, completed=False)
-    skipped = [
-        *(skip for skip in place.skipped if skip != question["id"]),
-        question["id"],
-    ]
+    skipped = [*(skip for skip in place.skipped if skip != question["id"]), question["id"]]
     _touch(place, now, skipped=skipped, answer_count=left)
     db.session.commit()
+    settled = {*skipped, *(row.question_id for row in stored)}
+    return next_open(place.questions, settled, after=position)
 
 
 def complete_response(
@@ -194,6 +203,7 @@ def _find_place(share_token: str, session_key: str) -> Any:
         select(
             Form.id.label("form_id"),
             Form.questions,
+            type_coerce(Form.status, String).label("form_status"),
             ResponseSession.id.label("session_id"),
             type_coerce(ResponseSession.status, String).label("status"),
             ResponseSession.skipped,
@@ -216,7 +226,7 @@ def _place(share_token: str, session_key: str, now: datetime) -> Any:
         _open_session(share_token, session_key, now)
         place = _find_place(share_token, session_key)
     if place is None:
-        raise NotFound("not_found", "There is no form at this address.", "Check the link.")
+        raise no_public_form()
     if place.status == SessionStatus.COMPLETED:
         raise StateConflict(
             "response_completed",
@@ -261,22 +271,40 @@ def _question_at(place: Any, position: int) -> QuestionRow:
     return question
 
 
-def _earlier_answers(session_id: str, answer_key: str, question_id: str) -> Sequence[Row[str, str]]:
-    """The answer stored under this key and the current answer to this question, if any."""
-    query = select(Answer.id, Answer.answer_key).where(
+def _stored_answers(session_id: str, answer_key: str) -> Sequence[Row[Any]]:
+    """The session's current answers and the one stored under this key, current or not."""
+    query = select(
+        Answer.id,
+        Answer.question_id,
+        Answer.answer_key,
+        Answer.superseded.is_(False).label("current"),
+        case((Answer.answer_key == answer_key, Answer.answer_text)).label("answer_text"),
+    ).where(
         Answer.session_id == session_id,
-        or_(
-            Answer.answer_key == answer_key,
-            and_(Answer.question_id == question_id, Answer.superseded.is_(False)),
-        ),
+        or_(Answer.answer_key == answer_key, Answer.superseded.is_(False)),
     )
     return db.session.execute(query).all()
 
 
-def _supersede(earlier: Sequence[Row[str, str]]) -> None:
-    if earlier:
-        ids = [row.id for row in earlier]
-        db.session.execute(update(Answer).where(Answer.id.in_(ids)).values(superseded=True))
+def _is_repeat(
+    stored: Sequence[Row[Any]], answer_key: str, question_id: str, answer_text: str
+) -> bool:
+    """True when this key stored this very answer before; other words under it are refused."""
+    same = next((row for row in stored if row.answer_key == answer_key), None)
+    if same is None:
+        return False
+    if (same.question_id, same.answer_text) == (question_id, answer_text):
+        return True
+    raise StateConflict(
+        "answer_differs",
+        "An earlier version of this answer is saved.",
+        "Continue once more to replace it with these words.",
+    )
+
+
+def _supersede(answer_ids: list[str]) -> None:
+    if answer_ids:
+        db.session.execute(update(Answer).where(Answer.id.in_(answer_ids)).values(superseded=True))
 
 
 def _touch(place: Any, now: datetime, *, skipped: list[str], answer_count: int) -> None:
@@ -315,8 +343,8 @@ def _take_stamp(place: Any, now: datetime, *, first: bool = False, completes: bo
     return taken
 
 
-def _not_open(status: FormStatus | None) -> StateConflict:
-    if status is FormStatus.COMPLETED:
+def _not_open(status: str | None) -> StateConflict:
+    if status == FormStatus.COMPLETED:
         return StateConflict(
             "form_completed",
             "This form has its answer already.",

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from flask import Flask
-from flask_babel import format_date, format_time, gettext
+from flask_babel import format_date, format_datetime, format_time, gettext
 from markupsafe import Markup
 
 JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
@@ -36,6 +36,8 @@ def init_app(app: Flask) -> None:
     """Register the filters and globals of all templates; block tags leave no blank lines."""
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.add_template_filter(moment, "moment")
+    app.add_template_filter(clock_time, "clock_time")
+    app.add_template_filter(calendar_day, "calendar_day")
     app.add_template_filter(in_words, "in_words")
     app.add_template_global(tally_of, "tally_of")
 
@@ -45,6 +47,22 @@ def moment(at: datetime, *, now: datetime | None = None) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(
         at.astimezone(UTC).isoformat(timespec="seconds"),
         _said(at, now or datetime.now(UTC)),
+    )
+
+
+def clock_time(at: datetime) -> Markup:
+    """A `<time>` with day and time in UTC; scripts put it into the reader's own time zone."""
+    said = gettext("%(moment)s UTC", moment=format_datetime(at.astimezone(UTC), "d MMMM, HH:mm"))
+    return Markup('<time datetime="{}" data-clock>{}</time>').format(
+        at.astimezone(UTC).isoformat(timespec="seconds"), said
+    )
+
+
+def calendar_day(at: datetime) -> Markup:
+    """A `<time>` with the day and the month, in UTC."""
+    day = at.astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        day.date().isoformat(), format_date(day, "d MMMM")
     )
 
 

@@ -30,15 +30,20 @@ def page_or_fragment(
 ) -> Response:
     """The template `fragment` for htmx, `page` (which includes it) for everybody else."""
     template = fragment if wants_fragment() else page
-    response = cast(
-        Response,
-        make_response(
-            render_template(template, **context),
-            status,
-            trigger=trigger,
-            push_url=push_url,
-        ),
-    )
+    body = render_template(template, **context)
+    return drawn(body, status=status, trigger=trigger, push_url=push_url)
+
+
+def drawn(
+    body: str,
+    *,
+    status: int = HTTPStatus.OK,
+    trigger: str | dict[str, Any] | None = None,
+    push_url: str | None = None,
+) -> Response:
+    """A body that `wants_fragment` decided about, with the headers that go with such a choice."""
+    answer = make_response(body, status, trigger=trigger, push_url=push_url)
+    response = cast(Response, answer)
     response.vary.update(VARIES_BY)
     return response
 

@@ -1,0 +1,3 @@
+// Respondent pages: each behaviour is one file, attached by attribute and usable after every swap.
+import "./keys.js";
+import "./focus.js";

@@ -1,0 +1,284 @@
+"""Answering a form in public, one question per page, with and without scripts and cookies."""
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, Response, redirect, request, url_for
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.database import db, utc_now
+from webapp.domain import responding
+from webapp.domain.errors import Outcome
+from webapp.domain.public_forms import get_public_form
+from webapp.domain.terms import FormStatus
+from webapp.extensions import csrf
+from webapp.pages import errors, slips
+from webapp.pages.fragments import wants_fragment
+from webapp.pages.posted import (
+    BODY_MAX_BYTES,
+    Posted,
+    forget,
+    read_posted,
+    remembered_key,
+    typed,
+)
+
+bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
+# the session key in the body, which no other site can know, is the proof of intent
+csrf.exempt(bp)
+
+STORAGE_RETRY_SECONDS = 5
+
+
+@bp.before_request
+def bound_the_body() -> None:
+    """Longer than any answer we take; beyond it nothing is read."""
+    request.max_content_length = request.max_form_memory_size = BODY_MAX_BYTES
+
+
+@bp.get("")
+def start(share_token: str) -> AnyResponse:
+    """The first question at once; for somebody who comes back, where they stopped."""
+    at = slips.visit(share_token)
+    if not at.progress.started:
+        return _settled(at) or slips.question(at, 0)
+    return redirect(_next_url(at), HTTPStatus.SEE_OTHER)
+
+
+@bp.get("/q/<int:number>")
+def ask(share_token: str, number: int) -> Response:
+    """Question `number`, from 1, with the answer it has."""
+    at = slips.visit(share_token)
+    return _settled(at) or slips.question(at, number - 1)
+
+
+@bp.post("/q/<int:number>")
+def answer(share_token: str, number: int) -> AnyResponse:
+    """Store the answer, then ask the next open question."""
+    sent = read_posted(share_token, "answer_key")
+    following = responding.answer_question(
+        share_token,
+        sent.session_key,
+        position=number - 1,
+        answer_text=sent.answer,
+        answer_key=sent.answer_key,
+        now=utc_now(),
+    )
+    return _go_on(share_token, sent, following)
+
+
+@bp.post("/q/<int:number>/skip")
+def skip(share_token: str, number: int) -> AnyResponse:
+    """Pass over the question; an answer it had is taken back."""
+    sent = read_posted(share_token)
+    following = responding.skip_question(
+        share_token, sent.session_key, position=number - 1, now=utc_now()
+    )
+    return _go_on(share_token, sent, following)
+
+
+@bp.post("/q/<int:number>/open")
+def open_question(share_token: str, number: int) -> AnyResponse:
+    """Back and Change: the question with its answer, found without a cookie."""
+    sent = read_posted(share_token)
+    if _by_get(sent):
+        return _see("respond.ask", share_token, number=number)
+    at = slips.posted_visit(share_token, sent)
+    return _settled(at) or slips.question(at, number - 1)
+
+
+@bp.get("/check")
+def check(share_token: str) -> AnyResponse:
+    """All answers to read over."""
+    at = slips.visit(share_token)
+    if not at.progress.started:
+        return _see("respond.start", share_token)
+    return _settled(at) or slips.check(at)
+
+
+@bp.post("/check/open")
+def open_check(share_token: str) -> AnyResponse:
+    """Back to the answers, found without a cookie."""
+    sent = read_posted(share_token)
+    if _by_get(sent):
+        return _see("respond.check", share_token)
+    at = slips.posted_visit(share_token, sent)
+    return _settled(at) or slips.check(at)
+
+
+@bp.post("/check")
+def send(share_token: str) -> AnyResponse:
+    """Complete the response; sending twice sends once."""
+    sent = read_posted(share_token)
+    responding.complete_response(
+        share_token, sent.session_key, responder_name=sent.name, now=utc_now()
+    )
+    if _by_get(sent):
+        return _see("respond.done", share_token)
+    return slips.thanks(slips.posted_visit(share_token, sent))
+
+
+@bp.get("/done")
+def done(share_token: str) -> AnyResponse:
+    """Thank you, with the way to delete."""
+    at = slips.visit(share_token)
+    if at.progress.completed_at is None:
+        return _see("respond.start", share_token)
+    return slips.thanks(at)
+
+
+@bp.get("/sent")
+def show_sent(share_token: str) -> AnyResponse:
+    """What was sent."""
+    at = slips.visit(share_token)
+    if at.progress.completed_at is None:
+        return _see("respond.start", share_token)
+    return slips.sent(at)
+
+
+@bp.post("/sent")
+def open_sent(share_token: str) -> AnyResponse:
+    """What was sent, found without a cookie."""
+    sent = read_posted(share_token)
+    if _by_get(sent):
+        return _see("respond.show_sent", share_token)
+    at = slips.posted_visit(share_token, sent)
+    return slips.sent(at) if at.progress.completed_at else slips.check(at)
+
+
+@bp.post("/done/open")
+def open_done(share_token: str) -> AnyResponse:
+    """Back to the thank-you page, found without a cookie."""
+    sent = read_posted(share_token)
+    if _by_get(sent):
+        return _see("respond.done", share_token)
+    at = slips.posted_visit(share_token, sent)
+    return slips.thanks(at) if at.progress.completed_at else slips.check(at)
+
+
+@bp.post("/withdraw")
+def withdraw(share_token: str) -> Response:
+    """Ask once more before deleting."""
+    return slips.withdrawal(slips.posted_visit(share_token, read_posted(share_token)))
+
+
+@bp.post("/withdraw/now")
+def withdraw_now(share_token: str) -> Response:
+    """Delete the session with all its answers."""
+    responding.withdraw_response(share_token, read_posted(share_token).session_key)
+    return slips.withdrawn(get_public_form(share_token))
+
+
+@bp.post("/another")
+def another(share_token: str) -> AnyResponse:
+    """Begin another response; the one before stays as it is."""
+    if remembered_key(share_token) and not wants_fragment():
+        response = _see("respond.start", share_token)
+    else:
+        at = slips.new_visit(get_public_form(share_token))
+        response = _settled(at) or slips.question(at, 0)
+    forget(response, share_token)
+    return response
+
+
+@bp.errorhandler(Outcome)
+def outcome(error: Outcome) -> Response:
+    """A refusal, on the page it belongs to and with the text that was typed."""
+    db.session.rollback()
+    draw = PAGES.get(error.code)
+    return draw(error) if draw else errors.outcome(error)
+
+
+@bp.errorhandler(OperationalError)
+@bp.errorhandler(InterfaceError)
+@bp.errorhandler(PoolTimeout)
+def storage_failed(_error: Exception) -> Response:
+    """The database is locked, full or away."""
+    db.session.rollback()
+    return slips.held(
+        typed("answer"),
+        status=HTTPStatus.SERVICE_UNAVAILABLE,
+        retry_after=STORAGE_RETRY_SECONDS,
+    )
+
+
+def _question_again(error: Outcome) -> Response:
+    token, number = _address()
+    at = slips.posted_visit(token, read_posted(token))
+    return slips.question(at, number - 1, error=error, text=typed("answer"))
+
+
+def _check_again(error: Outcome) -> Response:
+    token, _ = _address()
+    at = slips.posted_visit(token, read_posted(token))
+    return _settled(at) or slips.check(at, error=error, name=typed("name"))
+
+
+def _not_open(_error: Outcome) -> Response:
+    token, _ = _address()
+    at = slips.posted_visit(token, read_posted(token))
+    return slips.closed(at, left_over=typed("answer"))
+
+
+def _already_sent(_error: Outcome) -> Response:
+    token, _ = _address()
+    at = slips.posted_visit(token, read_posted(token))
+    text = typed("answer")
+    return slips.thanks(at, left_over="" if text in at.progress.texts.values() else text)
+
+
+PAGES = {
+    "answer_empty": _question_again,
+    "answer_too_long": _question_again,
+    "answer_differs": _question_again,
+    "nothing_answered": _check_again,
+    "name_too_long": _check_again,
+    "form_closed": _not_open,
+    "form_completed": _not_open,
+    "response_completed": _already_sent,
+}
+
+
+def _address() -> tuple[str, int]:
+    values = request.view_args or {}
+    return values["share_token"], values.get("number", 1)
+
+
+def _settled(at: slips.Visit) -> Response | None:
+    """The page that stands in for all questions: sent already, or no answers taken."""
+    if at.progress.completed_at:
+        return slips.thanks(at)
+    if at.form.status is not FormStatus.PUBLISHED:
+        return slips.closed(at)
+    return None
+
+
+def _go_on(share_token: str, sent: Posted, following: int | None) -> AnyResponse:
+    if _by_get(sent):
+        if following is None:
+            return _see("respond.check", share_token)
+        return _see("respond.ask", share_token, number=following + 1)
+    at = slips.posted_visit(share_token, sent)
+    return slips.check(at) if following is None else slips.question(at, following)
+
+
+def _by_get(sent: Posted) -> bool:
+    """True when the next page can be fetched by its address: the cookie names this session."""
+    return sent.remembered and not wants_fragment()
+
+
+def _next_url(at: slips.Visit) -> str:
+    token = at.form.share_token
+    if at.progress.completed_at:
+        return url_for("respond.done", share_token=token)
+    if at.next_open is None:
+        return url_for("respond.check", share_token=token)
+    return url_for("respond.ask", share_token=token, number=at.next_open + 1)
+
+
+def _see(endpoint: str, share_token: str, number: int | None = None) -> AnyResponse:
+    values: dict[str, Any] = {} if number is None else {"number": number}
+    url = url_for(endpoint, share_token=share_token, **values)
+    return redirect(url, HTTPStatus.SEE_OTHER)

@@ -1,0 +1,173 @@
+"""The pages a respondent holds, each drawn from a `Visit` and nothing else."""
+
+import secrets
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, abort, current_app, request, url_for
+
+from webapp.domain.errors import Outcome
+from webapp.domain.public_forms import (
+    NOTHING_YET,
+    Progress,
+    RespondentForm,
+    get_public_form,
+    next_open,
+    read_progress,
+)
+from webapp.domain.terms import FormStatus, ResponseLimit
+from webapp.pages.fragments import drawn, wants_fragment
+from webapp.pages.posted import Posted, forget, remember, remembered_key
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A respondent at a form. `remembered`: their cookie carries the session."""
+
+    form: RespondentForm
+    session_key: str
+    progress: Progress
+    remembered: bool = False
+
+    @property
+    def answered(self) -> set[int]:
+        """Numbers, from 1, of the questions that have an answer."""
+        return self._numbers(self.progress.texts)
+
+    @property
+    def skipped(self) -> set[int]:
+        """Numbers, from 1, of the questions passed over."""
+        return self._numbers(self.progress.skipped)
+
+    @property
+    def next_open(self) -> int | None:
+        """0-based position of the question to ask next, None when all are settled."""
+        return next_open(self.form.questions, self.progress.settled)
+
+    @property
+    def may_repeat(self) -> bool:
+        """True when the link takes another response from the same person."""
+        open_ = self.form.status is FormStatus.PUBLISHED
+        return open_ and self.form.response_limit is ResponseLimit.MULTIPLE
+
+    def _numbers(self, ids: Any) -> set[int]:
+        questions = enumerate(self.form.questions, start=1)
+        return {number for number, question in questions if question["id"] in ids}
+
+
+def visit(share_token: str) -> Visit:
+    """The visit of a GET: as the cookie remembers it, else a new one that exists nowhere yet."""
+    form = get_public_form(share_token)
+    key = remembered_key(share_token)
+    progress = read_progress(share_token, key) if key else NOTHING_YET
+    if key and progress.started:
+        return Visit(form, key, progress, remembered=True)
+    return new_visit(form)
+
+
+def new_visit(form: RespondentForm) -> Visit:
+    """A visit with a fresh session key, which the first answer will bring to the database."""
+    return Visit(form, secrets.token_urlsafe(24), NOTHING_YET)
+
+
+def posted_visit(share_token: str, sent: Posted) -> Visit:
+    """The visit of a POST: the session in its body."""
+    progress = read_progress(share_token, sent.session_key)
+    return Visit(get_public_form(share_token), sent.session_key, progress, sent.remembered)
+
+
+def question(
+    at: Visit, position: int, *, error: Outcome | None = None, text: str | None = None
+) -> Response:
+    """One question with the answer it has; `error` and the `text` typed when it was refused."""
+    if not 0 <= position < len(at.form.questions):
+        abort(HTTPStatus.NOT_FOUND)
+    asked = at.form.questions[position]
+    return _slip(
+        "question",
+        at,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK,
+        push=("respond.ask", {"number": position + 1}) if not error else None,
+        asked=asked["text"],
+        hint=asked.get("context"),
+        number=position + 1,
+        stored=at.progress.texts.get(asked["id"]),
+        text=at.progress.texts.get(asked["id"], "") if text is None else text,
+        answer_key=secrets.token_urlsafe(16),
+        error=error,
+    )
+
+
+def check(at: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
+    """All answers to read over, the optional name, and Send."""
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
+    return _slip("check", at, status=status, push=("respond.check", {}), error=error, name=name)
+
+
+def thanks(at: Visit, *, left_over: str = "") -> Response:
+    """The response is in; `left_over` is text that came too late to be part of it."""
+    return _slip("thanks", at, push=("respond.done", {}), left_over=left_over)
+
+
+def sent(at: Visit) -> Response:
+    """What was sent, to read only."""
+    return _slip("sent", at, push=("respond.show_sent", {}))
+
+
+def closed(at: Visit, *, left_over: str = "") -> Response:
+    """The form takes no answers (any more); `left_over` is the text that was not stored."""
+    return _slip("closed", at, status=HTTPStatus.GONE, left_over=left_over)
+
+
+def withdrawal(at: Visit) -> Response:
+    """Asks once more before the answers are deleted."""
+    return _slip("withdrawal", at)
+
+
+def withdrawn(form: RespondentForm) -> Response:
+    """The answers are deleted."""
+    response = _slip("withdrawn", new_visit(form), push=("respond.start", {}))
+    forget(response, form.share_token)
+    return response
+
+
+def held(text: str, *, status: HTTPStatus, retry_after: int) -> Response:
+    """Not saved, but nothing is lost: the text and a button that sends the same form again.
+
+    Drawn without the database, which may be the reason.
+    """
+    template = current_app.jinja_env.get_template("respond/held.html")
+    fields = {name: value for name, value in request.form.items() if name != "answer"}
+    body = template.render(
+        frame=_frame(),
+        too_fast=status == HTTPStatus.TOO_MANY_REQUESTS,
+        fields=fields,
+        text=text,
+        path=request.path,
+    )
+    return Response(body, status, {"Retry-After": str(retry_after)})
+
+
+def _slip(
+    page: str,
+    at: Visit,
+    *,
+    status: HTTPStatus = HTTPStatus.OK,
+    push: tuple[str, dict[str, Any]] | None = None,
+    **context: Any,
+) -> Response:
+    # without context processors: they ask the database who is signed in, which is no business here
+    template = current_app.jinja_env.get_template(f"respond/{page}.html")
+    body = template.render(frame=_frame(), visit=at, **context)
+    push_url = None
+    if push and wants_fragment():
+        push_url = url_for(push[0], share_token=at.form.share_token, **push[1])
+    response = drawn(body, status=status, push_url=push_url)
+    if request.method == "POST" and at.progress.started:
+        remember(response, at.form.share_token, at.session_key)
+    return response
+
+
+def _frame() -> str:
+    return "respond/swap.html" if wants_fragment() else "slip.html"
