@@ -5,3 +5,7 @@ import pytest
 # Runs a test once on SQLite and once on PostgreSQL.
 both_databases = pytest.mark.parametrize("database_url", ["sqlite", "postgresql"], indirect=True)
 on_postgresql = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+# The same for a test of the schema.
+both_empty_databases = pytest.mark.parametrize(
+    "empty_database_url", ["sqlite", "postgresql"], indirect=True
+)

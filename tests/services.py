@@ -5,6 +5,7 @@ Every server is started by us in a temporary folder, on this machine only, and e
 
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import socket
@@ -17,11 +18,13 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 import redis
 from playwright.sync_api import Browser, Playwright, sync_playwright
+from psycopg.sql import SQL, Identifier
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 START_SECONDS = 60
@@ -74,6 +77,30 @@ def postgresql_url() -> Iterator[str]:
         programs = _postgresql_programs(folder, user)
         with _postgresql(programs, folder, user) as url:
             yield url
+
+
+@contextmanager
+def postgresql_database(url: str) -> Iterator[str]:
+    """One more database on the server behind `url`, without any table; dropped afterwards."""
+    name = f"askback_{secrets.token_hex(6)}"
+    admin = url.replace("postgresql+psycopg://", "postgresql://")
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+    try:
+        yield urlsplit(url)._replace(path=f"/{name}").geturl()
+    finally:
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+
+
+@pytest.fixture
+def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database without any table, for tests of the schema; dropped afterwards."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        yield f"sqlite:///{tmp_path}/empty.sqlite3"
+        return
+    with postgresql_database(request.getfixturevalue("postgresql_url")) as url:
+        yield url
 
 
 @contextmanager

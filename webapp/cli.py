@@ -1,17 +1,48 @@
 """The command line: `askback`."""
 
 import os
-import secrets
-from pathlib import Path
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import click
-import waitress
+from flask import Flask
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 
+from webapp import schema
 from webapp.app import create_app
-from webapp.config import Settings
+from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings
+from webapp.data_folder import FolderInUse, lock_folder, served_address
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account, clean_email, create_account, has_account, make_invite
+from webapp.domain.errors import Outcome
+from webapp.domain.terms import Scope
+from webapp.oauth.tokens import issue_token
+from webapp.server import Server
+
+ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 
 
-@click.group()
+class Askback(click.Group):
+    """Expected failures end a command with their words and an exit code, never with a trace."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except (ConfigurationError, FolderInUse) as error:
+            click.echo(error, err=True)
+            sys.exit(EXIT_CONFIGURATION)
+        except Outcome as error:
+            raise click.ClickException(f"{error.message} {error.resolution}") from error
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", None) or error).strip()
+            raise click.ClickException(f"The database refused: {reason}") from error
+
+
+@click.group(cls=Askback)
+@click.version_option(package_name="askback")
 def main() -> None:
     """Askback: agents ask, people answer."""
 
@@ -19,15 +50,133 @@ def main() -> None:
 @main.command()
 def run() -> None:
     """Start everything in one process on this machine."""
-    data = Path(os.environ.get("ASKBACK_DATA", "var")).resolve()
-    data.mkdir(mode=0o700, exist_ok=True)
-    port = int(os.environ.get("PORT", "8000"))
-    settings = Settings(
-        public_url=f"http://127.0.0.1:{port}",
-        database_url=f"sqlite:///{data}/askback.sqlite3",
-        secret_key=secrets.token_urlsafe(32),
-        data_folder=data,
-        port=port,
+    settings = Settings.from_env(os.environ)
+    with lock_folder(settings.data_folder, settings.public_url):
+        app = create_app(settings)
+        with app.app_context():
+            schema.upgrade()
+            _print_first_link(settings)
+        _serve(app, settings)
+
+
+@main.command()
+def web() -> None:
+    """Start one web process of a production installation."""
+    settings = Settings.from_env(os.environ, production=True)
+    _serve(create_app(settings), settings)
+
+
+@main.command()
+def migrate() -> None:
+    """Bring the database to the newest schema."""
+    with application():
+        before = schema.present()
+        schema.upgrade()
+        click.echo(f"schema {before or 'none'} → {schema.newest()}")
+
+
+@main.group()
+def creator() -> None:
+    """People who own drafts and forms."""
+
+
+@creator.command("create")
+@click.option("--email", required=True)
+@click.option("--name", default="", help="As respondents may see it; else the mailbox name.")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+def creator_create(email: str, name: str, *, password_stdin: bool) -> None:
+    """Create an account with a password."""
+    password = (
+        sys.stdin.readline().rstrip("\r\n")
+        if password_stdin
+        else click.prompt("Password", hide_input=True, confirmation_prompt=True)
     )
-    click.echo(f"Askback on {settings.public_url}")
-    waitress.serve(create_app(settings), host=settings.host, port=settings.port)
+    with application():
+        account = create_account(email, name, password, now=utc_now())
+        click.echo(f"{account.email} can sign in now.")
+
+
+@creator.command("link")
+@click.option("--email", default=None, help="Fix the address; of an account: set a new password.")
+def creator_link(email: str | None) -> None:
+    """Print a one-time link, valid for 24 hours, that creates an account."""
+    with application() as settings:
+        click.echo(_invite_url(settings, make_invite(email=email, now=utc_now())))
+
+
+@main.group()
+def token() -> None:
+    """Access tokens without a browser, for scripts of the operator."""
+
+
+@token.command("issue")
+@click.option("--email", required=True, help="The account to act for.")
+@click.option("--scope", required=True, help="Scopes separated by spaces.")
+@click.option("--resource", type=click.Choice(["api", "mcp"]), default="api", show_default=True)
+def token_issue(email: str, scope: str, resource: str) -> None:
+    """Print an access token, and nothing else, on standard output."""
+    scopes = _scopes(scope.split())
+    with application() as settings:
+        audience = {"api": settings.api_url, "mcp": settings.mcp_url}[resource]
+        click.echo(issue_token(_account_id(email), scopes, audience, now=utc_now()))
+
+
+@contextmanager
+def application() -> Iterator[Settings]:
+    """The application context of a command that works beside running servers.
+
+    Links and tokens carry the public address, so without one in the environment the command
+    takes that of the server on the same data folder.
+    """
+    settings = Settings.from_env(os.environ)
+    served = served_address(settings.data_folder)
+    if served and not any(os.environ.get(name) for name in ADDRESS_VARIABLES):
+        settings = replace(settings, public_url=served)
+    with create_app(settings).app_context():
+        try:
+            yield settings
+        finally:
+            db.engine.dispose()
+
+
+def _serve(app: Flask, settings: Settings) -> None:
+    try:
+        server = Server(app, settings)
+    except OSError as error:
+        place = f"{settings.host} port {settings.port}"
+        raise click.ClickException(
+            f"Cannot listen on {place}: {error.strerror}. Choose another one with PORT or HOST."
+        ) from error
+    server.stop_on_signals()
+    click.echo(f"Askback runs on {settings.public_url}")
+    server.run()
+    click.echo("Askback has stopped; everything answered is saved.")
+
+
+def _print_first_link(settings: Settings) -> None:
+    """While nobody has an account: a way in, for whoever reads this terminal."""
+    if has_account():
+        return
+    url = _invite_url(settings, make_invite(now=utc_now()))
+    click.echo(
+        f"\nCreate your account within 24 hours, with this link that works once:\n\n  {url}\n"
+    )
+
+
+def _invite_url(settings: Settings, invite: str) -> str:
+    return f"{settings.public_url}/join/{invite}"
+
+
+def _account_id(email: str) -> str:
+    found = db.session.scalar(select(Account.id).where(Account.email == clean_email(email)))
+    if found is None:
+        raise click.ClickException(f"{email} has no account. Make one with: askback creator create")
+    return found
+
+
+def _scopes(names: Iterable[str]) -> list[Scope]:
+    unknown = [name for name in names if name not in set(Scope)]
+    if unknown or not names:
+        known = ", ".join(Scope)
+        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'} given; known are {known}")
+    return [Scope(name) for name in names]

@@ -46,20 +46,26 @@ def _write_once(path: Path, text: str) -> None:
         draft.unlink()
 
 
-def lock_folder(folder: Path) -> IO[str]:
+def lock_folder(folder: Path, public_url: str) -> IO[str]:
     """Keep other servers out for as long as the returned file stays open; raises FolderInUse."""
     file = (open_folder(folder) / LOCK).open("a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        file.seek(0)
-        process = file.read().strip() or "unknown"
         file.close()
         raise FolderInUse(
-            f"Another Askback (process {process}) already runs on {folder}. "
+            f"An Askback already runs on {folder}, at {served_address(folder)}. "
             "Stop it, or start this one with another ASKBACK_DATA."
         ) from None
     file.truncate(0)
-    file.write(str(os.getpid()))
+    file.write(public_url)
     file.flush()
     return file
+
+
+def served_address(folder: Path) -> str | None:
+    """The public address of the server that runs, or last ran, on this folder."""
+    try:
+        return (folder / LOCK).read_text() or None
+    except OSError:
+        return None

@@ -8,7 +8,9 @@ from flask import current_app
 import webapp.domain.publishing
 import webapp.domain.responding
 import webapp.oauth.models  # noqa: F401
-from webapp.database import UtcDateTime, db
+from webapp.database import IMMEDIATE, UtcDateTime, db
+
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
 
 
 def render_item(kind: str, item: Any, _context: Any) -> str | bool:
@@ -17,7 +19,7 @@ def render_item(kind: str, item: Any, _context: Any) -> str | bool:
 
 
 def run() -> None:
-    with db.engine.connect() as connection:
+    with db.engine.connect().execution_options(**{IMMEDIATE: True}) as connection:
         context.configure(
             connection=connection,
             target_metadata=db.metadata,
@@ -25,6 +27,8 @@ def run() -> None:
             **current_app.extensions["migrate"].configure_args,
         )
         with context.begin_transaction():
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql(ONE_AT_A_TIME)
             context.run_migrations()
 
 

@@ -1,0 +1,36 @@
+"""The command line as a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PROGRAM = [sys.executable, "-c", "from webapp.cli import main; main()"]
+
+
+def environment(changed: Mapping[str, str]) -> dict[str, str]:
+    """What a process of ours sees: nothing of this project but `changed`."""
+    kept = ("HOME", "LANG", "PATH", "TMPDIR")
+    return {name: os.environ[name] for name in kept if name in os.environ} | dict(changed)
+
+
+def start(*arguments: str, **changed: str) -> subprocess.Popen[str]:
+    """Start `askback ARGUMENTS`; the caller ends it."""
+    return subprocess.Popen(
+        [*PROGRAM, *arguments],
+        cwd=ROOT,
+        env=environment(changed),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def askback(*arguments: str, typed: str = "", **changed: str) -> subprocess.CompletedProcess[str]:
+    """Run `askback ARGUMENTS` to its end with variables set, at most a minute long."""
+    process = start(*arguments, **changed)
+    out, errors = process.communicate(typed, timeout=60)
+    return subprocess.CompletedProcess(arguments, process.returncode, out, errors)

@@ -1,0 +1,175 @@
+"""What an operator does on the command line."""
+
+import os
+import signal
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.command import askback, start
+from tests.services import free_port, wait_until
+from webapp.cli import main
+
+PASSWORD = "correct horse battery staple"
+ANN = ("creator", "create", "--email", "ann@example.com", "--password-stdin")
+
+
+class Here(CliRunner):
+    """Commands on a data folder of the test, in this process."""
+
+    def __init__(self, data: Path) -> None:
+        super().__init__(env={"ASKBACK_DATA": str(data)})
+
+    def __call__(self, *arguments: str, typed: str = "") -> Result:
+        return self.invoke(main, arguments, input=typed)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
+    """A migrated data folder."""
+    for name in ("DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "HOST", "PORT", "SECRET_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    commands = Here(tmp_path / "data")
+    assert commands("migrate").exit_code == 0
+    return commands
+
+
+@contextmanager
+def running(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    """`askback run`, reached under its address."""
+    server = start("run", ASKBACK_DATA=str(data), PORT=str(port))
+    try:
+        wait_until(lambda: is_healthy(port) or server.poll() is not None, "starting")
+        yield server
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def is_healthy(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def stop(server: subprocess.Popen[str], number: signal.Signals) -> tuple[str, str]:
+    server.send_signal(number)
+    return server.communicate(timeout=5)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_server_within_5_seconds(tmp_path: Path, number: signal.Signals) -> None:
+    with running(tmp_path / "data", free_port()) as server:
+        began = time.monotonic()
+        out, errors = stop(server, number)
+
+    assert (server.returncode, errors) == (0, "")
+    assert out.endswith("everything answered is saved.\n")
+    assert time.monotonic() - began < 5
+
+
+def test_the_first_start_prints_a_link_until_somebody_has_an_account(tmp_path: Path) -> None:
+    data, port = tmp_path / "data", free_port()
+    printed = []
+    for _ in range(2):
+        with running(data, port) as server:
+            printed.append(stop(server, signal.SIGTERM)[0])
+    askback(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
+    with running(data, port) as server:
+        printed.append(stop(server, signal.SIGTERM)[0])
+
+    links = [f"http://127.0.0.1:{port}/join/" in text for text in printed]
+    assert links == [True, True, False]
+
+
+def test_a_second_server_on_the_same_data_is_refused(tmp_path: Path) -> None:
+    data, port = tmp_path / "data", free_port()
+    with running(data, port):
+        second = askback("run", ASKBACK_DATA=str(data), PORT=str(free_port()))
+
+    assert second.returncode == 78
+    assert f"already runs on {data}, at http://127.0.0.1:{port}" in second.stderr
+
+
+def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
+    port = free_port()
+    with running(tmp_path / "data", port):
+        second = askback("run", ASKBACK_DATA=str(tmp_path / "other"), PORT=str(port))
+
+    assert second.returncode == 1
+    assert second.stderr.splitlines()[-1].startswith(
+        f"Error: Cannot listen on 127.0.0.1 port {port}"
+    )
+
+
+def test_commands_beside_a_server_use_its_address(tmp_path: Path) -> None:
+    data, port = tmp_path / "data", free_port()
+    with running(data, port):
+        link = askback("creator", "link", ASKBACK_DATA=str(data))
+
+    assert link.stdout.startswith(f"http://127.0.0.1:{port}/join/")
+
+
+def test_wrong_settings_end_with_78_and_nothing_else() -> None:
+    refused = askback("web", PORT="eighty")
+
+    assert (refused.returncode, refused.stdout) == (78, "")
+    named = [line.split(":")[0].strip() for line in refused.stderr.splitlines()[1:]]
+    assert sorted(named) == ["DATABASE_URL", "PORT", "REDIS_URL", "SECRET_KEY"]
+
+
+def test_an_account_is_created_with_the_password_typed(here: Here) -> None:
+    assert here(*ANN, typed=f"{PASSWORD}\n").output == "ann@example.com can sign in now.\n"
+
+
+def test_a_weak_password_is_refused_in_words(here: Here) -> None:
+    refused = here(*ANN, typed="short\n")
+
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: ")
+
+
+def test_a_token_stands_alone_on_standard_output(here: Here) -> None:
+    here(*ANN, typed=f"{PASSWORD}\n")
+
+    issued = here("token", "issue", "--email", "Ann@example.com", "--scope", "forms:read")
+
+    assert issued.stdout.startswith("askat_")
+    assert len(issued.stdout.split()) == 1
+
+
+@pytest.mark.parametrize("scope", ["forms:delete", "", "forms:read,forms:write"])
+def test_an_unknown_scope_is_refused(here: Here, scope: str) -> None:
+    refused = here("token", "issue", "--email", "ann@example.com", "--scope", scope)
+
+    assert refused.exit_code == 2
+    assert "forms:read, responses:read" in refused.stderr
+
+
+def test_a_token_for_nobody_is_refused(here: Here) -> None:
+    refused = here("token", "issue", "--email", "bob@example.com", "--scope", "forms:read")
+
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "bob@example.com has no account" in refused.stderr
+
+
+def test_a_command_without_a_schema_names_the_database(tmp_path: Path) -> None:
+    refused = Here(tmp_path)(*ANN, typed=f"{PASSWORD}\n")
+
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: The database refused: no such table")
+
+
+def test_nothing_in_the_data_folder_is_readable_by_others(here: Here, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    modes = {os.stat(path).st_mode & 0o077 for path in (folder, folder / "secrets.json")}
+
+    assert modes == {0}

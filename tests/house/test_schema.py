@@ -1,0 +1,84 @@
+"""One set of migrations makes, checks and unmakes the schema on both databases."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import flask_migrate
+import pytest
+from flask import Flask
+from sqlalchemy import inspect, text
+
+from tests.command import askback
+from tests.databases import both_empty_databases
+from webapp import schema
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db
+
+
+@pytest.fixture
+def empty_app(empty_database_url: str, tmp_path: Path) -> Iterator[Flask]:
+    app = create_app(
+        Settings(
+            public_url="http://127.0.0.1:8000",
+            database_url=empty_database_url,
+            secret_key="only-for-tests-only-for-tests-only-for-tests",
+            data_folder=tmp_path,
+        )
+    )
+    with app.app_context():
+        yield app
+        db.session.remove()
+        db.engine.dispose()
+
+
+def tables() -> list[str]:
+    return sorted(set(inspect(db.engine).get_table_names()) - {"alembic_version"})
+
+
+@both_empty_databases
+def test_an_upgrade_makes_every_table(empty_app: Flask) -> None:
+    schema.upgrade()
+
+    assert tables() == sorted(db.metadata.tables)
+    assert schema.present() == schema.newest()
+
+
+@both_empty_databases
+def test_the_migrations_say_what_the_models_say(empty_app: Flask) -> None:
+    schema.upgrade()
+
+    flask_migrate.check(directory=str(schema.MIGRATIONS))
+
+
+@both_empty_databases
+def test_a_downgrade_leaves_nothing(empty_app: Flask) -> None:
+    schema.upgrade()
+    flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision="base")
+
+    assert tables() == []
+    assert schema.present() is None
+
+
+@both_empty_databases
+def test_processes_may_upgrade_at_once(empty_database_url: str, tmp_path: Path) -> None:
+    variables = {"DATABASE_URL": empty_database_url, "ASKBACK_DATA": str(tmp_path)}
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(askback, "migrate", **variables) for _ in range(3)]
+        ended = [run.result() for run in runs]
+
+    assert [(run.returncode, run.stderr) for run in ended] == [(0, "")] * 3
+
+
+@both_empty_databases
+def test_an_upgrade_keeps_what_is_stored(empty_app: Flask) -> None:
+    schema.upgrade()
+    with db.engine.begin() as connection:
+        connection.execute(
+            text("INSERT INTO accounts VALUES ('acc_1', 'a@example.com', 'A', '!', 0, 1)")
+        )
+    schema.upgrade()
+
+    with db.engine.connect() as connection:
+        assert connection.scalar(text("SELECT email FROM accounts")) == "a@example.com"
