@@ -1,1 +1,24 @@
-"""JSON for agents."""
+"""JSON for agents: the contract's account operations under `/api`."""
+
+from collections.abc import Callable
+
+from flask import Flask
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response
+
+from api import drafts, errors, forms, responses
+from api.blueprint import bp
+from api.paths import IdConverter
+from webapp.extensions import csrf
+
+__all__ = ["drafts", "forms", "init_app", "responses"]
+
+
+def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None:
+    """Serve the API; `elsewhere` renders what the router refuses outside of `/api`."""
+    app.url_map.converters["id"] = IdConverter
+    # else an empty id in a path would be answered by a redirect to another route
+    app.url_map.merge_slashes = False
+    csrf.exempt(bp)
+    errors.init_app(app, elsewhere)
+    app.register_blueprint(bp)

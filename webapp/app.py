@@ -5,10 +5,11 @@ from pathlib import Path
 from flask import Flask
 from jinja2 import StrictUndefined
 
+import api
 from webapp import assets, health, security, waiting
 from webapp.config import Settings, settings
 from webapp.database import db, prepare_engine
-from webapp.extensions import babel, csrf, htmx, login, migrate
+from webapp.extensions import babel, csrf, htmx, init_limiter, login, migrate
 from webapp.pages import errors, filters, respond
 
 __all__ = ["create_app", "settings"]
@@ -32,12 +33,14 @@ def create_app(config: Settings) -> Flask:
     migrate.init_app(app, db, directory=str(ROOT / "webapp" / "migrations"))
     csrf.init_app(app)
     htmx.init_app(app)
+    init_limiter(app, config)
     login.init_app(app)
     babel.init_app(app)
     waiting.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)
+    api.init_app(app, elsewhere=errors.http_problem)
     app.register_blueprint(health.bp)
     app.register_blueprint(respond.bp)
     return app

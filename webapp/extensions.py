@@ -1,13 +1,59 @@
 """Extension objects, created unbound and bound by `webapp.app.create_app`."""
 
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import Any
+
+from flask import Flask, request
 from flask_babel import Babel
+from flask_limiter import Limiter
 from flask_login import LoginManager
 from flask_migrate import Migrate
 from flask_wtf import CSRFProtect
 from htmx_flask import Htmx
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from webapp.config import Settings
+
+REDIS_SECONDS = 0.25  # a request waits at most twice that long for a Redis that hangs
+
+
+def client_network() -> str:
+    """Whom a limit by address counts: the IPv4 address, or the /64 network of an IPv6 one."""
+    address = ip_address(request.remote_addr or "127.0.0.1")
+    if isinstance(address, IPv6Address) and not address.ipv4_mapped:
+        return str(IPv6Network((address, 64), strict=False))
+    return str(address)
+
 
 babel = Babel()
 csrf = CSRFProtect()
 htmx = Htmx()
+# Without Redis, or while it is away, each process counts for itself: the same limits, never none.
+limiter = Limiter(
+    client_network,
+    strategy="moving-window",
+    key_prefix="askback",
+    in_memory_fallback_enabled=True,
+    swallow_errors=True,
+)
 login = LoginManager()
 migrate = Migrate(render_as_batch=True)
+
+
+def init_limiter(app: Flask, settings: Settings) -> None:
+    """Bind the limiter: to Redis where there is one, else to the memory of this process."""
+    if settings.redis_url is None:
+        app.config["RATELIMIT_STORAGE_URI"] = "memory://"
+    else:
+        app.config["RATELIMIT_STORAGE_URI"] = settings.redis_url.replace("unix://", "redis+unix://")
+        app.config["RATELIMIT_STORAGE_OPTIONS"] = _REDIS_OPTIONS
+    limiter.init_app(app)
+
+
+# the client's own default is ten retries: seconds per request while Redis is away
+_REDIS_OPTIONS: dict[str, Any] = {
+    "socket_connect_timeout": REDIS_SECONDS,
+    "socket_timeout": REDIS_SECONDS,
+    "retry": Retry(NoBackoff(), 0),
+}

@@ -180,12 +180,8 @@ def update_draft(
     """
     begin_write()
     draft = open_draft(account_id, draft_id)
-    if expected_revision is not None and draft.revision != expected_revision:
-        raise StateConflict(
-            "revision_conflict",
-            f"The draft is at revision {draft.revision}, not {expected_revision}.",
-            "Read the draft again, then repeat the change on its current revision.",
-        )
+    if expected_revision is not None:
+        require_revision(draft, expected_revision)
     before = DraftRevision(
         draft_id=draft.id,
         revision=draft.revision,
@@ -286,6 +282,16 @@ def no_draft() -> NotFound:
         "There is no such draft in this account.",
         "Use the draftId that creating the draft returned, with the same connected account.",
     )
+
+
+def require_revision(draft: Draft, expected: int) -> None:
+    """Raises StateConflict `revision_conflict` unless the draft is at that revision."""
+    if draft.revision != expected:
+        raise StateConflict(
+            "revision_conflict",
+            f"The draft is at revision {draft.revision}, not {expected}.",
+            "Read the draft again, then repeat the request on its current revision.",
+        )
 
 
 def open_draft(account_id: str, draft_id: str) -> Draft:

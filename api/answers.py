@@ -1,0 +1,35 @@
+"""Success answers: JSON bytes with the headers that all of them carry."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import orjson
+from flask import Response
+
+from webapp.config import settings
+from webapp.domain.drafts import Draft
+
+
+def json_answer(
+    body: object,
+    status: HTTPStatus = HTTPStatus.OK,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """`body` as JSON that no cache keeps."""
+    response = Response(orjson.dumps(body), status, headers, mimetype="application/json")
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+def draft_headers(draft: Draft) -> dict[str, str]:
+    """The revision as an entity tag, and where the creator reviews the draft."""
+    return {"ETag": f'"{draft.revision}"', "Link": review_link(draft.id)}
+
+
+def review_url(draft_id: str) -> str:
+    return f"{settings().public_url}/drafts/{draft_id}"
+
+
+def review_link(draft_id: str) -> str:
+    """The value of a Link header (RFC 8288; the relation is RFC 5023 section 11.1)."""
+    return f'<{review_url(draft_id)}>; rel="edit-form"'

@@ -1,0 +1,97 @@
+"""The gate for request bodies: one strict reading of JSON, before any other code sees it."""
+
+import json
+import math
+from typing import Any
+
+from flask import request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from webapp.domain.errors import InvalidInput
+from webapp.domain.limits import API_BODY_MAX_BYTES
+
+UTF_8 = ("utf-8", "utf8")
+
+
+def json_body() -> tuple[object, bytes]:
+    """The JSON value of the body, and its bytes; a byte order mark is skipped.
+
+    raises InvalidInput `invalid_json` or `payload_too_large`. Refused beyond RFC 8259: another
+    content type or encoding, a name twice in one object, numbers that are not finite, and
+    nesting or numbers longer than Python reads.
+    """
+    _require_json()
+    raw = read_body()
+    try:
+        return _DECODER.decode(raw.decode("utf-8-sig")), raw
+    except RecursionError:
+        raise _unreadable("it is nested too deeply") from None
+    except UnicodeDecodeError:
+        raise _unreadable("it is not UTF-8") from None
+    except ValueError as problem:
+        raise _unreadable(str(problem)) from None
+
+
+def read_body() -> bytes:
+    """The bytes of the body; raises InvalidInput `payload_too_large`."""
+    request.max_content_length = API_BODY_MAX_BYTES
+    try:
+        return request.get_data(cache=False)
+    except RequestEntityTooLarge:
+        raise InvalidInput(
+            "payload_too_large",
+            f"The body is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
+            "Send less text; every field has a length limit far below that.",
+        ) from None
+
+
+def _require_json() -> None:
+    charset = request.mimetype_params.get("charset", "utf-8").lower()
+    if request.mimetype == "application/json" and charset in UTF_8:
+        return
+    raise InvalidInput(
+        "invalid_json",
+        "The content type of the body is not application/json in UTF-8.",
+        "Send a JSON object with the header Content-Type: application/json.",
+    )
+
+
+def _unreadable(reason: str) -> InvalidInput:
+    return InvalidInput(
+        "invalid_json",
+        f"The body is not readable JSON: {reason}.",
+        "Send one JSON object in UTF-8 (RFC 8259).",
+    )
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object holds the same name twice")
+    return found
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _whole(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        raise ValueError("a number is too large") from None
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=_finite,
+    parse_int=_whole,
+    parse_constant=_no_constant,
+)

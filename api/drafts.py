@@ -1,0 +1,139 @@
+"""Drafts: an agent writes, looks whether its creator confirmed, and publishes."""
+
+import hashlib
+from http import HTTPStatus
+
+from flask import Response, request
+from werkzeug.datastructures import ETags
+
+from api.answers import draft_headers, json_answer, review_link
+from api.blueprint import bp
+from api.body import json_body, read_body
+from api.rates import (
+    limit_creates,
+    limit_publish_writes,
+    limit_publishes,
+    limit_updates,
+    limit_writes,
+)
+from api.serializers import form_draft, published_form
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain import drafts, publishing
+from webapp.domain.draft_input import parse_draft_input
+from webapp.domain.drafts import Draft, Repeatable
+from webapp.domain.errors import InvalidInput
+from webapp.domain.limits import IDEMPOTENCY_KEY_MAX_CHARS
+from webapp.domain.terms import DraftStatus, Scope
+from webapp.oauth.guard import current_caller, require_scope
+
+
+@bp.post("/drafts")
+@require_scope(Scope.FORMS_WRITE)
+@limit_creates
+@limit_writes
+def create_service_draft() -> Response:
+    """createServiceDraft: a private draft, never a public link (201 FormDraft)."""
+    caller = current_caller()
+    given, raw = json_body()
+    draft = drafts.create_draft(
+        caller.account_id,
+        parse_draft_input(given),
+        author=caller.grant_id,
+        now=utc_now(),
+        repeatable=_repeatable(caller.client_id, raw),
+    )
+    body = form_draft(draft, settings().public_url)
+    return json_answer(body, HTTPStatus.CREATED, draft_headers(draft))
+
+
+@bp.patch("/drafts/<id:draft_id>")
+@require_scope(Scope.FORMS_WRITE)
+@limit_updates
+@limit_writes
+def update_service_draft(draft_id: str) -> Response:
+    """updateServiceDraft: replaces the supplied fields, never publishes (200 FormDraft)."""
+    caller = current_caller()
+    given, _ = json_body()
+    draft = drafts.update_draft(
+        caller.account_id,
+        draft_id,
+        parse_draft_input(given),
+        author=caller.grant_id,
+        now=utc_now(),
+        expected_revision=_expected_revision(caller.account_id, draft_id),
+    )
+    return json_answer(form_draft(draft, settings().public_url), headers=draft_headers(draft))
+
+
+@bp.post("/drafts/<id:draft_id>/publish")
+@require_scope(Scope.FORMS_WRITE)
+@limit_publishes
+@limit_publish_writes
+def publish_service_draft(draft_id: str) -> Response:
+    """publishServiceDraft: the public link of a confirmed draft (200 PublishedForm)."""
+    caller = current_caller()
+    read_body()
+    _require_revision(caller.account_id, draft_id)
+    agent_decides = caller.attests_publish or settings().publish_confirmation == "agent"
+    published = publishing.publish_draft(
+        caller.account_id,
+        draft_id,
+        now=utc_now(),
+        attested_by=caller.grant_id if agent_decides else None,
+    )
+    body = published_form(published, settings().public_url)
+    return json_answer(body, headers={"Link": review_link(draft_id)})
+
+
+@bp.get("/drafts/<id:draft_id>")
+@require_scope(Scope.FORMS_WRITE)
+def get_service_draft(draft_id: str) -> Response:
+    """getServiceDraft, an extension: the draft and whether its creator confirmed it."""
+    draft = drafts.get_draft(current_caller().account_id, draft_id)
+    published = draft.status is DraftStatus.PUBLISHED
+    form = publishing.find_published_form(draft) if published else None
+    headers = draft_headers(draft) | {"Askback-Confirmation": _confirmation(draft)}
+    return json_answer(form_draft(draft, settings().public_url, form), headers=headers)
+
+
+def _confirmation(draft: Draft) -> str:
+    """`none`, `current`, or `stale` when the draft changed since."""
+    confirmation = publishing.find_confirmation(draft)
+    if confirmation is None:
+        return "none"
+    return "current" if confirmation.content_hash == draft.content_hash else "stale"
+
+
+def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is None:
+        return None
+    if not 0 < len(key) <= IDEMPOTENCY_KEY_MAX_CHARS:
+        raise InvalidInput(
+            "validation_failed",
+            f"Idempotency-Key: has not 1 to {IDEMPOTENCY_KEY_MAX_CHARS} characters.",
+            "Send a random key, for example a UUID, or none.",
+            field="Idempotency-Key",
+        )
+    return Repeatable(client_id, key, hashlib.sha256(raw).hexdigest())
+
+
+def _expected_revision(account_id: str, draft_id: str) -> int | None:
+    """The revision that If-Match names, None without one; 0 when it names no revision of ours."""
+    if "If-Match" not in request.headers or request.if_match.star_tag:
+        return None
+    named = _revisions(request.if_match)
+    current = drafts.get_draft(account_id, draft_id).revision
+    return current if current in named else min(named, default=0)
+
+
+def _require_revision(account_id: str, draft_id: str) -> None:
+    """If-Match on publish; a change after this look voids the confirmation anyway."""
+    expected = _expected_revision(account_id, draft_id)
+    if expected is not None:
+        drafts.require_revision(drafts.get_draft(account_id, draft_id), expected)
+
+
+def _revisions(tags: ETags) -> set[int]:
+    return {int(tag) for tag in tags if tag.isascii() and tag.isdigit() and len(tag) < 10}

@@ -1,0 +1,168 @@
+"""Failures as the contract's Error: four fields, the same words for people and programs."""
+
+import logging
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+
+import orjson
+from flask import Flask, Response, request
+from flask_limiter import RateLimitExceeded
+from redis.exceptions import RedisError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.wrappers import Response as AnyResponse
+
+from api.answers import review_link, review_url
+from api.blueprint import bp
+from api.serializers import Error
+from webapp.database import db
+from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
+from webapp.extensions import limiter
+from webapp.oauth.guard import Unauthenticated
+
+log = logging.getLogger(__name__)
+
+STATUSES: dict[type[Outcome], HTTPStatus] = {
+    InvalidInput: HTTPStatus.BAD_REQUEST,
+    Unauthenticated: HTTPStatus.UNAUTHORIZED,
+    NotFound: HTTPStatus.NOT_FOUND,
+    StateConflict: HTTPStatus.CONFLICT,
+}
+NEEDS_THE_CREATOR = {"draft_not_confirmed", "confirmation_stale"}
+
+
+def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> None:
+    """Answer every failure under `/api`; `elsewhere` answers the router's other refusals."""
+
+    @app.errorhandler(HTTPException)
+    def refused(error: HTTPException) -> AnyResponse:
+        inside = request.path == bp.url_prefix or request.path.startswith(f"{bp.url_prefix}/")
+        return http_problem(error) if inside else elsewhere(error)
+
+
+@bp.errorhandler(Outcome)
+def outcome(failure: Outcome) -> Response:
+    """An expected failure of a use case or of the guard."""
+    db.session.rollback()
+    response = error_answer(
+        STATUSES[type(failure)], failure.code, failure.message, _resolution(failure)
+    )
+    if isinstance(failure, Unauthenticated):
+        response.headers["WWW-Authenticate"] = failure.challenge
+    if isinstance(failure, StateConflict):
+        response.headers["Link"] = review_link(_draft_id())
+    return response
+
+
+@bp.errorhandler(HTTPException)
+def http_problem(error: HTTPException) -> Response:
+    """What the router, the limiter or the HTTP layer refuses."""
+    if isinstance(error, RateLimitExceeded):
+        return _rate_limited(error)
+    if isinstance(error, MethodNotAllowed):
+        return _method_not_allowed(error)
+    if error.code == HTTPStatus.NOT_FOUND:
+        return error_answer(
+            HTTPStatus.NOT_FOUND,
+            "not_found",
+            "There is nothing at this address.",
+            "Use the paths of the OpenAPI document at /api/openapi.",
+        )
+    if error.code is not None and error.code < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return error_answer(
+            HTTPStatus.BAD_REQUEST,
+            "validation_failed",
+            "The request could not be read.",
+            "Send a complete HTTP request as the OpenAPI document describes it.",
+        )
+    return _internal_error()
+
+
+@bp.errorhandler(Exception)
+def unexpected(error: Exception) -> Response:
+    """A fault of ours or of the storage; what was not committed is rolled back."""
+    log.exception("request failed", extra={"endpoint": request.endpoint})
+    try:
+        db.session.rollback()
+    except DBAPIError:
+        db.session.remove()
+    if isinstance(error, OperationalError | InterfaceError | TimeoutError):
+        return error_answer(
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            "storage_unavailable",
+            "The storage does not answer just now; nothing was changed.",
+            "Send the same request again in a few seconds.",
+        )
+    return _internal_error()
+
+
+def error_answer(status: HTTPStatus, code: str, message: str, resolution: str) -> Response:
+    """The four fields; text that cannot be encoded is replaced."""
+    body = Error(
+        error=_encodable(message),
+        code=code,
+        message=_encodable(message),
+        resolution=_encodable(resolution),
+    )
+    response = Response(orjson.dumps(body), status, mimetype="application/json")
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _resolution(failure: Outcome) -> str:
+    if failure.code in NEEDS_THE_CREATOR:
+        return f"{failure.resolution} Review page: {review_url(_draft_id())}"
+    return failure.resolution
+
+
+def _draft_id() -> str:
+    return str((request.view_args or {})["draft_id"])
+
+
+def _method_not_allowed(error: MethodNotAllowed) -> Response:
+    response = error_answer(
+        HTTPStatus.METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        f"{request.method} is not possible at this address.",
+        "Use a method that the Allow header names.",
+    )
+    response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+    return response
+
+
+def _rate_limited(error: RateLimitExceeded) -> Response:
+    seconds = _seconds_to_wait(error)
+    response = error_answer(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "rate_limited",
+        f"Too many write operations: at most {error.limit.limit}.",
+        f"Wait {seconds} seconds, then send the same request again.",
+    )
+    response.headers["Retry-After"] = str(seconds)
+    return response
+
+
+def _seconds_to_wait(error: RateLimitExceeded) -> int:
+    """Until the oldest counted call leaves the window; the whole window if nobody can tell."""
+    current = limiter.current_limit
+    window: int = error.limit.limit.get_expiry()
+    with suppress(RedisError):
+        reset_at = current.window.reset_time if current else time.time() + window
+        return min(window, max(1, math.ceil(reset_at - time.time())))
+    return window
+
+
+def _internal_error() -> Response:
+    return error_answer(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "internal_error",
+        "The service could not complete the request.",
+        "Send the same request again; if it fails again, tell whoever runs this server.",
+    )
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,22 @@
+"""Responses of a form, each answer once by its cursor."""
+
+from flask import Response, request
+
+from api.answers import json_answer
+from api.blueprint import bp
+from api.serializers import form_responses
+from api.times import parse_since
+from webapp.domain import forms
+from webapp.domain.responses import read_responses
+from webapp.domain.terms import Scope
+from webapp.oauth.guard import current_caller, require_scope
+
+
+@bp.get("/forms/<id:form_id>/responses")
+@require_scope(Scope.RESPONSES_READ)
+def get_service_responses(form_id: str) -> Response:
+    """getServiceResponses: what came after `since` (200 FormResponses)."""
+    given = request.args.get("since")
+    since = None if given is None else parse_since(given)
+    form = forms.get_form(current_caller().account_id, form_id)
+    return json_answer(form_responses(form, read_responses(form, since)))
