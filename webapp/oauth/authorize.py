@@ -23,7 +23,6 @@ from webapp.oauth.redirects import is_loopback, redirect_host
 from webapp.oauth.registration import Refused
 from webapp.oauth.server import server
 
-
 DAY_SECONDS = 86_400
 FORBIDDEN_IN_VALUES = frozenset('"\\')
 
@@ -94,8 +93,7 @@ def _check_characters() -> None:
     """RFC 6749 appendix A: visible ASCII; Authlib cannot echo anything else in an error."""
     for name, value in request.args.items(multi=True):
         plain = value.isascii() and value.isprintable()
-        if not plain or (name != "state" and DAY_SECONDS = 86_400
-FORBIDDEN_IN_VALUES & set(value)):
+        if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
             raise Refused("invalid_request", "The app sent an address that cannot be read.")
 
 

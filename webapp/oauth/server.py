@@ -111,6 +111,8 @@ def init_app(app: Flask) -> None:
     """Bind the server to `app`."""
     # at DEBUG Authlib writes tokens in clear
     logging.getLogger("authlib").setLevel(logging.WARNING)
+    # tests alone let a host of a client document lead to this machine (see outbound.Pinned)
+    app.config["PINNED_HOSTS"] = ()
     app.config["OAUTH2_SCOPES_SUPPORTED"] = [scope.value for scope in Scope]
     server.init_app(app)
 
