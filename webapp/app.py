@@ -9,8 +9,9 @@ import api
 from webapp import assets, health, security, waiting
 from webapp.config import Settings, settings
 from webapp.database import db, prepare_engine
-from webapp.extensions import babel, csrf, htmx, init_limiter, login, migrate
-from webapp.pages import errors, filters, respond
+from webapp.extensions import babel, csrf, htmx, init_limiter, migrate
+from webapp.oauth import authorize, protocol, server
+from webapp.pages import connections, errors, filters, respond, sign_in
 
 __all__ = ["create_app", "settings"]
 
@@ -34,13 +35,14 @@ def create_app(config: Settings) -> Flask:
     csrf.init_app(app)
     htmx.init_app(app)
     init_limiter(app, config)
-    login.init_app(app)
+    sign_in.init_app(app, config)
+    server.init_app(app)
     babel.init_app(app)
     waiting.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)
     api.init_app(app, elsewhere=errors.http_problem)
-    app.register_blueprint(health.bp)
-    app.register_blueprint(respond.bp)
+    for module in (health, protocol, authorize, sign_in, connections, respond):
+        app.register_blueprint(module.bp)
     return app

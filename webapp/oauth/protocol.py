@@ -14,12 +14,13 @@ from authlib.oauth2.rfc6749.util import extract_basic_authorization
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
 from flask import Blueprint, Response, abort, jsonify, request
+from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
 from webapp.config import Settings, settings
 from webapp.database import utc_now
 from webapp.domain.terms import Scope
-from webapp.extensions import client_network, csrf, limiter
+from webapp.extensions import client_network, csrf, limiter, seconds_to_wait
 from webapp.oauth.redirects import PRINTABLE_ASCII
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
 from webapp.oauth.resources import resources
@@ -74,6 +75,8 @@ def http_error(error: HTTPException) -> Response:
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
             response.headers[name] = value
+    if isinstance(error, RateLimitExceeded):
+        response.headers["Retry-After"] = str(seconds_to_wait(error))
     return response
 
 

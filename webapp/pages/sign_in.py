@@ -104,17 +104,17 @@ def sign_out_everywhere() -> Response:
     return sign_out()
 
 
-@bp.get("/welcome/<token>")
+@bp.get("/join/<token>")
 def show_invite(token: str) -> Any:
     """The form behind a one-time link. Looking at it uses nothing up."""
     try:
         invite = accounts.get_invite(token, now=utc_now())
     except NotFound as gone:
         return _link_gone(gone)
-    return render_template("account/welcome.html", invite=invite, given={}, refusal=None)
+    return render_template("account/join.html", invite=invite, given={}, refusal=None)
 
 
-@bp.post("/welcome/<token>")
+@bp.post("/join/<token>")
 @limiter.limit(
     lambda: settings().limit_sign_in_address,
     key_func=client_network,
@@ -129,15 +129,10 @@ def accept_invite(token: str) -> Any:
         return _link_gone(gone)
     except (InvalidInput, StateConflict) as refusal:
         invite = accounts.get_invite(token, now=utc_now())
-        page = render_template("account/welcome.html", invite=invite, given=given, refusal=refusal)
+        page = render_template("account/join.html", invite=invite, given=given, refusal=refusal)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     _start_session(account)
     return go_to(HOME)
-
-
-def invite_url(config: Settings, token: str) -> str:
-    """The address that the operator hands on."""
-    return f"{config.public_url}/welcome/{token}"
 
 
 def _start_session(account: Account) -> None:
