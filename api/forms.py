@@ -4,8 +4,7 @@ from flask import Response
 
 from api.answers import json_answer
 from api.blueprint import bp
-from api.contract import FormList
-from api.serializers import form_summary, owned_form
+from api.serializers import FormList, form_summary, owned_form
 from webapp.config import settings
 from webapp.domain import forms
 from webapp.domain.terms import Scope

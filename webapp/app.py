@@ -9,13 +9,23 @@ import api
 from webapp import assets, health, security, waiting
 from webapp.config import Settings, settings
 from webapp.database import db, prepare_engine
-from webapp.extensions import babel, csrf, htmx, init_limiter, migrate
-from webapp.oauth import authorize, protocol, server
-from webapp.pages import connections, errors, filters, respond, sign_in
+from webapp.extensions import babel, csrf, htmx, init_limiter, login, migrate
+from webapp.pages import (
+    confirm,
+    desk,
+    drafts,
+    errors,
+    filters,
+    forms,
+    home,
+    questions,
+    respond,
+)
 
 __all__ = ["create_app", "settings"]
 
 ROOT = Path(__file__).resolve().parent.parent
+BLUEPRINTS = (health.bp, home.bp, drafts.bp, questions.bp, confirm.bp, forms.bp, respond.bp)
 
 
 def create_app(config: Settings) -> Flask:
@@ -35,14 +45,14 @@ def create_app(config: Settings) -> Flask:
     csrf.init_app(app)
     htmx.init_app(app)
     init_limiter(app, config)
-    sign_in.init_app(app, config)
-    server.init_app(app)
+    login.init_app(app)
     babel.init_app(app)
     waiting.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)
     api.init_app(app, elsewhere=errors.http_problem)
-    for module in (health, protocol, authorize, sign_in, connections, respond):
-        app.register_blueprint(module.bp)
+    desk.init_app(app)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
     return app

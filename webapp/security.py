@@ -1,10 +1,13 @@
-"""Response headers of every page. A route widens one of them by calling a function here."""
+"""Response headers of every page, and where a request comes from.
+
+A route widens one of the headers by calling a function here.
+"""
 
 from collections.abc import Sequence
 
 from flask import Flask, Response, g, request, session
 
-from webapp.config import Settings
+from webapp.config import Settings, settings
 
 POLICY = {
     "default-src": "'none'",
@@ -51,6 +54,16 @@ def allow_frames(origins: Sequence[str]) -> None:
 def allow_microphone() -> None:
     """Let this page ask for the microphone."""
     g.microphone = True
+
+
+def is_same_origin() -> bool:
+    """Whether a browser says that this request comes from a page of ours; silence is a no."""
+    site = request.headers.get("Sec-Fetch-Site")
+    origin = request.headers.get("Origin")
+    if site not in {None, "same-origin"} or (site is None and origin is None):
+        return False
+    ours = {settings().public_url, request.host_url.rstrip("/")}
+    return origin is None or origin in ours
 
 
 def _with_headers(response: Response) -> Response:

@@ -3,7 +3,7 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copies]");
   if (!button) return;
   const field = document.getElementById(button.dataset.copies);
-  const status = document.getElementById(button.getAttribute("aria-describedby"));
+  const status = document.getElementById(button.dataset.says);
   field.select();
   try {
     await navigator.clipboard.writeText(field.value);

@@ -1,4 +1,4 @@
 // Creator pages: each behaviour is one file, attached by attribute and usable after every swap.
 import "./keys.js";
 import "./copy.js";
-import "./focus.js";
+import "./revision.js";

@@ -127,4 +127,7 @@ def test_no_template_needs_inline_code(template: Path) -> None:
 
 @pytest.mark.parametrize("source", sorted(Path("static").rglob("*.[cj]s*")), ids=str)
 def test_style_and_script_files_stay_readable(source: Path) -> None:
-    assert len(source.read_text().splitlines()) <= (350 if source.suffix == ".css" else 250)
+    text = source.read_text()
+
+    assert text.count("{") == text.count("}")
+    assert len(text.splitlines()) <= (350 if source.suffix == ".css" else 250)

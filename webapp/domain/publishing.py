@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, exists, insert, select, update
+from sqlalchemy import Row, and_, exists, func, insert, select, update
 
 from webapp.database import begin_write, db, new_id, to_millis
 from webapp.domain.content import CONTENT_COLUMNS, missing_parts
@@ -88,6 +88,16 @@ def list_confirmed(account_id: str) -> set[str]:
         .where(Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT)
     )
     return set(db.session.scalars(query))
+
+
+def count_waiting(account_id: str) -> int:
+    """How many of the account's unpublished drafts have no confirmation of what they are now."""
+    query = select(func.count(Draft.id)).where(
+        Draft.account_id == account_id,
+        Draft.status == DraftStatus.DRAFT,
+        ~exists().where(_current_confirmation()),
+    )
+    return db.session.scalar(query) or 0
 
 
 def find_published_form(draft: Draft) -> Form | None:

@@ -7,6 +7,9 @@ from flask import Flask
 from flask_babel import format_date, format_datetime, format_time, gettext
 from markupsafe import Markup
 
+from webapp.database import from_millis
+from webapp.domain.responses import session_status
+
 JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
 NUMBERS = (
     "No",
@@ -38,6 +41,8 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(moment, "moment")
     app.add_template_filter(clock_time, "clock_time")
     app.add_template_filter(calendar_day, "calendar_day")
+    app.add_template_filter(from_millis, "from_millis")
+    app.add_template_filter(session_status, "status_at")
     app.add_template_filter(in_words, "in_words")
     app.add_template_global(tally_of, "tally_of")
 

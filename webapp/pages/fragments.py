@@ -48,6 +48,15 @@ def drawn(
     return response
 
 
+def fragment(
+    template: str, *, trigger: str | dict[str, Any] | None = None, **context: Any
+) -> Response:
+    """A part of a page that nobody but htmx asks for."""
+    response = cast(Response, make_response(render_template(template, **context), trigger=trigger))
+    response.vary.update(VARIES_BY)
+    return response
+
+
 def go_to(url: str) -> Response:
     """Another page next: 303 for a plain form, `HX-Redirect` for htmx.
 

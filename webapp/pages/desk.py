@@ -1,0 +1,57 @@
+"""What every creator page needs: who is signed in, agents' names, what was typed."""
+
+import re
+from collections.abc import Iterable
+from typing import cast
+
+from flask import Flask, request
+from flask_login import current_user, login_required
+from sqlalchemy import select
+from werkzeug.exceptions import NotFound
+
+from webapp.database import db
+from webapp.domain import publishing
+from webapp.oauth.models import OAuthClient, OAuthGrant
+
+
+def init_app(app: Flask) -> None:
+    """Give the masthead its count."""
+    app.add_template_global(waiting_count, "waiting_count")
+
+
+@login_required  # type: ignore[untyped-decorator]
+def require_creator() -> None:
+    """For `before_request`: a signed-in creator, and ids that a database can look up."""
+    if any("\x00" in str(value) for value in (request.view_args or {}).values()):
+        raise NotFound
+
+
+def creator_id() -> str:
+    """The account of the signed-in creator."""
+    return cast(str, current_user.id)
+
+
+def waiting_count() -> int:
+    """How many drafts wait for the creator's word."""
+    return publishing.count_waiting(creator_id())
+
+
+def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
+    """The names of the programs behind grants; the creator's own writing has no grant."""
+    query = (
+        select(OAuthGrant.id, OAuthClient.name)
+        .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
+        .where(OAuthGrant.id.in_({grant for grant in grant_ids if grant}))
+    )
+    return {row.id: row.name for row in db.session.execute(query)}
+
+
+def typed(name: str) -> str:
+    """A posted text with the line ends of a page undone; empty when it was not posted."""
+    return request.form.get(name, "").replace("\r\n", "\n").strip()
+
+
+def posted_revision() -> int:
+    """The revision that the page showed; 0, which no draft has, when it is missing or no number."""
+    posted = request.form.get("revision", "")
+    return int(posted) if re.fullmatch("[0-9]{1,9}", posted) else 0

@@ -1,0 +1,14 @@
+"""The first page: the desk for who is signed in, the door for everybody else."""
+
+from flask import Blueprint, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+
+from webapp.pages.fragments import go_to
+
+bp = Blueprint("home", __name__)
+
+
+@bp.get("/")
+def show() -> ResponseReturnValue:
+    return go_to(url_for("drafts.inbox") if current_user.is_authenticated else "/login")

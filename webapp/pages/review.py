@@ -1,0 +1,175 @@
+"""What the pages of one draft show, and how a change of it is answered."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, request, url_for
+from flask_babel import gettext as _
+
+from webapp.database import db, utc_now
+from webapp.domain import drafts, limits, publishing
+from webapp.domain.changes import Change, differences
+from webapp.domain.content import form_settings, missing_parts, most_questions
+from webapp.domain.draft_input import DraftChanges
+from webapp.domain.drafts import Draft, DraftConfirmation
+from webapp.domain.errors import InvalidInput, StateConflict
+from webapp.pages.desk import agent_names, creator_id, posted_revision
+from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
+from webapp.waiting import waiting
+
+FIELD_LIMITS = {
+    "title": limits.TITLE_MAX_CHARS,
+    "goal": limits.GOAL_MAX_CHARS,
+    "context": limits.CONTEXT_MAX_CHARS,
+}
+Result = Draft | InvalidInput | StateConflict
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What changed since the creator looked last."""
+
+    changes: list[Change]
+    seen_at: datetime | None
+
+
+def attempt(draft: Draft, change: Callable[[], DraftChanges]) -> Result:
+    """The creator's change of the revision their page showed, or why it was not made.
+
+    Another kind of conflict than a changed revision rises. `draft` is current afterwards.
+    """
+    try:
+        return _save(draft, change())
+    except InvalidInput as problem:
+        db.session.rollback()
+        return problem
+    except StateConflict as problem:
+        db.session.rollback()
+        if problem.code != "revision_conflict":
+            raise
+        return problem
+
+
+def _save(draft: Draft, changes: DraftChanges) -> Draft:
+    """A creator who had seen everything before has seen everything after their own change."""
+    view = drafts.find_view(draft)
+    up_to_date = view is not None and view.revision == draft.revision
+    account, now = creator_id(), utc_now()
+    saved = drafts.update_draft(
+        account, draft.id, changes, author=None, now=now, expected_revision=posted_revision()
+    )
+    waiting().notify(draft.id)
+    if up_to_date:
+        drafts.mark_seen(account, draft.id, now=now)
+    return saved
+
+
+def unseen(draft: Draft) -> Unseen:
+    """The differences between the revision looked at last and the current one."""
+    view = drafts.find_view(draft)
+    before = drafts.find_revision(draft, view.revision) if view else None
+    if view is None or before is None:
+        return Unseen([], None)
+    return Unseen(differences(before, draft), view.seen_at)
+
+
+def context(draft: Draft) -> dict[str, Any]:
+    """The variables that every template of one draft may use."""
+    confirmation = publishing.find_confirmation(draft)
+    names = agent_names([draft.author, draft.created_by])
+    return {
+        "draft": draft,
+        "settings": form_settings(draft),
+        "most_questions": most_questions(draft),
+        "missing": missing_parts(draft),
+        "author": names.get(draft.author or "", ""),
+        "agent": names.get(draft.created_by or "", ""),
+        "confirmation": confirmation,
+        "is_confirmed": _is_current(confirmation, draft),
+        "asked": _preview_position(draft),
+    }
+
+
+def shown(
+    draft: Draft,
+    template: str,
+    anchor: str,
+    *,
+    trigger: dict[str, Any] | None = None,
+    **more: Any,
+) -> Response:
+    """A part as it reads; everybody without htmx gets the whole page."""
+    if not wants_fragment():
+        return go_to(url_for("drafts.review", draft_id=draft.id, _anchor=anchor))
+    values = {"message": "", "conflict": False} | context(draft) | more
+    return fragment(template, trigger=trigger, **values)
+
+
+def answered(
+    draft: Draft, result: Result, *, part: str, editor: str, anchor: str, **more: Any
+) -> Response:
+    """After a try to save: the part with all that depends on it, or the editor with the reason.
+
+    part, editor  the templates of the part as it reads and as it is edited
+    more          what was typed, so that nothing is lost (422 and 409)
+    """
+    if isinstance(result, Draft):
+        # other forms of the page saw the same revision: they go on from the new one
+        step = {"askback:saved": {"from": posted_revision(), "to": result.revision}}
+        return shown(result, "drafts/_saved.html", anchor, trigger=step, part=part, **more)
+    if isinstance(result, InvalidInput):
+        return editing(draft, editor, message=in_plain_words(result), **more)
+    return editing(draft, editor, conflict=True, **more)
+
+
+def editing(
+    draft: Draft,
+    template: str,
+    *,
+    message: str = "",
+    conflict: bool = False,
+    inside: str = "",
+    **more: Any,
+) -> Response:
+    """An open editor as a page of its own; for htmx in its place, or only the part `inside` it."""
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
+    return page_or_fragment(
+        "drafts/edit.html",
+        inside or template,
+        status=HTTPStatus.CONFLICT if conflict else status,
+        editor=template,
+        message=message,
+        conflict=conflict,
+        **context(draft),
+        **more,
+    )
+
+
+def in_plain_words(problem: InvalidInput) -> str:
+    """The reason beside a field, without the path that an agent needs."""
+    words: str
+    limit = FIELD_LIMITS.get(problem.field)
+    if problem.code == "context_required":
+        words = _("Smart follow-ups need private context. Write it first, or choose another kind.")
+    elif problem.code == "invalid_text":
+        words = _("There is a character in it that cannot be kept. Type that part again.")
+    elif problem.field == "questions":
+        words = _("A form holds at most %(limit)s questions.", limit=limits.QUESTIONS_MAX)
+    elif limit and "at most" in problem.message:
+        words = _("This is longer than %(limit)s characters. Shorten it a little.", limit=limit)
+    else:
+        reason = problem.message.partition(": ")[2] or problem.message
+        words = reason[:1].upper() + reason[1:] + "."
+    return words
+
+
+def _is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
+    return confirmation is not None and confirmation.content_hash == draft.content_hash
+
+
+def _preview_position(draft: Draft) -> int:
+    asked = request.args.get("preview", 1, type=int)
+    return min(max(asked, 1), max(len(draft.questions), 1))
