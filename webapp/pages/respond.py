@@ -54,6 +54,14 @@ def ask(share_token: str, number: int) -> Response:
     return _settled(at) or slips.question(at, number - 1)
 
 
+@bp.post("/resume")
+def resume(share_token: str) -> AnyResponse:
+    """Where the session in the body stopped: for a reload in a browser without cookies."""
+    sent = read_posted(share_token)
+    at = slips.posted_visit(share_token, sent)
+    return _settled(at) or _open_slip(at, at.next_open)
+
+
 @bp.post("/q/<int:number>")
 def answer(share_token: str, number: int) -> AnyResponse:
     """Store the answer, then ask the next open question."""
@@ -260,8 +268,11 @@ def _go_on(share_token: str, sent: Posted, following: int | None) -> AnyResponse
         if following is None:
             return _see("respond.check", share_token)
         return _see("respond.ask", share_token, number=following + 1)
-    at = slips.posted_visit(share_token, sent)
-    return slips.check(at) if following is None else slips.question(at, following)
+    return _open_slip(slips.posted_visit(share_token, sent), following)
+
+
+def _open_slip(at: slips.Visit, position: int | None) -> Response:
+    return slips.check(at) if position is None else slips.question(at, position)
 
 
 def _by_get(sent: Posted) -> bool:
