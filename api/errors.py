@@ -1,16 +1,12 @@
 """Failures as the contract's Error: four fields, the same words for people and programs."""
 
 import logging
-import math
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from http import HTTPStatus
 
 import orjson
 from flask import Flask, Response, request
 from flask_limiter import RateLimitExceeded
-from redis.exceptions import RedisError
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
@@ -20,7 +16,7 @@ from api.blueprint import bp
 from api.serializers import Error
 from webapp.database import db
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
-from webapp.extensions import limiter
+from webapp.extensions import seconds_to_wait
 from webapp.oauth.guard import Unauthenticated
 
 log = logging.getLogger(__name__)
@@ -134,7 +130,7 @@ def _method_not_allowed(error: MethodNotAllowed) -> Response:
 
 
 def _rate_limited(error: RateLimitExceeded) -> Response:
-    seconds = _seconds_to_wait(error)
+    seconds = seconds_to_wait(error)
     response = error_answer(
         HTTPStatus.TOO_MANY_REQUESTS,
         "rate_limited",
@@ -143,16 +139,6 @@ def _rate_limited(error: RateLimitExceeded) -> Response:
     )
     response.headers["Retry-After"] = str(seconds)
     return response
-
-
-def _seconds_to_wait(error: RateLimitExceeded) -> int:
-    """Until the oldest counted call leaves the window; the whole window if nobody can tell."""
-    current = limiter.current_limit
-    window: int = error.limit.limit.get_expiry()
-    with suppress(RedisError):
-        reset_at = current.window.reset_time if current else time.time() + window
-        return min(window, max(1, math.ceil(reset_at - time.time())))
-    return window
 
 
 def _internal_error() -> Response:

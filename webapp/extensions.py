@@ -1,16 +1,20 @@
 """Extension objects, created unbound and bound by `webapp.app.create_app`."""
 
+import math
+import time
+from contextlib import suppress
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any
 
 from flask import Flask, request
 from flask_babel import Babel
-from flask_limiter import Limiter
+from flask_limiter import Limiter, RateLimitExceeded
 from flask_login import LoginManager
 from flask_migrate import Migrate
 from flask_wtf import CSRFProtect
 from htmx_flask import Htmx
 from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from webapp.config import Settings
@@ -49,6 +53,16 @@ def init_limiter(app: Flask, settings: Settings) -> None:
         app.config["RATELIMIT_STORAGE_URI"] = settings.redis_url.replace("unix://", "redis+unix://")
         app.config["RATELIMIT_STORAGE_OPTIONS"] = _REDIS_OPTIONS
     limiter.init_app(app)
+
+
+def seconds_to_wait(error: RateLimitExceeded) -> int:
+    """Until the oldest counted call leaves the window; the whole window if nobody can tell."""
+    current = limiter.current_limit
+    window: int = error.limit.limit.get_expiry()
+    with suppress(RedisError):
+        reset_at = current.window.reset_time if current else time.time() + window
+        return min(window, max(1, math.ceil(reset_at - time.time())))
+    return window
 
 
 # the client's own default is ten retries: seconds per request while Redis is away

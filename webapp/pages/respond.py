@@ -3,39 +3,21 @@
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, Response, redirect, request, url_for
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from flask import Blueprint, Response, redirect, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.database import db, utc_now
+from webapp.database import utc_now
 from webapp.domain import responding
-from webapp.domain.errors import Outcome
 from webapp.domain.public_forms import get_public_form
-from webapp.domain.terms import FormStatus
 from webapp.extensions import csrf
-from webapp.pages import errors, slips
+from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import (
-    BODY_MAX_BYTES,
-    Posted,
-    forget,
-    read_posted,
-    remembered_key,
-    typed,
-)
+from webapp.pages.posted import Posted, forget, read_posted, remembered_key
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
-# the session key in the body, which no other site can know, is the proof of intent
+# The session key in the body, which no other site can know, is the proof of intent
 csrf.exempt(bp)
-
-STORAGE_RETRY_SECONDS = 5
-
-
-@bp.before_request
-def bound_the_body() -> None:
-    """Longer than any answer we take; beyond it nothing is read."""
-    request.max_content_length = request.max_form_memory_size = BODY_MAX_BYTES
+refusals.guard(bp)
 
 
 @bp.get("")
@@ -43,7 +25,7 @@ def start(share_token: str) -> AnyResponse:
     """The first question at once; for somebody who comes back, where they stopped."""
     at = slips.visit(share_token)
     if not at.progress.started:
-        return _settled(at) or slips.question(at, 0)
+        return slips.instead(at) or slips.question(at, 0)
     return redirect(_next_url(at), HTTPStatus.SEE_OTHER)
 
 
@@ -51,7 +33,7 @@ def start(share_token: str) -> AnyResponse:
 def ask(share_token: str, number: int) -> Response:
     """Question `number`, from 1, with the answer it has."""
     at = slips.visit(share_token)
-    return _settled(at) or slips.question(at, number - 1)
+    return slips.instead(at) or slips.question(at, number - 1)
 
 
 @bp.post("/resume")
@@ -59,7 +41,7 @@ def resume(share_token: str) -> AnyResponse:
     """Where the session in the body stopped: for a reload in a browser without cookies."""
     sent = read_posted(share_token)
     at = slips.posted_visit(share_token, sent)
-    return _settled(at) or _open_slip(at, at.next_open)
+    return slips.instead(at) or _open_slip(at, at.next_open)
 
 
 @bp.post("/q/<int:number>")
@@ -94,7 +76,7 @@ def open_question(share_token: str, number: int) -> AnyResponse:
     if _by_get(sent):
         return _see("respond.ask", share_token, number=number)
     at = slips.posted_visit(share_token, sent)
-    return _settled(at) or slips.question(at, number - 1)
+    return slips.instead(at) or slips.question(at, number - 1)
 
 
 @bp.get("/check")
@@ -103,7 +85,7 @@ def check(share_token: str) -> AnyResponse:
     at = slips.visit(share_token)
     if not at.progress.started:
         return _see("respond.start", share_token)
-    return _settled(at) or slips.check(at)
+    return slips.instead(at) or slips.check(at)
 
 
 @bp.post("/check/open")
@@ -113,7 +95,7 @@ def open_check(share_token: str) -> AnyResponse:
     if _by_get(sent):
         return _see("respond.check", share_token)
     at = slips.posted_visit(share_token, sent)
-    return _settled(at) or slips.check(at)
+    return slips.instead(at) or slips.check(at)
 
 
 @bp.post("/check")
@@ -186,81 +168,9 @@ def another(share_token: str) -> AnyResponse:
         response = _see("respond.start", share_token)
     else:
         at = slips.new_visit(get_public_form(share_token))
-        response = _settled(at) or slips.question(at, 0)
+        response = slips.instead(at) or slips.question(at, 0)
     forget(response, share_token)
     return response
-
-
-@bp.errorhandler(Outcome)
-def outcome(error: Outcome) -> Response:
-    """A refusal, on the page it belongs to and with the text that was typed."""
-    db.session.rollback()
-    draw = PAGES.get(error.code)
-    return draw(error) if draw else errors.outcome(error)
-
-
-@bp.errorhandler(OperationalError)
-@bp.errorhandler(InterfaceError)
-@bp.errorhandler(PoolTimeout)
-def storage_failed(_error: Exception) -> Response:
-    """The database is locked, full or away."""
-    db.session.rollback()
-    return slips.held(
-        typed("answer"),
-        status=HTTPStatus.SERVICE_UNAVAILABLE,
-        retry_after=STORAGE_RETRY_SECONDS,
-    )
-
-
-def _question_again(error: Outcome) -> Response:
-    token, number = _address()
-    at = slips.posted_visit(token, read_posted(token))
-    return slips.question(at, number - 1, error=error, text=typed("answer"))
-
-
-def _check_again(error: Outcome) -> Response:
-    token, _ = _address()
-    at = slips.posted_visit(token, read_posted(token))
-    return _settled(at) or slips.check(at, error=error, name=typed("name"))
-
-
-def _not_open(_error: Outcome) -> Response:
-    token, _ = _address()
-    at = slips.posted_visit(token, read_posted(token))
-    return slips.closed(at, left_over=typed("answer"))
-
-
-def _already_sent(_error: Outcome) -> Response:
-    token, _ = _address()
-    at = slips.posted_visit(token, read_posted(token))
-    text = typed("answer")
-    return slips.thanks(at, left_over="" if text in at.progress.texts.values() else text)
-
-
-PAGES = {
-    "answer_empty": _question_again,
-    "answer_too_long": _question_again,
-    "answer_differs": _question_again,
-    "nothing_answered": _check_again,
-    "name_too_long": _check_again,
-    "form_closed": _not_open,
-    "form_completed": _not_open,
-    "response_completed": _already_sent,
-}
-
-
-def _address() -> tuple[str, int]:
-    values = request.view_args or {}
-    return values["share_token"], values.get("number", 1)
-
-
-def _settled(at: slips.Visit) -> Response | None:
-    """The page that stands in for all questions: sent already, or no answers taken."""
-    if at.progress.completed_at:
-        return slips.thanks(at)
-    if at.form.status is not FormStatus.PUBLISHED:
-        return slips.closed(at)
-    return None
 
 
 def _go_on(share_token: str, sent: Posted, following: int | None) -> AnyResponse:

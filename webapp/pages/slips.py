@@ -77,6 +77,15 @@ def posted_visit(share_token: str, sent: Posted) -> Visit:
     return Visit(get_public_form(share_token), sent.session_key, progress, sent.remembered)
 
 
+def instead(at: Visit, *, left_over: str = "") -> Response | None:
+    """The page that stands in for all questions: sent already, or no answers taken."""
+    if at.progress.completed_at:
+        return thanks(at, left_over=left_over)
+    if at.form.status is not FormStatus.PUBLISHED:
+        return closed(at, left_over=left_over)
+    return None
+
+
 def question(
     at: Visit, position: int, *, error: Outcome | None = None, text: str | None = None
 ) -> Response:

@@ -1,0 +1,129 @@
+"""What a respondent's POST may run into: bounds, rates, refusals. The typed text is always kept."""
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, request
+from flask_limiter import RateLimitExceeded
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException
+
+from webapp.config import settings
+from webapp.database import db
+from webapp.domain.errors import Outcome
+from webapp.domain.public_forms import key_hash
+from webapp.extensions import client_network, limiter, seconds_to_wait
+from webapp.pages import errors, slips
+from webapp.pages.posted import BODY_MAX_BYTES, KEY, read_posted, typed
+
+STORAGE_RETRY_SECONDS = 5
+STORAGE_FAILURES = (OperationalError, InterfaceError, PoolTimeout)
+
+
+def guard(bp: Blueprint) -> None:
+    """Bound the bodies and the rate of all POSTs of `bp`, and answer what goes wrong in them."""
+    # before the limiter, which looks into the body
+    bp.url_value_preprocessor(_bound_the_body)
+    _limit_addresses(bp)
+    _limit_sessions(bp)
+    bp.register_error_handler(RateLimitExceeded, _too_fast)
+    bp.register_error_handler(Outcome, _outcome)
+    for failure in STORAGE_FAILURES:
+        bp.register_error_handler(failure, _storage_failed)
+
+
+def _bound_the_body(_endpoint: str | None, _values: dict[str, object] | None) -> None:
+    """Longer than any answer we take; beyond it nothing is read."""
+    request.max_content_length = request.max_form_memory_size = BODY_MAX_BYTES
+
+
+def _session() -> str:
+    """The posted session, or the network of a client that posts none we would take."""
+    try:
+        key = request.form.get("session", "")
+    except HTTPException:
+        # too large: the route says so, the limiter would take it for a failure of its storage
+        key = ""
+    return key_hash(key) if KEY.fullmatch(key) else client_network()
+
+
+def _off() -> bool:
+    return not settings().write_limits
+
+
+_limit_addresses = limiter.shared_limit(
+    lambda: settings().limit_answer_address,
+    "respondents by address",
+    key_func=client_network,
+    methods=["POST"],
+    exempt_when=_off,
+)
+_limit_sessions = limiter.shared_limit(
+    lambda: settings().limit_answer_session,
+    "respondents",
+    key_func=_session,
+    methods=["POST"],
+    exempt_when=_off,
+)
+
+
+def _too_fast(error: RateLimitExceeded) -> Response:
+    return slips.held(
+        typed("answer"),
+        status=HTTPStatus.TOO_MANY_REQUESTS,
+        retry_after=seconds_to_wait(error),
+    )
+
+
+def _storage_failed(_error: Exception) -> Response:
+    """The database is locked, full or away."""
+    db.session.rollback()
+    return slips.held(
+        typed("answer"),
+        status=HTTPStatus.SERVICE_UNAVAILABLE,
+        retry_after=STORAGE_RETRY_SECONDS,
+    )
+
+
+def _outcome(error: Outcome) -> Response:
+    """A refusal, on the page it belongs to."""
+    db.session.rollback()
+    draw = PAGES.get(error.code)
+    return draw(error, *_visit()) if draw else errors.outcome(error)
+
+
+def _visit() -> tuple[slips.Visit, int]:
+    """The visit and the 0-based position of its question."""
+    values = request.view_args or {}
+    token = values["share_token"]
+    return slips.posted_visit(token, read_posted(token)), values.get("number", 1) - 1
+
+
+def _question_again(error: Outcome, at: slips.Visit, position: int) -> Response:
+    text = typed("answer")
+    return slips.instead(at, left_over=text) or slips.question(at, position, error=error, text=text)
+
+
+def _check_again(error: Outcome, at: slips.Visit, _position: int) -> Response:
+    return slips.instead(at) or slips.check(at, error=error, name=typed("name"))
+
+
+def _not_open(_error: Outcome, at: slips.Visit, _position: int) -> Response:
+    return slips.closed(at, left_over=typed("answer"))
+
+
+def _already_sent(_error: Outcome, at: slips.Visit, _position: int) -> Response:
+    text = typed("answer")
+    return slips.thanks(at, left_over="" if text in at.progress.texts.values() else text)
+
+
+PAGES = {
+    "answer_empty": _question_again,
+    "answer_too_long": _question_again,
+    "answer_differs": _question_again,
+    "nothing_answered": _check_again,
+    "name_too_long": _check_again,
+    "form_closed": _not_open,
+    "form_completed": _not_open,
+    "response_completed": _already_sent,
+}
