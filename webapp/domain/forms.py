@@ -21,7 +21,7 @@ class Form(Content, Base):
 
     `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
     of the newest completed response. `response_count` counts completed responses,
-    `answered_count` sessions with at least one answer.
+    `answered_count` sessions with at least one answer, `started_count` all of them.
     """
 
     __tablename__ = "forms"
@@ -36,6 +36,7 @@ class Form(Content, Base):
     completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
     response_count: Mapped[int] = mapped_column(default=0)
     answered_count: Mapped[int] = mapped_column(default=0)
+    started_count: Mapped[int] = mapped_column(default=0)
     published_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
 

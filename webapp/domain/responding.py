@@ -2,7 +2,7 @@
 
 A respondent carries a session key, made by the page and unknown to the database until the first
 answer; only its SHA-256 is kept. Rows are locked in one order: session, then form. An outcome
-leaves the transaction open and unwritten: the edge rolls it back.
+leaves the transaction open and unwritten: the edge rolls it back. Counters are locked last.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from webapp.database import begin_write, db, new_id, to_millis
 from webapp.domain.content import QuestionRow
+from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 from webapp.domain.public_forms import key_hash, next_open, no_public_form
-from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.responses import Answer, ResponseSession, count_words
 from webapp.domain.terms import (
     FormStatus,
     QuestionKind,
@@ -70,6 +71,8 @@ def answer_question(
     earlier = [row.id for row in stored if row.current and row.question_id == question["id"]]
     stamp = _take_stamp(place, now, first=place.answer_count == 0)
     _supersede(earlier)
+    was_skipped = question["id"] in place.skipped
+    count_questions(place.form_id, {question["id"]: Reached(int(not earlier), -int(was_skipped))})
     db.session.execute(
         insert(Answer).values(
             id=new_id("ans"),
@@ -81,6 +84,7 @@ def answer_question(
             response_type=ResponseType.TEXT,
             question_kind=QuestionKind.SCRIPTED,
             answer_key=answer_key,
+            word_count=count_words(answer_text),
             superseded=False,
             stamp=stamp,
         )
@@ -108,8 +112,9 @@ def skip_question(
     earlier = [row.id for row in stored if row.question_id == question["id"]]
     _supersede(earlier)
     left = place.answer_count - len(earlier)
-    if earlier and left == 0:
-        _lower_counts(place.form_id, completed=False)
+    _count_skip(place, taken_back=bool(earlier) and left == 0)
+    newly_skipped = question["id"] not in place.skipped
+    count_questions(place.form_id, {question["id"]: Reached(-len(earlier), int(newly_skipped))})
     skipped = [*(skip for skip in place.skipped if skip != question["id"]), question["id"]]
     _touch(place, now, skipped=skipped, answer_count=left)
     db.session.commit()
@@ -148,6 +153,7 @@ def complete_response(
             last_active_at=now,
         )
     )
+    count_completion(place.form_id, stamp)
     db.session.commit()
     return True
 
@@ -160,11 +166,13 @@ def withdraw_response(share_token: str, session_key: str) -> None:
     place = _find_place(share_token, session_key)
     if place is None:
         raise NotFound("not_found", "There is no such response.", "It may be deleted already.")
-    completed = place.status == SessionStatus.COMPLETED
+    reached = _reached(place)
     db.session.execute(delete(Answer).where(Answer.session_id == place.session_id))
     db.session.execute(delete(ResponseSession).where(ResponseSession.id == place.session_id))
-    if completed or place.answer_count:
-        _lower_counts(place.form_id, completed=completed)
+    _lower_counts(place)
+    if place.completed_stamp is not None:
+        count_completion(place.form_id, place.completed_stamp, change=-1)
+    count_questions(place.form_id, reached)
     db.session.commit()
 
 
@@ -208,6 +216,7 @@ def _find_place(share_token: str, session_key: str) -> Any:
             type_coerce(ResponseSession.status, String).label("status"),
             ResponseSession.skipped,
             ResponseSession.answer_count,
+            ResponseSession.completed_stamp,
         )
         .join(ResponseSession, ResponseSession.form_id == Form.id)
         .where(
@@ -321,6 +330,8 @@ def _take_stamp(place: Any, now: datetime, *, first: bool = False, completes: bo
     values: dict[str, Any] = {"last_stamp": stamp}
     if first:
         values["answered_count"] = Form.answered_count + 1
+    if _is_new(place):
+        values["started_count"] = Form.started_count + 1
     if completes:
         values |= {
             "completed_stamp": stamp,
@@ -357,13 +368,43 @@ def _not_open(status: str | None) -> StateConflict:
     )
 
 
-def _lower_counts(form_id: str, *, completed: bool) -> None:
-    """One answered session less, and one response less if it was sent."""
-    values: dict[str, Any] = {"answered_count": Form.answered_count - 1}
+def _is_new(place: Any) -> bool:
+    """True in the transaction that made the session: it answers or skips a question at once."""
+    return place.answer_count == 0 and not place.skipped
+
+
+def _count_skip(place: Any, *, taken_back: bool) -> None:
+    """A session more if it begins with this skip, an answered one less if none is left."""
+    values: dict[str, Any] = {}
+    if _is_new(place):
+        values["started_count"] = Form.started_count + 1
+    if taken_back:
+        values["answered_count"] = Form.answered_count - 1
+    if values:
+        _change_form(place.form_id, values)
+
+
+def _reached(place: Any) -> dict[str, Reached]:
+    """What taking the session away changes, by scripted question."""
+    query = select(Answer.question_id).where(
+        Answer.session_id == place.session_id,
+        Answer.superseded.is_(False),
+        Answer.question_kind == QuestionKind.SCRIPTED,
+    )
+    answered = {question_id: Reached(answered=-1) for question_id in db.session.scalars(query)}
+    return answered | {question_id: Reached(skipped=-1) for question_id in place.skipped}
+
+
+def _lower_counts(place: Any) -> None:
+    """One session less, with what it counted for; `completed_stamp` is then the newest left."""
+    values: dict[str, Any] = {"started_count": Form.started_count - 1}
+    completed = place.completed_stamp is not None
+    if completed or place.answer_count:
+        values["answered_count"] = Form.answered_count - 1
     if completed:
         newest = (
             select(func.max(ResponseSession.completed_stamp))
-            .where(ResponseSession.form_id == form_id)
+            .where(ResponseSession.form_id == place.form_id)
             .scalar_subquery()
         )
         values |= {
@@ -374,6 +415,10 @@ def _lower_counts(form_id: str, *, completed: bool) -> None:
                 else_=type_coerce(Form.status, String),
             ),
         }
+    _change_form(place.form_id, values)
+
+
+def _change_form(form_id: str, values: dict[str, Any]) -> None:
     db.session.execute(
         update(Form)
         .where(Form.id == form_id)

@@ -4,6 +4,7 @@ Every answer and every completion holds a stamp (milliseconds) taken under the l
 row, so per form the order of stamps is the order of commits (design, The cursor).
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,6 +23,7 @@ from sqlalchemy import (
     UniqueConstraint,
     or_,
     select,
+    text,
     tuple_,
     type_coerce,
 )
@@ -61,6 +63,15 @@ class Answer(Base):
     __table_args__ = (
         UniqueConstraint("form_id", "stamp"),
         UniqueConstraint("session_id", "answer_key"),
+        Index(
+            "ix_answers_of_question",
+            "form_id",
+            "question_id",
+            "stamp",
+            "word_count",
+            sqlite_where=text("superseded IS 0"),
+            postgresql_where=text("superseded IS false"),
+        ),
     )
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
@@ -73,6 +84,7 @@ class Answer(Base):
     question_kind: Mapped[QuestionKind] = mapped_column(words(QuestionKind, "question_kind"))
     parent_question_id: Mapped[str | None] = mapped_column(String(200))
     answer_key: Mapped[str] = mapped_column(String(64))
+    word_count: Mapped[int] = mapped_column(server_default="0")
     superseded: Mapped[bool] = mapped_column(default=False)
     stamp: Mapped[int] = mapped_column(BigInteger)
 
@@ -182,12 +194,21 @@ def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
     return [AnswerRow._make(row) for row in db.session.execute(query)]
 
 
+def count_words(answer_text: str) -> int:
+    """About how many words; scripts without spaces count 1.7 characters as one."""
+    unspaced = len(_UNSPACED.findall(answer_text))
+    return len(_UNSPACED.sub(" ", answer_text).split()) + round(unspaced / 1.7)
+
+
 def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
     """The stored status, or `abandoned` after 24 hours without activity."""
     unfinished = session.status != SessionStatus.COMPLETED
     if unfinished and now_millis - session.last_active_at > ABANDONED_AFTER_SECONDS * 1000:
         return SessionStatus.ABANDONED
     return SessionStatus(session.status)
+
+
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def _raw(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:

@@ -1,0 +1,139 @@
+"""Counters of a form that its results page shows: kept by the writes, never counted on a read.
+
+Changes join the transaction that writes what is counted, after the form's row is locked where
+that is needed (order of locks: session, form, counters). Openings of the link are counts of page
+views, not of persons; they are gathered in memory and stored by the second (webapp/openings.py).
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from sqlalchemy import BigInteger, ForeignKey, Integer, String, select, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import Base, begin_write, db
+
+DAY_MILLIS = 86_400_000
+_EPOCH = date(1970, 1, 1)
+
+
+class QuestionCount(Base):
+    """How many sessions have a current answer to a scripted question, and how many skipped it."""
+
+    __tablename__ = "question_counts"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    question_id: Mapped[str] = mapped_column(String(200), primary_key=True)
+    answered: Mapped[int] = mapped_column(Integer)
+    skipped: Mapped[int] = mapped_column(Integer)
+
+
+class DayCount(Base):
+    """Responses completed on one UTC day; `day` counts days since the epoch."""
+
+    __tablename__ = "day_counts"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    day: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    completed: Mapped[int] = mapped_column(Integer)
+
+
+class LinkOpenings(Base):
+    """How often the public link of a form was opened."""
+
+    __tablename__ = "link_openings"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    opened: Mapped[int] = mapped_column(BigInteger)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What became of one question."""
+
+    answered: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Responses completed on one UTC day."""
+
+    date: date
+    completed: int
+
+
+def count_questions(form_id: str, changes: Mapping[str, Reached]) -> None:
+    """Add the changes, which may be negative, by question id. Does not commit."""
+    rows = [
+        {
+            "form_id": form_id,
+            "question_id": question_id,
+            "answered": change.answered,
+            "skipped": change.skipped,
+        }
+        for question_id, change in sorted(changes.items())
+        if change.answered or change.skipped
+    ]
+    if rows:
+        db.session.execute(_ADD_QUESTION, rows if len(rows) > 1 else rows[0])
+
+
+def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
+    """Add to the day of a completion's stamp (milliseconds). Does not commit."""
+    row = {"form_id": form_id, "day": stamp // DAY_MILLIS, "change": change}
+    db.session.execute(_ADD_DAY, row)
+
+
+def store_openings(openings: Mapping[str, int]) -> None:
+    """Add what was gathered, by form id, in one transaction; forms that are gone are left out."""
+    begin_write()
+    rows = [{"form_id": form_id, "change": n} for form_id, n in sorted(openings.items())]
+    db.session.execute(_ADD_OPENINGS, rows)
+    db.session.commit()
+
+
+def read_questions(form_id: str) -> Mapping[str, Reached]:
+    """By question id; a question that nobody reached is not there."""
+    query = select(QuestionCount.question_id, QuestionCount.answered, QuestionCount.skipped).where(
+        QuestionCount.form_id == form_id
+    )
+    return {row[0]: Reached(row[1], row[2]) for row in db.session.execute(query)}
+
+
+def read_openings(form_id: str) -> int:
+    """How often the link was opened."""
+    return (
+        db.session.scalar(select(LinkOpenings.opened).where(LinkOpenings.form_id == form_id)) or 0
+    )
+
+
+def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
+    """The newest `days` UTC days up to today, oldest first, empty ones included."""
+    today = now.astimezone(UTC).date()
+    first = (today - _EPOCH).days - days + 1
+    query = select(DayCount.day, DayCount.completed).where(
+        DayCount.form_id == form_id, DayCount.day >= first
+    )
+    counted = Counter({row.day: row.completed for row in db.session.execute(query)})
+    return [Day(_EPOCH + timedelta(days=day), counted[day]) for day in range(first, first + days)]
+
+
+# The same words on both databases, and no statement to build for each answer.
+_ADD_QUESTION = text(
+    "INSERT INTO question_counts (form_id, question_id, answered, skipped)"
+    " VALUES (:form_id, :question_id, :answered, :skipped)"
+    " ON CONFLICT (form_id, question_id) DO UPDATE SET"
+    " answered = question_counts.answered + excluded.answered,"
+    " skipped = question_counts.skipped + excluded.skipped"
+)
+_ADD_DAY = text(
+    "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
+    " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
+)
+_ADD_OPENINGS = text(
+    "INSERT INTO link_openings (form_id, opened) SELECT id, :change FROM forms WHERE id = :form_id"
+    " ON CONFLICT (form_id) DO UPDATE SET opened = link_openings.opened + :change"
+)
