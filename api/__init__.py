@@ -6,12 +6,12 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from api import drafts, errors, forms, responses
+from api import drafts, errors, forms, openapi, responses
 from api.blueprint import bp
 from api.paths import IdConverter
 from webapp.extensions import csrf
 
-__all__ = ["drafts", "forms", "init_app", "responses"]
+__all__ = ["drafts", "forms", "init_app", "openapi", "responses"]
 
 
 def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from http import HTTPStatus
+from typing import NamedTuple
 
 from flask import Response, request
 from werkzeug.datastructures import ETags
@@ -18,14 +19,16 @@ from api.rates import (
 )
 from api.serializers import form_draft, published_form
 from webapp.config import settings
-from webapp.database import utc_now
+from webapp.database import db, utc_now
 from webapp.domain import drafts, publishing
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft, Repeatable
 from webapp.domain.errors import InvalidInput
-from webapp.domain.limits import IDEMPOTENCY_KEY_MAX_CHARS
+from webapp.domain.forms import Form
+from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.terms import DraftStatus, Scope
 from webapp.oauth.guard import current_caller, require_scope
+from webapp.waiting import client_gone, waiting
 
 
 @bp.post("/drafts")
@@ -63,6 +66,7 @@ def update_service_draft(draft_id: str) -> Response:
         now=utc_now(),
         expected_revision=_expected_revision(caller.account_id, draft_id),
     )
+    waiting().notify(draft_id)
     return json_answer(form_draft(draft, settings().public_url), headers=draft_headers(draft))
 
 
@@ -82,6 +86,7 @@ def publish_service_draft(draft_id: str) -> Response:
         now=utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
     )
+    waiting().notify(draft_id)
     body = published_form(published, settings().public_url)
     return json_answer(body, headers={"Link": review_link(draft_id)})
 
@@ -90,19 +95,64 @@ def publish_service_draft(draft_id: str) -> Response:
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft(draft_id: str) -> Response:
     """getServiceDraft, an extension: the draft and whether its creator confirmed it."""
-    draft = drafts.get_draft(current_caller().account_id, draft_id)
-    published = draft.status is DraftStatus.PUBLISHED
-    form = publishing.find_published_form(draft) if published else None
-    headers = draft_headers(draft) | {"Askback-Confirmation": _confirmation(draft)}
-    return json_answer(form_draft(draft, settings().public_url, form), headers=headers)
+    account_id = current_caller().account_id
+    seconds = _wait_seconds()
+    seen = _look(account_id, draft_id)
+    if seconds and not seen.is_settled:
+        seen = _changed_within(seconds, seen, account_id) or seen
+    body = form_draft(seen.draft, settings().public_url, seen.form)
+    headers = draft_headers(seen.draft) | {"Askback-Confirmation": seen.confirmation}
+    return json_answer(body, headers=headers)
 
 
-def _confirmation(draft: Draft) -> str:
-    """`none`, `current`, or `stale` when the draft changed since."""
-    confirmation = publishing.find_confirmation(draft)
-    if confirmation is None:
-        return "none"
-    return "current" if confirmation.content_hash == draft.content_hash else "stale"
+class _Seen(NamedTuple):
+    """`confirmation` is `none`, `current`, or `stale` when the draft changed since."""
+
+    draft: Draft
+    form: Form | None
+    confirmation: str
+
+    @property
+    def is_settled(self) -> bool:
+        return self.form is not None or self.confirmation == "current"
+
+    @property
+    def state(self) -> tuple[int, bool, str]:
+        return self.draft.revision, self.form is not None, self.confirmation
+
+
+def _look(account_id: str, draft_id: str) -> _Seen:
+    """The draft at this moment; holds no database connection afterwards."""
+    draft = drafts.get_draft(account_id, draft_id)
+    form = publishing.find_published_form(draft) if draft.status is DraftStatus.PUBLISHED else None
+    found = publishing.find_confirmation(draft)
+    known = "current" if found and found.content_hash == draft.content_hash else "stale"
+    db.session.close()
+    return _Seen(draft, form, known if found else "none")
+
+
+def _changed_within(seconds: int, before: _Seen, account_id: str) -> _Seen | None:
+    """The draft as soon as it is confirmed, changed or published; None when nothing happened."""
+
+    def look() -> _Seen | None:
+        seen = _look(account_id, before.draft.id)
+        return seen if seen.state != before.state else None
+
+    return waiting().wait_until(before.draft.id, look, seconds, client_gone())
+
+
+def _wait_seconds() -> int:
+    text = request.args.get("wait", "0")
+    if not (
+        text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= DRAFT_WAIT_MAX_SECONDS
+    ):
+        raise InvalidInput(
+            "validation_failed",
+            f"wait: is not a whole number from 0 to {DRAFT_WAIT_MAX_SECONDS}.",
+            "Send the seconds to wait for the creator, or leave it out.",
+            field="wait",
+        )
+    return int(text)
 
 
 def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:

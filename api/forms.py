@@ -4,7 +4,8 @@ from flask import Response
 
 from api.answers import json_answer
 from api.blueprint import bp
-from api.serializers import FormList, form_summary, owned_form
+from api.contract import FormList
+from api.serializers import form_summary, owned_form
 from webapp.config import settings
 from webapp.domain import forms
 from webapp.domain.terms import Scope

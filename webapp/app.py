@@ -9,9 +9,11 @@ import api
 from webapp import assets, health, security, waiting
 from webapp.config import Settings, settings
 from webapp.database import db, prepare_engine
-from webapp.extensions import babel, csrf, htmx, init_limiter, login, migrate
+from webapp.extensions import babel, csrf, htmx, init_limiter, migrate
+from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
     confirm,
+    connections,
     desk,
     drafts,
     errors,
@@ -20,12 +22,25 @@ from webapp.pages import (
     home,
     questions,
     respond,
+    sign_in,
 )
 
 __all__ = ["create_app", "settings"]
 
 ROOT = Path(__file__).resolve().parent.parent
-BLUEPRINTS = (health.bp, home.bp, drafts.bp, questions.bp, confirm.bp, forms.bp, respond.bp)
+ROUTES = (
+    health,
+    home,
+    drafts,
+    questions,
+    confirm,
+    forms,
+    connections,
+    sign_in,
+    authorize,
+    protocol,
+    respond,
+)
 
 
 def create_app(config: Settings) -> Flask:
@@ -45,7 +60,8 @@ def create_app(config: Settings) -> Flask:
     csrf.init_app(app)
     htmx.init_app(app)
     init_limiter(app, config)
-    login.init_app(app)
+    sign_in.init_app(app, config)
+    server.init_app(app)
     babel.init_app(app)
     waiting.init_app(app)
     assets.init_app(app, ROOT / "static")
@@ -53,6 +69,6 @@ def create_app(config: Settings) -> Flask:
     errors.init_app(app)
     api.init_app(app, elsewhere=errors.http_problem)
     desk.init_app(app)
-    for blueprint in BLUEPRINTS:
-        app.register_blueprint(blueprint)
+    for module in ROUTES:
+        app.register_blueprint(module.bp)
     return app

@@ -29,6 +29,17 @@ from webapp.domain.terms import FollowUpMode, ResponseLimit, ResponseMode
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
+# spec, FormDraftInput: both are said to agents wherever they meet these fields
+CONTEXT_RULE = (
+    "Private, never shown to respondents; required when smart follow-ups are enabled. A summary of "
+    "relevant non-sensitive conversation context plus any extra context the creator gives."
+)
+ONE_QUESTION_RULE = (
+    "For a one-question form, first ask the creator whether smart follow-up questions are wanted. "
+    "If the creator enables them, summarize relevant conversation context, ask what other context "
+    "to include, and send the combined private context in `context`."
+)
+
 
 class DraftChanges(TypedDict, total=False):
     """New values by content column; only what was supplied. Questions may lack an id."""
@@ -90,7 +101,7 @@ class _Input(BaseModel):
 
 
 class Question(_Input):
-    """spec, Question (input)"""
+    """A question; an `id` is made when none is given, `context` is a public helping line."""
 
     id: QuestionId = ""
     text: Text
@@ -108,15 +119,17 @@ AskedQuestion = Annotated[
 
 
 class FormDraftInput(_Input):
-    """spec, FormDraftInput: no field is required; `model_fields_set` tells what was supplied."""
+    """The fields of a draft; none is required, and what is left out stays as it is."""
 
     title: Title = ""
     goal: Goal = ""
-    context: Context = ""
+    context: Annotated[Context, Field(description=CONTEXT_RULE)] = ""
     questions: Annotated[
         list[AskedQuestion], Field(min_length=1, max_length=limits.QUESTIONS_MAX)
     ] = []
-    follow_up_mode: FollowUpMode = FollowUpMode.NONE
+    follow_up_mode: Annotated[FollowUpMode, Field(description=ONE_QUESTION_RULE)] = (
+        FollowUpMode.NONE
+    )
     response_mode: ResponseMode = ResponseMode.VOICE_PREFERRED
     response_limit: ResponseLimit = ResponseLimit.MULTIPLE
     max_followups_per_question: FollowUps = 0

@@ -6,6 +6,7 @@ Codes, tokens and client secrets are kept as SHA-256 only.
 
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin
 from sqlalchemy import JSON, ForeignKey, Index, String, Text
@@ -35,6 +36,11 @@ class OAuthClient(Base, ClientMixin):
     fetched_until: Mapped[datetime | None]
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
+
+    @property
+    def address(self) -> str | None:
+        """The verified host of a client that is an address; proves a domain, not a maker."""
+        return urlsplit(self.client_id).hostname if self.kind is ClientKind.DOCUMENT else None
 
     @property
     def redirect_uris(self) -> list[str]:

@@ -7,13 +7,9 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
+from webapp.config import settings
 from webapp.database import begin_write, db, new_id
-from webapp.domain.limits import (
-    ACCESS_TOKEN_LIFETIME_SECONDS,
-    GRANT_LIFETIME_SECONDS,
-    LAST_USED_EVERY_SECONDS,
-    REFRESH_IDLE_SECONDS,
-)
+from webapp.domain.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.secrets import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
@@ -21,10 +17,6 @@ from webapp.oauth.secrets import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secr
 COMMAND_LINE_CLIENT = "askback-command-line"
 
 PREFIXES = {TokenKind.ACCESS: ACCESS_PREFIX, TokenKind.REFRESH: REFRESH_PREFIX}
-LIFETIMES = {
-    TokenKind.ACCESS: timedelta(seconds=ACCESS_TOKEN_LIFETIME_SECONDS),
-    TokenKind.REFRESH: timedelta(seconds=REFRESH_IDLE_SECONDS),
-}
 
 
 class TokenRow(NamedTuple):
@@ -99,7 +91,7 @@ def add_grant(
         resource=resource,
         scope=scope,
         created_at=now,
-        expires_at=now + timedelta(seconds=GRANT_LIFETIME_SECONDS),
+        expires_at=now + timedelta(seconds=settings().oauth_grant_seconds),
     )
     db.session.add(grant)
     return grant
@@ -116,10 +108,19 @@ def add_token(grant: OAuthGrant, kind: TokenKind, scope: str, *, now: datetime) 
             grant_id=grant.id,
             scope=scope,
             issued_at=now,
-            expires_at=min(now + LIFETIMES[kind], grant.expires_at),
+            expires_at=min(now + lifetime(kind), grant.expires_at),
         )
     )
     return token
+
+
+def lifetime(kind: TokenKind) -> timedelta:
+    """How long a new token of this kind is good for, its grant permitting."""
+    seconds = {
+        TokenKind.ACCESS: settings().oauth_access_seconds,
+        TokenKind.REFRESH: settings().oauth_refresh_seconds,
+    }
+    return timedelta(seconds=seconds[kind])
 
 
 def issue_token(account_id: str, scopes: Iterable[Scope], resource: str, *, now: datetime) -> str:

@@ -6,10 +6,12 @@ from typing import NamedTuple, TypeAlias
 from flask import Flask, Response, current_app
 from flask_babel import lazy_gettext as _
 from flask_babel.speaklater import LazyString
+from flask_limiter import RateLimitExceeded
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
+from webapp.extensions import seconds_to_wait
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 
 Words: TypeAlias = str | LazyString
@@ -98,6 +100,8 @@ def http_problem(error: HTTPException) -> Response:
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
             response.headers.add(name, value)
+    if isinstance(error, RateLimitExceeded):
+        response.headers["Retry-After"] = str(seconds_to_wait(error))
     return response
 
 

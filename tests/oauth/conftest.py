@@ -1,0 +1,45 @@
+"""A signed-in creator, a registered client and the steps between them."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.oauth.flow import EMAIL, PASSWORD, Flow, register, sign_in
+from webapp.database import utc_now
+from webapp.domain import accounts
+from webapp.domain.accounts import Account
+from webapp.extensions import limiter
+from webapp.oauth import authorize
+
+
+@pytest.fixture(autouse=True)
+def _fresh_process_memory(app: Flask) -> None:
+    """Limits and failed documents are remembered in the process, not in the database."""
+    limiter.reset()
+    authorize.failures.reasons.clear()
+
+
+@pytest.fixture
+def creator(app: Flask) -> Account:
+    """An account with a password (EMAIL, PASSWORD)."""
+    with app.app_context():
+        return accounts.create_account(EMAIL, "Ann Lindqvist", PASSWORD, now=utc_now())
+
+
+@pytest.fixture
+def browser(client: FlaskClient, creator: Account) -> FlaskClient:
+    """The creator's browser, signed in."""
+    sign_in(client)
+    return client
+
+
+@pytest.fixture
+def flow(app: Flask, browser: FlaskClient) -> Flow:
+    """A public client, registered dynamically, in front of the signed-in creator."""
+    return Flow(browser, app.test_client(), register(browser, token_endpoint_auth_method="none"))
+
+
+@pytest.fixture
+def confidential(app: Flask, browser: FlaskClient) -> Flow:
+    """The same with a client that has a secret."""
+    return Flow(browser, app.test_client(), register(browser))

@@ -1,0 +1,124 @@
+"""The steps of the authorization code flow, each of which a test can change."""
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+EMAIL = "ann@example.com"
+PASSWORD = "four plain words here"
+ORIGIN = "http://127.0.0.1:8000"
+API = f"{ORIGIN}/api"
+MCP = f"{ORIGIN}/mcp/app"
+REDIRECT = "https://app.example/callback"
+ALL_SCOPES = "forms:read responses:read forms:write offline_access"
+
+
+def csrf_token(page: TestResponse) -> str:
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert found is not None, page.text
+    return found[1]
+
+
+def sign_in(browser: FlaskClient, email: str = EMAIL, password: str = PASSWORD) -> TestResponse:
+    token = csrf_token(browser.get("/login"))
+    form = {"email": email, "password": password, "csrf_token": token}
+    return browser.post("/login", data=form)
+
+
+def register(browser: FlaskClient, **changed: Any) -> dict[str, Any]:
+    """The client information response of a dynamic registration."""
+    metadata = {
+        "client_name": "Example agent",
+        "redirect_uris": [REDIRECT],
+        "grant_types": ["authorization_code", "refresh_token"],
+    }
+    response = browser.post("/oauth/register", json=metadata | changed)
+    assert response.status_code == 201, response.text
+    body: dict[str, Any] = response.json
+    return body
+
+
+def location(response: TestResponse) -> dict[str, str]:
+    """The parameters of a redirect back to the client, each exactly once."""
+    assert response.status_code == 303, (response.status_code, response.text)
+    pairs = parse_qsl(urlsplit(response.location).query, strict_parsing=True)
+    assert len(dict(pairs)) == len(pairs), response.location
+    return dict(pairs)
+
+
+@dataclass
+class Flow:
+    """One client in front of one signed-in creator."""
+
+    browser: FlaskClient
+    machine: FlaskClient
+    client: dict[str, Any]
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+    def parameters(self, **changed: Any) -> dict[str, Any]:
+        """Of an authorization request; a value of None leaves its parameter out."""
+        values = {
+            "response_type": "code",
+            "client_id": self.client["client_id"],
+            "redirect_uri": REDIRECT,
+            "scope": ALL_SCOPES,
+            "state": "st4te",
+            "code_challenge": create_s256_code_challenge(self.verifier),
+            "code_challenge_method": "S256",
+        }
+        return {name: value for name, value in (values | changed).items() if value is not None}
+
+    def address(self, **changed: Any) -> str:
+        return "/oauth/authorize?" + urlencode(self.parameters(**changed), doseq=True)
+
+    def ask(self, **changed: Any) -> TestResponse:
+        """The consent page, or a refusal."""
+        return self.browser.get(self.address(**changed))
+
+    def decide(self, address: str | None = None, **form: Any) -> TestResponse:
+        """Open the consent page and press a button; Allow with every box ticked by default."""
+        address = address or self.address()
+        token = csrf_token(self.browser.get(address))
+        ticked = parse_qs(urlsplit(address).query).get("scope", [""])[0].split()
+        values = {"allow": "yes", "may": ticked, "csrf_token": token}
+        return self.browser.post(address, data=values | form)
+
+    def code(self, **changed: Any) -> str:
+        return location(self.decide(self.address(**changed)))["code"]
+
+    def redeem(self, code: str, **changed: Any) -> TestResponse:
+        return self.token(
+            grant_type="authorization_code",
+            code=code,
+            **{"redirect_uri": REDIRECT, "code_verifier": self.verifier} | changed,
+        )
+
+    def refresh(self, refresh_token: str, **changed: Any) -> TestResponse:
+        return self.token(grant_type="refresh_token", refresh_token=refresh_token, **changed)
+
+    def token(self, **form: Any) -> TestResponse:
+        return self.machine.post("/oauth/token", data=self.authenticated(**form))
+
+    def authenticated(self, **form: Any) -> dict[str, Any]:
+        values = {
+            "client_id": self.client["client_id"],
+            "client_secret": self.client.get("client_secret"),
+        } | form
+        return {name: value for name, value in values.items() if value is not None}
+
+    def connect(self, **changed: Any) -> dict[str, Any]:
+        """The token response of the whole flow."""
+        response = self.redeem(self.code(**changed))
+        assert response.status_code == 200, response.text
+        body: dict[str, Any] = response.json
+        return body
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}

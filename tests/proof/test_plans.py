@@ -1,0 +1,139 @@
+"""The hot queries go through their index, however many rows there are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.bulk import analyze, copy_rows, store_answers
+from tests.databases import both_databases
+from tests.factories import make_account, make_form
+from tests.proof.plans import plan_of, statements_of
+from webapp.database import db, utc_now
+from webapp.domain.drafts import Draft
+from webapp.domain.forms import Form, get_form, list_forms
+from webapp.domain.public_forms import find_progress, get_public_form
+from webapp.domain.responses import read_responses
+from webapp.domain.terms import Scope
+from webapp.oauth.models import OAuthToken
+from webapp.oauth.tokens import find_access_token, issue_token
+
+ROWS = 3000
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A database with many rows, and what the hot queries ask for in it."""
+
+    account_id: str
+    form: Any
+    token: str
+    token_id: str
+
+
+@pytest.fixture
+def stored(app_context: None) -> Stored:
+    account_id = make_account().id
+    form = make_form(account_id)
+    token = issue_token(account_id, [Scope.FORMS_READ], "http://127.0.0.1/api", now=utc_now())
+    token_id = db.session.scalars(db.select(OAuthToken.id)).one()
+    forms_of(account_id, ROWS // 10)
+    forms_of(make_account().id, ROWS)
+    copy_rows(OAuthToken.__table__, token_id, ROWS, id="tok_{}".format, token_hash="hash-{}".format)
+    store_answers(form.id, 10 * ROWS)
+    analyze()
+    return Stored(account_id, get_form(account_id, form.id), token, token_id)
+
+
+def forms_of(account_id: str, forms: int) -> None:
+    """So many forms that finding one's own by reading all would show."""
+    form = make_form(account_id)
+    draft_id = f"{account_id}-drf-{{}}".format
+    copy_rows(Draft.__table__, form.draft_id, forms, id=draft_id)
+    copy_rows(
+        Form.__table__,
+        form.id,
+        forms,
+        id=f"{account_id}-frm-{{}}".format,
+        draft_id=draft_id,
+        share_token=f"{account_id}-{{}}".format,
+    )
+
+
+def some_new(stored: Stored) -> Callable[[], Any]:
+    return partial(read_responses, stored.form, stored.form.last_stamp - 10)
+
+
+def first_page(stored: Stored) -> Callable[[], Any]:
+    return partial(read_responses, stored.form, None)
+
+
+def one_form(stored: Stored) -> Callable[[], Any]:
+    return partial(get_form, stored.account_id, stored.form.id)
+
+
+def all_forms(stored: Stored) -> Callable[[], Any]:
+    return partial(list_forms, stored.account_id)
+
+
+def public_form(stored: Stored) -> Callable[[], Any]:
+    return partial(get_public_form, stored.form.share_token)
+
+
+def progress(stored: Stored) -> Callable[[], Any]:
+    return partial(find_progress, get_public_form(stored.form.share_token), "a-session-key")
+
+
+def access_token(stored: Stored) -> Callable[[], Any]:
+    return partial(find_access_token, stored.token)
+
+
+HOT = {
+    some_new: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
+    first_page: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
+    one_form: ("pk_forms", "forms USING INDEX", "(id=?)"),
+    all_forms: ("ix_forms_listed", "forms USING INDEX ix_forms_listed", "(account_id=?)"),
+    public_form: ("uq_forms_share_token", "forms USING INDEX", "(share_token=?)"),
+    progress: ("uq_response_sessions_key_hash", "sessions USING INDEX", "(key_hash=?)"),
+    access_token: ("uq_oauth_tokens_token_hash", "tokens USING INDEX", "(token_hash=?)"),
+}
+BIG = ("answers", "response_sessions", "forms", "oauth_tokens", "drafts")
+
+
+@both_databases
+def test_hot_queries_read_through_their_index(stored: Stored) -> None:
+    plans = {query.__name__: plan_of(query(stored)) for query in HOT}
+
+    unused = [query for query in HOT if not uses_index(plans[query.__name__], *HOT[query])]
+    assert unused == [], plans
+    assert [step for plan in plans.values() for step in plan if reads_all(step)] == [], plans
+    assert [step for step in plans["first_page"] + plans["some_new"] if sorts(step)] == []
+
+
+def uses_index(plan: list[str], *parts: str) -> bool:
+    return any(matches(step, *parts) for step in plan)
+
+
+def matches(step: str, postgresql_index: str, *sqlite_parts: str) -> bool:
+    return postgresql_index in step or all(part in step for part in sqlite_parts)
+
+
+def reads_all(step: str) -> bool:
+    """A scan of a big table; small tables are rightly read whole."""
+    return step.startswith(("SCAN", "Seq Scan")) and step.strip().endswith(BIG)
+
+
+def sorts(step: str) -> bool:
+    return step.startswith(("Sort", "USE TEMP B-TREE"))
+
+
+@both_databases
+def test_listing_forms_is_one_statement(stored: Stored) -> None:
+    assert len(statements_of(all_forms(stored))) == 1
+
+
+@both_databases
+def test_nothing_new_reads_no_answers(stored: Stored) -> None:
+    assert statements_of(partial(read_responses, stored.form, stored.form.last_stamp)) == []

@@ -1,0 +1,152 @@
+"""The consent page: a signed-in creator lets a client act for them, or does not.
+
+The form is posted to the very address of the request, so that everything is validated again.
+"""
+
+from http import HTTPStatus
+from typing import Any, cast
+
+from authlib.oauth2 import OAuth2Error
+from flask import Blueprint, Response, current_app, render_template, request
+from flask_login import current_user, logout_user
+
+from webapp import security
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.terms import Scope
+from webapp.extensions import client_network, limiter, login
+from webapp.oauth.client_documents import Failures, load_document_client, names_document
+from webapp.oauth.grants import AuthorizationCodeGrant, Consent
+from webapp.oauth.models import OAuthClient
+from webapp.oauth.redirects import is_loopback, redirect_host
+from webapp.oauth.registration import Refused
+from webapp.oauth.server import server
+
+DAY_SECONDS = 86_400
+FORBIDDEN_IN_VALUES = frozenset('"\\')
+
+bp = Blueprint("consent", __name__)
+failures = Failures()
+
+
+class LoginRequired(OAuth2Error):
+    """The client wanted no page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
+
+    error = "login_required"
+
+
+class ConsentRequired(OAuth2Error):
+    """The client wanted no page, but consent is never remembered."""
+
+    error = "consent_required"
+
+
+@bp.errorhandler(OAuth2Error)
+def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
+    """Back to the client when its redirect is known to be right, else a page for the person."""
+    if error.redirect_uri:
+        error.state = request.args.get("state")
+        return cast(Response, server.handle_error_response(None, error))
+    return _problem(error.get_error_description() or error.error)
+
+
+@bp.errorhandler(Refused)
+def refused(refusal: Refused) -> tuple[str, int]:
+    return _problem(refusal.description)
+
+
+@bp.get("/oauth/authorize")
+@limiter.limit("60/minute", key_func=client_network)
+def authorize() -> Any:
+    """Ask the creator; without a session sign in first. Nothing is fetched for strangers."""
+    _check_characters()
+    if not current_user.is_authenticated:
+        return _ask_to_sign_in()
+    grant = _asked_grant()
+    return _consent_page(grant)
+
+
+@bp.post("/oauth/authorize")
+@limiter.limit("60/minute", key_func=client_network)
+def decide() -> Any:
+    """The creator's answer: a code for the client, or a refusal."""
+    _check_characters()
+    if not current_user.is_authenticated:
+        return _ask_to_sign_in()
+    if request.form.get("allow") == "switch":
+        logout_user()
+        return login.unauthorized()
+    grant = _asked_grant()
+    if request.form.get("allow") != "yes":
+        return server.create_authorization_response(grant=grant, request=grant.request)
+    ticked = [scope for scope in grant.request.scope.split() if scope in _ticked()]
+    if not set(ticked) - {Scope.OFFLINE_ACCESS}:
+        return _consent_page(grant, nothing_ticked=True)
+    grant.consent = Consent(" ".join(ticked), attests_publish=_trusts(ticked))
+    return server.create_authorization_response(
+        request=grant.request, grant_user=_creator(), grant=grant
+    )
+
+
+def _check_characters() -> None:
+    """RFC 6749 appendix A: visible ASCII; Authlib cannot echo anything else in an error."""
+    for name, value in request.args.items(multi=True):
+        plain = value.isascii() and value.isprintable()
+        if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
+            raise Refused("invalid_request", "The app sent an address that cannot be read.")
+
+
+def _ask_to_sign_in() -> Any:
+    if "none" in request.args.get("prompt", "").split():
+        grant = cast(AuthorizationCodeGrant, server.get_consent_grant())
+        raise LoginRequired(redirect_uri=grant.redirect_uri)
+    return login.unauthorized()
+
+
+def _asked_grant() -> AuthorizationCodeGrant:
+    """The validated request. Raises OAuth2Error or Refused."""
+    client_id = request.args.get("client_id", "")
+    if names_document(client_id):
+        load_document_client(
+            client_id, failures, pinned=current_app.config["PINNED_HOSTS"], now=utc_now()
+        )
+    grant = cast(AuthorizationCodeGrant, server.get_consent_grant(end_user=_creator()))
+    if "none" in request.args.get("prompt", "").split():
+        raise ConsentRequired(redirect_uri=grant.redirect_uri)
+    return grant
+
+
+def _ticked() -> set[str]:
+    return set(request.form.getlist("may"))
+
+
+def _trusts(ticked: list[str]) -> bool:
+    return "trust" in request.form and Scope.FORMS_WRITE in ticked
+
+
+def _creator() -> Account:
+    return cast(Account, current_user._get_current_object())
+
+
+def _consent_page(
+    grant: AuthorizationCodeGrant, *, nothing_ticked: bool = False
+) -> tuple[str, int]:
+    security.allow_any_form_action()
+    client: OAuthClient = grant.client
+    page = render_template(
+        "oauth/consent.html",
+        client=client,
+        scopes=grant.request.scope.split(),
+        is_api=grant.resource == settings().api_url,
+        going_back_to=redirect_host(grant.redirect_uri),
+        on_this_computer=is_loopback(grant.redirect_uri),
+        nothing_ticked=nothing_ticked,
+        lasting_days=settings().oauth_grant_seconds // DAY_SECONDS,
+        ticked=_ticked() if nothing_ticked else set(Scope),
+    )
+    return page, HTTPStatus.UNPROCESSABLE_ENTITY if nothing_ticked else HTTPStatus.OK
+
+
+def _problem(what: str) -> tuple[str, int]:
+    return render_template("oauth/problem.html", what=what), HTTPStatus.BAD_REQUEST

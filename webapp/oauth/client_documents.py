@@ -1,0 +1,166 @@
+"""Clients that are an address: their metadata stands in a document which we fetch and check.
+
+Source: draft-ietf-oauth-client-id-metadata-document-00. Only the consent page fetches, and only
+for somebody who is signed in; the token endpoint works with what is stored.
+"""
+
+import json
+import re
+import threading
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import select
+
+from webapp.database import begin_write, db, new_id
+from webapp.domain.limits import CLIENT_ID_MAX_CHARS
+from webapp.domain.terms import ClientKind
+from webapp.oauth.models import OAuthClient
+from webapp.oauth.registration import Refused, client_details, client_name
+from webapp.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
+
+DOCUMENT_MAX_BYTES = 5120  # our choice, as the draft recommends 5 KB
+KEPT_AT_LEAST = timedelta(seconds=60)  # our choice
+KEPT_AT_MOST = timedelta(hours=24)  # our choice
+FAILURE_KEPT = timedelta(seconds=60)  # our choice
+FAILURES_MAX = 1000  # our choice: how many addresses are remembered as failed
+
+DOT_SEGMENT = re.compile(r"/(\.|%2e){1,2}(/|$)", re.IGNORECASE)
+JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)
+MAX_AGE = re.compile(r"(?:^|[,\s])max-age=\"?(\d{1,9})", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Failures:
+    """Addresses that failed a moment ago, so that a page reloaded does not fetch again."""
+
+    reasons: dict[str, tuple[datetime, str]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def recent(self, client_id: str, now: datetime) -> str | None:
+        with self.lock:
+            at, reason = self.reasons.get(client_id, (None, ""))
+            return reason if at is not None and at > now - FAILURE_KEPT else None
+
+    def add(self, client_id: str, reason: str, now: datetime) -> None:
+        with self.lock:
+            if len(self.reasons) >= FAILURES_MAX:
+                self.reasons.clear()
+            self.reasons[client_id] = (now, reason)
+
+
+def names_document(client_id: str) -> bool:
+    """Whether this client id is meant as the address of a document."""
+    return client_id.startswith("https://")
+
+
+def load_document_client(
+    client_id: str, failures: Failures, *, pinned: tuple[Pinned, ...] = (), now: datetime
+) -> OAuthClient:
+    """The client described at this address, fetched when what we know is too old; commits.
+
+    Raises Refused with a sentence for the person at the screen.
+    """
+    known = _find(client_id)
+    if known and known.fetched_until and known.fetched_until > now:
+        return known
+    reason = failures.recent(client_id, now)
+    if reason is not None:
+        raise Refused("invalid_client", reason)
+    try:
+        reply = _fetch(client_id, pinned)
+        details = _document_details(client_id, reply)
+    except Refused as refusal:
+        failures.add(client_id, refusal.description, now)
+        raise
+    return _store(client_id, details, now + _kept(reply), now=now)
+
+
+def check_document_url(client_id: str) -> None:
+    """Raises Refused when the address cannot be a client id."""
+    try:
+        parts = checked_url(client_id, frozenset({443}))
+    except Unreachable as error:
+        raise Refused("invalid_client", "The address of this app is not one we accept.") from error
+    if (
+        len(client_id) > CLIENT_ID_MAX_CHARS
+        or parts.path in {"", "/"}
+        or DOT_SEGMENT.search(parts.path)
+        or ":" in parts.netloc
+    ):
+        raise Refused("invalid_client", "The address of this app is not one we accept.")
+
+
+def _fetch(client_id: str, pinned: tuple[Pinned, ...]) -> Reply:
+    check_document_url(client_id)
+    bounds = Bounds(body_bytes=DOCUMENT_MAX_BYTES, pinned=pinned)
+    try:
+        # the caller's read transaction must not stay open while somebody else's server thinks
+        db.session.rollback()
+        return fetch(client_id, headers={"Accept": "application/json"}, bounds=bounds)
+    except Unreachable as error:
+        host = urlsplit(client_id).hostname
+        raise Refused(
+            "invalid_client", f"The description of this app at {host} did not come."
+        ) from error
+
+
+def _document_details(client_id: str, reply: Reply) -> dict[str, Any]:
+    document = _document(reply)
+    if document.get("client_id") != client_id:
+        raise Refused("invalid_client", "The description of this app is for another address.")
+    if "client_secret" in document or "client_secret_expires_at" in document:
+        raise Refused("invalid_client", "The description of this app holds a secret.")
+    if document.get("token_endpoint_auth_method", "none") != "none":
+        raise Refused("invalid_client", "This app wants to sign in in a way we do not offer.")
+    if not isinstance(document.get("client_name"), str):
+        raise Refused("invalid_client", "The description of this app has no name.")
+    return client_details({**document, "token_endpoint_auth_method": "none"})
+
+
+def _document(reply: Reply) -> dict[str, Any]:
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip()
+    if reply.status != 200 or reply.cut or not JSON_TYPE.fullmatch(kind):
+        raise Refused("invalid_client", "The description of this app is not a small JSON document.")
+    try:
+        document = json.loads(reply.body)
+    except (ValueError, RecursionError) as error:
+        raise Refused("invalid_client", "The description of this app is not JSON.") from error
+    if not isinstance(document, dict):
+        raise Refused("invalid_client", "The description of this app is not a JSON object.")
+    return document
+
+
+def _kept(reply: Reply) -> timedelta:
+    control = reply.headers.get("cache-control", "")
+    found = MAX_AGE.search(control)
+    if found is None or "no-store" in control.lower() or "no-cache" in control.lower():
+        return KEPT_AT_LEAST
+    return min(max(timedelta(seconds=int(found[1])), KEPT_AT_LEAST), KEPT_AT_MOST)
+
+
+def _store(
+    client_id: str, details: dict[str, Any], until: datetime, *, now: datetime
+) -> OAuthClient:
+    begin_write()
+    client = _find(client_id)
+    if client is None:
+        client = OAuthClient(
+            id=new_id("cli"), client_id=client_id, kind=ClientKind.DOCUMENT, created_at=now
+        )
+        db.session.add(client)
+    client.name = client_name(details)
+    client.details = details
+    client.fetched_until = until
+    db.session.commit()
+    return client
+
+
+def _find(client_id: str) -> OAuthClient | None:
+    return db.session.scalars(
+        select(OAuthClient).where(
+            OAuthClient.client_id == client_id, OAuthClient.kind == ClientKind.DOCUMENT
+        )
+    ).first()

@@ -1,0 +1,77 @@
+"""Connected agents as their creator sees them: the list, and what can be done about each."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select, update
+
+from webapp.database import begin_write, db
+from webapp.domain.errors import NotFound
+from webapp.domain.terms import RevokedReason, Scope
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import revoke_grant
+
+NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
+SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """What the page shows: living connections and those ended because somebody used a copy."""
+
+    live: list[OAuthGrant]
+    notices: list[OAuthGrant]
+
+
+def list_connections(account_id: str, *, now: datetime) -> Connections:
+    """Newest first; ended ones only as security notices of the last 30 days."""
+    newest_first = OAuthGrant.created_at.desc()
+    mine = select(OAuthGrant).where(OAuthGrant.account_id == account_id).order_by(newest_first)
+    live = mine.where(OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
+    notices = mine.where(
+        OAuthGrant.revoked_reason.in_(SUSPICIOUS),
+        OAuthGrant.revoked_at > now - timedelta(days=NOTICE_DAYS),
+    )
+    return Connections(list(db.session.scalars(live)), list(db.session.scalars(notices)))
+
+
+def disconnect(account_id: str, grant_id: str, *, now: datetime) -> None:
+    """End one connection with all its tokens; again is fine. Raises NotFound."""
+    begin_write()
+    _get_grant(account_id, grant_id)
+    revoke_grant(grant_id, RevokedReason.DISCONNECTED, now=now)
+    db.session.commit()
+
+
+def disconnect_all(account_id: str, *, now: datetime) -> None:
+    """End every connection of the account."""
+    begin_write()
+    db.session.execute(
+        update(OAuthGrant)
+        .where(OAuthGrant.account_id == account_id, OAuthGrant.revoked_at.is_(None))
+        .values(revoked_at=now, revoked_reason=RevokedReason.DISCONNECTED)
+    )
+    db.session.commit()
+
+
+def let_publish(account_id: str, grant_id: str, *, allowed: bool) -> OAuthGrant:
+    """Whether the agent may publish on the creator's word in chat. Raises NotFound.
+
+    Only a connection that may write forms can be trusted with it.
+    """
+    begin_write()
+    grant = _get_grant(account_id, grant_id)
+    grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
+    db.session.commit()
+    return grant
+
+
+def _get_grant(account_id: str, grant_id: str) -> OAuthGrant:
+    grant = db.session.scalars(
+        select(OAuthGrant).where(OAuthGrant.id == grant_id, OAuthGrant.account_id == account_id)
+    ).first()
+    if grant is None:
+        raise NotFound(
+            "not_found", "There is no such connection.", "Reload the page to see the current ones."
+        )
+    return grant

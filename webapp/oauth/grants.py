@@ -1,0 +1,251 @@
+"""The authorization code and refresh token grants (RFC 6749, 7636, 8707) on top of Authlib's.
+
+Authlib parses and validates; every change of a row is here, because codes and refresh tokens have
+to be spent by one conditional update (two requests may bring the same one at the same moment).
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
+from authlib.oauth2.rfc7636 import CodeChallenge
+from flask import request as flask_request
+from sqlalchemy import select, update
+
+from webapp.config import settings
+from webapp.database import begin_write, db, utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.terms import RevokedReason, Scope, TokenKind
+from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
+from webapp.oauth.resources import normal_resource, resources
+from webapp.oauth.secrets import (
+    CODE_PREFIX,
+    REFRESH_PREFIX,
+    looks_like,
+    new_secret,
+    secret_hash,
+)
+from webapp.oauth.tokens import add_grant, add_token, lifetime, revoke_grant
+
+CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
+
+TokenResponse = tuple[int, dict[str, Any], list[tuple[str, str]]]
+
+
+class InvalidTargetError(OAuth2Error):
+    """The requested resource is not one of ours, or there are several (RFC 8707 section 2)."""
+
+    error = "invalid_target"
+    description = "The resource is not known here, or more than one was named."
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What the creator allowed on the consent page."""
+
+    scope: str
+    attests_publish: bool
+
+
+class S256Only(CodeChallenge):
+    """PKCE for every client, public or not, and never `plain` (RFC 9700 section 2.1.1)."""
+
+    DEFAULT_CODE_CHALLENGE_METHOD = None
+    SUPPORTED_CODE_CHALLENGE_METHOD: ClassVar = ["S256"]
+
+    def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
+        given = grant.request.payload.data
+        if not given.get("code_challenge"):
+            raise InvalidRequestError("Missing 'code_challenge'")
+        if given.get("code_challenge_method") != "S256":
+            raise InvalidRequestError("The 'code_challenge_method' has to be S256")
+        super().validate_code_challenge(grant, redirect_uri)
+
+
+class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
+    """One use per code, spent before the verifier is looked at: a stolen code is worth one try."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
+    consent: Consent
+    resource: str
+
+    def validate_authorization_request(self) -> str:
+        redirect_uri: str = super().validate_authorization_request()
+        try:
+            self.resource = asked_resource() or resources(settings())[0]
+        except OAuth2Error as error:
+            error.redirect_uri = redirect_uri
+            raise
+        return redirect_uri
+
+    def generate_authorization_code(self) -> str:
+        return new_secret(CODE_PREFIX)
+
+    def save_authorization_code(self, code: str, request: Any) -> None:
+        now = utc_now()
+        begin_write()
+        grant = add_grant(
+            request.user.id, request.client, self.consent.scope, self.resource, now=now
+        )
+        grant.attests_publish = self.consent.attests_publish
+        db.session.flush()
+        db.session.add(
+            OAuthCode(
+                code_hash=secret_hash(code),
+                grant_id=grant.id,
+                redirect_uri=request.payload.redirect_uri,
+                scope=self.consent.scope,
+                code_challenge=request.payload.data["code_challenge"],
+                expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
+            )
+        )
+        db.session.commit()
+
+    def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
+        """The code, spent by this very call; None when it is unknown, foreign, late or spent."""
+        if not looks_like(CODE_PREFIX, code):
+            return None
+        now, client_pk = utc_now(), client.id
+        begin_write()
+        found = db.session.get(OAuthCode, secret_hash(code))
+        if found is None or found.grant.client_pk != client_pk:
+            db.session.rollback()
+            return None
+        spent = db.session.execute(
+            update(OAuthCode)
+            .where(OAuthCode.code_hash == found.code_hash, OAuthCode.used_at.is_(None))
+            .values(used_at=now)
+            .returning(OAuthCode.code_hash)
+        ).first()
+        if spent is None:
+            revoke_grant(found.grant_id, RevokedReason.CODE_REUSE, now=now)
+        db.session.commit()
+        return found if spent is not None and found.expires_at > now else None
+
+    def validate_token_request(self) -> None:
+        super().validate_token_request()
+        check_resource(self.request.authorization_code.grant)
+
+    def create_token_response(self) -> TokenResponse:
+        code: OAuthCode = self.request.authorization_code
+        client: OAuthClient = self.request.client
+        lasting = Scope.OFFLINE_ACCESS in code.scope.split()
+        refreshing = lasting and client.check_grant_type("refresh_token")
+        begin_write()
+        grant = _live_grant(code.grant_id)
+        body = _token_body(grant, code.scope, code.scope if refreshing else None)
+        db.session.commit()
+        return 200, body, self.TOKEN_RESPONSE_HEADER
+
+
+class RefreshTokenGrant(grants.RefreshTokenGrant):
+    """Rotation: each refresh token is spent by its use, and a spent one ends the connection.
+
+    Inside the grace window a spent one still works, because clients refresh in parallel.
+    """
+
+    TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
+
+    def authenticate_refresh_token(self, refresh_token: str) -> OAuthToken | None:
+        if not looks_like(REFRESH_PREFIX, refresh_token):
+            return None
+        found = db.session.scalars(
+            select(OAuthToken).where(
+                OAuthToken.token_hash == secret_hash(refresh_token),
+                OAuthToken.kind == TokenKind.REFRESH,
+            )
+        ).first()
+        dead = found is None or found.revoked_at is not None or found.expires_at <= utc_now()
+        return None if dead else found
+
+    def validate_token_request(self) -> None:
+        super().validate_token_request()
+        check_resource(self.request.refresh_token.grant)
+
+    def create_token_response(self) -> TokenResponse:
+        spent: OAuthToken = self.request.refresh_token
+        granted = spent.scope
+        scope = " ".join((self.request.payload.scope or granted).split())
+        begin_write()
+        _rotate(spent.id, spent.grant_id)
+        grant = _live_grant(spent.grant_id)
+        # RFC 6749 section 6: the new refresh token keeps the whole scope
+        body = _token_body(grant, scope, granted)
+        db.session.commit()
+        return 200, body, self.TOKEN_RESPONSE_HEADER
+
+
+def asked_resource() -> str | None:
+    """The resource that this request names, in our spelling; None when it names none.
+
+    Raises InvalidTargetError for several different ones, or one that is not ours.
+    """
+    named = {normal_resource(value) for value in flask_request.values.getlist("resource")}
+    if not named:
+        return None
+    known = {normal_resource(resource): resource for resource in resources(settings())}
+    if len(named) > 1 or not named <= known.keys():
+        raise InvalidTargetError()
+    return known[named.pop()]
+
+
+def check_resource(grant: OAuthGrant) -> None:
+    """Raises InvalidTargetError when a token request names another resource than was granted."""
+    asked = asked_resource()
+    if asked is not None and asked != grant.resource:
+        raise InvalidTargetError()
+
+
+def find_account(grant: OAuthGrant) -> Account | None:
+    return db.session.get(Account, grant.account_id)
+
+
+def _rotate(token_id: str, grant_id: str) -> None:
+    """Spend a refresh token. Raises InvalidGrantError, with the grant revoked, for late reuse."""
+    now = utc_now()
+    spent = db.session.execute(
+        update(OAuthToken)
+        .where(OAuthToken.id == token_id, OAuthToken.rotated_at.is_(None))
+        .values(rotated_at=now)
+        .returning(OAuthToken.id)
+    ).first()
+    if spent is not None:
+        return
+    rotated_at = db.session.scalars(
+        select(OAuthToken.rotated_at).where(OAuthToken.id == token_id)
+    ).one()
+    grace = timedelta(seconds=settings().oauth_refresh_grace_seconds)
+    if rotated_at is None or now - rotated_at >= grace:
+        revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
+        db.session.commit()
+        raise InvalidGrantError("This refresh token was used before.")
+
+
+def _live_grant(grant_id: str) -> OAuthGrant:
+    """The grant, locked until the end of the transaction. Raises InvalidGrantError when ended."""
+    grant = db.session.scalars(
+        select(OAuthGrant)
+        .where(OAuthGrant.id == grant_id)
+        .with_for_update(of=OAuthGrant)
+        .execution_options(populate_existing=True)
+    ).one()
+    if grant.revoked_at is not None or grant.expires_at <= utc_now():
+        db.session.rollback()
+        raise InvalidGrantError("This connection has ended.")
+    return grant
+
+
+def _token_body(grant: OAuthGrant, scope: str, refresh_scope: str | None) -> dict[str, Any]:
+    """New tokens in the session and the answer of RFC 6749 section 5.1."""
+    now = utc_now()
+    body: dict[str, Any] = {
+        "token_type": "Bearer",
+        "access_token": add_token(grant, TokenKind.ACCESS, scope, now=now),
+        "expires_in": int(min(lifetime(TokenKind.ACCESS), grant.expires_at - now).total_seconds()),
+        "scope": scope,
+    }
+    if refresh_scope is not None:
+        body["refresh_token"] = add_token(grant, TokenKind.REFRESH, refresh_scope, now=now)
+    return body

@@ -1,0 +1,164 @@
+"""What a client says about itself, checked: by dynamic registration, document or operator."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete, exists, select
+
+from webapp.database import begin_write, db, new_id
+from webapp.domain.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
+from webapp.domain.terms import ClientKind, Scope
+from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.redirects import redirect_host, redirect_problem
+from webapp.oauth.secrets import CLIENT_SECRET_PREFIX, new_secret, secret_hash
+
+PUBLIC = "none"
+AUTH_METHODS = (PUBLIC, "client_secret_basic", "client_secret_post")
+GRANT_TYPES = ("authorization_code", "refresh_token")
+# clients that never reached a consent; one with a grant stays, because SDKs reuse it for long
+UNUSED_CLIENT_KEPT = timedelta(hours=24)
+
+
+class Refused(Exception):
+    """A client we do not take; `error` as in RFC 7591 section 3.2.2."""
+
+    def __init__(self, error: str, description: str) -> None:
+        super().__init__(description)
+        self.error = error
+        self.description = description
+
+
+def register_client(metadata: object, *, now: datetime) -> dict[str, Any]:
+    """Dynamic registration (RFC 7591): the client information response; commits.
+
+    The secret in it is shown this once. What we do not support is dropped, `scope` is no ceiling
+    and answered with all scopes. Raises Refused.
+    """
+    if not isinstance(metadata, dict):
+        raise Refused("invalid_client_metadata", "Send one JSON object.")
+    details = client_details(metadata)
+    begin_write()
+    _forget_unused_clients(now)
+    client, secret = _add_client(ClientKind.DYNAMIC, details, now=now)
+    db.session.commit()
+    return _registered(client, secret)
+
+
+def create_client(
+    name: str, redirect_uris: list[str], *, public: bool = False, now: datetime
+) -> tuple[str, str | None]:
+    """A client made by the operator: its id, and its secret unless it is public; commits.
+
+    The secret is kept nowhere. Raises Refused.
+    """
+    method = PUBLIC if public else "client_secret_basic"
+    details = client_details(
+        {
+            "client_name": name,
+            "redirect_uris": redirect_uris,
+            "token_endpoint_auth_method": method,
+            "grant_types": list(GRANT_TYPES),
+        }
+    )
+    begin_write()
+    client, secret = _add_client(ClientKind.PRE_REGISTERED, details, now=now)
+    db.session.commit()
+    return client.client_id, secret
+
+
+def client_details(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the metadata that we keep, checked. Raises Refused."""
+    method = metadata.get("token_endpoint_auth_method", "client_secret_basic")
+    if method not in AUTH_METHODS:
+        raise Refused(
+            "invalid_client_metadata",
+            f"token_endpoint_auth_method is one of {', '.join(AUTH_METHODS)}.",
+        )
+    details = {
+        "redirect_uris": _redirect_uris(metadata.get("redirect_uris")),
+        "grant_types": _grant_types(metadata.get("grant_types", ["authorization_code"])),
+        "token_endpoint_auth_method": method,
+    }
+    name = metadata.get("client_name")
+    return details if name is None else details | {"client_name": _checked_name(name)}
+
+
+def client_name(details: Mapping[str, Any]) -> str:
+    """The name to show: as given, else where the first redirect leads."""
+    return details.get("client_name") or redirect_host(details["redirect_uris"][0])
+
+
+def _redirect_uris(uris: object) -> list[str]:
+    if not isinstance(uris, list) or not 1 <= len(uris) <= REDIRECT_URIS_MAX:
+        raise Refused(
+            "invalid_redirect_uri",
+            f"redirect_uris is a list of 1 to {REDIRECT_URIS_MAX} addresses.",
+        )
+    for uri in uris:
+        problem = redirect_problem(uri)
+        if problem is not None:
+            raise Refused("invalid_redirect_uri", problem)
+    return uris
+
+
+def _grant_types(types: object) -> list[str]:
+    known = [kind for kind in GRANT_TYPES if isinstance(types, list) and kind in types]
+    if "authorization_code" not in known:
+        raise Refused("invalid_client_metadata", "grant_types has to contain authorization_code.")
+    return known
+
+
+def _checked_name(name: object) -> str:
+    if not isinstance(name, str) or not name.strip() or len(name) > CLIENT_NAME_MAX_CHARS:
+        raise Refused(
+            "invalid_client_metadata",
+            f"client_name is text of 1 to {CLIENT_NAME_MAX_CHARS} characters.",
+        )
+    if not name.isprintable():
+        raise Refused("invalid_client_metadata", "client_name has no control characters.")
+    return name.strip()
+
+
+def _add_client(
+    kind: ClientKind, details: dict[str, Any], *, now: datetime
+) -> tuple[OAuthClient, str | None]:
+    method = details["token_endpoint_auth_method"]
+    secret = None if method == PUBLIC else new_secret(CLIENT_SECRET_PREFIX)
+    client = OAuthClient(
+        id=new_id("cli"),
+        client_id=new_id("client"),
+        kind=kind,
+        name=client_name(details),
+        secret_hash=secret and secret_hash(secret),
+        details=details,
+        created_at=now,
+    )
+    db.session.add(client)
+    return client, secret
+
+
+def _registered(client: OAuthClient, secret: str | None) -> dict[str, Any]:
+    """RFC 7591 section 3.2.1; a secret never expires (0)."""
+    body = {
+        "client_id": client.client_id,
+        "client_id_issued_at": int(client.created_at.timestamp()),
+        "client_name": client.name,
+        **client.details,
+        "response_types": ["code"],
+        "scope": " ".join(Scope),
+    }
+    return (
+        body if secret is None else body | {"client_secret": secret, "client_secret_expires_at": 0}
+    )
+
+
+def _forget_unused_clients(now: datetime) -> None:
+    used = select(OAuthGrant.id).where(OAuthGrant.client_pk == OAuthClient.id)
+    db.session.execute(
+        delete(OAuthClient).where(
+            OAuthClient.kind == ClientKind.DYNAMIC,
+            OAuthClient.created_at < now - UNUSED_CLIENT_KEPT,
+            ~exists(used),
+        )
+    )

@@ -1,0 +1,122 @@
+"""The authorization server: Authlib's, with our storage, issuer and form of answers."""
+
+import logging
+from http import HTTPStatus
+from typing import Any
+
+from authlib.common.urls import add_params_to_uri
+from authlib.integrations.flask_oauth2 import AuthorizationServer
+from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload
+from authlib.oauth2 import OAuth2Request
+from authlib.oauth2.rfc6749 import InvalidRequestError
+from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
+from flask import Flask, Response, json, request
+from sqlalchemy import select, update
+
+from webapp.config import settings
+from webapp.database import begin_write, db, utc_now
+from webapp.domain.terms import RevokedReason, Scope, TokenKind
+from webapp.oauth.grants import (
+    CLIENT_AUTH_METHODS,
+    AuthorizationCodeGrant,
+    RefreshTokenGrant,
+    S256Only,
+)
+from webapp.oauth.models import OAuthClient, OAuthToken
+from webapp.oauth.secrets import secret_hash
+from webapp.oauth.tokens import revoke_grant
+
+
+class Request(OAuth2Request):
+    """The Flask request as Authlib sees it, under the address that the operator configured.
+
+    Authlib refuses plain http by the address; behind a proxy the one in `request.url` is not ours.
+    """
+
+    def __init__(self) -> None:
+        address = settings().public_url + request.path
+        super().__init__(request.method, address, headers=request.headers)
+        self.payload = FlaskOAuth2Payload(request)
+
+    @property
+    def args(self) -> Any:
+        return request.args
+
+    @property
+    def form(self) -> Any:
+        return request.form
+
+
+class Server(AuthorizationServer):
+    """Answers with the issuer in every redirect (RFC 9207) and 303 after a form (RFC 9700 4.12)."""
+
+    def create_oauth2_request(self, _request: Any) -> Request:
+        return Request()
+
+    def handle_response(
+        self, status_code: int, payload: Any, headers: list[tuple[str, str]]
+    ) -> Response:
+        if isinstance(payload, dict):
+            payload = json.dumps(payload)
+        response = Response(payload, status=status_code, headers=headers)
+        if response.location:
+            issuer = {"iss": settings().public_url}
+            response.location = add_params_to_uri(response.location, issuer)
+            response.status_code = HTTPStatus.SEE_OTHER
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+class RevocationEndpoint(BaseRevocationEndpoint):
+    """RFC 7009: every client may, an odd hint is ignored, a refresh token ends the connection."""
+
+    CLIENT_AUTH_METHODS = CLIENT_AUTH_METHODS
+
+    def check_params(self, oauth_request: Any, client: OAuthClient) -> None:
+        if "token" not in oauth_request.form:
+            raise InvalidRequestError("Missing 'token' in request.")
+
+    def query_token(self, token_string: str, _hint: str | None) -> OAuthToken | None:
+        return db.session.scalars(
+            select(OAuthToken).where(OAuthToken.token_hash == secret_hash(token_string))
+        ).first()
+
+    def revoke_token(self, token: OAuthToken, _request: Any) -> None:
+        now, token_id, grant_id, kind = utc_now(), token.id, token.grant_id, token.kind
+        begin_write()
+        if kind is TokenKind.REFRESH:
+            revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
+        else:
+            db.session.execute(
+                update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now)
+            )
+        db.session.commit()
+
+
+def find_client(client_id: str) -> OAuthClient | None:
+    """The client with this id unless it is switched off; never fetches anything."""
+    if not client_id.isprintable() or not client_id.isascii():
+        return None
+    return db.session.scalars(
+        select(OAuthClient).where(
+            OAuthClient.client_id == client_id, OAuthClient.disabled_at.is_(None)
+        )
+    ).first()
+
+
+server = Server(query_client=find_client)
+
+
+def init_app(app: Flask) -> None:
+    """Bind the server to `app`."""
+    # at DEBUG Authlib writes tokens in clear
+    logging.getLogger("authlib").setLevel(logging.WARNING)
+    # tests alone let a host of a client document lead to this machine (see outbound.Pinned)
+    app.config["PINNED_HOSTS"] = ()
+    app.config["OAUTH2_SCOPES_SUPPORTED"] = [scope.value for scope in Scope]
+    server.init_app(app)
+
+
+server.register_grant(AuthorizationCodeGrant, [S256Only()])
+server.register_grant(RefreshTokenGrant)
+server.register_endpoint(RevocationEndpoint)

@@ -1,0 +1,172 @@
+"""Signing in and out with a password, and the one-time link that makes an account."""
+
+import hashlib
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, Flask, Response, current_app, render_template, request, session
+from flask_babel import gettext as _
+from flask_login import current_user, login_required, login_user, logout_user
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+
+from webapp.config import Settings, settings
+from webapp.database import utc_now
+from webapp.domain import accounts
+from webapp.domain.accounts import Account
+from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.extensions import client_network, limiter, login
+from webapp.pages.errors import Problem, problem
+from webapp.pages.fragments import go_to
+
+HOME = "/drafts"
+SESSION_LIFETIME = timedelta(days=30)  # our choice
+RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
+
+bp = Blueprint("sign_in", __name__)
+
+
+def init_app(app: Flask, config: Settings) -> None:
+    """Cookies of browser sessions, and who is behind one.
+
+    SameSite=Lax: Strict would lose the session of somebody who arrives from their agent's page.
+    """
+    app.config.update(
+        SESSION_COOKIE_NAME="__Host-askback_session" if config.secure else "askback_session",
+        SESSION_COOKIE_SECURE=config.secure,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_PATH="/",
+        SESSION_PROTECTION="basic",
+        PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
+        # a form left open overnight still works; the token is bound to the session
+        WTF_CSRF_TIME_LIMIT=None,
+    )
+    login.init_app(app)
+
+
+@login.user_loader  # type: ignore[untyped-decorator]
+def find_session_account(session_id: str) -> Account | None:
+    return accounts.find_session_account(session_id)
+
+
+@login.unauthorized_handler  # type: ignore[untyped-decorator]
+def ask_to_sign_in() -> Response:
+    """To the sign-in page, which remembers where the person was going."""
+    going = request.full_path.removesuffix("?")
+    remembered = request.method == "GET" or request.endpoint == "consent.decide"
+    return go_to(f"/login?next={_serializer().dumps(going)}" if remembered else "/login")
+
+
+@bp.get("/login")
+def show_sign_in() -> Any:
+    """The form; somebody who is signed in goes on at once."""
+    if current_user.is_authenticated:
+        return go_to(_next_page())
+    return render_template("account/sign_in.html", email="", wrong=False)
+
+
+@bp.post("/login")
+@limiter.limit(
+    lambda: settings().limit_sign_in_account,
+    key_func=lambda: _account_key(),
+    deduct_when=lambda response: _failed(response),
+)
+@limiter.limit(
+    lambda: settings().limit_sign_in_address,
+    key_func=client_network,
+    deduct_when=lambda response: _failed(response),
+)
+def sign_in() -> Any:
+    """One answer for a wrong password and for an unknown address, in the same time."""
+    email = request.form.get("email", "")
+    account = accounts.find_sign_in(email, request.form.get("password", ""))
+    if account is None:
+        page = render_template("account/sign_in.html", email=email, wrong=True)
+        return page, HTTPStatus.UNPROCESSABLE_ENTITY
+    _start_session(account)
+    return go_to(_next_page())
+
+
+@bp.post("/logout")
+def sign_out() -> Response:
+    """Ends this browser's session."""
+    logout_user()
+    session.clear()
+    return go_to("/login")
+
+
+@bp.post("/logout/everywhere")
+@login_required  # type: ignore[untyped-decorator]
+def sign_out_everywhere() -> Response:
+    """Ends every browser session of the account."""
+    accounts.end_sessions(current_user.id)
+    return sign_out()
+
+
+@bp.get("/join/<token>")
+def show_invite(token: str) -> Any:
+    """The form behind a one-time link. Looking at it uses nothing up."""
+    try:
+        invite = accounts.get_invite(token, now=utc_now())
+    except NotFound as gone:
+        return _link_gone(gone)
+    return render_template("account/join.html", invite=invite, given={}, refusal=None)
+
+
+@bp.post("/join/<token>")
+@limiter.limit(
+    lambda: settings().limit_sign_in_address,
+    key_func=client_network,
+    deduct_when=lambda response: _failed(response),
+)
+def accept_invite(token: str) -> Any:
+    """Makes the account, or sets its new password, and signs in."""
+    given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
+    try:
+        account = accounts.accept_invite(token, **given, now=utc_now())
+    except NotFound as gone:
+        return _link_gone(gone)
+    except (InvalidInput, StateConflict) as refusal:
+        invite = accounts.get_invite(token, now=utc_now())
+        page = render_template("account/join.html", invite=invite, given=given, refusal=refusal)
+        return page, HTTPStatus.UNPROCESSABLE_ENTITY
+    _start_session(account)
+    return go_to(HOME)
+
+
+def _start_session(account: Account) -> None:
+    """A new session: nothing that was in the old one survives (session fixation)."""
+    session.clear()
+    session.permanent = True
+    login_user(account)
+
+
+def _next_page() -> str:
+    """Where the person was going when we asked them to sign in.
+
+    Only what we signed ourselves counts, so that no link can send somebody elsewhere.
+    """
+    try:
+        page: str = _serializer().loads(request.args.get("next", ""), max_age=RETURN_SECONDS)
+    except BadSignature:
+        return HOME
+    return page
+
+
+def _serializer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt="after-sign-in")
+
+
+def _account_key() -> str:
+    """The address that is tried, not readable in the storage of the limits."""
+    email = request.form.get("email", "").strip().lower()
+    return hashlib.sha256(email.encode()).hexdigest()
+
+
+def _failed(response: Response) -> bool:
+    return response.status_code >= HTTPStatus.BAD_REQUEST
+
+
+def _link_gone(gone: NotFound) -> Response:
+    return problem(Problem(_(gone.message), _(gone.resolution)), HTTPStatus.GONE)
