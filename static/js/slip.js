@@ -1,6 +1,5 @@
 // Respondent pages: each behaviour is one file, attached by attribute and usable after every swap.
 import "./keys.js";
-import "./focus.js";
 import "./places.js";
 import "./keep.js";
 import "./trouble.js";

@@ -30,6 +30,7 @@ function tell(slot, seconds) {
   line.textContent = line.dataset.words.replace("{seconds}", seconds);
   slot.querySelector(".note")?.remove();
   slot.append(words);
+  slot.hidden = false;
 }
 
 document.addEventListener("htmx:sendError", failed);
@@ -44,5 +45,6 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.shouldSwap || !slot || AGAIN.has(status) || status >= 500) return;
   detail.shouldSwap = true;
   detail.target = slot;
+  slot.hidden = false;
   detail.swapOverride = "innerHTML";
 });

@@ -149,7 +149,7 @@ def held(text: str, *, status: HTTPStatus, retry_after: int) -> Response:
     template = current_app.jinja_env.get_template("respond/held.html")
     fields = {name: value for name, value in request.form.items() if name != "answer"}
     body = template.render(
-        frame=_frame(),
+        **_frame(),
         too_fast=status == HTTPStatus.TOO_MANY_REQUESTS,
         fields=fields,
         text=text,
@@ -168,7 +168,7 @@ def _slip(
 ) -> Response:
     # without context processors: they ask the database who is signed in, which is no business here
     template = current_app.jinja_env.get_template(f"respond/{page}.html")
-    body = template.render(frame=_frame(), visit=at, **context)
+    body = template.render(**_frame(), visit=at, **context)
     push_url = None
     if push and wants_fragment():
         push_url = url_for(push[0], share_token=at.form.share_token, **push[1])
@@ -178,5 +178,6 @@ def _slip(
     return response
 
 
-def _frame() -> str:
-    return "respond/swap.html" if wants_fragment() else "slip.html"
+def _frame() -> dict[str, Any]:
+    swapped = wants_fragment()
+    return {"frame": "respond/swap.html" if swapped else "slip.html", "swapped": swapped}
