@@ -42,7 +42,7 @@ bench: $(VENV)/.installed-test ## measure against the ceiling routes and print t
 	$(BIN)/python -m pytest -m bench --capture=no --timeout 3600 tests/bench
 
 pictures: $(VENV)/.installed-test ## photograph every page into ./pictures with a real browser
-	ASKBACK_PICTURES=pictures $(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -m pictures tests/browser
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile

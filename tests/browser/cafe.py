@@ -1,0 +1,243 @@
+"""The example installation that pages are shown with: a company asks cafés about their rotas.
+
+All functions need an application context.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from tests.factories import make_account
+from webapp.database import db, new_id, utc_now
+from webapp.domain import drafts, forms, publishing, responding
+from webapp.domain.draft_input import parse_draft_input
+from webapp.domain.drafts import Draft
+from webapp.domain.passwords import password_hash
+from webapp.domain.terms import ClientKind, Scope
+from webapp.oauth.models import OAuthClient, OAuthGrant
+
+EMAIL = "ann@fernhill.example"
+PASSWORD = "a rota by the fridge"
+
+WHO = "Who was the last person to change this week’s rota, and why?"
+WRONG = "Tell me about the last time a shift went wrong."
+STOPPED = "What nearly stopped you from leaving the spreadsheet?"
+ROTA = {
+    "title": "How your rota really gets made",
+    "goal": (
+        "Find out what really happens between a shift swap and the printed rota, so that we know "
+        "which step Fernhill should take over first."
+    ),
+    "context": (
+        "We lost two cafés in Gothenburg last quarter, both after a missed early shift. "
+        "The team is split between building swaps and building the print view."
+    ),
+    "questions": [
+        {"text": WHO, "context": "Talk as you would to a colleague."},
+        {"text": WRONG, "context": "A short story is fine. Leave out names if you like."},
+        {"text": STOPPED, "context": "Money, habit, a colleague, anything."},
+    ],
+    "followUpMode": "smart",
+}
+GERMAN = {
+    "title": "Arbeitszeitflexibilisierungsvereinbarung: was halten Teams davon?",
+    "questions": [
+        "Was hat sich seit der Vereinbarung für Sie geändert?",
+        "Wann mussten Sie zuletzt kurzfristig einspringen?",
+        "Wer entscheidet bei Ihnen, wer tauschen darf?",
+        "Was steht heute noch auf Papier?",
+        "Was würden Sie sofort wieder abschaffen?",
+        "Was fehlt in dieser Liste?",
+    ],
+}
+GOODBYE = {
+    "title": "Goodbye notes from people leaving the trial",
+    "questions": [
+        "What made you stop?",
+        "What will you use instead?",
+        "What did we promise that was not there?",
+        "May we ask again in half a year?",
+    ],
+}
+MINUTES = {
+    "title": "The first ten minutes in Fernhill",
+    "questions": ["What did you try first?", "Where did you get stuck?"],
+}
+PRICE = {
+    "title": "What would you pay for holiday planning?",
+    "questions": ["Who plans holidays today?", "What would it be worth to you, per month?"],
+}
+NO_TITLE = {"questions": [{"text": "What changed?"}, {"text": ""}]}
+ANSWERS = [
+    (
+        "Sam Okafor",
+        "That was me, on Tuesday night. Mira’s little one had a fever, so I asked Tom to take her "
+        "early shift and moved him off the Friday close. I wrote it in the group chat first, and "
+        "only put it in the rota the next day because somebody asked.",
+        "Two Saturdays ago. Our baker swapped over the phone, I changed the spreadsheet at home, "
+        "but the print by the fridge was last week’s. At six nobody was there and the ovens were "
+        "cold.",
+        "",
+    ),
+    (
+        "",
+        "idk, my manager? She does it on her phone in the walk-in fridge because that is the only "
+        "quiet place. https://chat.example/groups/linnea/messages/2026/11/18/"
+        "schichtplanänderungsbenachrichtigung?thread=889120071",
+        "",
+        "Nothing. I would have left sooner.",
+    ),
+    ("ليلى", "زوجي، لأنه هو من يحتفظ بكلمة المرور.", "", ""),
+    ("Mira", "Tom, and he told nobody.", "Every Monday.", "My brother built the spreadsheet."),
+]
+
+
+@dataclass(frozen=True)
+class Cafe:
+    """Where everything is; the addresses are paths."""
+
+    account_id: str
+    rota: str
+    german: str
+    goodbye: str
+    unfinished: str
+    results: str
+    share: str
+    asks: str
+    asks_one: str
+    answered: str
+    closed: str
+
+
+def open_cafe() -> Cafe:
+    """Fill an empty database; commits."""
+    now = utc_now()
+    account = make_account(
+        email=EMAIL, name="Ann Lindqvist", password_hash=password_hash(PASSWORD), created_at=now
+    )
+    claude = connect(account.id, "Claude", [*Scope], now - timedelta(days=49))
+    codex = connect(account.id, "Codex on the build machine", [Scope.RESPONSES_READ], now)
+    rota = written_and_changed(account.id, claude, now)
+    german = write(account.id, GERMAN, codex, now - timedelta(hours=1))
+    goodbye = write(account.id, GOODBYE, claude, now - timedelta(days=1))
+    publishing.confirm_draft(account.id, goodbye.id, **shown(goodbye), now=now)
+    unfinished = write(account.id, NO_TITLE, None, now - timedelta(days=2))
+    published(account.id, MINUTES, None, now - timedelta(days=9))
+    price = published(account.id, PRICE, claude, now - timedelta(days=12))
+    forms.close_form(account.id, price.id, now=now - timedelta(days=1))
+    asked = published(account.id, ROTA, claude, now - timedelta(days=9))
+    answer_all(asked, now - timedelta(days=1))
+    one = published(account.id, ROTA | {"responseLimit": "one"}, claude, now - timedelta(days=2))
+    used = published(account.id, ROTA | {"responseLimit": "one"}, claude, now - timedelta(days=3))
+    respond(used, "used-up-used-up-used-up-used-up", ANSWERS[0], now - timedelta(days=1))
+    return Cafe(
+        account_id=account.id,
+        rota=f"/drafts/{rota.id}",
+        german=f"/drafts/{german.id}",
+        goodbye=f"/drafts/{goodbye.id}",
+        unfinished=f"/drafts/{unfinished.id}",
+        results=f"/forms/{asked.id}",
+        share=f"/forms/{asked.id}/share",
+        asks=f"/r/{asked.share_token}",
+        asks_one=f"/r/{one.share_token}",
+        answered=f"/r/{used.share_token}",
+        closed=f"/r/{price.share_token}",
+    )
+
+
+def connect(account_id: str, name: str, scopes: list[Scope], now: datetime) -> str:
+    """The grant of an agent; its own name for itself is not verified."""
+    client = OAuthClient(
+        id=new_id("cli"),
+        client_id=new_id("client"),
+        kind=ClientKind.DYNAMIC,
+        name=name,
+        details={
+            "redirect_uris": ["https://claude.example/callback"],
+            "grant_types": ["authorization_code", "refresh_token"],
+        },
+        created_at=now,
+    )
+    grant = OAuthGrant(
+        id=new_id("grt"),
+        account_id=account_id,
+        client_pk=client.id,
+        resource="https://askback.example/api",
+        scope=" ".join(scopes),
+        created_at=now,
+        expires_at=now + timedelta(days=180),
+        last_used_at=now,
+    )
+    db.session.add(client)
+    db.session.flush()
+    db.session.add(grant)
+    db.session.commit()
+    return grant.id
+
+
+def write(account_id: str, content: dict[str, Any], author: str | None, now: datetime) -> Draft:
+    return drafts.create_draft(account_id, parse_draft_input(content), author=author, now=now)
+
+
+def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
+    """The rota draft as its creator saw it first, and two changes by its agent since."""
+    questions = ROTA["questions"][:1] + [
+        {
+            "text": "Tell me about a time a shift went wrong.",
+            "context": ROTA["questions"][1]["context"],
+        },
+        ROTA["questions"][2],
+    ]
+    first = ROTA | {"questions": questions, "followUpMode": "deep_dive"}
+    draft = write(account_id, first, author, now - timedelta(minutes=40))
+    drafts.mark_seen(account_id, draft.id, now=now - timedelta(minutes=11))
+    given = [
+        {"id": kept["id"], **asked}
+        for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)
+    ]
+    changes = parse_draft_input({"questions": given, "followUpMode": "smart"})
+    return drafts.update_draft(
+        account_id, draft.id, changes, author=author, now=now - timedelta(minutes=2)
+    )
+
+
+def shown(draft: Draft) -> dict[str, Any]:
+    """What the confirm page of a draft posts."""
+    return {"revision": draft.revision, "shown_hash": draft.content_hash}
+
+
+def published(account_id: str, content: dict[str, Any], author: str | None, now: datetime) -> Any:
+    """A form as a row of its columns."""
+    draft = write(account_id, content, author, now)
+    return publishing.confirm_and_publish(account_id, draft.id, **shown(draft), now=now).form
+
+
+def answer_all(form: Any, since: datetime) -> None:
+    """Everybody answers, an hour after each other; a last person stops half way."""
+    for number, words in enumerate(ANSWERS):
+        now = since + timedelta(hours=number)
+        respond(form, f"respondent-{number}-respondent-{number}", words, now)
+    half = "stopped-half-way-stopped-half-way"
+    answer(form, half, 0, "Linus, I think. He has the key to the office.", utc_now())
+
+
+def respond(form: Any, key: str, words: tuple[str, ...], now: datetime) -> None:
+    """One completed response: the name, then an answer to each question, empty ones skipped."""
+    name, *texts = words
+    for position, text in enumerate(texts):
+        if text:
+            answer(form, key, position, text, now)
+        else:
+            responding.skip_question(form.share_token, key, position=position, now=now)
+    responding.complete_response(form.share_token, key, responder_name=name, now=now)
+
+
+def answer(form: Any, key: str, position: int, text: str, now: datetime) -> None:
+    responding.answer_question(
+        form.share_token,
+        key,
+        position=position,
+        answer_text=text,
+        answer_key=f"{key}-{position}",
+        now=now,
+    )

@@ -1,0 +1,41 @@
+"""Every page is for everybody: axe-core finds nothing, nothing scrolls sideways, all is quiet."""
+
+from itertools import product
+
+import pytest
+
+from tests.browser.conftest import Place
+from tests.browser.scenes import ALL, Scene
+from tests.browsing import look, sideways, violations, window
+
+WIDTHS = (320, 390, 768, 1280)
+SCHEMES = ("light", "dark")
+DIRECTIONS = ("ltr", "rtl")
+# Over two neighbouring scenes every pair of width, scheme and direction occurs; every scene is
+# seen at each width, in each scheme and in each direction.
+PAIRS = [
+    [(320, "dark", "rtl"), (390, "light", "ltr"), (768, "dark", "ltr"), (1280, "light", "rtl")],
+    [(320, "light", "ltr"), (390, "dark", "rtl"), (768, "light", "rtl"), (1280, "dark", "ltr")],
+]
+
+
+@pytest.mark.parametrize("scene", ALL, ids=str)
+def test_a_page_is_for_everybody(place: Place, scene: Scene) -> None:
+    assert problems(place, scene, PAIRS[ALL.index(scene) % 2]) == {}
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("scene", ALL, ids=str)
+def test_a_page_is_for_everybody_in_every_way(place: Place, scene: Scene) -> None:
+    assert problems(place, scene, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
+
+
+def problems(place: Place, scene: Scene, looks: list[tuple[int, str, str]]) -> dict[str, list[str]]:
+    """What is wrong in each look; the page is opened once and shown in all of them."""
+    found = {}
+    with window(place.browser, place.address, refused=[scene.refused]) as page:
+        scene.show(page, place.cafe)
+        for width, scheme, direction in looks:
+            look(page, width=width, scheme=scheme, direction=direction)
+            found[f"{width} {scheme} {direction}"] = violations(page) + sideways(page)
+    return {name: wrong for name, wrong in found.items() if wrong}

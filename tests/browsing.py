@@ -1,0 +1,120 @@
+"""A window of a real browser on our pages, and what a test can find out about a page in it."""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
+
+PICTURES = Path(__file__).parent.parent / "pictures"  # not in the repository
+HEIGHT = 900
+AXE = Axe()
+AXE_OPTIONS = {
+    "resultTypes": ["violations"],
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+}
+WIDER_THAN_THE_WINDOW = """() => {
+  const limit = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= limit) return [];
+  const beyond = (box) => box.right > limit + 1 || box.left < -1;
+  return ["the page", ...[...document.body.querySelectorAll("*")]
+    .filter((part) => beyond(part.getBoundingClientRect()))
+    .map((part) => `${part.tagName} ${part.className}`)];
+}"""
+
+
+@contextmanager
+def window(
+    browser: Browser, address: str, *, refused: Collection[int] = (), **options: Any
+) -> Iterator[Page]:
+    """A page in a fresh profile; leaving it without an error asserts that it was quiet.
+
+    refused   statuses that answers may have besides success and redirects
+    options   of Playwright's `new_context`
+    """
+    width = options.pop("width", 1280)
+    context = browser.new_context(
+        base_url=address, viewport={"width": width, "height": HEIGHT}, **options
+    )
+    complaints = watch(context, address, refused)
+    try:
+        yield context.new_page()
+        assert complaints == []
+    finally:
+        context.close()
+
+
+def watch(context: BrowserContext, address: str, refused: Collection[int] = ()) -> list[str]:
+    """The list that everything wrong goes into: console, scripts, policy, strange addresses."""
+    complaints: list[str] = []
+
+    def hear(message: ConsoleMessage) -> None:
+        # the browser tells each refusal once more; `answered` has judged it
+        told = message.text.startswith("Failed to load resource: the server responded")
+        if message.type in {"error", "warning"} and not told:
+            complaints.append(f"{message.type}: {message.text}")
+
+    def asked(request: Request) -> None:
+        if not request.url.startswith((address, "data:", "blob:")):
+            complaints.append(f"another server: {request.url}")
+
+    def answered(response: Response) -> None:
+        if response.status >= 400 and response.status not in refused:
+            complaints.append(f"{response.status}: {response.url}")
+
+    context.on("console", hear)
+    context.on("weberror", lambda error: complaints.append(f"script: {error.error}"))
+    context.on("request", asked)
+    context.on("response", answered)
+    return complaints
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core holds against the page as it stands: rule, element, and why."""
+    found = AXE.run(page, options=AXE_OPTIONS).response["violations"]
+    return [
+        f"{rule['id']} {' '.join(map(str, node['target']))}: {node['failureSummary']}"
+        for rule in found
+        for node in rule["nodes"]
+    ]
+
+
+def sideways(page: Page) -> list[str]:
+    """The elements that make the page scroll sideways; empty when it does not."""
+    found: list[str] = page.evaluate(WIDER_THAN_THE_WINDOW)
+    return found
+
+
+def look(page: Page, *, width: int, scheme: str = "light", direction: str = "") -> None:
+    """Show the same page in another window size, colour scheme and direction of writing.
+
+    Without motion, because a colour that fades into another one is neither.
+    """
+    page.set_viewport_size({"width": width, "height": HEIGHT})
+    dark = "dark" if scheme == "dark" else "light"
+    page.emulate_media(color_scheme=dark, reduced_motion="reduce")
+    if direction:
+        page.evaluate("(direction) => { document.documentElement.dir = direction }", direction)
+
+
+def photograph(page: Page, name: str, *, schemes: Collection[str] = ("light",)) -> None:
+    """Write the whole page at 390 and 1280 px to `pictures/NAME-WIDTH[-dark].png`."""
+    before = page.viewport_size or {"width": 1280}
+    for scheme in schemes:
+        for width in (390, 1280):
+            look(page, width=width, scheme=scheme)
+            tail = "-dark" if scheme == "dark" else ""
+            path = PICTURES / f"{name}-{width}{tail}.png"
+            page.screenshot(path=path, full_page=True, animations="disabled")
+    look(page, width=before["width"])
+
+
+def press_until(page: Page, key: str, reached: Callable[[], bool], most: int = 60) -> None:
+    """Press a key until something is so; fails after `most` presses."""
+    for _ in range(most):
+        if reached():
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{most} times {key} did not get there")
