@@ -1,14 +1,15 @@
 """The application factory: settings in, a bound Flask application out."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from flask import Flask
 from jinja2 import StrictUndefined
 
 import api
-from webapp import assets, health, security, waiting
+from webapp import assets, health, hosts, logs, security, waiting
 from webapp.config import Settings, settings
-from webapp.database import db, prepare_engine
+from webapp.database import db, engine_options, prepare_engine
 from webapp.extensions import babel, csrf, htmx, init_limiter, migrate
 from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
@@ -49,10 +50,16 @@ def create_app(config: Settings) -> Flask:
     app.config.update(
         SETTINGS=config,
         SECRET_KEY=config.secret_key,
+        # for addresses that are made outside of a request
+        SERVER_NAME=urlsplit(config.public_url).netloc,
+        PREFERRED_URL_SCHEME=urlsplit(config.public_url).scheme,
         SQLALCHEMY_DATABASE_URI=config.database_url,
+        SQLALCHEMY_ENGINE_OPTIONS=engine_options(config.database_url),
     )
     app.jinja_env.undefined = StrictUndefined
+    logs.init_app(app)
     security.init_app(app, config)
+    hosts.init_app(app, config)
     db.init_app(app)
     with app.app_context():
         prepare_engine(db.engine)

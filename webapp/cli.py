@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
-from webapp import schema
+from webapp import logs, schema
 from webapp.app import create_app
 from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings
 from webapp.data_folder import FolderInUse, lock_folder, served_address
@@ -148,6 +148,7 @@ def _serve(app: Flask, settings: Settings) -> None:
             f"Cannot listen on {place}: {error.strerror}. Choose another one with PORT or HOST."
         ) from error
     server.stop_on_signals()
+    logs.configure()
     click.echo(f"Askback runs on {settings.public_url}")
     server.run()
     click.echo("Askback has stopped; everything answered is saved.")

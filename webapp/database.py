@@ -88,6 +88,20 @@ def begin_write() -> None:
     session.connection(execution_options={IMMEDIATE: True})
 
 
+def engine_options(url: str) -> dict[str, Any]:
+    """How many connections one process holds, and that errors never repeat stored values."""
+    common = {"hide_parameters": True, "pool_timeout": 10}
+    if url.startswith("sqlite"):
+        return common | {"pool_size": 16, "max_overflow": 48}
+    return common | {
+        "pool_size": 10,
+        "max_overflow": 20,
+        "pool_pre_ping": True,
+        "pool_recycle": 1800,
+        "connect_args": {"connect_timeout": 5},
+    }
+
+
 def prepare_engine(engine: Engine) -> None:
     """Attach the SQLite settings and the writer lock; PostgreSQL engines are left as they are."""
     if engine.dialect.name == "sqlite":

@@ -1,6 +1,17 @@
-"""Whether the process lives."""
+"""Whether the process lives, and whether it can work."""
 
+from http import HTTPStatus
+
+import redis
 from flask import Blueprint
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp import schema
+from webapp.config import settings
+
+REDIS_SECONDS = 0.5
 
 bp = Blueprint("health", __name__)
 
@@ -9,3 +20,40 @@ bp = Blueprint("health", __name__)
 def healthz() -> dict[str, str]:
     """The process answers; touches neither database nor Redis."""
     return {"status": "ok"}
+
+
+@bp.get("/readyz")
+def readyz() -> tuple[dict[str, str], HTTPStatus]:
+    """503 unless the database answers with the schema of this code; Redis may be away."""
+    database = _database()
+    ready = database == "ok"
+    state = {
+        "status": "ok" if ready else "unavailable",
+        "database": database,
+        "redis": _redis(settings().redis_url),
+    }
+    return state, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def _database() -> str:
+    try:
+        return "ok" if schema.present() == schema.newest() else "needs migration"
+    except SQLAlchemyError:
+        return "unreachable"
+
+
+def _redis(url: str | None) -> str:
+    if url is None:
+        return "not used"
+    client = redis.Redis.from_url(
+        url,
+        socket_connect_timeout=REDIS_SECONDS,
+        socket_timeout=REDIS_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )
+    try:
+        with client:
+            client.ping()
+    except redis.RedisError:
+        return "degraded"
+    return "ok"

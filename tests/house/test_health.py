@@ -1,0 +1,99 @@
+"""What supervisors and load balancers ask."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import event
+
+from tests.databases import both_empty_databases
+from tests.services import free_port
+from webapp import schema
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db
+
+
+def an_app(database_url: str, folder: Path, redis_url: str | None = None) -> Flask:
+    return create_app(
+        Settings(
+            public_url="http://127.0.0.1:8000",
+            database_url=database_url,
+            secret_key="only-for-tests-only-for-tests-only-for-tests",
+            data_folder=folder,
+            redis_url=redis_url,
+        )
+    )
+
+
+@pytest.fixture
+def fresh(empty_database_url: str, tmp_path: Path) -> Iterator[Flask]:
+    """An application on a database without a schema."""
+    app = an_app(empty_database_url, tmp_path)
+    yield app
+    with app.app_context():
+        db.engine.dispose()
+
+
+def test_healthz_asks_no_database(app: Flask, client: FlaskClient) -> None:
+    asked: list[str] = []
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", lambda *_: asked.append("statement"))
+        event.listen(db.engine, "checkout", lambda *_: asked.append("connection"))
+
+    assert client.get("/healthz").json == {"status": "ok"}
+    assert asked == []
+
+
+@both_empty_databases
+def test_a_migrated_database_is_ready(fresh: Flask) -> None:
+    with fresh.app_context():
+        schema.upgrade()
+
+    answer = fresh.test_client().get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.json == {"status": "ok", "database": "ok", "redis": "not used"}
+
+
+@both_empty_databases
+def test_a_database_without_the_schema_is_not_ready(fresh: Flask) -> None:
+    answer = fresh.test_client().get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json == {
+        "status": "unavailable",
+        "database": "needs migration",
+        "redis": "not used",
+    }
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_a_database_that_is_away_is_not_ready(tmp_path: Path, empty_database_url: str) -> None:
+    away = an_app(empty_database_url.replace("host=", "host=/nowhere"), tmp_path)
+
+    answer = away.test_client().get("/readyz")
+
+    assert (answer.status_code, answer.json["database"]) == (503, "unreachable")
+
+
+@pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
+def test_a_redis_that_is_away_degrades_only(tmp_path: Path, empty_database_url: str) -> None:
+    app = an_app(empty_database_url, tmp_path, f"redis://127.0.0.1:{free_port()}/0")
+    with app.app_context():
+        schema.upgrade()
+
+    answer = app.test_client().get("/readyz")
+
+    assert (answer.status_code, answer.json["redis"]) == (200, "degraded")
+
+
+@pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
+def test_a_redis_that_answers_is_ok(
+    tmp_path: Path, empty_database_url: str, redis_url: str
+) -> None:
+    app = an_app(empty_database_url, tmp_path, redis_url)
+
+    assert app.test_client().get("/readyz").json["redis"] == "ok"

@@ -1,0 +1,72 @@
+"""Under which names the installation answers."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.serving import exchange, new_app, serving
+from webapp.config import Settings
+
+PAGE, API = "/docs/nowhere?a=b", "/api/nowhere"
+
+
+def ask(client: FlaskClient, path: str, host: str, method: str = "GET") -> tuple[int, str | None]:
+    answer = client.open(path, method=method, headers={"Host": host})
+    return answer.status_code, answer.headers.get("Location")
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000", "127.8.8.8:8000"])
+def test_pages_under_other_loopback_names_lead_to_the_public_address(
+    client: FlaskClient, host: str
+) -> None:
+    assert ask(client, PAGE, host) == (302, "http://127.0.0.1:8000/docs/nowhere?a=b")
+
+
+@pytest.mark.parametrize(
+    ("path", "method"), [(API, "GET"), ("/.well-known/nowhere", "GET"), ("/docs/nowhere", "POST")]
+)
+def test_everything_else_answers_where_it_was_asked(
+    client: FlaskClient, path: str, method: str
+) -> None:
+    assert ask(client, path, "localhost:8000", method)[1] is None
+
+
+def test_a_page_under_the_public_address_is_not_redirected(client: FlaskClient) -> None:
+    assert ask(client, PAGE, "127.0.0.1:8000") == (404, None)
+
+
+@pytest.mark.parametrize("path", [PAGE, API])
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "a b", "[::1", "\xff"])
+def test_a_foreign_host_name_is_refused(client: FlaskClient, path: str, host: str) -> None:
+    assert ask(client, path, host) == (400, None)
+
+
+@pytest.mark.settings(public_url="https://ask.example.org", trusted_hosts=("10.0.0.7",))
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("ask.example.org", 404),
+        ("ASK.example.org:443", 404),
+        ("10.0.0.7:8000", 404),
+        ("127.0.0.1", 400),
+        ("evil.example", 400),
+    ],
+)
+def test_a_public_installation_knows_its_names(client: FlaskClient, host: str, status: int) -> None:
+    assert ask(client, API, host) == (status, None)
+
+
+@pytest.mark.settings(public_url="https://ask.example.org")
+def test_probes_may_ask_by_any_name(client: FlaskClient) -> None:
+    assert ask(client, "/healthz", "10.0.0.7:8000") == (200, None)
+
+
+@pytest.mark.parametrize(
+    "host", [b"", b"Host:\r\n", b"Host: a\r\nHost: b\r\n", b"Host: \xff\r\n", b"Host: x:99999\r\n"]
+)
+def test_odd_host_headers_are_refused_over_the_wire(settings: Settings, host: bytes) -> None:
+    app = new_app(settings)
+    with serving(app):
+        answer = exchange(app, b"GET /api/forms HTTP/1.1\r\nConnection: close\r\n" + host + b"\r\n")
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b'"code":' in answer
