@@ -52,5 +52,6 @@ def exchange(app: Flask, sent: bytes) -> bytes:
 
 def get(app: Flask, path: str, *headers: str) -> bytes:
     """The raw answer to one GET."""
-    lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", ""]
+    host = f"Host: 127.0.0.1:{app.config['SETTINGS'].port}"
+    lines = [f"GET {path} HTTP/1.1", host, "Connection: close", *headers, "", ""]
     return exchange(app, "\r\n".join(lines).encode())

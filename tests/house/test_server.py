@@ -160,10 +160,10 @@ def test_a_waiting_request_learns_that_its_client_has_gone(settings: Settings) -
         left.append(time.monotonic() - began)
         return ""
 
-    app.add_url_rule("/test/wait", "wait", wait)
+    app.add_url_rule("/api/test/wait", "wait", wait)
     with serving(app):
         with connect(app) as connection:
-            connection.sendall(b"GET /test/wait HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            connection.sendall(b"GET /api/test/wait HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             time.sleep(0.2)
         wait_until(lambda: bool(left), "noticing that the client has gone", seconds=5)
 
