@@ -30,13 +30,12 @@ check: $(VENV)/.installed-test ## check format, lint, types, import order, templ
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 	PYTHONPATH=. $(BIN)/lint-imports
-	$(if $(wildcard templates/*),$(BIN)/djlint --quiet --lint --check templates)
+	$(if $(wildcard templates/*),$(BIN)/djlint --quiet --lint templates)
 	$(if $(wildcard webapp/translations/*),$(BIN)/pybabel compile --directory webapp/translations)
 
 format: $(VENV)/.installed-test ## rewrite code and templates in the house format
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
-	$(if $(wildcard templates/*),$(BIN)/djlint --quiet --reformat templates)
 
 bench: $(VENV)/.installed-test ## measure against the ceiling routes and print the ratios
 	$(BIN)/python -m pytest -m bench --capture=no --timeout 3600 tests/bench
