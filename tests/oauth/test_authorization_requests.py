@@ -1,0 +1,282 @@
+"""What a client may ask at the consent page, and how it is told no."""
+
+import pytest
+
+from tests.oauth.flow import REDIRECT, Flow, location, register
+from webapp.oauth.redirects import redirect_problem
+
+LOOPBACK = "http://127.0.0.1:3000/callback"
+
+
+def test_it_works(flow: Flow) -> None:
+    page = flow.ask()
+
+    assert page.status_code == 200
+    assert "Let Example agent work with your forms?" in page.text
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"scope": "everything"}, "invalid_scope"),
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"code_challenge": None, "code_challenge_method": None}, "invalid_request"),
+        ({"code_challenge": None}, "invalid_request"),
+        ({"code_challenge_method": None}, "invalid_request"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"code_challenge": "too-short"}, "invalid_request"),
+        ({"code_challenge": ["x" * 43, "y" * 43]}, "invalid_request"),
+        ({"resource": "https://other.example/api"}, "invalid_target"),
+        ({"resource": "http://127.0.0.1:8000/api#part"}, "invalid_target"),
+        ({"resource": "/api"}, "invalid_target"),
+        ({"resource": ""}, "invalid_target"),
+        ({"resource": "http://[::1/api"}, "invalid_target"),
+        (
+            {"resource": ["http://127.0.0.1:8000/api", "http://127.0.0.1:8000/mcp/app"]},
+            "invalid_target",
+        ),
+        ({"prompt": "none"}, "consent_required"),
+    ],
+)
+def test_a_refusal_goes_back_with_state_and_issuer(
+    changed: dict[str, object], error: str, flow: Flow
+) -> None:
+    answer = location(flow.ask(**changed))
+
+    assert (answer["error"], answer["state"], answer["iss"]) == (
+        error,
+        "st4te",
+        "http://127.0.0.1:8000",
+    )
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"code_challenge": None, "code_challenge_method": None},
+        {"code_challenge_method": "plain"},
+        {"code_challenge_method": None},
+    ],
+)
+def test_a_client_with_a_secret_needs_s256_too(
+    changed: dict[str, object], confidential: Flow
+) -> None:
+    assert location(confidential.ask(**changed))["error"] == "invalid_request"
+
+
+def test_prompt_none_without_a_session_is_login_required(flow: Flow) -> None:
+    flow.browser.delete_cookie("askback_session")
+
+    answer = location(flow.ask(prompt="none"))
+
+    assert (answer["error"], answer["iss"]) == ("login_required", "http://127.0.0.1:8000")
+
+
+@pytest.mark.parametrize("prompt", ["consent", "login", "select_account consent"])
+def test_any_other_prompt_shows_the_page(prompt: str, flow: Flow) -> None:
+    assert flow.ask(prompt=prompt).status_code == 200
+
+
+def test_success_carries_the_issuer_and_the_state(flow: Flow) -> None:
+    answer = location(flow.decide())
+
+    assert answer.keys() == {"code", "state", "iss"}
+
+
+def test_denial_carries_the_issuer_and_the_state(flow: Flow) -> None:
+    answer = location(flow.decide(allow="no"))
+
+    assert (answer["error"], answer["state"], answer["iss"]) == (
+        "access_denied",
+        "st4te",
+        "http://127.0.0.1:8000",
+    )
+
+
+def test_a_state_cannot_add_parameters(flow: Flow) -> None:
+    state = 'a&code=stolen&iss=https://evil.example#x"\\'
+
+    answer = location(flow.decide(flow.address(state=state)))
+
+    assert answer["state"] == state
+    assert answer["iss"] == "http://127.0.0.1:8000"
+
+
+@pytest.mark.parametrize(
+    "redirect_uri",
+    [
+        REDIRECT + "/",
+        "https://app.example/Callback",
+        REDIRECT + "?next=1",
+        "http://app.example/callback",
+        "https://me@app.example/callback",
+        REDIRECT + "#part",
+        "https://app.example.evil.example/callback",
+        "https://app.example\\.evil.example/callback",
+        "javascript:alert(1)",
+        "https://app.example/x/../callback",
+        "//app.example/callback",
+        "https://app.example:443/callback",
+        "https://app.example:99999/callback",
+        "https://APP.example/callback",
+        " https://app.example/callback",
+    ],
+)
+def test_another_redirect_address_is_never_followed(redirect_uri: str, flow: Flow) -> None:
+    page = flow.ask(redirect_uri=redirect_uri)
+
+    assert page.status_code == 400
+    assert "Location" not in page.headers
+    assert "cannot be connected" in page.text
+
+
+@pytest.mark.parametrize("port", ["", ":80", ":1", ":49152"])
+def test_a_loopback_redirect_may_use_any_port(port: str, flow: Flow) -> None:
+    flow.client = register(
+        flow.browser, redirect_uris=[LOOPBACK], token_endpoint_auth_method="none"
+    )
+    redirect_uri = f"http://127.0.0.1{port}/callback"
+
+    answer = flow.decide(flow.address(redirect_uri=redirect_uri))
+
+    assert answer.location.startswith(redirect_uri + "?")
+
+
+@pytest.mark.parametrize(
+    "redirect_uri",
+    [
+        "http://localhost:3000/callback",
+        "http://[::1]:3000/callback",
+        "http://127.0.0.2:3000/callback",
+        "http://127.0.0.1:3000/callback/",
+        "http://127.0.0.1:3000/callback?a=b",
+        "http://127.0.0.1:99999/callback",
+        "http://127.0.0.1:x/callback",
+        "https://127.0.0.1:3000/callback",
+        "http://me@127.0.0.1:3000/callback",
+        "http://127.0.0.1:3000@evil.example/callback",
+        "http://127.0.0.1:3000/callback#part",
+        "http://127.0.0.1:/callback",
+    ],
+)
+def test_a_loopback_redirect_differs_in_nothing_but_its_port(redirect_uri: str, flow: Flow) -> None:
+    flow.client = register(
+        flow.browser, redirect_uris=[LOOPBACK], token_endpoint_auth_method="none"
+    )
+
+    page = flow.ask(redirect_uri=redirect_uri)
+
+    assert page.status_code == 400
+    assert "Location" not in page.headers
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://app.example/callback",
+        "http://127.0.0.1/callback",
+        "http://[::1]:4000/callback",
+        "http://localhost:4000/callback?x=*",
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "com.example.app:/callback",
+    ],
+)
+def test_these_addresses_can_be_registered(uri: str) -> None:
+    assert redirect_problem(uri) is None
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://app.example/callback",
+        "javascript:alert(1)",
+        "javascript://app.example/%0aalert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "blob:https://app.example/x",
+        "myapp://callback",
+        "https:///callback",
+        "https://me@app.example/",
+        "https://app.example/#part",
+        "https://app.example/\\x",
+        'https://app.example/"x',
+        "https://app.example/a b",
+        "https://äpp.example/",
+        "https://app.example:99999/",
+        "https://[::1/",
+        "/callback",
+        "",
+        "https://app.example/" + "x" * 2000,
+        None,
+        7,
+    ],
+)
+def test_these_addresses_cannot_be_registered(uri: object) -> None:
+    assert redirect_problem(uri) is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["response_type", "client_id", "redirect_uri", "scope", "code_challenge_method"]
+)
+@pytest.mark.parametrize("value", ["café", 'a"b', "a\\b", "\x00", "a\nb", "\U0001f4a3"])
+def test_odd_characters_are_refused_on_a_page(name: str, value: str, flow: Flow) -> None:
+    page = flow.ask(**{name: value})
+
+    assert page.status_code == 400
+    assert "Location" not in page.headers
+
+
+@pytest.mark.parametrize(
+    "name", ["response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge"]
+)
+def test_no_parameter_may_come_twice(name: str, flow: Flow) -> None:
+    value = flow.parameters()[name]
+
+    answer = flow.ask(**{name: [value, value]})
+
+    assert answer.status_code == 400 or location(answer)["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"client_id": "client_unknown"},
+        {"client_id": None},
+        {"client_id": "x" * 5000},
+        {"response_type": None},
+    ],
+)
+def test_an_unknown_client_gets_a_page(changed: dict[str, object], flow: Flow) -> None:
+    page = flow.ask(**changed, redirect_uri="https://evil.example/")
+
+    assert page.status_code == 400
+    assert "Location" not in page.headers
+
+
+def test_the_only_registered_redirect_need_not_be_named(flow: Flow) -> None:
+    answer = flow.decide(flow.address(redirect_uri=None))
+
+    assert answer.location.startswith(REDIRECT + "?")
+
+
+def test_one_of_several_redirects_has_to_be_named(flow: Flow) -> None:
+    flow.client = register(
+        flow.browser,
+        redirect_uris=[REDIRECT, "https://app.example/second"],
+        token_endpoint_auth_method="none",
+    )
+
+    assert flow.ask(redirect_uri=None).status_code == 400
+
+
+def test_without_a_scope_only_reading_forms_is_asked(flow: Flow) -> None:
+    page = flow.ask(scope=None)
+
+    assert 'value="forms:read"' in page.text
+    assert 'value="responses:read"' not in page.text
+
+
+def test_what_a_client_registered_is_no_ceiling(flow: Flow) -> None:
+    flow.client = register(flow.browser, scope="forms:read", token_endpoint_auth_method="none")
+
+    assert 'value="forms:write"' in flow.ask(scope="forms:read forms:write").text
