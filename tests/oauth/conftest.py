@@ -4,9 +4,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.oauth.flow import EMAIL, PASSWORD, Flow, register, sign_in
-from webapp.database import utc_now
-from webapp.domain import accounts
+from tests.factories import make_account
+from tests.oauth.flow import EMAIL, Flow, enter, register
 from webapp.domain.accounts import Account
 from webapp.extensions import limiter
 from webapp.oauth import authorize
@@ -21,15 +20,14 @@ def _fresh_process_memory(app: Flask) -> None:
 
 @pytest.fixture
 def creator(app: Flask) -> Account:
-    """An account with a password (EMAIL, PASSWORD)."""
     with app.app_context():
-        return accounts.create_account(EMAIL, "Ann Lindqvist", PASSWORD, now=utc_now())
+        return make_account(email=EMAIL, name="Ann Lindqvist")
 
 
 @pytest.fixture
 def browser(client: FlaskClient, creator: Account) -> FlaskClient:
     """The creator's browser, signed in."""
-    sign_in(client)
+    enter(client, creator)
     return client
 
 

@@ -1,0 +1,174 @@
+"""Refresh tokens: rotation, a window for parallel use, and the end of a copied one."""
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from tests.oauth.flow import API, MCP, Flow, bearer, register
+from webapp.database import db, utc_now
+from webapp.domain.terms import RevokedReason
+from webapp.oauth.models import OAuthGrant, OAuthToken
+
+
+def age(app: Flask, **columns: timedelta) -> None:
+    """Move these moments of every token into the past."""
+    with app.app_context():
+        for token in db.session.scalars(select(OAuthToken)):
+            for name, duration in columns.items():
+                moment = getattr(token, name)
+                setattr(token, name, moment and moment - duration)
+        db.session.commit()
+
+
+def works(flow: Flow, body: dict[str, str]) -> bool:
+    response = flow.machine.get("/api/forms", headers=bearer(body["access_token"]))
+    return response.status_code == 200
+
+
+def test_refreshing_gives_a_new_pair(flow: Flow) -> None:
+    first = flow.connect()
+
+    second = flow.refresh(first["refresh_token"]).json
+
+    assert second is not None
+    assert second["refresh_token"] != first["refresh_token"]
+    assert works(flow, second)
+
+
+def test_a_spent_token_still_works_inside_the_window(flow: Flow) -> None:
+    first = flow.connect()
+    flow.refresh(first["refresh_token"])
+
+    again = flow.refresh(first["refresh_token"])
+
+    assert again.status_code == 200
+    assert works(flow, again.json)
+
+
+def test_reuse_after_the_window_ends_the_connection(app: Flask, flow: Flow) -> None:
+    first = flow.connect()
+    second = flow.refresh(first["refresh_token"]).json
+    age(app, rotated_at=timedelta(seconds=121))
+
+    reused = flow.refresh(first["refresh_token"])
+
+    assert reused.json["error"] == "invalid_grant"
+    assert not works(flow, second)
+    assert flow.refresh(second["refresh_token"]).json["error"] == "invalid_grant"
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == "refresh_reuse"
+
+
+@pytest.mark.settings(oauth_refresh_grace_seconds=0)
+def test_a_window_of_zero_is_strict(flow: Flow) -> None:
+    first = flow.connect()
+    second = flow.refresh(first["refresh_token"]).json
+
+    assert flow.refresh(first["refresh_token"]).json["error"] == "invalid_grant"
+    assert not works(flow, second)
+
+
+def test_another_client_neither_uses_nor_burns_a_token(flow: Flow) -> None:
+    first = flow.connect()
+    other = Flow(
+        flow.browser, flow.machine, register(flow.browser, token_endpoint_auth_method="none")
+    )
+
+    assert other.refresh(first["refresh_token"]).json["error"] == "invalid_grant"
+
+    assert works(flow, first)
+    assert flow.refresh(first["refresh_token"]).status_code == 200
+
+
+def test_the_scope_of_an_access_token_may_shrink(flow: Flow) -> None:
+    body = flow.refresh(flow.connect()["refresh_token"], scope="forms:read").json
+
+    assert body["scope"] == "forms:read"
+
+
+def test_the_refresh_token_keeps_the_whole_scope(flow: Flow) -> None:
+    smaller = flow.refresh(flow.connect()["refresh_token"], scope="forms:read").json
+
+    again = flow.refresh(smaller["refresh_token"]).json
+
+    assert again["scope"] == "forms:read responses:read forms:write offline_access"
+
+
+@pytest.mark.parametrize("scope", ["forms:write", "everything", "forms:read forms:write"])
+def test_the_scope_never_grows(scope: str, flow: Flow) -> None:
+    body = flow.connect(scope="forms:read offline_access")
+
+    assert flow.refresh(body["refresh_token"], scope=scope).json["error"] == "invalid_scope"
+
+
+@pytest.mark.parametrize("resource", [MCP, "https://other.example"])
+def test_another_resource_is_refused(resource: str, flow: Flow) -> None:
+    body = flow.connect()
+
+    response = flow.refresh(body["refresh_token"], resource=resource)
+
+    assert response.json["error"] == "invalid_target"
+
+
+def test_the_resource_may_be_named_again(flow: Flow) -> None:
+    assert flow.refresh(flow.connect()["refresh_token"], resource=API).status_code == 200
+
+
+def test_a_token_unused_for_a_month_is_dead(app: Flask, flow: Flow) -> None:
+    body = flow.connect()
+    age(app, expires_at=timedelta(days=30))
+
+    assert flow.refresh(body["refresh_token"]).json["error"] == "invalid_grant"
+
+
+def test_a_connection_ends_after_half_a_year(app: Flask, flow: Flow) -> None:
+    body = flow.connect()
+    with app.app_context():
+        db.session.execute(update(OAuthGrant).values(expires_at=utc_now()))
+        db.session.commit()
+
+    assert flow.refresh(body["refresh_token"]).json["error"] == "invalid_grant"
+    assert not works(flow, body)
+
+
+def test_no_token_outlives_its_connection(app: Flask, flow: Flow) -> None:
+    body = flow.connect()
+    end = utc_now() + timedelta(minutes=10)
+    with app.app_context():
+        db.session.execute(update(OAuthGrant).values(expires_at=end))
+        db.session.commit()
+
+    refreshed = flow.refresh(body["refresh_token"]).json
+
+    assert 590 <= refreshed["expires_in"] <= 600
+
+
+@pytest.mark.parametrize("token", ["", "askrt_unknown", "askrt_" + "x" * 43, "x" * 5000])
+def test_an_unknown_token_is_refused(token: str, flow: Flow) -> None:
+    assert flow.refresh(token).json["error"] in {"invalid_grant", "invalid_request"}
+
+
+def test_an_access_token_is_no_refresh_token(flow: Flow) -> None:
+    assert flow.refresh(flow.connect()["access_token"]).json["error"] == "invalid_grant"
+
+
+def test_a_client_with_a_secret_has_to_show_it(confidential: Flow) -> None:
+    body = confidential.connect()
+
+    response = confidential.refresh(body["refresh_token"], client_secret=None)
+
+    assert (response.status_code, response.json["error"]) == (401, "invalid_client")
+
+
+def test_reuse_is_shown_as_a_notice(app: Flask, flow: Flow) -> None:
+    first = flow.connect()
+    flow.refresh(first["refresh_token"])
+    age(app, rotated_at=timedelta(seconds=121))
+    flow.refresh(first["refresh_token"])
+
+    page = flow.browser.get("/connections").text
+
+    assert "somebody used a copy of its key" in page
+    assert RevokedReason.REFRESH_REUSE not in page

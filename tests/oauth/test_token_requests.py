@@ -1,0 +1,229 @@
+"""Codes for tokens: one use, one client, one verifier, form-encoded."""
+
+from base64 import b64encode
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+
+from tests.oauth.flow import API, MCP, REDIRECT, Flow, bearer, register
+from webapp.database import db, utc_now
+from webapp.extensions import limiter
+from webapp.oauth.models import OAuthClient, OAuthCode
+
+
+def assert_refused(response: object, error: str, status: int = 400) -> None:
+    assert (response.status_code, response.json["error"]) == (status, error), response.text  # type: ignore[attr-defined]
+
+
+def test_it_works(flow: Flow) -> None:
+    response = flow.redeem(flow.code())
+
+    assert response.json is not None
+    assert response.json.keys() == {
+        "token_type",
+        "access_token",
+        "refresh_token",
+        "expires_in",
+        "scope",
+    }
+    assert response.json["expires_in"] == 3600
+    assert response.json["scope"] == "forms:read responses:read forms:write offline_access"
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_tokens_have_prefixes_that_scanners_can_find(flow: Flow) -> None:
+    code = flow.code()
+    body = flow.redeem(code).json
+
+    assert body is not None
+    assert code.startswith("askac_")
+    assert body["access_token"].startswith("askat_")
+    assert body["refresh_token"].startswith("askrt_")
+
+
+def test_a_client_with_a_secret_may_use_basic_authorization(confidential: Flow) -> None:
+    pair = f"{confidential.client['client_id']}:{confidential.client['client_secret']}"
+    form = {
+        "grant_type": "authorization_code",
+        "code": confidential.code(),
+        "redirect_uri": REDIRECT,
+        "code_verifier": confidential.verifier,
+    }
+
+    response = confidential.machine.post(
+        "/oauth/token",
+        data=form,
+        headers={"Authorization": f"Basic {b64encode(pair.encode()).decode()}"},
+    )
+
+    assert response.status_code == 200
+
+
+def test_a_code_used_twice_fails_and_kills_its_tokens(flow: Flow) -> None:
+    code = flow.code()
+    tokens = flow.redeem(code).json
+    assert tokens is not None
+
+    assert_refused(flow.redeem(code), "invalid_grant")
+
+    used = flow.machine.get("/api/forms", headers=bearer(tokens["access_token"]))
+    assert used.status_code == 401
+    assert_refused(flow.refresh(tokens["refresh_token"]), "invalid_grant")
+
+
+def test_a_code_is_worth_one_try(flow: Flow) -> None:
+    code = flow.code()
+    flow.redeem(code, code_verifier="x" * 43)
+
+    assert_refused(flow.redeem(code), "invalid_grant")
+
+
+def test_another_client_cannot_use_or_burn_a_code(flow: Flow) -> None:
+    code = flow.code()
+    other = Flow(
+        flow.browser,
+        flow.machine,
+        register(flow.browser, token_endpoint_auth_method="none"),
+        flow.verifier,
+    )
+
+    assert_refused(other.redeem(code), "invalid_grant")
+
+    assert flow.redeem(code).status_code == 200
+
+
+def test_a_code_dies_after_a_minute(app: Flask, flow: Flow) -> None:
+    code = flow.code()
+    with app.app_context():
+        db.session.execute(update(OAuthCode).values(expires_at=utc_now()))
+        db.session.commit()
+
+    assert_refused(flow.redeem(code), "invalid_grant")
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"redirect_uri": REDIRECT + "/"}, "invalid_grant"),
+        ({"redirect_uri": None}, "invalid_grant"),
+        ({"code_verifier": "x" * 43}, "invalid_grant"),
+        ({"code_verifier": "short"}, "invalid_request"),
+        ({"code_verifier": None}, "invalid_request"),
+        ({"resource": MCP}, "invalid_target"),
+        ({"resource": "https://other.example"}, "invalid_target"),
+        ({"resource": [API, MCP]}, "invalid_target"),
+        ({"code": "askac_unknown"}, "invalid_grant"),
+        ({"code": "askac_" + "x" * 43}, "invalid_grant"),
+        ({"code": "x" * 5000}, "invalid_grant"),
+        ({"code": None}, "invalid_request"),
+        ({"code": "caf\u00e9"}, "invalid_request"),
+        ({"code": "a\x00b"}, "invalid_request"),
+        ({"code_verifier": ["x" * 43, "y" * 43]}, "invalid_request"),
+        ({"grant_type": None}, "unsupported_grant_type"),
+        ({"grant_type": "password"}, "unsupported_grant_type"),
+        ({"grant_type": "client_credentials"}, "unsupported_grant_type"),
+        ({"client_id": "client_unknown"}, "invalid_client"),
+        ({"client_id": "a\x00b"}, "invalid_request"),
+        ({"client_id": None}, "invalid_client"),
+    ],
+)
+def test_a_wrong_parameter_is_refused(changed: dict[str, object], error: str, flow: Flow) -> None:
+    response = flow.redeem(flow.code(), **changed)
+
+    assert response.status_code in {400, 401}
+    assert response.json is not None
+    assert response.json["error"] == error, response.text
+
+
+def test_the_resource_may_be_named_again(flow: Flow) -> None:
+    assert flow.redeem(flow.code(), resource=API).status_code == 200
+
+
+def test_everything_in_the_address_is_refused(flow: Flow) -> None:
+    form = flow.authenticated(
+        grant_type="authorization_code",
+        code=flow.code(),
+        redirect_uri=REDIRECT,
+        code_verifier=flow.verifier,
+    )
+
+    response = flow.machine.post("/oauth/token", query_string=form)
+
+    assert_refused(response, "invalid_request")
+
+
+def test_json_is_refused_with_a_hint(flow: Flow) -> None:
+    response = flow.machine.post("/oauth/token", json={"grant_type": "authorization_code"})
+
+    assert_refused(response, "invalid_request")
+    assert "form-encoded" in response.json["error_description"]
+
+
+def test_a_huge_body_is_refused(flow: Flow) -> None:
+    response = flow.machine.post("/oauth/token", data={"code": "x" * 20_000})
+
+    assert response.status_code == 413
+    assert response.json["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize("secret", ["askcs_wrong", "", None])
+def test_a_client_with_a_secret_has_to_show_it(secret: str | None, confidential: Flow) -> None:
+    response = confidential.redeem(confidential.code(), client_secret=secret)
+
+    assert_refused(response, "invalid_client", 401)
+    assert response.headers["WWW-Authenticate"].startswith("Basic ")
+
+
+@pytest.mark.parametrize(
+    "credentials",
+    [b"id:wrong", b"\xff\xfe:x", b"nocolon", b"", b"a\x00:b"],
+)
+def test_bad_basic_authorization_is_a_401(credentials: bytes, confidential: Flow) -> None:
+    header = "Basic " + b64encode(credentials).decode()
+    response = confidential.machine.post(
+        "/oauth/token",
+        data={"grant_type": "authorization_code", "code": "x"},
+        headers={"Authorization": header},
+    )
+
+    assert_refused(response, "invalid_client", 401)
+
+
+def test_a_public_client_has_no_secret_to_show(flow: Flow) -> None:
+    assert_refused(flow.redeem(flow.code(), client_secret="askcs_guess"), "invalid_client", 401)
+
+
+def test_a_client_that_was_switched_off_gets_nothing(app: Flask, flow: Flow) -> None:
+    code = flow.code()
+    with app.app_context():
+        db.session.execute(update(OAuthClient).values(disabled_at=utc_now()))
+        db.session.commit()
+
+    response = flow.redeem(code)
+
+    assert response.json["error"] == "invalid_client"
+
+
+def test_without_offline_access_there_is_no_refresh_token(flow: Flow) -> None:
+    assert "refresh_token" not in flow.connect(scope="forms:read")
+
+
+def test_a_client_without_the_grant_type_gets_no_refresh_token(flow: Flow) -> None:
+    flow.client = register(
+        flow.browser, grant_types=["authorization_code"], token_endpoint_auth_method="none"
+    )
+
+    assert "refresh_token" not in flow.connect()
+
+
+def test_failures_are_limited(flow: Flow) -> None:
+    limiter.reset()
+    failed = [flow.redeem("askac_wrong").status_code for _ in range(10)]
+
+    response = flow.redeem("askac_wrong")
+
+    assert set(failed) == {400}
+    assert response.status_code == 429
+    assert response.json["error"] == "temporarily_unavailable"
+    assert 1 <= int(response.headers["Retry-After"]) <= 60

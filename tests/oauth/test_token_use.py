@@ -1,0 +1,181 @@
+"""Access tokens at the API: what they open, and the challenge when they do not."""
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+
+from tests.oauth.flow import API, MCP, Flow, bearer
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.terms import Scope
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
+from webapp.oauth.tokens import issue_token
+
+METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/api"'
+
+
+@pytest.fixture
+def token(app: Flask, account: Account) -> str:
+    """May read forms."""
+    with app.app_context():
+        return issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
+
+
+def changed(app: Flask, statement: object) -> None:
+    with app.app_context():
+        db.session.execute(statement)  # type: ignore[call-overload]
+        db.session.commit()
+
+
+def challenge(app: Flask, path: str = "/api/forms", **headers: str) -> str:
+    """The challenge of a refused GET."""
+    response = app.test_client().get(path, headers=headers)
+    assert response.status_code == 401
+    assert response.json is not None
+    assert response.json["code"] == "authentication_required"
+    value: str = response.headers["WWW-Authenticate"]
+    assert "\n" not in value
+    return value
+
+
+def test_it_works(app: Flask, token: str) -> None:
+    assert app.test_client().get("/api/forms", headers=bearer(token)).status_code == 200
+
+
+def test_the_scheme_is_read_without_case(app: Flask, token: str) -> None:
+    response = app.test_client().get("/api/forms", headers={"Authorization": f"bearer  {token}"})
+
+    assert response.status_code == 200
+
+
+def test_without_a_token_the_challenge_names_no_error(app: Flask) -> None:
+    assert challenge(app) == f'Bearer {METADATA}, scope="forms:read"'
+
+
+def test_the_challenge_names_the_scope_of_the_operation(app: Flask) -> None:
+    value = challenge(app, "/api/forms/frm_x/responses")
+
+    assert value == f'Bearer {METADATA}, scope="responses:read"'
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        "Bearer",
+        "Bearer ",
+        "Bearer garbage",
+        "Bearer askat_" + "x" * 43,
+        "Bearer " + "x" * 5000,
+        "Bearer a b c",
+        "Basic YTpi",
+        "askat_x",
+    ],
+)
+def test_garbage_is_an_invalid_token(authorization: str, app: Flask) -> None:
+    value = challenge(app, Authorization=authorization)
+
+    assert value.startswith('Bearer error="invalid_token", error_description="')
+    assert value.endswith(f'{METADATA}, scope="forms:read"')
+
+
+@pytest.mark.parametrize("name", ["access_token", "token"])
+def test_a_token_in_the_address_is_refused(name: str, app: Flask, token: str) -> None:
+    assert "invalid_request" in challenge(app, f"/api/forms?{name}={token}")
+
+
+def test_a_token_in_the_address_is_refused_beside_a_header(app: Flask, token: str) -> None:
+    assert "invalid_request" in challenge(app, f"/api/forms?access_token={token}", **bearer(token))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        lambda now: update(OAuthToken).values(expires_at=now),
+        lambda now: update(OAuthToken).values(revoked_at=now),
+        lambda now: update(OAuthGrant).values(revoked_at=now),
+        lambda now: update(OAuthGrant).values(expires_at=now),
+        lambda now: update(OAuthClient).values(disabled_at=now),
+    ],
+    ids=["expired", "revoked", "disconnected", "connection over", "client switched off"],
+)
+def test_a_dead_token_is_invalid(statement: object, app: Flask, token: str) -> None:
+    changed(app, statement(utc_now()))  # type: ignore[operator]
+
+    assert 'error="invalid_token"' in challenge(app, **bearer(token))
+
+
+def test_a_token_for_mcp_does_not_open_the_api(app: Flask, account: Account) -> None:
+    with app.app_context():
+        token = issue_token(account.id, list(Scope), MCP, now=utc_now())
+
+    assert 'error="invalid_token"' in challenge(app, **bearer(token))
+
+
+def test_a_missing_scope_asks_for_the_granted_and_the_needed(app: Flask, token: str) -> None:
+    value = challenge(app, "/api/forms/frm_x/responses", **bearer(token))
+
+    assert value == (
+        'Bearer error="insufficient_scope", '
+        'error_description="This access token lacks the permission responses:read.", '
+        f'{METADATA}, scope="forms:read responses:read"'
+    )
+
+
+@pytest.mark.parametrize("scopes", [[], ["offline_access"], ["forms:write", "responses:read"]])
+def test_no_other_scope_stands_in(scopes: list[str], app: Flask, account: Account) -> None:
+    with app.app_context():
+        token = issue_token(account.id, map(Scope, scopes), API, now=utc_now())
+
+    assert "insufficient_scope" in challenge(app, **bearer(token))
+
+
+def test_a_refresh_token_opens_nothing(app: Flask, flow: Flow) -> None:
+    refresh_token = flow.connect()["refresh_token"]
+
+    assert 'error="invalid_token"' in challenge(app, **bearer(refresh_token))
+
+
+@pytest.mark.parametrize(
+    ("resource", "status"),
+    [(None, 200), (API, 200), ("HTTP://127.0.0.1:8000/api/", 200), (MCP, 401)],
+)
+def test_the_audience_is_what_was_asked(resource: str | None, status: int, flow: Flow) -> None:
+    body = flow.connect(resource=resource)
+
+    response = flow.machine.get("/api/forms", headers=bearer(body["access_token"]))
+
+    assert response.status_code == status
+
+
+def test_use_is_noted_at_most_once_a_minute(app: Flask, token: str) -> None:
+    app.test_client().get("/api/forms", headers=bearer(token))
+    with app.app_context():
+        first = db.session.scalars(select(OAuthGrant.last_used_at)).one()
+
+    app.test_client().get("/api/forms", headers=bearer(token))
+
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.last_used_at)).one() == first
+    assert first is not None
+
+
+def test_use_is_noted_again_after_a_minute(app: Flask, token: str) -> None:
+    long_ago = utc_now() - timedelta(seconds=61)
+    changed(app, update(OAuthGrant).values(last_used_at=long_ago))
+
+    app.test_client().get("/api/forms", headers=bearer(token))
+
+    with app.app_context():
+        noted = db.session.scalars(select(OAuthGrant.last_used_at)).one()
+    assert noted is not None
+    assert noted > long_ago
+
+
+def test_issuing_tokens_makes_one_client(app: Flask, account: Account) -> None:
+    with app.app_context():
+        tokens = {issue_token(account.id, [], API, now=utc_now()) for _ in range(3)}
+        clients = db.session.scalar(select(func.count()).select_from(OAuthClient))
+
+    assert (len(tokens), clients) == (3, 1)
