@@ -6,10 +6,12 @@ All functions need an application context.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from tests.factories import make_account
 from webapp.database import db, new_id, utc_now
 from webapp.domain import drafts, forms, publishing, responding
+from webapp.domain.accounts import make_invite
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.passwords import password_hash
@@ -18,6 +20,15 @@ from webapp.oauth.models import OAuthClient, OAuthGrant
 
 EMAIL = "ann@fernhill.example"
 PASSWORD = "a rota by the fridge"
+CLAUDE = "claude"
+ASKING = {
+    "response_type": "code",
+    "redirect_uri": "https://claude.example/callback",
+    "scope": "forms:read responses:read forms:write offline_access",
+    "state": "st4te",
+    "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    "code_challenge_method": "S256",
+}
 
 WHO = "Who was the last person to change this week’s rota, and why?"
 WRONG = "Tell me about the last time a shift went wrong."
@@ -103,10 +114,13 @@ class Cafe:
     unfinished: str
     results: str
     share: str
+    empty: str
     asks: str
     asks_one: str
     answered: str
     closed: str
+    invite: str
+    consent: str
 
 
 def open_cafe() -> Cafe:
@@ -115,14 +129,14 @@ def open_cafe() -> Cafe:
     account = make_account(
         email=EMAIL, name="Ann Lindqvist", password_hash=password_hash(PASSWORD), created_at=now
     )
-    claude = connect(account.id, "Claude", [*Scope], now - timedelta(days=49))
-    codex = connect(account.id, "Codex on the build machine", [Scope.RESPONSES_READ], now)
+    claude = connect(account.id, CLAUDE, "Claude", [*Scope], now - timedelta(days=49))
+    codex = connect(account.id, "codex", "Codex on the build machine", [Scope.RESPONSES_READ], now)
     rota = written_and_changed(account.id, claude, now)
     german = write(account.id, GERMAN, codex, now - timedelta(hours=1))
     goodbye = write(account.id, GOODBYE, claude, now - timedelta(days=1))
     publishing.confirm_draft(account.id, goodbye.id, **shown(goodbye), now=now)
     unfinished = write(account.id, NO_TITLE, None, now - timedelta(days=2))
-    published(account.id, MINUTES, None, now - timedelta(days=9))
+    empty = published(account.id, MINUTES, None, now - timedelta(days=9))
     price = published(account.id, PRICE, claude, now - timedelta(days=12))
     forms.close_form(account.id, price.id, now=now - timedelta(days=1))
     asked = published(account.id, ROTA, claude, now - timedelta(days=9))
@@ -142,14 +156,17 @@ def open_cafe() -> Cafe:
         asks_one=f"/r/{one.share_token}",
         answered=f"/r/{used.share_token}",
         closed=f"/r/{price.share_token}",
+        empty=f"/forms/{empty.id}",
+        invite=f"/join/{make_invite(now=now)}",
+        consent=f"/oauth/authorize?{urlencode(ASKING | {'client_id': CLAUDE})}",
     )
 
 
-def connect(account_id: str, name: str, scopes: list[Scope], now: datetime) -> str:
+def connect(account_id: str, client_id: str, name: str, scopes: list[Scope], now: datetime) -> str:
     """The grant of an agent; its own name for itself is not verified."""
     client = OAuthClient(
         id=new_id("cli"),
-        client_id=new_id("client"),
+        client_id=client_id,
         kind=ClientKind.DYNAMIC,
         name=name,
         details={

@@ -1,14 +1,18 @@
 """The example installation behind a real server, once for each module."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
-from tests.browser.cafe import Cafe, open_cafe
+from tests.browser.cafe import EMAIL, PASSWORD, Cafe, open_cafe
+from tests.browser.scenes import Scene
+from tests.browsing import window
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db
@@ -22,6 +26,16 @@ class Place:
     cafe: Cafe
     browser: Browser
     address: str
+    signed_in: Any
+
+    @contextmanager
+    def open(self, scene: Scene) -> Iterator[Page]:
+        """The scene in a window of its own, which must stay quiet."""
+        options = {"storage_state": self.signed_in} if scene.signed_in else {}
+        refused = [scene.refused]
+        with window(self.browser, self.address, refused=refused, **options) as page:
+            scene.show(page, self.cafe)
+            yield page
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +54,18 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         db.create_all()
         cafe = open_cafe()
     with serving(app):
-        yield Place(app, cafe, browser, app.config["SETTINGS"].public_url)
+        address = app.config["SETTINGS"].public_url
+        yield Place(app, cafe, browser, address, sign_in(browser, address))
     with app.app_context():
         db.engine.dispose()
+
+
+def sign_in(browser: Browser, address: str) -> Any:
+    """The cookies of the creator, through the page that makes them."""
+    with window(browser, address) as page:
+        page.goto("/login")
+        page.get_by_label("E-mail").fill(EMAIL)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/drafts")
+        return page.context.storage_state()

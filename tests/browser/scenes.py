@@ -5,7 +5,6 @@ A scene changes nothing that another scene shows: answers are given in sessions 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from playwright.sync_api import Page
@@ -122,5 +121,91 @@ RESPONDENT = [
     Scene("no-form", at("/r/nothing-is-here-nothing-is-here"), refused=404),
 ]
 
-ALL = RESPONDENT
-CREATOR = partial(Scene, signed_in=True)
+# --- creators ---
+
+
+def follow(page: Page, name: str) -> None:
+    page.get_by_role("link", name=name, exact=True).click()
+
+
+def editing(part: str) -> Steps:
+    """The review page with one part open."""
+
+    def show(page: Page, cafe: Cafe) -> None:
+        page.goto(cafe.rota)
+        follow(page, f"Edit {part}")
+        page.get_by_role("button", name="Save", exact=True).wait_for()
+
+    return show
+
+
+def refused_title(page: Page, cafe: Cafe) -> None:
+    editing("title")(page, cafe)
+    page.get_by_label("Title").fill("How " * 40)
+    press(page, "Save")
+    page.locator(".field__error").wait_for()
+
+
+def removing(page: Page, cafe: Cafe) -> None:
+    page.goto(cafe.rota)
+    follow(page, "Remove question 1")
+    page.get_by_role("button", name="Remove", exact=True).wait_for()
+
+
+def changed_meanwhile(page: Page, cafe: Cafe) -> None:
+    """Publish now, on a page that shows an older revision."""
+    page.goto(f"{cafe.rota}/confirm")
+    page.locator("input[name=revision]").first.evaluate("field => { field.value = 1 }")
+    press(page, "Publish now")
+    page.wait_for_load_state()
+
+
+def wrong_password(page: Page, _cafe: Cafe) -> None:
+    page.goto("/login")
+    page.get_by_label("E-mail").fill("ann@fernhill.example")
+    page.get_by_label("Password").fill("not my password")
+    press(page, "Sign in")
+    page.locator(".field__error").wait_for()
+
+
+def short_password(page: Page, cafe: Cafe) -> None:
+    page.goto(cafe.invite)
+    page.get_by_label("E-mail").fill("linus@fernhill.example")
+    page.get_by_label("Password").fill("aaaaaaaaaaaaa")
+    press(page, "Make my account")
+    page.locator(".field__error").wait_for()
+
+
+DOOR = [
+    Scene("sign-in", at("/login")),
+    Scene("sign-in-wrong", wrong_password, refused=422),
+    Scene("join", at("{cafe.invite}")),
+    Scene("join-refused", short_password, refused=422),
+    Scene("join-gone", at("/join/used-up"), refused=410),
+]
+CREATOR = [
+    Scene(name, show, signed_in=True, refused=refused)
+    for name, show, refused in [
+        ("inbox", at("/drafts"), 0),
+        ("review", at("{cafe.rota}"), 0),
+        ("review-question", editing("question 2"), 0),
+        ("review-title-refused", refused_title, 422),
+        ("review-context", editing("private context"), 0),
+        ("review-remove", removing, 0),
+        ("review-confirmed", at("{cafe.goodbye}"), 0),
+        ("discard", at("{cafe.german}/discard"), 0),
+        ("confirm", at("{cafe.rota}/confirm"), 0),
+        ("confirm-incomplete", at("{cafe.unfinished}/confirm"), 0),
+        ("confirm-stale", changed_meanwhile, 409),
+        ("share", at("{cafe.share}"), 0),
+        ("forms", at("/forms"), 0),
+        ("results", at("{cafe.results}"), 0),
+        ("results-empty", at("{cafe.empty}"), 0),
+        ("results-settings", at("{cafe.results}/settings"), 0),
+        ("consent", at("{cafe.consent}"), 0),
+        ("connections", at("/connections"), 0),
+        ("no-draft", at("/drafts/nothing-here"), 404),
+    ]
+]
+
+ALL = RESPONDENT + DOOR + CREATOR

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.conftest import Place
 from tests.browser.scenes import ALL, Scene
-from tests.browsing import look, sideways, violations, window
+from tests.browsing import look, sideways, violations
 
 WIDTHS = (320, 390, 768, 1280)
 SCHEMES = ("light", "dark")
@@ -33,8 +33,7 @@ def test_a_page_is_for_everybody_in_every_way(place: Place, scene: Scene) -> Non
 def problems(place: Place, scene: Scene, looks: list[tuple[int, str, str]]) -> dict[str, list[str]]:
     """What is wrong in each look; the page is opened once and shown in all of them."""
     found = {}
-    with window(place.browser, place.address, refused=[scene.refused]) as page:
-        scene.show(page, place.cafe)
+    with place.open(scene) as page:
         for width, scheme, direction in looks:
             look(page, width=width, scheme=scheme, direction=direction)
             found[f"{width} {scheme} {direction}"] = violations(page) + sideways(page)

@@ -4,12 +4,11 @@ import pytest
 
 from tests.browser.conftest import Place
 from tests.browser.scenes import ALL, Scene
-from tests.browsing import photograph, window
+from tests.browsing import photograph
 
 
 @pytest.mark.pictures
 @pytest.mark.parametrize("scene", ALL, ids=str)
 def test_a_page_has_its_picture_taken(place: Place, scene: Scene) -> None:
-    with window(place.browser, place.address, refused=[scene.refused]) as page:
-        scene.show(page, place.cafe)
+    with place.open(scene) as page:
         photograph(page, scene.name, schemes=("light", "dark"))
