@@ -49,6 +49,7 @@ class Draft(Content, Base):
     author: Mapped[str | None] = mapped_column(String(40))
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+    deleted_at: Mapped[datetime | None]
 
 
 class DraftRevision(Base):
@@ -271,8 +272,10 @@ def _content_of(kept: DraftRevision) -> Draft:
 
 
 def owned_draft(account_id: str, draft_id: str) -> Select[Draft]:
-    """The select of one draft of the account."""
-    return select(Draft).where(Draft.id == draft_id, Draft.account_id == account_id)
+    """The select of one draft of the account; a deleted form has taken its draft with it."""
+    return select(Draft).where(
+        Draft.id == draft_id, Draft.account_id == account_id, Draft.deleted_at.is_(None)
+    )
 
 
 def no_draft() -> NotFound:

@@ -1,13 +1,14 @@
 """Published forms: the content as confirmed, a public link and the counters of its responses.
 
 States: published -> completed (`one` form has its response) / closed <-> published. Counters and
-the last stamp change only in the transaction that writes an answer or a completion.
+the last stamp change only in the transaction that writes an answer or a completion. `deleted_at`
+marks a form in the trash, which nothing but `trash` sees.
 """
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Row, String, select
+from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Index, Row, String, and_, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, begin_write, db
@@ -39,13 +40,14 @@ class Form(Content, Base):
     started_count: Mapped[int] = mapped_column(default=0)
     published_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]
 
 
 def list_forms(account_id: str) -> list[Row[Any]]:
     """All forms of the account as column rows, newest first, closed ones included."""
     query = (
         select(*Form.__table__.c)
-        .where(Form.account_id == account_id)
+        .where(Form.account_id == account_id, Form.deleted_at.is_(None))
         .order_by(Form.published_at.desc(), Form.id.desc())
     )
     return list(db.session.execute(query))
@@ -53,7 +55,7 @@ def list_forms(account_id: str) -> list[Row[Any]]:
 
 def get_form(account_id: str, form_id: str) -> Row[Any]:
     """The account's form as a row of its columns; raises NotFound `form_not_found`."""
-    query = select(*Form.__table__.c).where(Form.id == form_id, Form.account_id == account_id)
+    query = select(*Form.__table__.c).where(owned_form(account_id, form_id))
     form = db.session.execute(query).one_or_none()
     if form is None:
         raise no_form()
@@ -70,6 +72,16 @@ def reopen_form(account_id: str, form_id: str) -> None:
     _set_status(account_id, form_id, FormStatus.PUBLISHED, None)
 
 
+def owned_form(account_id: str, form_id: str) -> ColumnElement[bool]:
+    """The condition for one form of the account that is not in the trash."""
+    return and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
+
+
+def shared_form(share_token: str) -> ColumnElement[bool]:
+    """The condition for the form behind a public link that is not in the trash."""
+    return and_(Form.share_token == share_token, Form.deleted_at.is_(None))
+
+
 def no_form() -> NotFound:
     """The outcome for an unknown form and for another account's."""
     return NotFound(
@@ -83,7 +95,7 @@ def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datet
     begin_write()
     form = db.session.scalar(
         select(Form)
-        .where(Form.id == form_id, Form.account_id == account_id)
+        .where(owned_form(account_id, form_id))
         .with_for_update()
         .execution_options(populate_existing=True)
     )

@@ -11,7 +11,7 @@ from webapp.database import db, from_millis
 from webapp.domain.accounts import Account
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import NotFound
-from webapp.domain.forms import Form
+from webapp.domain.forms import Form, shared_form
 from webapp.domain.responses import ResponseSession, current_answers
 from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
 
@@ -61,7 +61,7 @@ def get_public_form(share_token: str) -> RespondentForm:
             Form.closed_at,
         )
         .join(Account, Account.id == Form.account_id)
-        .where(Form.share_token == share_token)
+        .where(shared_form(share_token))
     )
     row = db.session.execute(query).one_or_none()
     if row is None:
@@ -82,7 +82,7 @@ def read_progress(share_token: str, session_key: str) -> Progress:
         .join(Form, Form.id == ResponseSession.form_id)
         .where(
             ResponseSession.key_hash == key_hash(session_key),
-            Form.share_token == share_token,
+            shared_form(share_token),
         )
     )
     session = db.session.execute(query).one_or_none()

@@ -1,8 +1,8 @@
 """Answering a form in public: every answer is stored when given, sending completes the response.
 
 A respondent carries a session key, made by the page and unknown to the database until the first
-answer; only its SHA-256 is kept. Rows are locked in one order: session, then form. An outcome
-leaves the transaction open and unwritten: the edge rolls it back. Counters are locked last.
+answer; only its SHA-256 is kept. Rows are locked in one order: session, form, counters. An
+outcome leaves the transaction open and unwritten: the edge rolls it back.
 """
 
 from collections.abc import Sequence
@@ -21,20 +21,26 @@ from sqlalchemy import (
     type_coerce,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
-from webapp.database import begin_write, db, new_id, to_millis
-from webapp.domain.content import QuestionRow
+from webapp.database import begin_write, db, new_id
 from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
-from webapp.domain.public_forms import key_hash, next_open, no_public_form
+from webapp.domain.places import (
+    change_form,
+    find_place,
+    is_new,
+    not_open,
+    open_place,
+    question_at,
+    take_stamp,
+)
+from webapp.domain.public_forms import get_public_form, next_open
 from webapp.domain.responses import Answer, ResponseSession, count_words
 from webapp.domain.terms import (
     FormStatus,
     QuestionKind,
-    ResponseLimit,
     ResponseType,
     SessionStatus,
 )
@@ -60,8 +66,8 @@ def answer_question(
     """
     _require_answer(answer_text)
     begin_write()
-    place = _place(share_token, session_key, now)
-    question = _question_at(place, position)
+    place = open_place(share_token, session_key, now)
+    question = question_at(place, position)
     stored = _stored_answers(place.session_id, answer_key)
     settled = {question["id"], *place.skipped, *(row.question_id for row in stored if row.current)}
     following = next_open(place.questions, settled, after=position)
@@ -69,7 +75,7 @@ def answer_question(
         db.session.rollback()
         return following
     earlier = [row.id for row in stored if row.current and row.question_id == question["id"]]
-    stamp = _take_stamp(place, now, first=place.answer_count == 0)
+    stamp = take_stamp(place, now, first=place.answer_count == 0)
     _supersede(earlier)
     was_skipped = question["id"] in place.skipped
     count_questions(place.form_id, {question["id"]: Reached(int(not earlier), -int(was_skipped))})
@@ -104,10 +110,10 @@ def skip_question(
     raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
     """
     begin_write()
-    place = _place(share_token, session_key, now)
+    place = open_place(share_token, session_key, now)
     if place.form_status != FormStatus.PUBLISHED:
-        raise _not_open(place.form_status)
-    question = _question_at(place, position)
+        raise not_open(place.form_status)
+    question = question_at(place, position)
     stored = _stored_answers(place.session_id, "")
     earlier = [row.id for row in stored if row.question_id == question["id"]]
     _supersede(earlier)
@@ -132,7 +138,9 @@ def complete_response(
     """
     name = _clean_name(responder_name)
     begin_write()
-    place = _find_place(share_token, session_key)
+    place = find_place(share_token, session_key)
+    if place is None:
+        get_public_form(share_token)
     if place is None or (place.answer_count == 0 and place.status != SessionStatus.COMPLETED):
         raise StateConflict(
             "nothing_answered",
@@ -142,7 +150,7 @@ def complete_response(
     if place.status == SessionStatus.COMPLETED:
         db.session.rollback()
         return False
-    stamp = _take_stamp(place, now, completes=True)
+    stamp = take_stamp(place, now, completes=True)
     db.session.execute(
         update(ResponseSession)
         .where(ResponseSession.id == place.session_id)
@@ -163,7 +171,7 @@ def withdraw_response(share_token: str, session_key: str) -> None:
     again. Takes no stamp. raises NotFound when there is no such session (any more).
     """
     begin_write()
-    place = _find_place(share_token, session_key)
+    place = find_place(share_token, session_key)
     if place is None:
         raise NotFound("not_found", "There is no such response.", "It may be deleted already.")
     reached = _reached(place)
@@ -203,81 +211,6 @@ def _require_answer(answer_text: str) -> None:
             "Shorten it; nothing you wrote is lost.",
             field="answer",
         )
-
-
-def _find_place(share_token: str, session_key: str) -> Any:
-    """The session with its form as one row, the session locked; None when it does not exist."""
-    query = (
-        select(
-            Form.id.label("form_id"),
-            Form.questions,
-            type_coerce(Form.status, String).label("form_status"),
-            ResponseSession.id.label("session_id"),
-            type_coerce(ResponseSession.status, String).label("status"),
-            ResponseSession.skipped,
-            ResponseSession.answer_count,
-            ResponseSession.completed_stamp,
-        )
-        .join(ResponseSession, ResponseSession.form_id == Form.id)
-        .where(
-            Form.share_token == share_token,
-            ResponseSession.key_hash == key_hash(session_key),
-        )
-        .with_for_update(of=ResponseSession)
-    )
-    return db.session.execute(query).one_or_none()
-
-
-def _place(share_token: str, session_key: str, now: datetime) -> Any:
-    """The respondent's open session, made now if this is its first answer."""
-    place = _find_place(share_token, session_key)
-    if place is None:
-        _open_session(share_token, session_key, now)
-        place = _find_place(share_token, session_key)
-    if place is None:
-        raise no_public_form()
-    if place.status == SessionStatus.COMPLETED:
-        raise StateConflict(
-            "response_completed",
-            "These answers are sent already.",
-            "Start another response to say more.",
-        )
-    return place
-
-
-def _open_session(share_token: str, session_key: str, now: datetime) -> None:
-    """Insert the session unless a request at the same moment did; the form must take answers."""
-    form = db.session.execute(
-        select(Form.id, Form.status).where(Form.share_token == share_token)
-    ).one_or_none()
-    if form is None:
-        return
-    if form.status is not FormStatus.PUBLISHED:
-        raise _not_open(form.status)
-    made = {
-        "id": new_id("ses"),
-        "form_id": form.id,
-        "key_hash": key_hash(session_key),
-        "status": SessionStatus.IN_PROGRESS,
-        "skipped": [],
-        "answer_count": 0,
-        "created_at": now,
-        "last_active_at": now,
-    }
-    insert_any = sqlite.insert if db.engine.dialect.name == "sqlite" else postgresql.insert
-    db.session.execute(insert_any(ResponseSession).values(made).on_conflict_do_nothing())
-
-
-def _question_at(place: Any, position: int) -> QuestionRow:
-    if not 0 <= position < len(place.questions):
-        raise InvalidInput(
-            "question_unknown",
-            "This form has no such question.",
-            "Go back to the form and answer its questions.",
-            field="position",
-        )
-    question: QuestionRow = place.questions[position]
-    return question
 
 
 def _stored_answers(session_id: str, answer_key: str) -> Sequence[Row[Any]]:
@@ -324,64 +257,15 @@ def _touch(place: Any, now: datetime, *, skipped: list[str], answer_count: int) 
     )
 
 
-def _take_stamp(place: Any, now: datetime, *, first: bool = False, completes: bool = False) -> int:
-    """The next stamp of the form under its row lock; refuses when it takes no answers."""
-    stamp = case((Form.last_stamp < to_millis(now), to_millis(now)), else_=Form.last_stamp + 1)
-    values: dict[str, Any] = {"last_stamp": stamp}
-    if first:
-        values["answered_count"] = Form.answered_count + 1
-    if _is_new(place):
-        values["started_count"] = Form.started_count + 1
-    if completes:
-        values |= {
-            "completed_stamp": stamp,
-            "response_count": Form.response_count + 1,
-            "status": case(
-                (Form.response_limit == ResponseLimit.ONE, FormStatus.COMPLETED.value),
-                else_=FormStatus.PUBLISHED.value,
-            ),
-        }
-    taken: int | None = db.session.scalar(
-        update(Form)
-        .where(Form.id == place.form_id, Form.status == FormStatus.PUBLISHED)
-        .values(values)
-        .returning(Form.last_stamp)
-        .execution_options(synchronize_session=False)
-    )
-    if taken is None:
-        status = db.session.scalar(select(Form.status).where(Form.id == place.form_id))
-        raise _not_open(status)
-    return taken
-
-
-def _not_open(status: str | None) -> StateConflict:
-    if status == FormStatus.COMPLETED:
-        return StateConflict(
-            "form_completed",
-            "This form has its answer already.",
-            "Copy what you wrote if you want to keep it.",
-        )
-    return StateConflict(
-        "form_closed",
-        "This form takes no more answers.",
-        "Copy what you wrote if you want to keep it.",
-    )
-
-
-def _is_new(place: Any) -> bool:
-    """True in the transaction that made the session: it answers or skips a question at once."""
-    return place.answer_count == 0 and not place.skipped
-
-
 def _count_skip(place: Any, *, taken_back: bool) -> None:
     """A session more if it begins with this skip, an answered one less if none is left."""
     values: dict[str, Any] = {}
-    if _is_new(place):
+    if is_new(place):
         values["started_count"] = Form.started_count + 1
     if taken_back:
         values["answered_count"] = Form.answered_count - 1
     if values:
-        _change_form(place.form_id, values)
+        change_form(place.form_id, values)
 
 
 def _reached(place: Any) -> dict[str, Reached]:
@@ -415,13 +299,4 @@ def _lower_counts(place: Any) -> None:
                 else_=type_coerce(Form.status, String),
             ),
         }
-    _change_form(place.form_id, values)
-
-
-def _change_form(form_id: str, values: dict[str, Any]) -> None:
-    db.session.execute(
-        update(Form)
-        .where(Form.id == form_id)
-        .values(values)
-        .execution_options(synchronize_session=False)
-    )
+    change_form(place.form_id, values)
