@@ -126,7 +126,7 @@ def _look(account_id: str, draft_id: str) -> _Seen:
     draft = drafts.get_draft(account_id, draft_id)
     form = publishing.find_published_form(draft) if draft.status is DraftStatus.PUBLISHED else None
     found = publishing.find_confirmation(draft)
-    known = "current" if found and found.content_hash == draft.content_hash else "stale"
+    known = "current" if publishing.is_current(found, draft) else "stale"
     db.session.close()
     return _Seen(draft, form, known if found else "none")
 

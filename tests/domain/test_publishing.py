@@ -78,6 +78,22 @@ def test_a_change_and_its_undoing_need_a_new_confirmation(account: Account, cloc
         drafts.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
 
     assert refusal(account, draft, clock) == "confirmation_stale"
+    draft = drafts.get_draft(account.id, draft.id)
+    assert not publishing.is_current(publishing.find_confirmation(draft), draft)
+
+
+def test_the_agents_word_counts_again_after_a_change_and_its_undoing(
+    account: Account, clock: Clock
+) -> None:
+    draft = make_draft(account.id)
+    confirm(account, draft, clock)
+    for title in ("After", "Rota"):
+        changes = parse_draft_input({"title": title})
+        drafts.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
+
+    published = publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
+
+    assert not published.repeated
 
 
 def test_a_change_that_changes_nothing_keeps_the_confirmation(

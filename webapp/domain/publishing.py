@@ -71,7 +71,7 @@ def publish_draft(
 
 
 def find_confirmation(draft: Draft) -> DraftConfirmation | None:
-    """The newest confirmation of any revision; it is current when its hash is the draft's."""
+    """The newest confirmation of any revision; `is_current` tells whether it still counts."""
     return db.session.scalar(
         select(DraftConfirmation)
         .where(DraftConfirmation.draft_id == draft.id)
@@ -98,6 +98,16 @@ def count_waiting(account_id: str) -> int:
         ~exists().where(_current_confirmation()),
     )
     return db.session.scalar(query) or 0
+
+
+def is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
+    """True when the draft still stands as it was confirmed; undoing a change does not bring the
+    creator's word back.
+    """
+    return confirmation is not None and (confirmation.revision, confirmation.content_hash) == (
+        draft.revision,
+        draft.content_hash,
+    )
 
 
 def find_published_form(draft: Draft) -> Form | None:
@@ -130,7 +140,7 @@ def _attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> Non
         return
     _require_complete(draft)
     confirmation = find_confirmation(draft)
-    if confirmation is None or confirmation.content_hash != draft.content_hash:
+    if not is_current(confirmation, draft):
         _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
 
 

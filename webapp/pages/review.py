@@ -14,7 +14,7 @@ from webapp.domain import drafts, limits, publishing
 from webapp.domain.changes import Change, differences
 from webapp.domain.content import form_settings, missing_parts, most_questions
 from webapp.domain.draft_input import DraftChanges
-from webapp.domain.drafts import Draft, DraftConfirmation
+from webapp.domain.drafts import Draft
 from webapp.domain.errors import InvalidInput, StateConflict
 from webapp.pages.desk import agent_names, creator_id, posted_revision
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
@@ -88,7 +88,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "author": names.get(draft.author or "", ""),
         "agent": names.get(draft.created_by or "", ""),
         "confirmation": confirmation,
-        "is_confirmed": _is_current(confirmation, draft),
+        "is_confirmed": publishing.is_current(confirmation, draft),
         "asked": _preview_position(draft),
     }
 
@@ -164,10 +164,6 @@ def in_plain_words(problem: InvalidInput) -> str:
         reason = problem.message.partition(": ")[2] or problem.message
         words = reason[:1].upper() + reason[1:] + "."
     return words
-
-
-def _is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
-    return confirmation is not None and confirmation.content_hash == draft.content_hash
 
 
 def _preview_position(draft: Draft) -> int:
