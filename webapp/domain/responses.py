@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, db, from_millis
+from webapp.database import Base, UtcDateTime, db
 from webapp.domain.content import words
 from webapp.domain.limits import ABANDONED_AFTER_SECONDS, PAGE_MAX_BYTES, PAGE_MAX_ITEMS
 from webapp.domain.terms import QuestionKind, ResponseType, SessionStatus
@@ -174,8 +174,8 @@ def list_sessions(
     )
     query = select(*_SESSION_COLUMNS).where(ResponseSession.form_id == form_id, answered)
     if before:
-        position = tuple_(ResponseSession.created_at, ResponseSession.id)
-        query = query.where(position < tuple_(from_millis(before[0]), before[1]))
+        created = type_coerce(ResponseSession.created_at, BigInteger)
+        query = query.where(tuple_(created, ResponseSession.id) < tuple_(*before))
     newest = query.order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
     rows = map(SessionRow._make, db.session.execute(newest.limit(limit)))
     sessions = {row.id: SessionAnswers(row) for row in rows}

@@ -48,13 +48,13 @@ def write(draft_id: str) -> ResponseReturnValue:
     return review.editing(draft, LIST, opened=Opened(0), focus=-1)
 
 
-@bp.get("/<int:position>/edit")
+@bp.get("/<int(min=1):position>/edit")
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     return review.editing(draft, LIST, opened=_opened(draft, position), focus=-1)
 
 
-@bp.get("/<int:position>/remove")
+@bp.get("/<int(min=1):position>/remove")
 def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     opened = Opened(position, leaving=True) if _has(draft, position) else None
@@ -67,7 +67,7 @@ def add(draft_id: str) -> ResponseReturnValue:
     return _save_words(draft_id, 0, lambda rows: [*rows, _typed_question({})])
 
 
-@bp.post("/<int:position>")
+@bp.post("/<int(min=1):position>")
 def save(draft_id: str, position: int) -> ResponseReturnValue:
     """The question's new words; its id stays."""
 
@@ -78,14 +78,14 @@ def save(draft_id: str, position: int) -> ResponseReturnValue:
     return _save_words(draft_id, position, replaced)
 
 
-@bp.post("/<int:position>/remove")
+@bp.post("/<int(min=1):position>/remove")
 def remove(draft_id: str, position: int) -> ResponseReturnValue:
     return _save_order(
         draft_id, position, position - 1, lambda rows: rows[: position - 1] + rows[position:]
     )
 
 
-@bp.post("/<int:position>/position")
+@bp.post("/<int(min=1):position>/position")
 def move(draft_id: str, position: int) -> ResponseReturnValue:
     """The question to position `to`, the others in their order around it."""
     to = request.form.get("to", position, type=int)

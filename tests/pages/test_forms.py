@@ -1,0 +1,189 @@
+"""The list of forms, one form with its responses, its link and its end."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.factories import make_answer, make_draft, make_form, make_response
+from tests.pages.creator import ORIGIN, Creator, alone
+from webapp.domain import forms
+from webapp.domain.terms import FormStatus
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        return make_form(ann.account.id, title="Rota talks", context="canary")
+
+
+def status(app: Flask, form: Any) -> FormStatus:
+    with app.app_context():
+        found: FormStatus = forms.get_form(form.account_id, form.id).status
+        return found
+
+
+def test_forms_are_listed_with_what_came_in(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        make_response(form)
+
+    assert "Rota talks Live 1 answered" in alone(ann.page("/forms").text)
+
+
+def test_nobody_sees_another_creators_forms(ann: Creator, stranger: Creator, form: Any) -> None:
+    assert "Rota talks" in ann.page("/forms").text
+    assert "Rota talks" not in stranger.page("/forms").text
+
+
+def test_answers_are_shown_by_person_as_they_were_written(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    with app.app_context():
+        make_response(form, name="Sam Okafor")
+        make_answer(form, "k" * 32, 1, "It <b>broke</b> & {{ 7*7 }}\n\nTwice.")
+
+    page = ann.page(f"/forms/{form.id}").text
+
+    assert "Sam Okafor" in page
+    assert "Still writing" in page
+    assert "It &lt;b&gt;broke&lt;/b&gt; &amp; {{ 7*7 }}\n\nTwice." in page
+
+
+def test_a_form_without_answers_offers_its_link(ann: Creator, form: Any) -> None:
+    words = alone(ann.page(f"/forms/{form.id}").text)
+
+    assert "No answers yet." in words
+    assert "Get the link" in words
+
+
+def test_older_persons_follow_page_by_page(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        for number in range(45):
+            make_response(form, name=f"Person {number:02}")
+
+    shown, path = [], f"/forms/{form.id}"
+    for _ in range(3):
+        page = ann.swap(path).text
+        shown += [name for name in (f"Person {number:02}" for number in range(45)) if name in page]
+        path = page.partition('hx-get="')[2].partition('"')[0]
+
+    assert sorted(shown) == [f"Person {number:02}" for number in range(45)]
+    assert path == ""
+
+
+@pytest.mark.parametrize("before", ["x", "1", "9" * 13 + "-a", "9" * 40 + "-a", "-", "1-\x00"])
+def test_a_strange_position_is_no_error(ann: Creator, form: Any, before: str) -> None:
+    assert (
+        ann.client.get(
+            f"/forms/{form.id}", query_string={"before": before}, base_url=ORIGIN
+        ).status_code
+        == 200
+    )
+
+
+def test_closing_and_reopening(app: Flask, ann: Creator, form: Any) -> None:
+    ann.post(f"/forms/{form.id}/close")
+    closed = status(app, form)
+    page = ann.page(f"/forms/{form.id}").text
+    ann.post(f"/forms/{form.id}/reopen")
+
+    assert closed is FormStatus.CLOSED
+    assert "Reopen form" in page
+    assert status(app, form) is FormStatus.PUBLISHED
+
+
+def test_looking_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:
+    assert ann.page(f"/forms/{form.id}/close").status_code == 405
+    assert status(app, form) is FormStatus.PUBLISHED
+
+
+def test_the_share_page_gives_link_and_code(ann: Creator, form: Any) -> None:
+    page = ann.page(f"/forms/{form.id}/share").text
+
+    assert f'value="{ORIGIN}/r/{form.share_token}"' in page
+    assert "<svg" in page.partition('class="qr"')[2]
+    assert "canary" not in page
+
+
+def test_the_settings_show_what_was_published(ann: Creator, form: Any) -> None:
+    words = alone(ann.page(f"/forms/{form.id}/settings").text)
+
+    assert "Who changed it?" in words
+    assert "Speak or type" in words
+    assert "at most 2" in words
+
+
+FORM_PAGES = ["", "/settings", "/share"]
+DRAFT_PAGES = [
+    "",
+    "/confirm",
+    "/discard",
+    "/preview",
+    "/title",
+    "/title/edit",
+    "/context",
+    "/context/edit",
+    "/questions",
+    "/questions/new",
+    "/questions/1/edit",
+    "/questions/1/remove",
+]
+FORM_STEPS = ["/close", "/reopen"]
+DRAFT_STEPS = [
+    "/confirm",
+    "/discard",
+    "/seen",
+    "/title",
+    "/context",
+    "/settings",
+    "/questions",
+    "/questions/1",
+    "/questions/1/remove",
+    "/questions/1/position",
+]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"/forms/{{form}}{page}" for page in FORM_PAGES),
+        *(f"/drafts/{{draft}}{page}" for page in DRAFT_PAGES),
+    ],
+)
+def test_pages_of_another_creator_are_not_there(
+    app: Flask, ann: Creator, stranger: Creator, form: Any, path: str
+) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id)
+    own = path.format(form=form.id, draft=draft.id)
+
+    assert ann.page(own).status_code in {200, 303}
+    assert stranger.page(own).status_code == 404
+    assert stranger.swap(own).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"/forms/{{form}}{step}" for step in FORM_STEPS),
+        *(f"/drafts/{{draft}}{step}" for step in DRAFT_STEPS),
+    ],
+)
+def test_steps_of_another_creator_change_nothing(
+    app: Flask, ann: Creator, stranger: Creator, form: Any, path: str
+) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id)
+    own = path.format(form=form.id, draft=draft.id)
+    before = ann.page(f"/drafts/{draft.id}").text
+
+    response = stranger.post(own, text="x", revision=1, shown_hash=draft.content_hash)
+
+    assert response.status_code == 404
+    assert alone(ann.page(f"/drafts/{draft.id}").text) == alone(before)
+    assert status(app, form) is FormStatus.PUBLISHED
+
+
+@pytest.mark.parametrize("path", ["/drafts/%00", "/forms/%00", "/drafts/%ff", "/forms/a%2e%2e"])
+def test_an_id_that_cannot_be_is_not_found(ann: Creator, path: str) -> None:
+    assert ann.page(path).status_code == 404
