@@ -17,7 +17,6 @@ from api.rates import (
     limit_updates,
     limit_writes,
 )
-from api.serializers import form_draft, published_form
 from webapp.config import settings
 from webapp.database import db, utc_now
 from webapp.domain import drafts, publishing
@@ -28,6 +27,7 @@ from webapp.domain.forms import Form
 from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.terms import DraftStatus, Scope
 from webapp.oauth.guard import current_caller, require_scope
+from webapp.serializers import form_draft, published_form
 from webapp.waiting import client_gone, waiting
 
 

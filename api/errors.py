@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from api.answers import review_link, review_url
 from api.blueprint import bp
-from api.contract import Error
+from webapp.contract import Error
 from webapp.database import db
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait

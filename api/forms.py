@@ -4,12 +4,12 @@ from flask import Response
 
 from api.answers import json_answer
 from api.blueprint import bp
-from api.contract import FormList
-from api.serializers import form_summary, owned_form
 from webapp.config import settings
+from webapp.contract import FormList
 from webapp.domain import forms
 from webapp.domain.terms import Scope
 from webapp.oauth.guard import current_caller, require_scope
+from webapp.serializers import form_summary, owned_form
 
 
 @bp.get("/forms")

@@ -9,9 +9,9 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from api import contract
 from api.blueprint import bp
 from api.operations import OPERATIONS, Operation
+from webapp import contract
 from webapp.config import Settings, settings
 from webapp.domain.draft_input import FormDraftInput
 from webapp.domain.error_codes import ERROR_CODES

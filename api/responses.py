@@ -4,12 +4,12 @@ from flask import Response, request
 
 from api.answers import json_answer
 from api.blueprint import bp
-from api.serializers import form_responses
-from api.times import parse_since
 from webapp.domain import forms
 from webapp.domain.responses import read_responses
 from webapp.domain.terms import Scope
 from webapp.oauth.guard import current_caller, require_scope
+from webapp.serializers import form_responses
+from webapp.times import parse_since
 
 
 @bp.get("/forms/<id:form_id>/responses")

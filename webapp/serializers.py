@@ -6,7 +6,7 @@ A form is a row of its columns, as `webapp.domain.forms` selects them.
 
 from typing import Any, cast
 
-from api.contract import (
+from webapp.contract import (
     FormDraft,
     FormResponses,
     FormSettings,
@@ -18,7 +18,6 @@ from api.contract import (
     ResponseForm,
     ResponseSession,
 )
-from api.times import wire_time
 from webapp.database import to_millis, utc_now
 from webapp.domain import content
 from webapp.domain.drafts import Draft
@@ -26,6 +25,7 @@ from webapp.domain.limits import ANSWER_MAX_CHARS
 from webapp.domain.publishing import Published
 from webapp.domain.responses import AnswerRow, ResponsePage, SessionAnswers, session_status
 from webapp.domain.terms import QuestionKind, ResponseType
+from webapp.times import wire_time
 
 
 def share_url(public_url: str, share_token: str) -> str:
