@@ -14,7 +14,7 @@ from tests.proof.plans import plan_of, statements_of
 from webapp.database import db, utc_now
 from webapp.domain.drafts import Draft
 from webapp.domain.forms import Form, get_form, list_forms
-from webapp.domain.public_forms import find_progress, get_public_form
+from webapp.domain.public_forms import get_public_form, read_progress
 from webapp.domain.responses import read_responses
 from webapp.domain.terms import Scope
 from webapp.oauth.models import OAuthToken
@@ -83,7 +83,7 @@ def public_form(stored: Stored) -> Callable[[], Any]:
 
 
 def progress(stored: Stored) -> Callable[[], Any]:
-    return partial(find_progress, get_public_form(stored.form.share_token), "a-session-key")
+    return partial(read_progress, stored.form.share_token, "a-session-key")
 
 
 def access_token(stored: Stored) -> Callable[[], Any]:

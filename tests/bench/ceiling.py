@@ -1,0 +1,87 @@
+"""What is possible: a bare Flask application under the same server, database and driver.
+
+`/look-up` finds a bearer token by its hash. `/insert` does that and commits one row. `/page` does
+it and dumps the tuples of 200 answers. The selects and the tables are those of the product.
+"""
+
+import secrets
+
+import orjson
+from flask import Flask, Response, request
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Engine,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    insert,
+    select,
+)
+
+from webapp.config import Settings
+from webapp.database import IMMEDIATE, prepare_engine
+from webapp.domain.responses import Answer, AnswerRow
+from webapp.oauth.secrets import secret_hash
+from webapp.oauth.tokens import LOOK_UP
+from webapp.waiting import init_app
+
+ROWS = Table(
+    "bench_rows",
+    MetaData(),
+    Column("id", String(40), primary_key=True),
+    Column("form_id", String(40), nullable=False),
+    Column("words", String, nullable=False),
+    Column("stamp", BigInteger, nullable=False),
+)
+PAGE = select(*(getattr(Answer, name) for name in AnswerRow._fields)).order_by(Answer.stamp)
+WORDS = "The deploy ran twice, because the lock was not taken before the first step."
+
+
+def create_ceiling(settings: Settings) -> Flask:
+    """The bare application; `make_table` was called before."""
+    app = Flask(__name__)
+    app.config["SETTINGS"] = settings
+    init_app(app)
+    engine = create_engine(settings.database_url, pool_size=32)
+    prepare_engine(engine)
+    _add_routes(app, engine, engine.execution_options(**{IMMEDIATE: True}))
+    return app
+
+
+def make_table(engine: Engine) -> None:
+    """An empty table for the inserted rows."""
+    ROWS.metadata.drop_all(engine)
+    ROWS.metadata.create_all(engine)
+
+
+def _add_routes(app: Flask, reading: Engine, writing: Engine) -> None:
+    @app.get("/look-up")
+    def look_up() -> Response:
+        with reading.connect() as connection:
+            found = connection.execute(LOOK_UP, _token()).one()
+        return _answer(found[0])
+
+    @app.post("/insert")
+    def insert_row() -> Response:
+        with writing.begin() as connection:
+            found = connection.execute(LOOK_UP, _token()).one()
+            row = {"id": secrets.token_hex(12), "form_id": found[0], "words": WORDS, "stamp": 1}
+            connection.execute(insert(ROWS), row)
+        return _answer(found[0])
+
+    @app.get("/page/<form_id>")
+    def page(form_id: str) -> Response:
+        with reading.connect() as connection:
+            connection.execute(LOOK_UP, _token()).one()
+            rows = connection.execute(PAGE.where(Answer.form_id == form_id).limit(200)).all()
+        return _answer([tuple(row) for row in rows])
+
+
+def _token() -> dict[str, str]:
+    return {"hash": secret_hash(request.headers["Authorization"].partition(" ")[2])}
+
+
+def _answer(body: object) -> Response:
+    return Response(orjson.dumps(body), mimetype="application/json")

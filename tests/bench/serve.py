@@ -1,0 +1,25 @@
+"""Start one process: `askback`, `ceiling` or `bare`, with the settings of the environment."""
+
+import os
+import sys
+
+from webapp.config import Settings
+from webapp.server import Server
+
+
+def main(kind: str) -> None:
+    settings = Settings.from_env(os.environ)
+    if kind == "askback":
+        from webapp.app import create_app
+
+        server = Server(create_app(settings), settings)
+    else:
+        from tests.bench.ceiling import create_ceiling
+
+        server = Server(create_ceiling(settings), settings)
+    server.stop_on_signals()
+    server.run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

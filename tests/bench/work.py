@@ -1,0 +1,147 @@
+"""What is sent in a round: sixteen connections with requests made beforehand."""
+
+import itertools
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from flask import Flask
+from sqlalchemy import insert, select
+
+from tests.bench.figures import Requests
+from tests.bench.load import request
+from tests.factories import make_account, make_draft, make_form
+from webapp.database import db, new_id, utc_now
+from webapp.domain.drafts import Draft, DraftConfirmation
+from webapp.domain.publishing import confirm_draft
+from webapp.domain.terms import Scope
+from webapp.oauth.tokens import issue_token
+
+CONNECTIONS = 16
+QUESTIONS = 10
+ANSWER = "The deploy ran twice, because the lock was not taken before the first step."
+DRAFT = {
+    "title": "What went wrong on Tuesday?",
+    "goal": "Find out why the deploy ran twice",
+    "questions": [f"What went wrong in step {n}?" for n in range(QUESTIONS)],
+}
+FORM_TYPE = "Content-Type: application/x-www-form-urlencoded"
+
+
+@dataclass
+class Work:
+    """Makes the requests of one connected account."""
+
+    app: Flask
+    account_id: str
+    token: str
+    numbers: Any = field(default_factory=itertools.count)
+
+    @property
+    def bearer(self) -> str:
+        return f"Authorization: Bearer {self.token}"
+
+    def repeated(self, one: bytes, times: int) -> Callable[[], Requests]:
+        return lambda: [[one] * times] * CONNECTIONS
+
+    def get(self, path: str, times: int = 60) -> Callable[[], Requests]:
+        return self.repeated(request("GET", path, self.bearer), times)
+
+    def look_ups(self, times: int = 60) -> Callable[[], Requests]:
+        return self.get("/look-up", times)
+
+    def inserts(self, times: int = 30) -> Callable[[], Requests]:
+        return self.repeated(request("POST", "/insert", self.bearer), times)
+
+    def creates(self) -> Requests:
+        return [[self._json("POST", "/api/drafts", DRAFT) for _ in range(30)] for _ in range(16)]
+
+    def patches(self) -> Requests:
+        """Each connection changes a draft of its own, every time to something new."""
+        with self.app.app_context():
+            drafts = [make_draft(self.account_id, **DRAFT).id for _ in range(CONNECTIONS)]
+        return [
+            [
+                self._json("PATCH", f"/api/drafts/{draft}", {"goal": f"{next(self.numbers)}"})
+                for _ in range(30)
+            ]
+            for draft in drafts
+        ]
+
+    def publishes(self) -> Requests:
+        drafts = iter(self._confirmed(CONNECTIONS * 30))
+        return [
+            [request("POST", f"/api/drafts/{next(drafts)}/publish", self.bearer) for _ in range(30)]
+            for _ in range(CONNECTIONS)
+        ]
+
+    def _confirmed(self, count: int) -> list[str]:
+        """Copies of one confirmed draft."""
+        with self.app.app_context():
+            draft = make_draft(self.account_id, **DRAFT)
+            confirm_draft(
+                self.account_id,
+                draft.id,
+                revision=draft.revision,
+                shown_hash=draft.content_hash,
+                now=utc_now(),
+            )
+            ids = [new_id("drf") for _ in range(count)]
+            _copy(Draft.__table__, "id", draft.id, [{"id": each} for each in ids])
+            copies = [{"id": new_id("cnf"), "draft_id": each} for each in ids]
+            _copy(DraftConfirmation.__table__, "draft_id", draft.id, copies)
+            return ids
+
+    def answers(self, share_token: str, *headers: str, cookie: bool = True) -> Requests:
+        """Each connection is one respondent after the other, through all questions."""
+        return [
+            [one for _ in range(3) for one in respondent(share_token, *headers, cookie=cookie)]
+            for _ in range(CONNECTIONS)
+        ]
+
+    def _json(self, method: str, path: str, body: object) -> bytes:
+        kind = "Content-Type: application/json"
+        return request(method, path, self.bearer, kind, body=orjson.dumps(body))
+
+
+def respondent(share_token: str, *headers: str, cookie: bool = True) -> list[bytes]:
+    """The answers of one person to all questions."""
+    session = secrets.token_urlsafe(24)
+    sent = [FORM_TYPE, *headers, *([f"Cookie: askback_r={session}"] if cookie else [])]
+    return [
+        request(
+            "POST",
+            f"/r/{share_token}/q/{number}",
+            *sent,
+            body=urlencode(
+                {
+                    "session": session,
+                    "answer_key": secrets.token_urlsafe(16),
+                    "answer": ANSWER,
+                }
+            ).encode(),
+        )
+        for number in range(1, QUESTIONS + 1)
+    ]
+
+
+def connected(app: Flask, api_url: str) -> Work:
+    """A new account with a connection of all scopes."""
+    with app.app_context():
+        account_id = make_account().id
+        token = issue_token(account_id, list(Scope), api_url, now=utc_now())
+    return Work(app, account_id, token)
+
+
+def new_form(work: Work) -> Any:
+    with work.app.app_context():
+        return make_form(work.account_id, **DRAFT)
+
+
+def _copy(table: Any, key: str, row_id: str, changes: list[dict[str, str]]) -> None:
+    row = db.session.execute(select(table).where(table.c[key] == row_id)).one()._asdict()
+    db.session.execute(insert(table), [row | changed for changed in changes])
+    db.session.commit()
