@@ -27,11 +27,11 @@ def main() -> None:
                 log.seek(0)
                 print(log.read())
                 raise
-    print(f"smoke start: first answer after {seconds:.0f} s with installation, Ctrl-C ended it")
+    print(f"smoke start: first page after {seconds:.0f} s with installation, Ctrl-C ended it")
 
 
 def smoke(copy: Path, home: Path, log: IO[str]) -> float:
-    """Start, look at it, stop; seconds until the first answer."""
+    """Start, open the first page, stop; seconds until the first page."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -43,6 +43,9 @@ def smoke(copy: Path, home: Path, log: IO[str]) -> float:
     )
     try:
         wait_for(f"http://127.0.0.1:{port}/healthz", server)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10) as first_page:
+            if b"<title>" not in first_page.read():
+                sys.exit("the first page is no page")
         seconds = time.monotonic() - began
         os.killpg(server.pid, signal.SIGINT)
         server.wait(STOP_SECONDS)
