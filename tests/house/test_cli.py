@@ -1,5 +1,6 @@
 """What an operator does on the command line."""
 
+import json
 import os
 import signal
 import subprocess
@@ -159,6 +160,32 @@ def test_a_token_for_nobody_is_refused(here: Here) -> None:
 
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "bob@example.com has no account" in refused.stderr
+
+
+def test_a_client_is_registered_with_a_secret_shown_once(here: Here) -> None:
+    made = here("client", "create", "--name", "Desk", "--redirect-uri", "https://a.example/cb")
+
+    lines = dict(line.split("=", 1) for line in made.stdout.splitlines())
+    assert sorted(lines) == ["client_id", "client_secret"]
+    assert lines["client_secret"].startswith("askcs_")
+
+
+def test_a_public_client_has_no_secret(here: Here) -> None:
+    arguments = ("--name", "Desk", "--redirect-uri", "http://127.0.0.1/cb", "--public")
+
+    assert "client_secret" not in here("client", "create", *arguments).stdout
+
+
+def test_a_client_with_a_wrong_address_is_refused(here: Here) -> None:
+    refused = here("client", "create", "--name", "Desk", "--redirect-uri", "javascript:alert(1)")
+
+    assert (refused.exit_code, refused.stdout) == (1, "")
+
+
+def test_the_openapi_document_is_printed(here: Here) -> None:
+    document = json.loads(here("openapi").stdout)
+
+    assert document["openapi"] == "3.1.0"
 
 
 def test_a_command_without_a_schema_names_the_database(tmp_path: Path) -> None:

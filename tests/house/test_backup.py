@@ -1,0 +1,167 @@
+"""Everything that is stored, in one file and back."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.command import askback
+from tests.databases import both_empty_databases
+from tests.house.test_cli import running
+from tests.services import free_port
+from webapp.cli import main
+from webapp.data_folder import lock_folder
+
+PASSWORD = "correct horse battery staple"
+
+
+class Installation:
+    """Commands on one database of the test."""
+
+    def __init__(self, data: Path, database_url: str) -> None:
+        self.data = data
+        self._runner = CliRunner(env={"ASKBACK_DATA": str(data), "DATABASE_URL": database_url})
+
+    def __call__(self, *arguments: str) -> Result:
+        return self._runner.invoke(main, arguments, input=f"{PASSWORD}\n")
+
+    def add(self, email: str) -> Result:
+        return self("creator", "create", "--email", email, "--password-stdin")
+
+    def knows(self, email: str) -> bool:
+        issued = self("token", "issue", "--email", email, "--scope", "forms:read")
+        return issued.exit_code == 0
+
+
+@pytest.fixture
+def installation(
+    empty_database_url: str,
+    tmp_path: Path,
+    postgresql_programs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Installation:
+    monkeypatch.setenv("PATH", str(postgresql_programs), prepend=":")
+    here = Installation(tmp_path / "data", empty_database_url)
+    assert here("migrate").exit_code == 0
+    here.add("ann@example.com")
+    return here
+
+
+@both_empty_databases
+def test_a_restore_brings_back_what_was_backed_up(
+    installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    assert installation("backup", str(file)).exit_code == 0
+    installation.add("bob@example.com")
+
+    restored = installation("restore", "--yes", str(file))
+
+    assert (restored.exit_code, restored.stderr) == (0, "")
+    assert [installation.knows(name) for name in ("ann@example.com", "bob@example.com")] == [
+        True,
+        False,
+    ]
+
+
+@both_empty_databases
+def test_a_backup_is_for_its_owner_alone_and_overwrites_nothing(
+    installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    written = file.read_bytes()
+
+    again = installation("backup", str(file))
+
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert (again.exit_code, file.read_bytes()) == (1, written)
+
+
+@both_empty_databases
+def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path: Path) -> None:
+    file = tmp_path / "backup"
+    file.write_text("something else")
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: ")
+    assert installation.knows("ann@example.com")
+
+
+def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path, installation: Installation) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'from the future'")
+    connection.close()
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "comes from a newer Askback" in refused.stderr
+    assert installation.knows("ann@example.com")
+
+
+def test_the_replaced_database_is_kept(tmp_path: Path, installation: Installation) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+
+    said = installation("restore", "--yes", str(file)).stdout
+
+    kept = Path(said.removeprefix("What was there before is kept as ").removesuffix(".\n"))
+    with sqlite3.connect(kept) as connection:
+        assert connection.execute("SELECT email FROM accounts").fetchall() == [("ann@example.com",)]
+    connection.close()
+
+
+def test_without_an_answer_nothing_is_restored(tmp_path: Path, installation: Installation) -> None:
+    installation("backup", str(tmp_path / "backup"))
+
+    asked = installation("restore", str(tmp_path / "backup"))
+
+    assert asked.exit_code == 1
+    assert "Replace the database" in asked.stdout
+
+
+def test_a_running_server_keeps_its_database(tmp_path: Path, installation: Installation) -> None:
+    installation("backup", str(tmp_path / "backup"))
+    with lock_folder(installation.data, "http://127.0.0.1:8000"):
+        refused = installation("restore", "--yes", str(tmp_path / "backup"))
+
+    assert refused.exit_code == 78
+
+
+def test_a_backup_can_be_taken_beside_a_running_server(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "backup"
+    with running(data, free_port()):
+        taken = askback("backup", str(file), ASKBACK_DATA=str(data))
+
+    assert taken.returncode == 0
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+@both_empty_databases
+def test_the_doctor_finds_nothing_wrong(installation: Installation) -> None:
+    told = installation("doctor")
+
+    assert [line for line in told.stdout.splitlines() if not line.startswith("ok  ")] == []
+    assert told.exit_code == 0
+
+
+def test_the_doctor_names_what_to_change(tmp_path: Path) -> None:
+    runner = CliRunner(env={"ASKBACK_DATA": str(tmp_path), "PUBLIC_URL": "https://ask.example.org"})
+    tmp_path.chmod(0o755)
+
+    told = runner.invoke(main, ["doctor"])
+
+    wrong = [line for line in told.stdout.splitlines() if line.startswith("!!  ")]
+    assert told.exit_code == 1
+    assert [line.split(": ")[0] for line in wrong] == [
+        f"!!  data folder {tmp_path}",
+        "!!  sqlite",
+        "!!  trusted proxy",
+    ]

@@ -1,0 +1,128 @@
+"""Copies of the whole database in one file, taken beside running servers, and their way back.
+
+SQLite is copied by SQLite itself, PostgreSQL by its own `pg_dump` and `pg_restore`.
+"""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing, suppress
+from pathlib import Path
+
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import URL
+
+from webapp.schema import MIGRATIONS
+
+
+class BackupFailed(Exception):
+    """Nothing was changed; the message says why."""
+
+
+def back_up(url: URL, file: Path) -> None:
+    """Write the database behind `url` to a new file, for its owner alone. Raises BackupFailed."""
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise BackupFailed(f"{file}: {error.strerror}. Name a file that does not exist.") from error
+    try:
+        if url.get_backend_name() == "sqlite":
+            _copy_sqlite(Path(url.database or ""), file)
+        else:
+            _run("pg_dump", url, "--format=custom", "--no-owner", f"--file={file}")
+    except BackupFailed:
+        file.unlink()
+        raise
+
+
+def restore(url: URL, file: Path) -> str:
+    """Put the database back as it is in `file`; a line about where the old one is, if kept.
+
+    No server may run on it. The schema is that of the backup. Raises BackupFailed.
+    """
+    if not file.is_file():
+        raise BackupFailed(f"There is no file {file}.")
+    if url.get_backend_name() == "sqlite":
+        return _restore_sqlite(Path(url.database or ""), file)
+    _run(
+        "pg_restore", url, "--clean", "--if-exists", "--no-owner", "--single-transaction",
+        f"--dbname={url.database}", str(file),
+    )  # fmt: skip
+    return "The database was replaced."
+
+
+def _copy_sqlite(source: Path, target: Path) -> None:
+    if not source.exists():
+        raise BackupFailed(f"There is no database at {source} yet.")
+    try:
+        with closing(sqlite3.connect(source, isolation_level=None)) as connection:
+            connection.execute("VACUUM INTO ?", [str(target)])
+    except sqlite3.Error as error:
+        raise BackupFailed(f"The copy failed: {error}.") from error
+    with target.open("rb") as written:
+        os.fsync(written.fileno())
+
+
+def _restore_sqlite(database: Path, file: Path) -> str:
+    _check_sqlite(file)
+    arriving = database.with_name(f"{database.name}.arriving")
+    arriving.unlink(missing_ok=True)
+    _copy_sqlite(file, arriving)
+    arriving.chmod(0o600)
+    kept = _set_aside(database) if database.exists() else None
+    arriving.rename(database)
+    return f"What was there before is kept as {kept}." if kept else "The database was made."
+
+
+def _check_sqlite(file: Path) -> None:
+    try:
+        with closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
+            intact = connection.execute("PRAGMA integrity_check").fetchone()
+            revision = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.Error as error:
+        raise BackupFailed(f"{file} is no backup of Askback: {error}.") from error
+    if intact != ("ok",) or revision is None:
+        raise BackupFailed(f"{file} is damaged.")
+    try:
+        ScriptDirectory(str(MIGRATIONS)).get_revision(revision[0])
+    except CommandError as error:
+        raise BackupFailed(f"{file} comes from a newer Askback; install that one first.") from error
+
+
+def _set_aside(database: Path) -> Path:
+    """Fold the log of the old database into it, then move it to a name that is free."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for ending in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            database.with_name(database.name + ending).unlink()
+    number = 1
+    while (kept := database.with_name(f"{database.name}.before-restore-{number}")).exists():
+        number += 1
+    return database.rename(kept)
+
+
+def _run(program: str, url: URL, *arguments: str) -> None:
+    """Run a program of PostgreSQL; the password goes through its environment, not its line."""
+    found = shutil.which(program)
+    if found is None:
+        raise BackupFailed(f"{program} is missing. Install the PostgreSQL client programs.")
+    query = {name: value for name, value in url.query.items() if isinstance(value, str)}
+    place = {
+        "PGHOST": query.get("host") or url.host,
+        "PGPORT": query.get("port") or (str(url.port) if url.port else None),
+        "PGUSER": url.username,
+        "PGPASSWORD": url.password,
+        "PGDATABASE": url.database,
+        "PGSSLMODE": query.get("sslmode"),
+    }
+    environment = os.environ | {name: value for name, value in place.items() if value}
+    ended = subprocess.run(  # noqa: S603
+        [found, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    if ended.returncode:
+        raise BackupFailed(f"{program} said: {ended.stderr.strip()}")

@@ -1,0 +1,79 @@
+"""What an operator should know about this installation before people rely on it."""
+
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp import schema
+from webapp.config import Settings
+from webapp.database import db
+from webapp.domain.accounts import Account
+from webapp.health import redis_state
+
+OPEN_FILES = 4096  # for a server full of waiting agents
+DURABLE: dict[str, dict[str, str | int]] = {
+    "postgresql": {
+        "SHOW fsync": "on",
+        "SHOW synchronous_commit": "on",
+        "SHOW full_page_writes": "on",
+    },
+    "sqlite": {"PRAGMA journal_mode": "wal", "PRAGMA synchronous": 2},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One look at the installation; `fine` is False for what should be changed."""
+
+    fine: bool
+    what: str
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """All findings, in the order an operator would look; needs an application context."""
+    yield Finding(True, f"Askback lives at {settings.public_url}")  # noqa: FBT003
+    yield from _folder(settings)
+    yield from _database()
+    state = redis_state(settings.redis_url)
+    yield Finding(state != "degraded", f"Redis: {state}")
+    yield from _proxy(settings)
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    enough = files == resource.RLIM_INFINITY or files >= OPEN_FILES
+    yield Finding(enough, f"open files allowed: {files}, wanted: {OPEN_FILES}")
+
+
+def _folder(settings: Settings) -> Iterator[Finding]:
+    if settings.data_folder.exists():
+        closed = settings.data_folder.stat().st_mode & 0o077 == 0
+        what = "readable by its owner alone" if closed else "readable by others: chmod 700"
+        yield Finding(closed, f"data folder {settings.data_folder}: {what}")
+
+
+def _database() -> Iterator[Finding]:
+    kind = db.engine.dialect.name
+    try:
+        current = schema.present() == schema.newest()
+        what = "the schema is current" if current else "run: askback migrate"
+        yield Finding(current, f"{kind}: {what}")
+        with db.engine.connect() as connection:
+            for question, wanted in DURABLE[kind].items():
+                found = connection.scalar(text(question))
+                yield Finding(found == wanted, f"{kind}: {question} is {found}, wanted: {wanted}")
+        if current:
+            count = db.session.scalar(select(func.count()).select_from(Account))
+            yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
+    except SQLAlchemyError as error:
+        yield Finding(False, f"{kind}: {getattr(error, 'orig', error)}")  # noqa: FBT003
+
+
+NO_ACCOUNT = "accounts: none; make one with: askback creator link"
+
+
+def _proxy(settings: Settings) -> Iterator[Finding]:
+    if settings.secure:
+        known = settings.trusted_proxy is not None
+        what = settings.trusted_proxy or "none: all visitors share the address of the proxy"
+        yield Finding(known, f"trusted proxy: {what}")
