@@ -7,8 +7,10 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from tests.factories import make_form
 from webapp.config import Settings
 from webapp.database import utc_now
+from webapp.domain import drafts, publishing
 from webapp.domain.accounts import Account
 from webapp.domain.terms import Scope
 from webapp.oauth.tokens import issue_token
@@ -39,6 +41,7 @@ class Agent:
 
 
 Connect = Callable[..., Agent]
+Confirm = Callable[[str], None]
 
 
 @pytest.fixture
@@ -57,3 +60,45 @@ def connect(app: Flask, settings: Settings) -> Connect:
 def agent(connect: Connect, account: Account) -> Agent:
     """An agent of `account` with all four scopes."""
     return connect(account.id)
+
+
+def refusal(response: TestResponse) -> tuple[int, str]:
+    """Status and code of a failure, after a look at the shape that all failures share."""
+    body = response.json
+    assert body.keys() == {"error", "code", "message", "resolution"}
+    assert body["error"] == body["message"]
+    assert all(body.values())
+    return response.status_code, body["code"]
+
+
+@pytest.fixture
+def draft_id(agent: Agent) -> str:
+    """A draft with a title and two questions, as the agent made it."""
+    body = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]}
+    made: str = agent.post("/drafts", json=body).json["draftId"]
+    return made
+
+
+@pytest.fixture
+def confirm(app: Flask, account: Account) -> Callable[[str], None]:
+    """What the creator does in the browser: confirm the draft as it is now."""
+
+    def confirm(draft_id: str) -> None:
+        with app.app_context():
+            draft = drafts.get_draft(account.id, draft_id)
+            publishing.confirm_draft(
+                account.id,
+                draft_id,
+                revision=draft.revision,
+                shown_hash=draft.content_hash,
+                now=utc_now(),
+            )
+
+    return confirm
+
+
+@pytest.fixture
+def form(app: Flask, account: Account) -> Any:
+    """A published form of two questions, as a row of its columns."""
+    with app.app_context():
+        return make_form(account.id)

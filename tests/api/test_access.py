@@ -1,0 +1,192 @@
+"""Who may call what: every operation without a token, with every set of scopes, from elsewhere."""
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from api.operations import OPERATIONS
+from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
+from tests.factories import make_account, make_draft, make_form
+from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.terms import RevokedReason, Scope
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token, revoke_grant
+
+
+class Call(NamedTuple):
+    """An operation of the contract; `{}` stands for the id of a draft or a form."""
+
+    method: str
+    path: str
+    scope: Scope
+
+    def send(self, agent: Agent, found_id: str) -> TestResponse:
+        body = {"json": {}} if self.method != "GET" else {}
+        return agent.call(self.method, self.path.format(found_id), **body)
+
+    def owned(self, app: Flask, account_id: str) -> str:
+        """The id of an object of the account that this operation takes."""
+        with app.app_context():
+            made: Any = (make_draft if "/drafts" in self.path else make_form)(account_id)
+            return str(made.id)
+
+
+CALLS = {
+    "createServiceDraft": Call("POST", "/drafts", Scope.FORMS_WRITE),
+    "getServiceDraft": Call("GET", "/drafts/{}", Scope.FORMS_WRITE),
+    "updateServiceDraft": Call("PATCH", "/drafts/{}", Scope.FORMS_WRITE),
+    "publishServiceDraft": Call("POST", "/drafts/{}/publish", Scope.FORMS_WRITE),
+    "listService": Call("GET", "/forms", Scope.FORMS_READ),
+    "getService": Call("GET", "/forms/{}", Scope.FORMS_READ),
+    "getServiceResponses": Call("GET", "/forms/{}/responses", Scope.RESPONSES_READ),
+}
+WITH_ID = {name: call for name, call in CALLS.items() if "{}" in call.path}
+SCOPE_SETS = [chosen for size in range(5) for chosen in combinations(Scope, size)]
+METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/api"'
+
+every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+every_call_with_id = pytest.mark.parametrize("call", WITH_ID.values(), ids=WITH_ID.keys())
+
+
+def test_no_operation_is_left_out() -> None:
+    assert CALLS.keys() == {operation.id for operation in OPERATIONS}
+
+
+@every_call
+def test_without_a_token_the_answer_is_a_challenge(call: Call, client: FlaskClient) -> None:
+    response = client.open(f"/api{call.path}", method=call.method)
+
+    assert refusal(response) == (401, "authentication_required")
+    expected = f'Bearer {METADATA}, scope="{call.scope}"'
+    assert response.headers["WWW-Authenticate"] == expected
+
+
+@every_call
+@pytest.mark.parametrize("scopes", SCOPE_SETS, ids=" ".join)
+def test_every_operation_needs_its_own_scope(
+    call: Call, scopes: tuple[Scope, ...], connect: Connect, account: Account
+) -> None:
+    agent = connect(account.id, scopes)
+    found_id = call.owned(agent.app, account.id)
+
+    response = call.send(agent, found_id)
+
+    assert (response.status_code == 401) == (call.scope not in scopes)
+
+
+@every_call
+def test_a_missing_scope_is_asked_for_together_with_those_granted(
+    call: Call, connect: Connect, account: Account
+) -> None:
+    granted = set(ALL_SCOPES) - {call.scope}
+
+    response = call.send(connect(account.id, granted), "any")
+
+    challenge = response.headers["WWW-Authenticate"]
+    assert refusal(response) == (401, "authentication_required")
+    assert 'error="insufficient_scope"' in challenge
+    assert 'scope="forms:read forms:write responses:read"' in challenge
+
+
+@every_call_with_id
+def test_what_belongs_to_others_is_answered_like_what_does_not_exist(
+    call: Call, agent: Agent
+) -> None:
+    with agent.app.app_context():
+        stranger = make_account()
+    foreign = call.owned(agent.app, stranger.id)
+
+    theirs = call.send(agent, foreign)
+    nobodys = call.send(agent, foreign[:4] + "0" * 24)
+
+    assert theirs.status_code == nobodys.status_code == 404
+    assert theirs.json == nobodys.json
+
+
+@every_call_with_id
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "%00",
+        "a%00b",
+        "%FF",
+        "%C0%80",
+        "%ED%A0%80",
+        "..",
+        "%2e%2e",
+        "'",
+        "%25",
+        "\N{SNOWMAN}",
+        "x" * 9999,
+    ],
+)
+def test_a_strange_id_is_not_found(call: Call, hostile: str, agent: Agent) -> None:
+    code = "draft_not_found" if "/drafts" in call.path else "form_not_found"
+
+    assert refusal(call.send(agent, hostile)) == (404, code)
+
+
+@every_call_with_id
+@pytest.mark.parametrize("split", ["a%2Fb", "/", "%2F"])
+def test_an_id_with_a_slash_is_no_address(call: Call, split: str, agent: Agent) -> None:
+    assert refusal(call.send(agent, split)) == (404, "not_found")
+
+
+@every_call
+@pytest.mark.parametrize("name", ["access_token", "token"])
+def test_a_token_in_the_address_is_refused(
+    call: Call, name: str, agent: Agent, client: FlaskClient
+) -> None:
+    response = client.open(f"/api{call.path}", method=call.method, query_string={name: agent.token})
+
+    assert refusal(response) == (401, "authentication_required")
+    assert 'error="invalid_request"' in response.headers["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Basic YTpi", "Bearer", "Bearer ", "Bearer x", "askat_x", "Bearer askat_" + "x" * 43, "\xff"],
+)
+def test_what_is_no_token_of_ours_is_refused(header: str, client: FlaskClient) -> None:
+    response = client.get("/api/forms", headers={"Authorization": header})
+
+    assert refusal(response) == (401, "authentication_required")
+    assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
+
+
+def test_a_token_for_mcp_does_not_open_the_api(
+    app: Flask, settings: Settings, account: Account
+) -> None:
+    with app.app_context():
+        token = issue_token(account.id, ALL_SCOPES, settings.mcp_url, now=utc_now())
+
+    response = Agent(app, token).get("/forms")
+
+    assert refusal(response) == (401, "authentication_required")
+
+
+def test_a_disconnected_agent_is_refused_at_once(agent: Agent) -> None:
+    from sqlalchemy import select
+
+    from webapp.database import db
+
+    before = agent.get("/forms").status_code
+    with agent.app.app_context():
+        grant_id = db.session.scalars(select(OAuthGrant.id)).one()
+        revoke_grant(grant_id, RevokedReason.DISCONNECTED, now=utc_now())
+        db.session.commit()
+
+    assert (before, agent.get("/forms").status_code) == (200, 401)
+
+
+def test_no_answer_sets_or_reads_a_cookie(agent: Agent) -> None:
+    response = agent.get("/forms")
+
+    assert "Set-Cookie" not in response.headers
+    assert "Cookie" not in response.headers.get("Vary", "")

@@ -1,0 +1,191 @@
+"""createServiceDraft"""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from tests.api.conftest import Agent, Connect, refusal
+from tests.databases import both_databases
+from tests.factories import make_account
+from webapp.database import db
+from webapp.domain.accounts import Account
+from webapp.domain.drafts import Draft
+
+KEY = {"Idempotency-Key": "0d3f"}
+
+
+def test_it_works(agent: Agent) -> None:
+    questions = ["What went wrong?", {"id": "who", "text": "Who?", "context": "A first name"}]
+
+    response = agent.post("/drafts", json={"title": "Rota", "questions": questions})
+
+    body = response.json
+    made_id = body["questions"][0]["id"]
+    assert response.status_code == 201
+    assert body == {
+        "draftId": body["draftId"],
+        "status": "draft",
+        "title": "Rota",
+        "goal": None,
+        "questions": [
+            {"id": made_id, "text": "What went wrong?"},
+            {"id": "who", "text": "Who?", "context": "A first name"},
+        ],
+        "settings": {
+            "followUpMode": "none",
+            "responseMode": "voice_preferred",
+            "responseLimit": "multiple",
+            "maxFollowupsPerQuestion": 0,
+            "maxTotalQuestions": None,
+        },
+        "publishedFormId": None,
+        "shareUrl": None,
+    }
+    assert body["draftId"].startswith("drf_")
+    assert made_id.startswith("q_")
+
+
+def test_the_draft_says_where_its_creator_reviews_it(agent: Agent) -> None:
+    response = agent.post("/drafts", json={})
+
+    review = f"http://127.0.0.1:8000/drafts/{response.json['draftId']}"
+    assert response.headers["Link"] == f'<{review}>; rel="edit-form"'
+
+
+def test_a_new_draft_is_at_revision_one(agent: Agent) -> None:
+    assert agent.post("/drafts", json={}).headers["ETag"] == '"1"'
+
+
+def test_no_cache_keeps_a_draft(agent: Agent) -> None:
+    assert agent.post("/drafts", json={}).headers["Cache-Control"] == "private, no-store"
+
+
+def test_an_empty_object_makes_an_empty_draft(agent: Agent) -> None:
+    body = agent.post("/drafts", json={}).json
+
+    assert (body["title"], body["questions"]) == ("", [])
+
+
+def test_every_setting_is_kept(agent: Agent) -> None:
+    settings = {
+        "followUpMode": "deep_dive",
+        "responseMode": "text_only",
+        "responseLimit": "one",
+        "maxFollowupsPerQuestion": 3,
+        "maxTotalQuestions": 12,
+    }
+
+    assert agent.post("/drafts", json=settings).json["settings"] == settings
+
+
+def test_an_empty_goal_is_none(agent: Agent) -> None:
+    assert agent.post("/drafts", json={"goal": ""}).json["goal"] is None
+
+
+def test_the_private_context_is_not_returned(agent: Agent) -> None:
+    response = agent.post("/drafts", json={"context": "they are leaving", "followUpMode": "smart"})
+
+    assert "they are leaving" not in response.text
+
+
+def test_the_longest_title_in_emoji_is_accepted(agent: Agent) -> None:
+    assert agent.post("/drafts", json={"title": "\N{GRINNING FACE}" * 120}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "field"),
+    [
+        ({"title": "x" * 121}, "validation_failed", "title"),
+        ({"goal": "x" * 2001}, "validation_failed", "goal"),
+        ({"context": "x" * 4001}, "validation_failed", "context"),
+        ({"questions": []}, "validation_failed", "questions"),
+        ({"questions": ["x"] * 21}, "validation_failed", "questions"),
+        ({"questions": [{"id": "a"}]}, "validation_failed", "questions[0].text"),
+        ({"questions": [{"id": "", "text": "x"}]}, "validation_failed", "questions[0].id"),
+        ({"questions": [{"id": None, "text": "x"}]}, "validation_failed", "questions[0].id"),
+        ({"questions": [{"id": "a", "text": "x"}] * 2}, "validation_failed", "questions[0].id"),
+        ({"followUpMode": "clever"}, "validation_failed", "followUpMode"),
+        ({"maxFollowupsPerQuestion": 51}, "validation_failed", "maxFollowupsPerQuestion"),
+        ({"maxTotalQuestions": None}, "validation_failed", "maxTotalQuestions"),
+        ({"maxTotalQuestions": True}, "validation_failed", "maxTotalQuestions"),
+        ({"status": "published"}, "unknown_field", "status"),
+        ({"accountId": "acc_x"}, "unknown_field", "accountId"),
+        ({"publishedFormId": "frm_x"}, "unknown_field", "publishedFormId"),
+        ({"questions": [{"text": "x", "hint": "y"}]}, "unknown_field", "questions[0].hint"),
+        ({"followUpMode": "smart"}, "context_required", "context"),
+        ({"followUpMode": "smart", "context": " \n"}, "context_required", "context"),
+        ({"goal": "a\x00b"}, "invalid_text", "goal"),
+        ({"title": "a\nb"}, "invalid_text", "title"),
+        ({"title": "a\u202eb"}, "invalid_text", "title"),
+        ([], "validation_failed", "body"),
+        ("x", "validation_failed", "body"),
+    ],
+)
+def test_a_wrong_field_is_named(body: Any, code: str, field: str, agent: Agent) -> None:
+    response = agent.post("/drafts", json=body)
+
+    assert refusal(response) == (400, code)
+    assert response.json["message"].startswith(f"{field}: ")
+
+
+def test_a_refused_draft_is_not_stored(agent: Agent) -> None:
+    agent.post("/drafts", json={"followUpMode": "smart"})
+
+    with agent.app.app_context():
+        assert db.session.scalar(select(func.count()).select_from(Draft)) == 0
+
+
+def test_seven_point_zero_is_a_whole_number(agent: Agent) -> None:
+    body = agent.post("/drafts", json={"maxTotalQuestions": 7.0}).json
+
+    assert body["settings"]["maxTotalQuestions"] == 7
+
+
+@both_databases
+def test_a_repeat_with_the_same_key_makes_no_second_draft(agent: Agent) -> None:
+    first = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+    second = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+
+    assert (second.status_code, second.json) == (201, first.json)
+
+
+def test_a_repeat_returns_the_draft_as_it_was_created(agent: Agent) -> None:
+    first = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+    agent.patch(f"/drafts/{first.json['draftId']}", json={"title": "Changed"})
+
+    second = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+
+    assert (second.json, second.headers["ETag"]) == (first.json, '"1"')
+
+
+def test_a_key_is_not_reused_for_another_body(agent: Agent) -> None:
+    agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+
+    second = agent.post("/drafts", json={"title": "Another"}, headers=KEY)
+
+    assert refusal(second) == (400, "idempotency_key_reused")
+
+
+def test_two_accounts_may_use_the_same_key(agent: Agent, connect: Connect) -> None:
+    with agent.app.app_context():
+        stranger = connect(make_account().id)
+
+    first = agent.post("/drafts", json={}, headers=KEY)
+    second = stranger.post("/drafts", json={}, headers=KEY)
+
+    assert first.json["draftId"] != second.json["draftId"]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256])
+def test_a_key_has_one_to_255_characters(key: str, agent: Agent) -> None:
+    response = agent.post("/drafts", json={}, headers={"Idempotency-Key": key})
+
+    assert refusal(response) == (400, "validation_failed")
+
+
+def test_the_draft_belongs_to_the_connected_account(agent: Agent, account: Account) -> None:
+    made = agent.post("/drafts", json={}).json["draftId"]
+
+    with agent.app.app_context():
+        assert db.session.get_one(Draft, made).account_id == account.id

@@ -1,0 +1,229 @@
+"""getServiceResponses"""
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Agent, refusal
+from tests.factories import make_answer, make_form, make_response
+from webapp.database import utc_now
+from webapp.domain import responding
+from webapp.domain.accounts import Account
+
+
+@pytest.fixture
+def answered(agent: Agent, form: Any) -> Any:
+    """The form with one completed response of one answer."""
+    with agent.app.app_context():
+        make_response(form, name="Kim")
+    return form
+
+
+def read(agent: Agent, form: Any, since: str | None = None) -> Any:
+    query = {} if since is None else {"since": since}
+    response = agent.get(f"/forms/{form.id}/responses", query_string=query)
+    assert response.status_code == 200
+    return response.json
+
+
+def test_it_works(agent: Agent, answered: Any) -> None:
+    body = read(agent, answered)
+
+    session = body["responses"][0]
+    answer = session["answers"][0]
+    assert body == {
+        "form": {
+            "formId": answered.id,
+            "title": "Rota",
+            "goal": None,
+            "questions": answered.questions,
+            "settings": {
+                "followUpMode": "none",
+                "responseMode": "voice_preferred",
+                "responseLimit": "multiple",
+                "maxFollowupsPerQuestion": 0,
+                "maxTotalQuestions": None,
+            },
+            "status": "published",
+        },
+        "status": "published",
+        "responseCount": 1,
+        "returnedResponseCount": 1,
+        "returnedAnswerCount": 1,
+        "hasResponses": True,
+        "latestResponseAt": session["submittedAt"],
+        "nextSince": session["submittedAt"],
+        "responses": [
+            {
+                "sessionId": session["sessionId"],
+                "responderName": "Kim",
+                "status": "completed",
+                "submittedAt": session["submittedAt"],
+                "createdAt": session["createdAt"],
+                "answers": [
+                    {
+                        "id": answer["id"],
+                        "questionId": answered.questions[0]["id"],
+                        "questionText": "Who changed it?",
+                        "answerText": "Me",
+                        "answerTruncated": False,
+                        "attachments": [],
+                        "responseType": "text",
+                        "questionKind": "scripted",
+                        "parentQuestionId": None,
+                        "respondedAt": answer["respondedAt"],
+                    }
+                ],
+            }
+        ],
+        "truncated": False,
+    }
+
+
+def test_a_form_without_answers_has_no_cursor(agent: Agent, form: Any) -> None:
+    body = read(agent, form)
+
+    assert body["nextSince"] is None
+    assert body["responses"] == []
+    assert not body["hasResponses"]
+
+
+def test_an_answer_is_returned_before_the_response_is_sent(agent: Agent, form: Any) -> None:
+    with agent.app.app_context():
+        make_answer(form, "key")
+
+    body = read(agent, form)
+
+    assert body["responses"][0]["status"] == "in_progress"
+    assert body["responses"][0]["submittedAt"] is None
+    assert (body["hasResponses"], body["responseCount"]) == (True, 0)
+
+
+def test_nothing_is_returned_twice(agent: Agent, answered: Any) -> None:
+    cursor = read(agent, answered)["nextSince"]
+
+    body = read(agent, answered, cursor)
+
+    assert (body["responses"], body["nextSince"]) == ([], cursor)
+    assert body["responseCount"] == 1
+
+
+def test_a_completion_without_new_answers_is_returned(agent: Agent, form: Any) -> None:
+    with agent.app.app_context():
+        make_answer(form, "key")
+    cursor = read(agent, form)["nextSince"]
+    with agent.app.app_context():
+        responding.complete_response(form.share_token, "key", responder_name="", now=utc_now())
+
+    body = read(agent, form, cursor)
+
+    assert [session["answers"] for session in body["responses"]] == [[]]
+    assert body["responses"][0]["status"] == "completed"
+
+
+def test_a_page_holds_200_items_and_says_that_more_follow(agent: Agent, form: Any) -> None:
+    with agent.app.app_context():
+        for number in range(201):
+            make_answer(form, f"key {number}")
+
+    first = read(agent, form)
+    second = read(agent, form, first["nextSince"])
+
+    assert (first["truncated"], first["returnedAnswerCount"]) == (True, 200)
+    assert (second["truncated"], second["returnedAnswerCount"]) == (False, 1)
+
+
+def test_the_longest_answer_is_returned_whole(agent: Agent, form: Any) -> None:
+    text = "\N{GRINNING FACE}" * 20_000
+    with agent.app.app_context():
+        make_answer(form, "key", text=text)
+
+    answer = read(agent, form)["responses"][0]["answers"][0]
+
+    assert (answer["answerText"] == text, answer["answerTruncated"]) == (True, False)
+
+
+def test_answers_come_back_as_they_were_sent(agent: Agent, form: Any) -> None:
+    text = "  <b>é\u0301\r\n\u202e'; DROP TABLE answers; --  "
+    with agent.app.app_context():
+        make_answer(form, "key", text=text)
+
+    assert read(agent, form)["responses"][0]["answers"][0]["answerText"] == text
+
+
+def test_a_deleted_private_context_byte_is_nowhere(agent: Agent, account: Account) -> None:
+    with agent.app.app_context():
+        form = make_form(account.id, context="they are leaving")
+        make_response(form)
+
+    assert "they are leaving" not in agent.get(f"/forms/{form.id}/responses").text
+
+
+@pytest.mark.parametrize(
+    ("since", "echoed"),
+    [
+        ("2999-01-01T00:00:00Z", "2999-01-01T00:00:00.000Z"),
+        ("2999-01-01T00:00:00.123456789Z", "2999-01-01T00:00:00.123Z"),
+        ("2999-01-01T01:00:00.1+01:00", "2999-01-01T00:00:00.100Z"),
+        ("2999-01-01T01:00:00 01:00", "2999-01-01T00:00:00.000Z"),
+        ("2999-01-01t00:00:00z", "2999-01-01T00:00:00.000Z"),
+        ("2998-12-31T23:30:00-00:30", "2999-01-01T00:00:00.000Z"),
+        ("2998-12-31T23:59:60Z", "2999-01-01T00:00:00.000Z"),
+        ("9999-12-31T23:59:59.999-23:59", "9999-12-31T23:59:59.999Z"),
+    ],
+)
+def test_a_future_cursor_is_echoed_in_utc(
+    since: str, echoed: str, agent: Agent, answered: Any
+) -> None:
+    body = read(agent, answered, since)
+
+    assert (body["responses"], body["nextSince"]) == ([], echoed)
+
+
+def test_an_unencoded_plus_arrives_as_a_space_and_is_understood(
+    agent: Agent, answered: Any
+) -> None:
+    response = agent.get(f"/forms/{answered.id}/responses?since=2999-01-01T01:00:00+01:00")
+
+    assert response.json["nextSince"] == "2999-01-01T00:00:00.000Z"
+
+
+@pytest.mark.parametrize("since", ["1970-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59"])
+def test_a_cursor_of_long_ago_returns_everything(since: str, agent: Agent, answered: Any) -> None:
+    assert read(agent, answered, since)["returnedAnswerCount"] == 1
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        "",
+        "yesterday",
+        "1763721600",
+        "2026-11-21",
+        "2026-11-21T10:40:00",
+        "2026-11-21T10:40Z",
+        "2026-02-30T10:40:00Z",
+        "2026-11-21T24:00:00Z",
+        "2026-11-21T10:60:00Z",
+        "2026-11-21T10:40:61Z",
+        "2026-11-21T10:40:00+24:00",
+        "2026-11-21T10:40:00.Z",
+        "2026-11-21T10:40:00Z\n",
+        "0000-01-01T00:00:00Z",
+        "12026-11-21T10:40:00Z",
+        "-026-11-21T10:40:00Z",
+        "٢٠٢٦-11-21T10:40:00Z",
+        "\x00",
+        "x" * 10_000,
+    ],
+)
+def test_what_is_no_moment_is_refused(since: str, agent: Agent, form: Any) -> None:
+    response = agent.get(f"/forms/{form.id}/responses", query_string={"since": since})
+
+    assert refusal(response) == (400, "invalid_since")
+
+
+def test_other_parameters_are_ignored(agent: Agent, answered: Any) -> None:
+    response = agent.get(f"/forms/{answered.id}/responses?limit=1&%FF=%FF")
+
+    assert response.status_code == 200

@@ -1,0 +1,124 @@
+"""getServiceDraft, the extension that tells an agent what its creator did"""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.api.conftest import Agent, Confirm, refusal
+from webapp.domain import drafts
+from webapp.domain.accounts import Account
+
+
+def test_it_works(agent: Agent, draft_id: str) -> None:
+    response = agent.get(f"/drafts/{draft_id}")
+
+    assert response.status_code == 200
+    assert response.json["questions"][0]["text"] == "Who changed it?"
+    assert response.headers["ETag"] == '"1"'
+    assert response.headers["Askback-Confirmation"] == "none"
+
+
+def test_a_confirmed_draft_says_so(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+    confirm(draft_id)
+
+    assert agent.get(f"/drafts/{draft_id}").headers["Askback-Confirmation"] == "current"
+
+
+def test_a_change_makes_the_confirmation_stale(
+    agent: Agent, draft_id: str, confirm: Confirm
+) -> None:
+    confirm(draft_id)
+    agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
+
+    assert agent.get(f"/drafts/{draft_id}").headers["Askback-Confirmation"] == "stale"
+
+
+def test_a_published_draft_carries_its_form(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+    confirm(draft_id)
+    published = agent.post(f"/drafts/{draft_id}/publish").json
+
+    body = agent.get(f"/drafts/{draft_id}").json
+
+    assert body["status"] == "published"
+    assert (body["publishedFormId"], body["shareUrl"]) == (
+        published["formId"],
+        published["shareUrl"],
+    )
+
+
+@pytest.mark.parametrize("wait", ["-1", "26", "1.5", "x", "", "1e1", "²", "0" * 5000])
+def test_a_wrong_wait_is_refused(wait: str, agent: Agent, draft_id: str) -> None:
+    response = agent.get(f"/drafts/{draft_id}", query_string={"wait": wait})
+
+    assert refusal(response) == (400, "validation_failed")
+    assert response.json["message"].startswith("wait: ")
+
+
+def test_a_wait_ends_when_nothing_happens(agent: Agent, draft_id: str) -> None:
+    started = time.monotonic()
+
+    response = agent.get(f"/drafts/{draft_id}?wait=1")
+
+    assert response.headers["Askback-Confirmation"] == "none"
+    assert 0.9 < time.monotonic() - started < 3
+
+
+def test_a_confirmed_draft_is_not_waited_for(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+    confirm(draft_id)
+    started = time.monotonic()
+
+    agent.get(f"/drafts/{draft_id}?wait=25")
+
+    assert time.monotonic() - started < 1
+
+
+def while_waiting(agent: Agent, draft_id: str, happens: Callable[[], object]) -> float:
+    """Seconds from the event to the answer of a wait that began before."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(agent.get, f"/drafts/{draft_id}?wait=25")
+        time.sleep(0.3)
+        assert not waiting.done()
+        happens()
+        happened = time.monotonic()
+        waiting.result(10)
+        return time.monotonic() - happened
+
+
+def test_a_confirmation_ends_a_wait(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+    assert while_waiting(agent, draft_id, lambda: confirm(draft_id)) < 2
+
+
+def test_a_change_by_an_agent_ends_a_wait_at_once(agent: Agent, draft_id: str) -> None:
+    def change() -> None:
+        agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
+
+    assert while_waiting(agent, draft_id, change) < 0.5
+
+
+def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Account) -> None:
+    def discard() -> None:
+        with agent.app.app_context():
+            drafts.discard_draft(account.id, draft_id)
+
+    assert while_waiting(agent, draft_id, discard) < 2
+
+
+def test_waits_hold_no_database_connection(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+    crowd = 40
+    started = threading.Barrier(crowd + 1)
+
+    def wait() -> int:
+        started.wait()
+        return agent.get(f"/drafts/{draft_id}?wait=25").status_code
+
+    with ThreadPoolExecutor(crowd) as pool:
+        waits = [pool.submit(wait) for _ in range(crowd)]
+        started.wait()
+        time.sleep(0.5)
+        confirm(draft_id)
+        answered = [waiting.result(10) for waiting in waits]
+
+    assert answered == [200] * crowd
