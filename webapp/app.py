@@ -25,6 +25,7 @@ from webapp.pages import (
     respond,
     sign_in,
 )
+from webapp.sessions import BrowserSessions
 
 __all__ = ["create_app", "settings"]
 
@@ -57,6 +58,7 @@ def create_app(config: Settings) -> Flask:
         SQLALCHEMY_ENGINE_OPTIONS=engine_options(config.database_url),
     )
     app.jinja_env.undefined = StrictUndefined
+    app.session_interface = BrowserSessions()
     logs.init_app(app)
     security.init_app(app, config)
     hosts.init_app(app, config)
