@@ -1,0 +1,223 @@
+"""The creator's pages in a real browser: keyboard, focus, swaps, and all of it without scripts."""
+
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.cafe import ROTA, write
+from tests.browser.conftest import Place
+from tests.browsing import window
+from webapp.database import utc_now
+from webapp.domain import drafts
+from webapp.domain.draft_input import parse_draft_input
+from webapp.domain.drafts import Draft
+
+Desk = Callable[..., AbstractContextManager[Page]]
+
+
+@pytest.fixture
+def draft(place: Place) -> Draft:
+    """A draft of this test's own."""
+    with place.app.app_context():
+        return write(place.cafe.account_id, ROTA, None, utc_now())
+
+
+@pytest.fixture
+def desk(place: Place) -> Desk:
+    """Opens a quiet window of the signed-in creator."""
+
+    def opened(*, refused: Collection[int] = (), **options: object) -> AbstractContextManager[Page]:
+        return window(
+            place.browser, place.address, refused=refused, storage_state=place.signed_in, **options
+        )
+
+    return opened
+
+
+def stored(place: Place, draft: Draft) -> Draft:
+    with place.app.app_context():
+        return drafts.get_draft(draft.account_id, draft.id)
+
+
+def by_agent(place: Place, draft: Draft, **fields: object) -> None:
+    with place.app.app_context():
+        changes = parse_draft_input(fields)
+        drafts.update_draft(draft.account_id, draft.id, changes, author="grt_1", now=utc_now())
+
+
+def saved(page: Page, revision: int) -> None:
+    expect(page.locator("#said")).to_have_text(f"Saved as revision {revision}.")
+
+
+def test_a_title_is_edited_by_keyboard_alone(place: Place, desk: Desk, draft: Draft) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit title").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+        page.keyboard.press("Control+a")
+        page.keyboard.type("A better title")
+        page.keyboard.press("Enter")
+        saved(page, 2)
+
+        expect(page.get_by_role("link", name="Edit title")).to_be_focused()
+        expect(page).to_have_title("A better title · Askback")
+    assert stored(place, draft).title == "A better title"
+
+
+def test_control_and_enter_saves_paper_and_escape_leaves_it(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit question 2").click()
+        page.get_by_role("textbox", name="Question", exact=True).fill("First line\nSecond line")
+        page.keyboard.press("Control+Enter")
+        saved(page, 2)
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+        page.get_by_role("link", name="Edit goal").click()
+        page.get_by_role("textbox", name="Goal").fill("Never saved")
+        page.keyboard.press("Escape")
+
+        expect(page.get_by_role("link", name="Edit goal")).to_be_focused()
+    assert stored(place, draft).questions[1]["text"] == "First line\nSecond line"
+    assert stored(place, draft).goal == ROTA["goal"]
+
+
+def test_questions_are_added_moved_and_removed_in_place(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Add a question").click()
+        page.get_by_role("textbox", name="Question", exact=True).fill("What else?")
+        page.get_by_role("button", name="Save", exact=True).click()
+        saved(page, 2)
+        page.get_by_role("button", name="Move question 4 up").click()
+        saved(page, 3)
+        expect(page.get_by_role("link", name="Edit question 3")).to_be_focused()
+        page.get_by_role("link", name="Remove question 1").click()
+        expect(page.get_by_role("link", name="Keep")).to_be_focused()
+        page.get_by_role("button", name="Remove", exact=True).click()
+        saved(page, 4)
+
+        expect(page.get_by_text("Question 1 of 3")).to_be_visible()
+    texts = [question["text"] for question in stored(place, draft).questions]
+    asked = [question["text"] for question in ROTA["questions"]]
+    assert texts == [asked[1], "What else?", asked[2]]
+
+
+def test_arrow_keys_through_the_settings_lose_nothing(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("radio", name="Smart").focus()
+        for key in ("ArrowDown", "ArrowUp", "ArrowUp"):
+            page.keyboard.press(key)
+        expect(page.get_by_text("Nobody is asked more than 3 questions.")).to_be_visible()
+        page.get_by_role("radio", name="One For one").check()
+        page.wait_for_load_state("networkidle")
+
+        expect(page.get_by_role("radio", name="None People")).to_be_checked()
+        expect(page.get_by_role("alert")).to_have_count(0)
+    kept = stored(place, draft)
+    assert (kept.follow_up_mode, kept.response_limit) == ("none", "one")
+
+
+def test_an_open_editor_goes_on_after_another_part_was_saved(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit goal").click()
+        page.get_by_role("textbox", name="Goal").fill("A new goal")
+        page.get_by_role("radio", name="Type only").check()
+        saved(page, 2)
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        saved(page, 3)
+
+    assert stored(place, draft).goal == "A new goal"
+
+
+def test_an_editor_opened_before_another_change_still_meets_it(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[409]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit goal").click()
+        page.get_by_role("textbox", name="Goal").fill("Mine")
+        page.get_by_role("link", name="Edit title").click()
+        page.get_by_role("textbox", name="Title").fill("My title")
+        by_agent(place, draft, goal="From the agent")
+        page.locator("#title").get_by_role("button", name="Save").click()
+        page.get_by_role("button", name="Keep mine").click()
+        saved(page, 3)
+        page.locator("#goal").get_by_role("button", name="Save").click()
+
+        expect(page.get_by_role("alert")).to_contain_text("From the agent")
+        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Mine")
+        page.get_by_role("link", name="Take theirs").click()
+        expect(page.locator("#goal")).to_contain_text("From the agent")
+    kept = stored(place, draft)
+    assert (kept.title, kept.goal) == ("My title", "From the agent")
+
+
+def test_a_text_that_is_too_long_stays_under_the_fingers(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[422]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit title").click()
+        page.get_by_role("textbox", name="Title").fill("x" * 121)
+        page.keyboard.press("Enter")
+
+        expect(page.locator(".field__error")).to_contain_text("longer than 120 characters")
+        expect(page.get_by_role("textbox", name="Title")).to_have_value("x" * 121)
+        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+    assert stored(place, draft).revision == 1
+
+
+def test_the_preview_walks_through_the_questions(desk: Desk, draft: Draft) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.locator("#preview").get_by_role("link", name="Question 2").click()
+
+        expect(page.locator("#preview .question")).to_have_text(ROTA["questions"][1]["text"])
+
+
+def test_the_link_is_copied(place: Place, desk: Desk) -> None:
+    with desk(permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.goto(place.cafe.share)
+        page.get_by_role("button", name="Copy").click()
+        expect(page.get_by_text("Copied.")).to_be_visible()
+
+        copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == place.address + place.cafe.asks
+
+
+def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft) -> None:
+    with desk(java_script_enabled=False) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit title").click()
+        page.get_by_role("textbox", name="Title").fill("Without scripts")
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_role("button", name="Move question 1 down").click()
+        page.get_by_role("radio", name="None People").check()
+        page.get_by_role("button", name="Save settings").click()
+        page.get_by_role("link", name="Remove question 3").click()
+        page.get_by_role("button", name="Remove", exact=True).click()
+        page.get_by_role("link", name="Check and confirm").click()
+        page.get_by_role("button", name="Publish now").click()
+
+        expect(page.get_by_role("heading", level=1)).to_have_text("It is out. Send it to someone.")
+    asked = [question["text"] for question in ROTA["questions"]]
+    kept = stored(place, draft)
+    assert [question["text"] for question in kept.questions] == [asked[1], asked[0]]
+    assert (kept.title, kept.follow_up_mode, kept.status) == (
+        "Without scripts",
+        "none",
+        "published",
+    )
