@@ -1,10 +1,14 @@
-"""Creators in front of their desk."""
+"""Creators in front of their desk, and respondents with a slip."""
+
+from typing import Any
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 
-from tests.factories import make_account
+from tests.factories import make_account, make_form
 from tests.pages.creator import Creator, creator
+from tests.pages.respondent import Respondent, arrive
 from webapp.domain.accounts import Account
 
 
@@ -18,3 +22,16 @@ def stranger(app: Flask) -> Creator:
     """Another creator on the same installation."""
     with app.app_context():
         return creator(app, make_account(name="Bo Stranger"))
+
+
+@pytest.fixture
+def form(app: Flask, account: Account) -> Any:
+    """A published form of two questions."""
+    with app.app_context():
+        return make_form(account.id)
+
+
+@pytest.fixture
+def respondent(client: FlaskClient, form: Any) -> Respondent:
+    """Somebody who opened the link of `form`."""
+    return arrive(client, form)

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from webapp.database import begin_write, db, new_id
 from webapp.domain.counts import Reached, count_completion, count_questions
-from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.errors import InvalidInput, StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 from webapp.domain.places import (
@@ -166,14 +166,16 @@ def complete_response(
     return True
 
 
-def withdraw_response(share_token: str, session_key: str) -> None:
-    """Delete the session with all its answers and lower the counts; a `one` form takes answers
-    again. Takes no stamp. raises NotFound when there is no such session (any more).
+def withdraw_response(share_token: str, session_key: str) -> bool:
+    """Delete the session with all its answers and lower the counts; False when it is gone already.
+
+    A `one` form takes answers again. Takes no stamp.
     """
     begin_write()
     place = find_place(share_token, session_key)
     if place is None:
-        raise NotFound("not_found", "There is no such response.", "It may be deleted already.")
+        db.session.rollback()
+        return False
     reached = _reached(place)
     db.session.execute(delete(Answer).where(Answer.session_id == place.session_id))
     db.session.execute(delete(ResponseSession).where(ResponseSession.id == place.session_id))
@@ -182,10 +184,12 @@ def withdraw_response(share_token: str, session_key: str) -> None:
         count_completion(place.form_id, place.completed_stamp, change=-1)
     count_questions(place.form_id, reached)
     db.session.commit()
+    return True
 
 
 def _clean_name(name: str) -> str | None:
-    name = " ".join(name.split())
+    """The name in one line, without the characters that steer how others are drawn."""
+    name = " ".join("".join(c for c in name if c.isprintable() or c.isspace()).split())
     if len(name) > RESPONDER_NAME_MAX_CHARS:
         raise InvalidInput(
             "name_too_long",

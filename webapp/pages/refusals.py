@@ -78,6 +78,9 @@ def _too_fast(error: RateLimitExceeded) -> Response:
 def _storage_failed(_error: Exception) -> Response:
     """The database is locked, full or away."""
     db.session.rollback()
+    if request.method != "POST":
+        away = HTTPStatus.SERVICE_UNAVAILABLE
+        return errors.problem(errors.PROBLEMS[away], away)
     return slips.held(
         typed("answer"),
         status=HTTPStatus.SERVICE_UNAVAILABLE,
@@ -86,10 +89,19 @@ def _storage_failed(_error: Exception) -> Response:
 
 
 def _outcome(error: Outcome) -> Response:
-    """A refusal, on the page it belongs to."""
+    """A refusal, on the page it belongs to; drawing that page may meet a refusal of its own."""
     db.session.rollback()
     draw = PAGES.get(error.code)
-    return draw(error, *_visit()) if draw else errors.outcome(error)
+    if draw is None:
+        return errors.outcome(error)
+    try:
+        return draw(error, *_visit())
+    except Outcome as worse:
+        return errors.outcome(worse)
+    except HTTPException as worse:
+        return errors.http_problem(worse)
+    except STORAGE_FAILURES as worse:
+        return _storage_failed(worse)
 
 
 def _visit() -> tuple[slips.Visit, int]:
