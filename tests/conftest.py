@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from ipaddress import ip_address
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from redis.exceptions import RedisError
 from sqlalchemy import delete
 
 from tests.factories import make_account
@@ -18,6 +20,7 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
+from webapp.extensions import limiter
 
 pytest_plugins = ["tests.services"]
 
@@ -96,6 +99,8 @@ def app(settings: Settings, applications: dict[Settings, Flask]) -> Iterator[Fla
             db.create_all()
     yield applications[settings]
     delete_rows(applications[settings])
+    with suppress(RedisError):  # a test may have bound the limiter to a Redis that has gone
+        limiter.reset()
 
 
 def delete_rows(app: Flask) -> None:

@@ -1,0 +1,47 @@
+"""Nothing grows past what can be read at once."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILE_LINES = {".py": 450, ".html": 120, ".css": 350, ".js": 250}
+FUNCTION_LINES = 50
+CODE = ("webapp", "api", "jobs", "static", "templates", "tests")
+WRITTEN_BY_TOOLS = "webapp/migrations/versions"
+
+
+def files(*endings: str) -> list[str]:
+    found = (path for folder in CODE for path in (ROOT / folder).rglob("*"))
+    names = (str(path.relative_to(ROOT)) for path in found if path.suffix in endings)
+    return sorted(name for name in names if not name.startswith(WRITTEN_BY_TOOLS))
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Without the docstring, which may explain at length."""
+    documented = ast.get_docstring(function) is not None
+    first = function.body[0].end_lineno if documented else function.lineno
+    return (function.end_lineno or 0) - (first or 0)
+
+
+@pytest.mark.parametrize("name", files(*FILE_LINES))
+def test_no_file_is_too_long(name: str) -> None:
+    assert len((ROOT / name).read_text().splitlines()) <= FILE_LINES[Path(name).suffix]
+
+
+@pytest.mark.parametrize("name", files(".py"))
+def test_no_function_is_too_long(name: str) -> None:
+    lengths = {
+        function.name: lines_of(function)
+        for function in functions(ast.parse((ROOT / name).read_text()))
+    }
+
+    assert {found: lines for found, lines in lengths.items() if lines > FUNCTION_LINES} == {}
