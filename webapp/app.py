@@ -7,7 +7,7 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import api
-from webapp import assets, health, hosts, logs, security, waiting
+from webapp import assets, health, hosts, logs, openings, security, waiting
 from webapp.config import Settings, settings
 from webapp.database import db, engine_options, prepare_engine
 from webapp.extensions import babel, csrf, htmx, init_limiter, migrate
@@ -73,6 +73,7 @@ def create_app(config: Settings) -> Flask:
     server.init_app(app)
     babel.init_app(app)
     waiting.init_app(app)
+    openings.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)

@@ -24,6 +24,7 @@ from webapp.doctor import examine
 from webapp.domain.accounts import Account, clean_email, create_account, has_account, make_invite
 from webapp.domain.errors import Outcome
 from webapp.domain.terms import Scope
+from webapp.housekeeping import keeping_house
 from webapp.oauth.registration import Refused, create_client
 from webapp.oauth.tokens import issue_token
 from webapp.server import Server
@@ -218,7 +219,8 @@ def _serve(app: Flask, settings: Settings) -> None:
     server.stop_on_signals()
     logs.configure()
     click.echo(f"Askback runs on {settings.public_url}")
-    server.run()
+    with keeping_house(app):
+        server.run()
     click.echo("Askback has stopped; everything answered is saved.")
 
 

@@ -40,7 +40,7 @@ def full_form(account_id: str) -> Any:
     drafts.mark_seen(account_id, form.draft_id, now=utc_now())
     make_response(form)
     make_answer(form, secrets.token_hex(16), 1)
-    store_openings({form.id: 7})
+    store_openings({form.share_token: 7})
     return form
 
 

@@ -88,9 +88,9 @@ def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
 
 
 def store_openings(openings: Mapping[str, int]) -> None:
-    """Add what was gathered, by form id, in one transaction; forms that are gone are left out."""
+    """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
     begin_write()
-    rows = [{"form_id": form_id, "change": n} for form_id, n in sorted(openings.items())]
+    rows = [{"share_token": token, "change": n} for token, n in sorted(openings.items())]
     db.session.execute(_ADD_OPENINGS, rows)
     db.session.commit()
 
@@ -134,6 +134,7 @@ _ADD_DAY = text(
     " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
 )
 _ADD_OPENINGS = text(
-    "INSERT INTO link_openings (form_id, opened) SELECT id, :change FROM forms WHERE id = :form_id"
+    "INSERT INTO link_openings (form_id, opened)"
+    " SELECT id, :change FROM forms WHERE share_token = :share_token AND deleted_at IS NULL"
     " ON CONFLICT (form_id) DO UPDATE SET opened = link_openings.opened + :change"
 )

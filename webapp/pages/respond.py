@@ -10,6 +10,7 @@ from webapp.database import utc_now
 from webapp.domain import responding
 from webapp.domain.public_forms import get_public_form
 from webapp.extensions import csrf
+from webapp.openings import count_opening
 from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.posted import Posted, forget, read_posted, remembered_key
@@ -25,6 +26,7 @@ def start(share_token: str) -> AnyResponse:
     """The first question at once; for somebody who comes back, where they stopped."""
     at = slips.visit(share_token)
     if not at.progress.started:
+        count_opening(share_token)
         return slips.instead(at) or slips.question(at, 0)
     return redirect(_next_url(at), HTTPStatus.SEE_OTHER)
 
