@@ -40,6 +40,12 @@ def enter(browser: FlaskClient, account: Account) -> None:
         session["_fresh"] = True
 
 
+def leave(browser: FlaskClient) -> None:
+    """As if the browser had been closed."""
+    with browser.session_transaction() as session:
+        session.clear()
+
+
 def register(browser: FlaskClient, **changed: Any) -> dict[str, Any]:
     """The client information response of a dynamic registration."""
     metadata = {

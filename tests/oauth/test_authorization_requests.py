@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.oauth.flow import REDIRECT, Flow, location, register
+from tests.oauth.flow import REDIRECT, Flow, leave, location, register
 from webapp.oauth.redirects import redirect_problem
 
 LOOPBACK = "http://127.0.0.1:3000/callback"
@@ -65,7 +65,7 @@ def test_a_client_with_a_secret_needs_s256_too(
 
 
 def test_prompt_none_without_a_session_is_login_required(flow: Flow) -> None:
-    flow.browser.delete_cookie("askback_session")
+    leave(flow.browser)
 
     answer = location(flow.ask(prompt="none"))
 

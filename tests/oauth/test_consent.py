@@ -1,0 +1,202 @@
+"""The consent page: what it says, what it gives, and what it protects."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from tests.oauth.flow import EMAIL, MCP, PASSWORD, Flow, csrf_token, leave, location, register
+from webapp.database import db, utc_now
+from webapp.domain import accounts
+from webapp.oauth.models import OAuthCode, OAuthGrant
+from webapp.oauth.registration import create_client
+
+
+def grants(app: Flask) -> list[OAuthGrant]:
+    with app.app_context():
+        return list(db.session.scalars(select(OAuthGrant)))
+
+
+def codes(app: Flask) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).select_from(OAuthCode)) or 0
+
+
+def test_it_says_who_asks_for_what_and_where_it_leads(flow: Flow) -> None:
+    page = flow.ask().text
+
+    assert "Not verified: the app chose its name itself." in page
+    assert f"You are signed in as Ann Lindqvist, {EMAIL}." in page
+    assert "Write drafts, and publish a draft after you have confirmed it here" in page
+    assert "You will go back to app.example." in page
+    assert "at most 180 days" in page
+    assert "runs on your computer" not in page
+
+
+def test_a_client_of_the_operator_is_marked_as_such(app: Flask, flow: Flow) -> None:
+    with app.app_context():
+        client_id, _ = create_client("Ours", [flow.client["redirect_uris"][0]], now=utc_now())
+    flow.client = {"client_id": client_id}
+
+    assert "Registered by whoever runs this server." in flow.ask().text
+
+
+def test_a_loopback_client_is_warned_about(flow: Flow) -> None:
+    redirect_uri = "http://127.0.0.1:4444/cb"
+    flow.client = register(flow.browser, redirect_uris=[redirect_uri])
+
+    assert "This app runs on your computer." in flow.ask(redirect_uri=redirect_uri).text
+
+
+def test_a_private_scheme_is_named(flow: Flow) -> None:
+    redirect_uri = "cursor://anysphere.cursor-mcp/oauth/callback"
+    flow.client = register(flow.browser, redirect_uris=[redirect_uri])
+
+    assert "You will go back to cursor." in flow.ask(redirect_uri=redirect_uri).text
+
+
+def test_a_name_is_never_markup(flow: Flow) -> None:
+    flow.client = register(flow.browser, client_name="<b>Evil</b> %(name)s")
+
+    page = flow.ask().text
+
+    assert "<b>Evil" not in page
+    assert "&lt;b&gt;Evil&lt;/b&gt; %(name)s" in page
+
+
+def test_it_can_be_neither_framed_nor_stored(flow: Flow) -> None:
+    headers = flow.ask().headers
+
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "no-store" in headers["Cache-Control"]
+    assert headers["Referrer-Policy"] == "same-origin"
+
+
+def test_the_policy_lets_the_form_lead_back_to_the_client(flow: Flow) -> None:
+    policy = flow.ask().headers["Content-Security-Policy"]
+
+    assert "form-action" not in policy
+    assert "script-src 'self'" in policy
+
+
+def test_a_post_without_the_token_of_the_form_gives_nothing(app: Flask, flow: Flow) -> None:
+    flow.ask()
+
+    response = flow.browser.post(flow.address(), data={"allow": "yes", "may": "forms:read"})
+
+    assert (response.status_code, codes(app)) == (400, 0)
+
+
+def test_only_ticked_scopes_are_given(app: Flask, flow: Flow) -> None:
+    body = flow.redeem(location(flow.decide(may=["forms:read", "offline_access"]))["code"]).json
+
+    assert body is not None
+    assert body["scope"] == "forms:read offline_access"
+    assert grants(app)[0].scope == "forms:read offline_access"
+
+
+def test_ticking_what_was_not_asked_gives_nothing(flow: Flow) -> None:
+    address = flow.address(scope="forms:read")
+
+    code = location(flow.decide(address, may=["forms:read", "forms:write"]))["code"]
+
+    body = flow.redeem(code).json
+    assert body is not None
+    assert body["scope"] == "forms:read"
+
+
+@pytest.mark.parametrize("may", [[], ["offline_access"], ["forms:admin"]])
+def test_with_nothing_ticked_the_page_asks_again(may: list[str], app: Flask, flow: Flow) -> None:
+    page = flow.decide(may=may)
+
+    assert page.status_code == 422
+    assert "Leave at least one ticked" in page.text
+    assert codes(app) == 0
+
+
+def test_refusing_leaves_no_trace(app: Flask, flow: Flow) -> None:
+    flow.decide(allow="no")
+
+    assert (grants(app), codes(app)) == ([], 0)
+
+
+@pytest.mark.parametrize("answer", ["", "maybe", "YES"])
+def test_anything_but_yes_is_a_refusal(answer: str, flow: Flow) -> None:
+    assert location(flow.decide(allow=answer))["error"] == "access_denied"
+
+
+def test_the_agent_may_not_publish_by_itself_unless_ticked(app: Flask, flow: Flow) -> None:
+    flow.decide()
+
+    assert [grant.attests_publish for grant in grants(app)] == [False]
+
+
+def test_ticking_lets_the_agent_publish(app: Flask, flow: Flow) -> None:
+    flow.decide(trust="on")
+
+    assert [grant.attests_publish for grant in grants(app)] == [True]
+
+
+def test_an_agent_that_only_reads_is_not_offered_to_publish(app: Flask, flow: Flow) -> None:
+    address = flow.address(scope="forms:read")
+    page = flow.browser.get(address).text
+
+    flow.decide(address, trust="on")
+
+    assert 'name="trust"' not in page
+    assert [grant.attests_publish for grant in grants(app)] == [False]
+
+
+def test_each_consent_is_a_connection_of_its_own(app: Flask, flow: Flow) -> None:
+    first = flow.connect()
+    flow.connect(resource=MCP)
+
+    assert len(grants(app)) == 2
+    response = flow.machine.get(
+        "/api/forms", headers={"Authorization": f"Bearer {first['access_token']}"}
+    )
+    assert response.status_code == 200
+
+
+def test_consent_is_never_remembered(flow: Flow) -> None:
+    flow.connect()
+
+    assert flow.ask().status_code == 200
+
+
+def test_a_stranger_signs_in_first_and_comes_back(app: Flask, flow: Flow) -> None:
+    with app.app_context():
+        accounts.create_account("bob@example.com", "Bob", PASSWORD, now=utc_now())
+    leave(flow.browser)
+    address = flow.address(state="a b&c", redirect_uri=None)
+
+    sign_in_page = flow.browser.get(address)
+    token = csrf_token(flow.browser.get(sign_in_page.location))
+    form = {"email": "bob@example.com", "password": PASSWORD, "csrf_token": token}
+    back = flow.browser.post(sign_in_page.location, data=form)
+
+    assert back.location == address
+    assert "signed in as Bob" in flow.browser.get(back.location).text
+
+
+def test_a_post_without_a_session_signs_in_first(app: Flask, flow: Flow) -> None:
+    token = csrf_token(flow.ask())
+    with flow.browser.session_transaction() as session:
+        del session["_user_id"]
+
+    response = flow.browser.post(flow.address(), data={"allow": "yes", "csrf_token": token})
+
+    assert response.location.startswith("/login?next=")
+    assert codes(app) == 0
+
+
+def test_somebody_else_can_take_over_at_the_page(flow: Flow) -> None:
+    response = flow.decide(allow="switch")
+
+    assert response.location.startswith("/login?next=")
+    assert flow.ask().location.startswith("/login?next=")
+
+
+def test_no_answer_is_a_307(flow: Flow, browser: FlaskClient) -> None:
+    assert {flow.decide().status_code, flow.decide(allow="no").status_code} == {303}

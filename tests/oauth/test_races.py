@@ -1,0 +1,66 @@
+"""The same code or refresh token brought by several requests at once, on both databases."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.databases import both_databases
+from tests.oauth.flow import Flow, bearer
+
+pytestmark = both_databases
+
+
+def at_once(app: Flask, form: dict[str, str], times: int) -> list[TestResponse]:
+    def post(_: int) -> TestResponse:
+        return app.test_client().post("/oauth/token", data=form)
+
+    with ThreadPoolExecutor(times) as pool:
+        return list(pool.map(post, range(times)))
+
+
+def opens(app: Flask, response: TestResponse) -> bool:
+    body = response.json
+    assert body is not None
+    headers = bearer(body["access_token"])
+    return app.test_client().get("/api/forms", headers=headers).status_code == 200
+
+
+def test_eight_uses_of_a_code_succeed_at_most_once(app: Flask, flow: Flow) -> None:
+    form = flow.authenticated(
+        grant_type="authorization_code",
+        code=flow.code(),
+        redirect_uri="https://app.example/callback",
+        code_verifier=flow.verifier,
+    )
+
+    responses = at_once(app, form, 8)
+
+    succeeded = [response for response in responses if response.status_code == 200]
+    assert len(succeeded) <= 1
+    assert {response.status_code for response in responses} <= {200, 400}
+    # seven of them were a replay, so whatever was issued is dead
+    assert not any(opens(app, response) for response in succeeded)
+
+
+def test_parallel_refreshes_all_succeed_inside_the_window(app: Flask, flow: Flow) -> None:
+    body = flow.connect()
+    form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])
+
+    responses = at_once(app, form, 6)
+
+    assert [response.status_code for response in responses] == [200] * 6
+    assert all(opens(app, response) for response in responses)
+
+
+@pytest.mark.settings(oauth_refresh_grace_seconds=0)
+def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow: Flow) -> None:
+    body = flow.connect()
+    form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])
+
+    responses = at_once(app, form, 6)
+
+    succeeded = [response for response in responses if response.status_code == 200]
+    assert len(succeeded) <= 1
+    assert not any(opens(app, response) for response in succeeded)

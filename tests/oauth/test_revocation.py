@@ -1,0 +1,80 @@
+"""Revocation by a client (RFC 7009)."""
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.oauth.flow import Flow, bearer, register
+
+
+def revoke(flow: Flow, **form: str | None) -> TestResponse:
+    return flow.machine.post("/oauth/revoke", data=flow.authenticated(**form))
+
+
+def opens(flow: Flow, body: dict[str, str]) -> bool:
+    headers = bearer(body["access_token"])
+    return flow.machine.get("/api/forms", headers=headers).status_code == 200
+
+
+def test_an_access_token_ends_alone(flow: Flow) -> None:
+    body = flow.connect()
+
+    response = revoke(flow, token=body["access_token"])
+
+    assert response.status_code == 200
+    assert not opens(flow, body)
+    assert flow.refresh(body["refresh_token"]).status_code == 200
+
+
+def test_a_refresh_token_ends_the_connection(flow: Flow) -> None:
+    body = flow.connect()
+
+    response = revoke(flow, token=body["refresh_token"])
+
+    assert response.status_code == 200
+    assert not opens(flow, body)
+    assert flow.refresh(body["refresh_token"]).status_code == 400
+
+
+@pytest.mark.parametrize("token", ["askat_unknown", "x" * 5000, "", "askat_" + "x" * 43])
+def test_an_unknown_token_is_fine(token: str, flow: Flow) -> None:
+    assert revoke(flow, token=token).status_code == 200
+
+
+@pytest.mark.parametrize("hint", ["access_token", "refresh_token", "id_token", "", "\x7f" * 3])
+def test_a_hint_changes_nothing(hint: str, flow: Flow) -> None:
+    body = flow.connect()
+
+    revoke(flow, token=body["access_token"], token_type_hint=hint if hint.isprintable() else "odd")
+
+    assert not opens(flow, body)
+
+
+def test_another_client_changes_nothing(flow: Flow) -> None:
+    body = flow.connect()
+    other = Flow(
+        flow.browser, flow.machine, register(flow.browser, token_endpoint_auth_method="none")
+    )
+
+    revoke(other, token=body["access_token"])
+    revoke(other, token=body["refresh_token"])
+
+    assert opens(flow, body)
+
+
+def test_a_client_with_a_secret_has_to_show_it(confidential: Flow) -> None:
+    body = confidential.connect()
+
+    response = revoke(confidential, token=body["access_token"], client_secret="askcs_wrong")
+
+    assert response.status_code == 401
+    assert opens(confidential, body)
+
+
+def test_without_a_token_it_is_refused(flow: Flow) -> None:
+    assert revoke(flow).status_code == 400
+
+
+def test_a_token_in_the_address_is_refused(flow: Flow) -> None:
+    response = flow.machine.post("/oauth/revoke?token=x", data=flow.authenticated())
+
+    assert response.status_code == 400
