@@ -21,7 +21,6 @@ from webapp.pages.fragments import go_to
 
 HOME = "/drafts"
 SESSION_LIFETIME = timedelta(days=30)  # our choice
-FORM_MAX_BYTES = 16 * 1024  # our choice
 RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
 
 bp = Blueprint("sign_in", __name__)
@@ -44,13 +43,6 @@ def init_app(app: Flask, config: Settings) -> None:
         WTF_CSRF_TIME_LIMIT=None,
     )
     login.init_app(app)
-
-
-@bp.before_request
-def read_the_form() -> None:
-    """Before the limits do: they take an error in a key for one of their storage."""
-    request.max_content_length = FORM_MAX_BYTES
-    request.form  # noqa: B018
 
 
 @login.user_loader  # type: ignore[untyped-decorator]

@@ -1,0 +1,191 @@
+"""The page of connected agents."""
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+
+from tests.factories import make_account
+from tests.oauth.flow import API, bearer, csrf_token, enter
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.terms import RevokedReason, Scope
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token
+
+
+@pytest.fixture
+def browser(client: FlaskClient, account: Account) -> FlaskClient:
+    enter(client, account)
+    return client
+
+
+@pytest.fixture
+def token(app: Flask, account: Account) -> str:
+    """Of an agent that may read and write forms."""
+    with app.app_context():
+        scopes = [Scope.FORMS_READ, Scope.FORMS_WRITE]
+        return issue_token(account.id, scopes, API, now=utc_now())
+
+
+def grant(app: Flask) -> OAuthGrant:
+    with app.app_context():
+        return db.session.scalars(select(OAuthGrant)).one()
+
+
+def press(browser: FlaskClient, path: str, **form: str) -> int:
+    token = csrf_token(browser.get("/connections"))
+    return browser.post(f"/connections/{path}", data={"csrf_token": token} | form).status_code
+
+
+def works(app: Flask, token: str) -> bool:
+    return app.test_client().get("/api/forms", headers=bearer(token)).status_code == 200
+
+
+def test_without_agents_it_says_how_to_connect_one(browser: FlaskClient) -> None:
+    page = browser.get("/connections").text
+
+    assert "No agent is connected." in page
+    assert f'value="{API}"' in page
+
+
+def test_it_shows_what_an_agent_may_do(browser: FlaskClient, token: str) -> None:
+    page = browser.get("/connections").text
+
+    assert "Askback command line" in page
+    assert "Registered by whoever runs this server." in page
+    assert "Write drafts, and publish a draft after you have confirmed it here" in page
+    assert "Not used yet" in page
+
+
+def test_it_shows_when_an_agent_was_here(app: Flask, browser: FlaskClient, token: str) -> None:
+    works(app, token)
+
+    assert "Last here" in browser.get("/connections").text
+
+
+def test_disconnecting_stops_the_agent_at_once(
+    app: Flask, browser: FlaskClient, token: str
+) -> None:
+    assert works(app, token)
+
+    status = press(browser, f"{grant(app).id}/disconnect")
+
+    assert status == 303
+    assert not works(app, token)
+    assert "Askback command line" not in browser.get("/connections").text
+
+
+def test_disconnecting_twice_is_fine(app: Flask, browser: FlaskClient, token: str) -> None:
+    grant_id = grant(app).id
+    press(browser, f"{grant_id}/disconnect")
+
+    assert press(browser, f"{grant_id}/disconnect") == 303
+
+
+def test_disconnecting_all_stops_every_agent(
+    app: Flask, browser: FlaskClient, account: Account, token: str
+) -> None:
+    with app.app_context():
+        other = issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
+
+    press(browser, "disconnect-all")
+
+    assert (works(app, token), works(app, other)) == (False, False)
+
+
+def test_an_agent_may_be_trusted_and_no_longer(
+    app: Flask, browser: FlaskClient, token: str
+) -> None:
+    press(browser, f"{grant(app).id}/trust", trust="on")
+    trusted = grant(app).attests_publish
+
+    press(browser, f"{grant(app).id}/trust")
+
+    assert (trusted, grant(app).attests_publish) == (True, False)
+
+
+def test_an_agent_that_only_reads_cannot_be_trusted(
+    app: Flask, browser: FlaskClient, account: Account
+) -> None:
+    with app.app_context():
+        issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
+
+    press(browser, f"{grant(app).id}/trust", trust="on")
+
+    assert not grant(app).attests_publish
+    assert 'name="trust"' not in browser.get("/connections").text
+
+
+def test_htmx_gets_only_the_agent_back(app: Flask, browser: FlaskClient, token: str) -> None:
+    csrf = csrf_token(browser.get("/connections"))
+
+    response = browser.post(
+        f"/connections/{grant(app).id}/trust",
+        data={"csrf_token": csrf, "trust": "on"},
+        headers={"HX-Request": "true"},
+    )
+
+    assert response.text.lstrip().startswith('<li class="agent"')
+    assert " checked" in response.text
+
+
+@pytest.mark.parametrize("action", ["disconnect", "trust"])
+def test_somebody_elses_agent_is_not_found(
+    action: str, app: Flask, client: FlaskClient, token: str
+) -> None:
+    with app.app_context():
+        enter(client, make_account())
+
+    assert press(client, f"{grant(app).id}/{action}", trust="on") == 404
+    assert works(app, token)
+    assert not grant(app).attests_publish
+
+
+@pytest.mark.parametrize("action", ["disconnect", "trust"])
+@pytest.mark.parametrize("grant_id", ["con_unknown", "%00", "x" * 300])
+def test_an_unknown_agent_is_not_found(action: str, grant_id: str, browser: FlaskClient) -> None:
+    assert press(browser, f"{grant_id}/{action}") == 404
+
+
+def test_every_action_needs_the_token_of_the_form(
+    app: Flask, browser: FlaskClient, token: str
+) -> None:
+    statuses = {
+        browser.post(f"/connections/{grant(app).id}/disconnect").status_code,
+        browser.post(f"/connections/{grant(app).id}/trust").status_code,
+        browser.post("/connections/disconnect-all").status_code,
+    }
+
+    assert statuses == {400}
+    assert works(app, token)
+
+
+def test_a_stranger_is_asked_to_sign_in(client: FlaskClient) -> None:
+    assert client.get("/connections").location.startswith("/login?next=")
+
+
+def notices(app: Flask, browser: FlaskClient, reason: RevokedReason, days: int) -> int:
+    """How many are shown for a connection that ended so many days ago."""
+    with app.app_context():
+        ended = utc_now() - timedelta(days=days)
+        db.session.execute(update(OAuthGrant).values(revoked_at=ended, revoked_reason=reason))
+        db.session.commit()
+    return browser.get("/connections").text.count("somebody used a copy of its key")
+
+
+@pytest.mark.parametrize("reason", [RevokedReason.REFRESH_REUSE, RevokedReason.CODE_REUSE])
+def test_a_copied_key_is_reported_for_a_month(
+    reason: RevokedReason, app: Flask, browser: FlaskClient, token: str
+) -> None:
+    assert notices(app, browser, reason, days=29) == 1
+    assert notices(app, browser, reason, days=31) == 0
+
+
+@pytest.mark.parametrize("reason", [RevokedReason.DISCONNECTED, RevokedReason.REVOKED_BY_CLIENT])
+def test_an_ordinary_end_is_no_notice(
+    reason: RevokedReason, app: Flask, browser: FlaskClient, token: str
+) -> None:
+    assert notices(app, browser, reason, days=1) == 0

@@ -1,0 +1,307 @@
+"""Signing in and out in a browser, and the one-time link."""
+
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from itsdangerous import URLSafeTimedSerializer
+from sqlalchemy import func, select
+from werkzeug.test import TestResponse
+
+from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
+from webapp.database import db, utc_now
+from webapp.domain import accounts
+from webapp.domain.accounts import Account
+from webapp.extensions import limiter
+
+
+@pytest.fixture(autouse=True)
+def _fresh_limits(app: Flask) -> None:
+    limiter.reset()
+
+
+@pytest.fixture
+def creator(app: Flask) -> Account:
+    with app.app_context():
+        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+
+
+@pytest.fixture
+def invite(app: Flask) -> str:
+    with app.app_context():
+        return accounts.make_invite(now=utc_now())
+
+
+def signed_in(client: FlaskClient) -> bool:
+    return client.get("/connections").status_code == 200
+
+
+def join(client: FlaskClient, invite: str, **changed: str) -> TestResponse:
+    token = csrf_token(client.get(f"/join/{invite}"))
+    form = {"email": EMAIL, "name": "Ann", "password": PASSWORD, "csrf_token": token}
+    return client.post(f"/join/{invite}", data=form | changed)
+
+
+def test_signing_in_leads_to_the_drafts(creator: Account, client: FlaskClient) -> None:
+    response = sign_in(client)
+
+    assert (response.status_code, response.location) == (303, "/drafts")
+    assert signed_in(client)
+
+
+@pytest.mark.parametrize(
+    ("email", "password"), [(EMAIL, "wrong"), ("nobody@example.com", PASSWORD), ("", "")]
+)
+def test_a_wrong_pair_is_told_alike(
+    email: str, password: str, creator: Account, client: FlaskClient
+) -> None:
+    response = sign_in(client, email, password)
+
+    assert response.status_code == 422
+    assert "That pair does not match. Try again." in response.text
+    assert not signed_in(client)
+
+
+def test_the_form_needs_its_token(creator: Account, client: FlaskClient) -> None:
+    response = client.post("/login", data={"email": EMAIL, "password": PASSWORD})
+
+    assert response.status_code == 400
+    assert not signed_in(client)
+
+
+def test_the_fifth_failure_is_the_last_for_a_while(creator: Account, client: FlaskClient) -> None:
+    failures = [sign_in(client, password="wrong").status_code for _ in range(5)]
+
+    response = sign_in(client)
+
+    assert (failures, response.status_code) == ([422] * 5, 429)
+    assert 1 <= int(response.headers["Retry-After"]) <= 60
+    assert "Too many tries" in response.text
+
+
+def test_failures_of_one_account_leave_others_alone(creator: Account, client: FlaskClient) -> None:
+    for _ in range(5):
+        sign_in(client, "eve@example.com", "wrong")
+
+    assert sign_in(client).status_code == 303
+
+
+def test_signing_in_often_is_no_failure(app: Flask, creator: Account) -> None:
+    assert {sign_in(app.test_client()).status_code for _ in range(7)} == {303}
+
+
+def test_an_address_has_a_limit_of_its_own(app: Flask, creator: Account) -> None:
+    client = app.test_client()
+    token = csrf_token(client.get("/login"))
+    statuses = [
+        client.post(
+            "/login",
+            data={"email": f"a{number}@b.example", "password": "", "csrf_token": token},
+        ).status_code
+        for number in range(31)
+    ]
+
+    assert (statuses[:30], statuses[30]) == ([422] * 30, 429)
+
+
+def test_a_huge_form_is_refused_and_harms_no_limit(creator: Account, client: FlaskClient) -> None:
+    response = client.post("/login", data={"email": "x" * 600_000})
+
+    assert response.status_code == 413
+    for _ in range(5):
+        sign_in(client, password="wrong")
+    assert sign_in(client).status_code == 429
+
+
+def test_signing_in_leaves_nothing_of_the_session_before(
+    creator: Account, client: FlaskClient
+) -> None:
+    with client.session_transaction() as session:
+        session["planted"] = "by somebody else"
+
+    sign_in(client)
+
+    with client.session_transaction() as session:
+        assert "planted" not in session
+
+
+def test_signing_out_ends_the_session(creator: Account, client: FlaskClient) -> None:
+    sign_in(client)
+    token = csrf_token(client.get("/connections"))
+
+    response = client.post("/logout", data={"csrf_token": token})
+
+    assert response.location == "/login"
+    assert not signed_in(client)
+
+
+def test_signing_out_everywhere_ends_every_session(app: Flask, creator: Account) -> None:
+    here, elsewhere = app.test_client(), app.test_client()
+    sign_in(here)
+    sign_in(elsewhere)
+    token = csrf_token(here.get("/connections"))
+
+    here.post("/logout/everywhere", data={"csrf_token": token})
+
+    assert (signed_in(here), signed_in(elsewhere)) == (False, False)
+
+
+def test_a_new_password_ends_other_sessions(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    elsewhere = app.test_client()
+    sign_in(elsewhere)
+    with app.app_context():
+        invite = accounts.make_invite(email=EMAIL, now=utc_now())
+
+    response = join(client, invite, password="another four words")
+
+    assert response.status_code == 303
+    assert (signed_in(client), signed_in(elsewhere)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "going",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example",
+        "/connections",
+        "javascript:alert(1)",
+        "",
+        "\u0000",
+    ],
+)
+def test_a_made_up_way_back_is_ignored(going: str, creator: Account, client: FlaskClient) -> None:
+    token = csrf_token(client.get(f"/login?next={quote(going)}"))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token, "next": going}
+
+    response = client.post(f"/login?next={quote(going)}", data=form)
+
+    assert response.location == "/drafts"
+
+
+def test_a_way_back_signed_for_another_purpose_is_ignored(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    signed = URLSafeTimedSerializer(app.config["SECRET_KEY"], salt="other").dumps("//evil.example")
+    token = csrf_token(client.get("/login"))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+
+    assert client.post(f"/login?next={signed}", data=form).location == "/drafts"
+
+
+def test_a_stranger_comes_back_to_the_page_they_wanted(
+    creator: Account, client: FlaskClient
+) -> None:
+    asked = client.get("/connections?a=b")
+    token = csrf_token(client.get(asked.location))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+
+    assert client.post(asked.location, data=form).location == "/connections?a=b"
+
+
+def test_htmx_is_sent_to_the_whole_sign_in_page(client: FlaskClient) -> None:
+    response = client.get("/connections", headers={"HX-Request": "true"})
+
+    assert response.headers["HX-Redirect"].startswith("/login?next=")
+
+
+def test_somebody_signed_in_skips_the_form(creator: Account, client: FlaskClient) -> None:
+    sign_in(client)
+
+    assert client.get("/login").location == "/drafts"
+
+
+def test_the_cookie_stays_on_this_site_and_out_of_scripts(
+    creator: Account, client: FlaskClient
+) -> None:
+    cookie = sign_in(client).headers["Set-Cookie"]
+
+    assert cookie.startswith("askback_session=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Path=/" in cookie
+    assert "Domain" not in cookie
+
+
+@pytest.mark.settings(public_url="https://ask.example.org")
+def test_over_https_the_cookie_is_bound_to_the_host(client: FlaskClient) -> None:
+    response = client.get("/login", base_url="https://ask.example.org")
+
+    cookie = response.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-askback_session=")
+    assert "Secure" in cookie
+    assert "Domain" not in cookie
+
+
+def test_a_link_makes_an_account_and_signs_in(client: FlaskClient, invite: str) -> None:
+    response = join(client, invite)
+
+    assert (response.status_code, response.location) == (303, "/drafts")
+    assert signed_in(client)
+
+
+def test_looking_at_a_link_does_not_use_it(client: FlaskClient, invite: str) -> None:
+    for _ in range(3):
+        assert client.get(f"/join/{invite}").status_code == 200
+
+    assert join(client, invite).status_code == 303
+
+
+def test_a_used_link_says_so(app: Flask, client: FlaskClient, invite: str) -> None:
+    join(client, invite)
+
+    page = app.test_client().get(f"/join/{invite}")
+
+    assert page.status_code == 410
+    assert "This link does not work any more." in page.text
+
+
+def test_an_unknown_link_says_so(client: FlaskClient) -> None:
+    assert client.get("/join/unknown").status_code == 410
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"password": "short"}, "A password has 12 to 128 characters."),
+        ({"password": "passwordpassword"}, "first ones anybody would try"),
+        ({"email": "nobody"}, "That is not an e-mail address."),
+        ({"email": "ann@example.com\x00"}, "That is not an e-mail address."),
+    ],
+)
+def test_a_refusal_keeps_what_was_typed_and_the_link(
+    changed: dict[str, str], message: str, client: FlaskClient, invite: str
+) -> None:
+    page = join(client, invite, name="Ann Lindqvist", **changed)
+
+    assert page.status_code == 422
+    assert message in page.text
+    assert 'value="Ann Lindqvist"' in page.text
+    assert PASSWORD not in page.text
+    assert join(client, invite).status_code == 303
+
+
+def test_a_taken_address_is_told(
+    app: Flask, creator: Account, client: FlaskClient, invite: str
+) -> None:
+    page = join(client, invite)
+
+    assert page.status_code == 422
+    assert "has an account already" in page.text
+    with app.app_context():
+        assert db.session.scalar(select(func.count()).select_from(Account)) == 1
+
+
+def test_a_link_for_an_account_asks_only_for_a_password(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    with app.app_context():
+        invite = accounts.make_invite(email=EMAIL, now=utc_now())
+
+    page = client.get(f"/join/{invite}").text
+
+    assert "Choose a new password" in page
+    assert 'name="name"' not in page
