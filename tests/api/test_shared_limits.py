@@ -1,0 +1,163 @@
+"""Write limits of two server processes through a real Redis that hangs, dies and comes back."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+import redis
+from flask import Flask
+from sqlalchemy import make_url
+
+from tests.command import start
+from tests.factories import make_account
+from tests.services import free_port, redis_server, wait_until
+from webapp import schema
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.terms import Scope
+from webapp.oauth.tokens import issue_token
+
+LIMIT = 6
+ON_A_BUSY_MACHINE = 0.4  # seconds of a write that waits for nothing but its turn
+
+
+@dataclass
+class Installation:
+    """Two server processes on one PostgreSQL and one Redis; `app` works beside them."""
+
+    app: Flask
+    ports: tuple[int, int]
+    client: httpx.Client
+    redis: redis.Redis
+    redis_pid: int
+
+    def new_token(self) -> str:
+        """An access token of a new account, with no write counted yet."""
+        with self.app.app_context():
+            api_url = self.app.config["SETTINGS"].api_url
+            return issue_token(make_account().id, [Scope.FORMS_WRITE], api_url, now=utc_now())
+
+    def writes(self, token: str, servers: Sequence[int]) -> list[tuple[int, float]]:
+        """Status and seconds of one write at each of these servers after another."""
+        return [self._write(server, token) for server in servers]
+
+    def wait_for_redis(self, server: int) -> None:
+        """Until this server counts in Redis again; it looks after 1 s, then 2 s, then 4 s."""
+        token, before = self.new_token(), self.redis.dbsize()
+
+        def counted() -> bool:
+            self._write(server, token)
+            return self.redis.dbsize() > before
+
+        wait_until(counted, "coming back to Redis")
+
+    def signal_redis(self, number: signal.Signals) -> None:
+        os.kill(self.redis_pid, number)
+
+    def _write(self, server: int, token: str) -> tuple[int, float]:
+        began = time.monotonic()
+        answer = self.client.post(
+            f"http://127.0.0.1:{self.ports[server]}/api/drafts",
+            headers={"Authorization": f"Bearer {token}"},
+            json={},
+        )
+        return answer.status_code, time.monotonic() - began
+
+
+@contextmanager
+def own_database(postgresql_url: str) -> Iterator[str]:
+    """A database of its own on the server of the tests."""
+    url = make_url(postgresql_url)
+    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE limits")
+        yield url.set(database="limits").render_as_string(hide_password=False)
+        connection.execute("DROP DATABASE limits WITH (FORCE)")
+
+
+@contextmanager
+def running(environment: dict[str, str], port: int) -> Iterator[None]:
+    """`askback web` on this port."""
+    server = start("web", **environment | {"PORT": str(port)})
+    try:
+        wait_until(lambda: is_ready(port) or server.poll() is not None, "starting a server")
+        yield
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def is_ready(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=2).is_success
+    except httpx.TransportError:
+        return False
+
+
+@contextmanager
+def installation(postgresql_url: str, data: Path) -> Iterator[Installation]:
+    with ExitStack() as stack:
+        database = stack.enter_context(own_database(postgresql_url))
+        redis_url = stack.enter_context(redis_server())
+        ports = free_port(), free_port()
+        environment = {
+            "DATABASE_URL": database,
+            "SECRET_KEY": "Zk3vQ9xTq1LwY7uB5nHs2RfDcM8aJp4E",
+            "PUBLIC_URL": f"http://127.0.0.1:{ports[0]}",
+            "LIMIT_CREATE_DRAFT": f"{LIMIT}/minute",
+            "ASKBACK_DATA": str(data),
+        }
+        app = create_app(Settings.from_env(environment))
+        with app.app_context():
+            schema.upgrade()
+        for port in ports:
+            changed = {"PORT": str(port), "REDIS_URL": redis_url}
+            stack.enter_context(running(environment | changed, port))
+        client = stack.enter_context(httpx.Client(timeout=30))
+        with redis.from_url(redis_url) as connection:
+            yield Installation(app, ports, client, connection, connection.info()["process_id"])
+        with app.app_context():
+            db.engine.dispose()
+
+
+Record = dict[str, list[tuple[int, float]]]
+
+
+@pytest.fixture(scope="module")
+def record(postgresql_url: str, tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """What eight writes were answered in each state of Redis."""
+    alternating, one_server = [0, 1] * 4, [1] * 8
+    record: Record = {}
+    with installation(postgresql_url, tmp_path_factory.mktemp("limits")) as here:
+        record["well"] = here.writes(here.new_token(), alternating)
+        here.signal_redis(signal.SIGSTOP)
+        record["hung"] = here.writes(here.new_token(), one_server)
+        here.signal_redis(signal.SIGCONT)
+        here.wait_for_redis(server=1)
+        record["back"] = here.writes(here.new_token(), alternating)
+        here.signal_redis(signal.SIGKILL)
+        record["dead"] = here.writes(here.new_token(), one_server)
+    return record
+
+
+@pytest.mark.parametrize("state", ["well", "back"])
+def test_limits_hold_across_processes(state: str, record: Record) -> None:
+    assert [status for status, _ in record[state]] == [201] * LIMIT + [429] * 2
+
+
+@pytest.mark.parametrize("state", ["hung", "dead"])
+def test_limits_hold_in_each_process_without_redis(state: str, record: Record) -> None:
+    assert [status for status, _ in record[state]] == [201] * LIMIT + [429] * 2
+
+
+@pytest.mark.parametrize("state", ["hung", "dead"])
+def test_no_write_waits_longer_than_half_a_second_for_redis(state: str, record: Record) -> None:
+    assert max(seconds for _, seconds in record[state]) < 0.5 + ON_A_BUSY_MACHINE
