@@ -8,10 +8,20 @@ marks a form in the trash, which nothing but `trash` sees.
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, ForeignKey, Index, Row, String, and_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    Row,
+    String,
+    and_,
+    bindparam,
+    select,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db
+from webapp.database import Base, begin_write, db, rows
 from webapp.domain.content import Content, words
 from webapp.domain.errors import NotFound
 from webapp.domain.terms import FormStatus, ResponseLimit
@@ -43,20 +53,26 @@ class Form(Content, Base):
     deleted_at: Mapped[datetime | None]
 
 
+_LIST = (
+    select(*Form.__table__.c)
+    .where(Form.account_id == bindparam("account_id"), Form.deleted_at.is_(None))
+    .order_by(Form.published_at.desc(), Form.id.desc())
+)
+_ONE = select(*Form.__table__.c).where(
+    Form.id == bindparam("form_id"),
+    Form.account_id == bindparam("account_id"),
+    Form.deleted_at.is_(None),
+)
+
+
 def list_forms(account_id: str) -> list[Row[Any]]:
     """All forms of the account as column rows, newest first, closed ones included."""
-    query = (
-        select(*Form.__table__.c)
-        .where(Form.account_id == account_id, Form.deleted_at.is_(None))
-        .order_by(Form.published_at.desc(), Form.id.desc())
-    )
-    return list(db.session.execute(query))
+    return list(rows(_LIST, account_id=account_id))
 
 
 def get_form(account_id: str, form_id: str) -> Row[Any]:
     """The account's form as a row of its columns; raises NotFound `form_not_found`."""
-    query = select(*Form.__table__.c).where(owned_form(account_id, form_id))
-    form = db.session.execute(query).one_or_none()
+    form = rows(_ONE, account_id=account_id, form_id=form_id).one_or_none()
     if form is None:
         raise no_form()
     return form

@@ -21,6 +21,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    bindparam,
     or_,
     select,
     text,
@@ -29,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, db
+from webapp.database import Base, UtcDateTime, db, rows
 from webapp.domain.content import words
 from webapp.domain.limits import ABANDONED_AFTER_SECONDS, PAGE_MAX_BYTES, PAGE_MAX_ITEMS
 from webapp.domain.terms import QuestionKind, ResponseType, SessionStatus
@@ -229,40 +230,48 @@ def _stamp(item: _Item) -> int:
     return item[0]
 
 
-def _answers_after(form: Row[Any], since: int | None, limit: int) -> list[_Item]:
-    query = (
-        select(*_ANSWER_COLUMNS, *_SESSION_COLUMNS)
-        .join(ResponseSession, ResponseSession.id == Answer.session_id)
-        .where(
-            Answer.form_id == form.id,
-            Answer.stamp > (since or 0),
-            Answer.stamp <= form.last_stamp,
-            Answer.superseded.is_(False),
-        )
-        .order_by(Answer.stamp)
-        .limit(limit)
+_ANSWERS_AFTER = (
+    select(*_ANSWER_COLUMNS, *_SESSION_COLUMNS)
+    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    .where(
+        Answer.form_id == bindparam("form_id"),
+        Answer.stamp > bindparam("since"),
+        Answer.stamp <= bindparam("until"),
+        Answer.superseded.is_(False),
+    )
+    .order_by(Answer.stamp)
+    .limit(bindparam("most"))
+)
+_COMPLETIONS_AFTER = (
+    select(*_SESSION_COLUMNS)
+    .where(
+        ResponseSession.form_id == bindparam("form_id"),
+        ResponseSession.completed_stamp > bindparam("since"),
+        ResponseSession.completed_stamp <= bindparam("until"),
+    )
+    .order_by(ResponseSession.completed_stamp)
+    .limit(bindparam("most"))
+)
+
+
+def _answers_after(form: Row[Any], since: int | None, most: int) -> list[_Item]:
+    found = rows(
+        _ANSWERS_AFTER, form_id=form.id, since=since or 0, until=form.last_stamp, most=most
     )
     split = len(_ANSWER_COLUMNS)
     return [
         (row[split - 1], SessionRow._make(row[split:]), AnswerRow._make(row[:split]))
-        for row in db.session.execute(query)
+        for row in found
     ]
 
 
-def _completions_after(form: Row[Any], since: int | None, limit: int) -> list[_Item]:
+def _completions_after(form: Row[Any], since: int | None, most: int) -> list[_Item]:
     if form.completed_stamp is None or form.completed_stamp <= (since or 0):
         return []
-    query = (
-        select(*_SESSION_COLUMNS)
-        .where(
-            ResponseSession.form_id == form.id,
-            ResponseSession.completed_stamp > (since or 0),
-            ResponseSession.completed_stamp <= form.last_stamp,
-        )
-        .order_by(ResponseSession.completed_stamp)
-        .limit(limit)
+    found = rows(
+        _COMPLETIONS_AFTER, form_id=form.id, since=since or 0, until=form.last_stamp, most=most
     )
-    return [(row[-1], SessionRow._make(row), None) for row in db.session.execute(query)]
+    return [(row[-1], SessionRow._make(row), None) for row in found]
 
 
 def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
