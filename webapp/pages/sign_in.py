@@ -15,6 +15,7 @@ from webapp.database import utc_now
 from webapp.domain import accounts
 from webapp.domain.accounts import Account
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.limits import EMAIL_MAX_CHARS
 from webapp.extensions import client_network, limiter, login
 from webapp.pages.errors import Problem, problem
 from webapp.pages.fragments import go_to
@@ -82,7 +83,8 @@ def sign_in() -> Any:
     email = request.form.get("email", "")
     account = accounts.find_sign_in(email, request.form.get("password", ""))
     if account is None:
-        page = render_template("account/sign_in.html", email=email, wrong=True)
+        shown = email[:EMAIL_MAX_CHARS]
+        page = render_template("account/sign_in.html", email=shown, wrong=True)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     _start_session(account)
     return go_to(_next_page())
