@@ -25,7 +25,7 @@ def codes(app: Flask) -> int:
 def test_it_says_who_asks_for_what_and_where_it_leads(flow: Flow) -> None:
     page = flow.ask().text
 
-    assert "Not verified: the app chose its name itself." in page
+    assert "Its name has not been verified" in page
     assert f"You are signed in as Ann Lindqvist, {EMAIL}." in page
     assert "Write drafts, and publish a draft after you have confirmed it here" in page
     assert "You will go back to app.example." in page

@@ -56,7 +56,7 @@ def test_it_shows_what_an_agent_may_do(browser: FlaskClient, token: str) -> None
 
     assert "Askback command line" in page
     assert "Registered by whoever runs this server." in page
-    assert "Write drafts, and publish a draft after you have confirmed it here" in page
+    assert "Sees your forms, writes drafts, publishes what you confirmed." in page
     assert "Not used yet" in page
 
 
