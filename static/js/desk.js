@@ -1,4 +1,5 @@
 // Creator pages: each behaviour is one file, attached by attribute and usable after every swap.
 import "./keys.js";
 import "./copy.js";
+import "./refused.js";
 import "./revision.js";

@@ -221,3 +221,38 @@ def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft
         "none",
         "published",
     )
+
+
+def test_a_save_that_reaches_nobody_keeps_the_words(place: Place, draft: Draft) -> None:
+    # not a quiet window: the browser and htmx both report the broken connection
+    options = {"base_url": place.address, "storage_state": place.signed_in}
+    with place.browser.new_context(**options) as context:
+        page = context.new_page()
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit goal").click()
+        page.get_by_role("textbox", name="Goal").fill("Written on a train")
+        page.route("**/goal", lambda route: route.abort("internetdisconnected"))
+        with page.expect_event("requestfailed"):
+            page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text("Your words are still here")
+        page.unroute("**/goal")
+        page.keyboard.press("Control+Enter")
+        saved(page, 2)
+
+        expect(page.locator("#trouble")).to_be_hidden()
+    assert stored(place, draft).goal == "Written on a train"
+
+
+def test_a_draft_that_is_gone_is_said_where_one_writes(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[404]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit goal").click()
+        page.get_by_role("textbox", name="Goal").fill("Too late")
+        with place.app.app_context():
+            drafts.discard_draft(draft.account_id, draft.id)
+        page.keyboard.press("Control+Enter")
+
+        expect(page.get_by_role("alert")).to_contain_text("There is nothing at this address")
+        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Too late")
