@@ -1,0 +1,165 @@
+"""Respondents who press twice, many who finish at once, and a form that closes meanwhile."""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form
+from tests.races.threads import together
+from webapp.database import db, utc_now
+from webapp.domain.errors import StateConflict
+from webapp.domain.forms import Form, close_form
+from webapp.domain.responding import answer_question, complete_response, withdraw_response
+from webapp.domain.responses import Answer, ResponseSession
+
+KEY = "a" * 32
+
+pytestmark = both_databases
+
+
+def published(app: Flask, **fields: Any) -> Any:
+    with app.app_context():
+        return make_form(make_account().id, **fields)
+
+
+def answer(form: Any, text: str, *, position: int = 0, answer_key: str = "") -> Callable[[], Any]:
+    return partial(
+        answer_question,
+        form.share_token,
+        KEY,
+        position=position,
+        answer_text=text,
+        answer_key=answer_key or secrets.token_urlsafe(16),
+        now=utc_now(),
+    )
+
+
+def outcome(call: Callable[[], Any]) -> Callable[[], str]:
+    """The result of a call as a word: its value, or the code it was refused with."""
+
+    def run() -> str:
+        try:
+            return str(call())
+        except StateConflict as refused:
+            db.session.rollback()
+            return refused.code
+
+    return run
+
+
+def count(app: Flask, *conditions: Any, of: Any = Answer) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).select_from(of).where(*conditions)) or 0
+
+
+def form_now(app: Flask, form: Any) -> Form:
+    with app.app_context():
+        return db.session.get_one(Form, form.id)
+
+
+def test_first_answers_at_once_make_one_session(app: Flask) -> None:
+    form = published(app, questions=[f"Question {number}?" for number in range(8)])
+
+    together(app, [answer(form, "Me", position=position) for position in range(8)])
+
+    assert count(app, of=ResponseSession) == 1
+    assert count(app) == 8
+    assert form_now(app, form).answered_count == 1
+
+
+def test_one_answer_key_eight_times_at_once_stores_one_answer(app: Flask) -> None:
+    form = published(app)
+
+    following = together(app, [answer(form, "Me", answer_key="render-1")] * 8)
+
+    assert following == [1] * 8
+    assert (count(app, of=ResponseSession), count(app)) == (1, 1)
+
+
+def test_corrections_at_once_leave_one_current_answer(app: Flask) -> None:
+    form = published(app)
+
+    together(app, [answer(form, f"version {number}") for number in range(8)])
+
+    assert count(app) == 8
+    assert count(app, Answer.superseded.is_(False)) == 1
+
+
+def test_fifty_who_finish_at_once_on_a_form_for_one_are_one(app: Flask) -> None:
+    form = published(app, responseLimit="one")
+    keys = [secrets.token_urlsafe(24) for _ in range(50)]
+    with app.app_context():
+        for key in keys:
+            make_answer(form, key)
+
+    results = together(
+        app,
+        [
+            outcome(
+                partial(complete_response, form.share_token, key, responder_name="", now=utc_now())
+            )
+            for key in keys
+        ],
+    )
+
+    assert Counter(results) == {"True": 1, "form_completed": 49}
+    assert form_now(app, form).response_count == 1
+
+
+def test_sending_eight_times_at_once_sends_once(app: Flask) -> None:
+    form = published(app)
+    with app.app_context():
+        make_answer(form, KEY)
+    send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
+
+    assert Counter(together(app, [send] * 8)) == {True: 1, False: 7}
+    assert form_now(app, form).response_count == 1
+
+
+def test_withdrawing_eight_times_at_once_counts_once(app: Flask) -> None:
+    form = published(app, responseLimit="one")
+    with app.app_context():
+        make_answer(form, KEY)
+        complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+    withdraw = partial(withdraw_response, form.share_token, KEY)
+
+    assert Counter(together(app, [withdraw] * 8)) == {True: 1, False: 7}
+    after = form_now(app, form)
+    assert (after.response_count, after.answered_count, after.status) == (0, 0, "published")
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_an_answer_beside_closing_is_stored_or_refused(app: Flask, attempt: int) -> None:
+    form = published(app)
+    close = partial(close_form, form.account_id, form.id, now=utc_now())
+
+    answered, _ = together(app, [outcome(answer(form, "Me")), outcome(close)])
+
+    assert answered in {"1", "form_closed"}
+    assert count(app) == (answered == "1")
+    assert form_now(app, form).status == "closed"
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_an_answer_beside_withdrawing_leaves_counters_that_fit(app: Flask, attempt: int) -> None:
+    form = published(app)
+    with app.app_context():
+        make_answer(form, KEY)
+
+    together(
+        app,
+        [
+            outcome(answer(form, "It", position=1)),
+            partial(withdraw_response, form.share_token, KEY),
+        ],
+    )
+
+    sessions = count(app, ResponseSession.answer_count > 0, of=ResponseSession)
+    assert form_now(app, form).answered_count == sessions
