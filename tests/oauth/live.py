@@ -1,0 +1,66 @@
+"""A served installation, and a person at a browser who says yes to whatever a client asks."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import requests
+from flask import Flask
+
+from tests.oauth.flow import EMAIL, PASSWORD
+from tests.serving import new_app, serving
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain import accounts
+
+
+@dataclass
+class Installation:
+    """A running server with one creator."""
+
+    app: Flask
+    origin: str
+
+    def person(self) -> "Person":
+        return Person(self.origin)
+
+
+class Person:
+    """Signs in once, then allows what is asked; `consents` counts the pages allowed."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.http = requests.Session()
+        self.consents = 0
+        self._post(f"{origin}/login", {"email": EMAIL, "password": PASSWORD})
+
+    def allow(self, address: str, **form: Any) -> str:
+        """Where the browser is sent after pressing Allow on the consent page at `address`."""
+        scopes = dict(parse_qsl(urlsplit(address).query)).get("scope", "forms:read").split()
+        response = self._post(address, {"allow": "yes", "may": scopes} | form)
+        assert response.status_code == 303, response.text
+        self.consents += 1
+        location: str = response.headers["Location"]
+        return location
+
+    def _post(self, address: str, form: dict[str, Any]) -> requests.Response:
+        page = self.http.get(address)
+        token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+        assert token is not None, page.text
+        return self.http.post(address, data=form | {"csrf_token": token[1]}, allow_redirects=False)
+
+
+@contextmanager
+def installation(settings: Settings) -> Iterator[Installation]:
+    """`settings` on an empty database and a free port."""
+    app = new_app(settings)
+    with app.app_context():
+        db.create_all()
+        accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+    with serving(app):
+        yield Installation(app, app.config["SETTINGS"].public_url)
+    with app.app_context():
+        db.engine.dispose()
