@@ -1,0 +1,71 @@
+"""The consent page in a real browser: its policy must let the answer reach the client."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.cafe import ASKING
+from tests.browser.conftest import Place
+from tests.oauth.flow import register
+
+
+class Callback(BaseHTTPRequestHandler):
+    """A program on the same computer that waits for its code."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.end_headers()
+        self.wfile.write(b"You can close this window.")
+
+    def log_message(self, *_arguments: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture(scope="module")
+def callback() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Callback)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/callback"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def page(place: Place, callback: str) -> Iterator[Page]:
+    """The consent page of a loopback client, which needs no scripts."""
+    client = register(
+        place.app.test_client(), redirect_uris=[callback], token_endpoint_auth_method="none"
+    )
+    asking = ASKING | {"client_id": client["client_id"], "redirect_uri": callback}
+    context = place.browser.new_context(
+        base_url=place.address, storage_state=place.signed_in, java_script_enabled=False
+    )
+    page = context.new_page()
+    page.goto(f"/oauth/authorize?{urlencode(asking)}")
+    yield page
+    context.close()
+
+
+def answer(page: Page, button: str, callback: str) -> dict[str, list[str]]:
+    page.get_by_role("button", name=button, exact=True).click()
+    page.wait_for_url(f"{callback}?*")
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_allow_reaches_the_client(page: Page, callback: str) -> None:
+    assert answer(page, "Allow", callback).keys() == {"code", "state", "iss"}
+
+
+def test_do_not_allow_reaches_the_client(page: Page, callback: str) -> None:
+    assert answer(page, "Do not allow", callback)["error"] == ["access_denied"]
+
+
+def test_refusing_comes_before_allowing(page: Page) -> None:
+    names = page.locator(".actions button").all_inner_texts()
+
+    assert names == ["Do not allow", "Allow"]
