@@ -49,6 +49,9 @@ def smoke(copy: Path, home: Path, log: IO[str]) -> float:
         seconds = time.monotonic() - began
         os.killpg(server.pid, signal.SIGINT)
         server.wait(STOP_SECONDS)
+        log.seek(0)
+        if "everything answered is saved" not in log.read():
+            sys.exit("Ctrl-C did not end it cleanly")
     finally:
         if server.poll() is None:
             os.killpg(server.pid, signal.SIGKILL)

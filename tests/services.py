@@ -69,9 +69,10 @@ def install_with_apt(package: str) -> None:
 
 @pytest.fixture(scope="session")
 def postgresql_url() -> Iterator[str]:
-    """SQLAlchemy URL of an empty database; ASKBACK_TEST_DATABASE_URL names an existing one."""
+    """SQLAlchemy URL of an empty database; ASKBACK_TEST_DATABASE_URL names a server."""
     if given := os.environ.get("ASKBACK_TEST_DATABASE_URL"):
-        yield given
+        with postgresql_database(given) as url:
+            yield url
         return
     with _server_folder("pg") as (folder, user):
         programs = _postgresql_programs(folder, user)
@@ -94,7 +95,8 @@ def postgresql_database(url: str) -> Iterator[str]:
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
     try:
-        yield urlsplit(url)._replace(path=f"/{name}").geturl()
+        place = urlsplit(url)._replace(scheme="postgresql+psycopg", path=f"/{name}")
+        yield place.geturl()
     finally:
         with psycopg.connect(admin, autocommit=True) as connection:
             connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
@@ -284,8 +286,9 @@ def _chromium(playwright: Playwright) -> str:
         capture_output=True,
         check=False,
     )
-    if not Path(own).exists():
-        install_with_apt("chromium")
+    if found := _installed_chromium(own):
+        return found
+    install_with_apt("chromium")
     if found := _installed_chromium(own):
         return found
     missing(
@@ -296,11 +299,15 @@ def _chromium(playwright: Playwright) -> str:
 
 
 def _installed_chromium(own: str) -> str | None:
-    if Path(own).exists():
-        return own
-    if Path(CHROMIUM_ON_MACOS).exists():
-        return CHROMIUM_ON_MACOS
-    return on_path(*CHROMIUM_NAMES)
+    candidates = [own, CHROMIUM_ON_MACOS, *filter(None, map(shutil.which, CHROMIUM_NAMES))]
+    return next(filter(_starts, candidates), None)
+
+
+def _starts(program: str) -> bool:
+    """Whether the program is there with all the libraries that it needs."""
+    if not Path(program).exists():
+        return False
+    return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
 
 
 # --- Node ---

@@ -168,6 +168,28 @@ def test_a_waiting_request_learns_that_its_client_has_gone(settings: Settings) -
         wait_until(lambda: bool(left), "noticing that the client has gone", seconds=5)
 
 
+def test_waiting_clients_leave_half_of_the_threads_to_others(settings: Settings) -> None:
+    app = new_app(settings)
+    ended: list[float] = []
+
+    def wait() -> str:
+        began = time.monotonic()
+        waiting().wait_until("key", lambda: None, seconds=20, gone=client_gone())
+        ended.append(time.monotonic() - began)
+        return ""
+
+    app.add_url_rule("/api/test/wait", "wait", wait)
+    with serving(app), ExitStack() as stack:
+        for _ in range(THREADS):
+            connection = stack.enter_context(connect(app))
+            connection.sendall(b"GET /api/test/wait HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        wait_until(lambda: len(ended) >= THREADS // 2, "answering whom there is no place for", 10)
+
+        assert seconds_of_healthz(app) < 2
+        assert len(ended) == THREADS // 2
+        assert max(ended) < 5
+
+
 def test_a_stop_finishes_the_slow_request_and_ends_the_wait_at_once(settings: Settings) -> None:
     app = new_app(settings)
     begun = threading.Barrier(3)
