@@ -22,7 +22,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
 from webapp.extensions import limiter
 
-pytest_plugins = ["tests.services"]
+pytest_plugins = ["tests.services", "tests.programs"]
 
 
 def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:

