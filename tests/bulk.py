@@ -20,12 +20,25 @@ SELECT :form || '-ses-' || s, :form, :form || '-key-' || s, 'completed', 'Robin'
 """
 ANSWERS = """
 INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,
-  response_type, question_kind, answer_key, superseded, stamp)
+  response_type, question_kind, answer_key, word_count, superseded, stamp)
 WITH RECURSIVE n(s) AS (SELECT 0 UNION ALL SELECT s + 1 FROM n WHERE s + 1 < :sessions),
   m(q) AS (SELECT 1 UNION ALL SELECT q + 1 FROM m WHERE q < 10)
 SELECT :form || '-ans-' || s || '-' || q, :form, :form || '-ses-' || s, 'q_' || q,
-  'What went wrong in step ' || q || '?', :words, 'text', 'scripted', 'key-' || q,
+  'What went wrong in step ' || q || '?', :words, 'text', 'scripted', 'key-' || q, 28,
   false, :base + 11 * s + q FROM n CROSS JOIN m
+"""
+COUNTS = """
+INSERT INTO question_counts (form_id, question_id, answered, skipped)
+WITH RECURSIVE m(q) AS (SELECT 1 UNION ALL SELECT q + 1 FROM m WHERE q < 10)
+SELECT :form, 'q_' || q, :sessions, 0 FROM m WHERE true
+ON CONFLICT (form_id, question_id)
+  DO UPDATE SET answered = question_counts.answered + excluded.answered
+"""
+DAYS = """
+INSERT INTO day_counts (form_id, day, completed)
+SELECT form_id, completed_stamp / 86400000, count(*) FROM response_sessions
+WHERE form_id = :form AND completed_stamp > :base GROUP BY 1, 2
+ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + excluded.completed
 """
 WORDS = "The deploy ran twice, because the lock was not taken before the first step. " * 2
 
@@ -35,11 +48,12 @@ def store_answers(form_id: str, answers: int) -> None:
     sessions = answers // ANSWERS_PER_SESSION
     form = db.session.get_one(Form, form_id, populate_existing=True)
     values = {"form": form_id, "sessions": sessions, "base": form.last_stamp, "words": WORDS}
-    db.session.execute(text(SESSIONS), {key: values[key] for key in ("form", "sessions", "base")})
-    db.session.execute(text(ANSWERS), values)
+    for statement in map(text, (SESSIONS, ANSWERS, COUNTS, DAYS)):
+        db.session.execute(statement, {name: values[name] for name in statement.compile().params})
     form.last_stamp = form.completed_stamp = form.last_stamp + 11 * sessions
     form.response_count += sessions
     form.answered_count += sessions
+    form.started_count += sessions
     db.session.commit()
 
 

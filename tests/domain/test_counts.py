@@ -16,6 +16,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
+from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.races.threads import together
@@ -196,6 +197,13 @@ class TestSingleSteps:
             Day(today - timedelta(days=1), 0),
             Day(today, 1),
         ]
+
+    def test_counters_equal_the_rows_after_a_bulk_load(self) -> None:
+        form = make_form(make_account().id)
+
+        store_answers(form.id, 100)
+
+        assert counted(form.id) == recounted(form.id)
 
     def test_openings_add_up(self) -> None:
         form = make_form(make_account().id)

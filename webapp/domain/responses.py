@@ -24,7 +24,6 @@ from sqlalchemy import (
     bindparam,
     or_,
     select,
-    text,
     tuple_,
     type_coerce,
 )
@@ -64,14 +63,14 @@ class Answer(Base):
     __table_args__ = (
         UniqueConstraint("form_id", "stamp"),
         UniqueConstraint("session_id", "answer_key"),
+        # by question, newest first; with the count of words, so that "usually" reads no text
         Index(
             "ix_answers_of_question",
             "form_id",
             "question_id",
+            "superseded",
             "stamp",
             "word_count",
-            sqlite_where=text("superseded IS 0"),
-            postgresql_where=text("superseded IS false"),
         ),
     )
 
@@ -173,7 +172,7 @@ def list_sessions(
         ResponseSession.answer_count > 0,
         ResponseSession.status == SessionStatus.COMPLETED,
     )
-    query = select(*_SESSION_COLUMNS).where(ResponseSession.form_id == form_id, answered)
+    query = select(*SESSION_COLUMNS).where(ResponseSession.form_id == form_id, answered)
     if before:
         created = type_coerce(ResponseSession.created_at, BigInteger)
         query = query.where(tuple_(created, ResponseSession.id) < tuple_(*before))
@@ -188,7 +187,7 @@ def list_sessions(
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
     """The answers of these sessions that no correction superseded, oldest first."""
     query = (
-        select(*_ANSWER_COLUMNS)
+        select(*ANSWER_COLUMNS)
         .where(Answer.session_id.in_(list(session_ids)), Answer.superseded.is_(False))
         .order_by(Answer.stamp)
     )
@@ -212,7 +211,7 @@ def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
-def _raw(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
+def raw_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
     """The stored value without conversion: pages hold hundreds of rows, conversions cost most."""
     if isinstance(column.type, UtcDateTime):
         return type_coerce(column, BigInteger).label(column.key)
@@ -221,8 +220,8 @@ def _raw(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
     return column.expression
 
 
-_ANSWER_COLUMNS = tuple(_raw(getattr(Answer, name)) for name in AnswerRow._fields)
-_SESSION_COLUMNS = tuple(_raw(getattr(ResponseSession, name)) for name in SessionRow._fields)
+ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._fields)
+SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
 _Item = tuple[int, SessionRow, AnswerRow | None]
 
 
@@ -231,7 +230,7 @@ def _stamp(item: _Item) -> int:
 
 
 _ANSWERS_AFTER = (
-    select(*_ANSWER_COLUMNS, *_SESSION_COLUMNS)
+    select(*ANSWER_COLUMNS, *SESSION_COLUMNS)
     .join(ResponseSession, ResponseSession.id == Answer.session_id)
     .where(
         Answer.form_id == bindparam("form_id"),
@@ -243,7 +242,7 @@ _ANSWERS_AFTER = (
     .limit(bindparam("most"))
 )
 _COMPLETIONS_AFTER = (
-    select(*_SESSION_COLUMNS)
+    select(*SESSION_COLUMNS)
     .where(
         ResponseSession.form_id == bindparam("form_id"),
         ResponseSession.completed_stamp > bindparam("since"),
@@ -258,7 +257,7 @@ def _answers_after(form: Row[Any], since: int | None, most: int) -> list[_Item]:
     found = rows(
         _ANSWERS_AFTER, form_id=form.id, since=since or 0, until=form.last_stamp, most=most
     )
-    split = len(_ANSWER_COLUMNS)
+    split = len(ANSWER_COLUMNS)
     return [
         (row[split - 1], SessionRow._make(row[split:]), AnswerRow._make(row[:split]))
         for row in found
