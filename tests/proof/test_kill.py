@@ -1,0 +1,118 @@
+"""The server is killed while people answer: what it acknowledged is there, once."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.databases import both_empty_databases
+from tests.factories import make_account, make_form
+from tests.proof.killing import Respondents, Target, kill_again_and_again
+from webapp import schema
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db
+from webapp.domain.forms import Form
+from webapp.domain.public_forms import key_hash
+from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.terms import SessionStatus
+
+THREE_QUESTIONS = ["Who changed it?", "What went wrong?", "What did you do?"]
+
+rounds = pytest.mark.parametrize(
+    ("kills", "answers"),
+    [(5, 100), pytest.param(50, 10_000, marks=pytest.mark.prove)],
+)
+
+
+@pytest.fixture
+def killed_app(empty_database_url: str, tmp_path: Path) -> Iterator[Flask]:
+    """An application of this process on the database of the server that is killed."""
+    app = create_app(
+        Settings(
+            public_url="http://127.0.0.1:8000",
+            database_url=empty_database_url,
+            secret_key="only-for-tests-only-for-tests-only-for-tests",
+            data_folder=tmp_path,
+        )
+    )
+    with app.app_context():
+        schema.upgrade()
+        yield app
+        db.session.remove()
+        db.engine.dispose()
+
+
+@pytest.fixture
+def respondents(killed_app: Flask, empty_database_url: str, tmp_path: Path) -> Respondents:
+    form = make_form(make_account().id, questions=THREE_QUESTIONS)
+    variables = {
+        "DATABASE_URL": empty_database_url,
+        "ASKBACK_DATA": str(tmp_path),
+        "LIMIT_ANSWER_ADDRESS": "1000000/minute",
+    }
+    return Respondents(Target(variables), form.share_token)
+
+
+@both_empty_databases
+@rounds
+def test_killing_the_server_loses_and_doubles_nothing(
+    respondents: Respondents, kills: int, answers: int
+) -> None:
+    killed = kill_again_and_again(respondents, kills=kills, answers=answers)
+
+    report = (
+        f"{killed} kills, {len(respondents.acknowledged)} answers, {respondents.repeats} repeats"
+    )
+    print(report)
+    assert respondents.repeats > 0, report
+    assert respondents.refusals == [], report
+    assert lost(respondents) == ([], set()), report
+    assert doubled() == [], report
+    assert counted() == stored(), report
+
+
+def lost(respondents: Respondents) -> tuple[list[Any], set[str]]:
+    """Acknowledged answers and completions that are not in the database as they were sent."""
+    there = {(row.key_hash, row.answer_key): row.answer_text for row in answers_stored()}
+    answers = [
+        (session, key)
+        for (session, key), words in respondents.acknowledged.items()
+        if there.get((key_hash(session), key)) != words
+    ]
+    finished = select(ResponseSession.key_hash).where(
+        ResponseSession.status == SessionStatus.COMPLETED
+    )
+    completed = {key_hash(session) for session in respondents.completed}
+    return answers, completed - set(db.session.scalars(finished))
+
+
+def answers_stored() -> list[Any]:
+    query = select(
+        ResponseSession.key_hash, Answer.answer_key, Answer.answer_text, Answer.question_id
+    ).join(ResponseSession, ResponseSession.id == Answer.session_id)
+    return list(db.session.execute(query))
+
+
+def doubled() -> list[Any]:
+    """Questions answered twice in one session; nobody corrected an answer."""
+    times = Counter((row.key_hash, row.question_id) for row in answers_stored())
+    return [place for place, count in times.items() if count > 1]
+
+
+def counted() -> tuple[int, int]:
+    """What the form says: sessions completed, sessions with an answer."""
+    form = db.session.scalars(select(Form).execution_options(populate_existing=True)).one()
+    return form.response_count, form.answered_count
+
+
+def stored() -> tuple[int, int]:
+    sessions = db.session.execute(
+        select(ResponseSession.status, ResponseSession.answer_count)
+    ).all()
+    completed = [session for session in sessions if session.status is SessionStatus.COMPLETED]
+    return len(completed), sum(session.answer_count > 0 for session in sessions)
