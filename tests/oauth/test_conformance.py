@@ -1,0 +1,87 @@
+"""The authorization-server scenarios of the official MCP conformance suite."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.oauth.flow import register
+from tests.oauth.live import Installation, installation
+from tests.services import free_port
+from webapp.config import Settings
+
+pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
+
+PACKAGE = Path(__file__).parent.parent / "node"
+SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+VERSION = "2026-07-28"
+
+
+@pytest.fixture
+def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
+    own = replace(settings, database_url=f"sqlite:///{tmp_path}/conformance.sqlite3")
+    with installation(own) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def suite(node: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the suite installed from the lock, without running anybody's scripts."""
+    folder: Path = tmp_path_factory.mktemp("suite")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(PACKAGE / name, folder)
+    options = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    subprocess.run([*npm(node), *options], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def npm(node: Path) -> list[Path]:
+    """How to start npm: beside a Node from a wheel its own link is broken."""
+    inside_wheel = node.parent / "lib/node_modules/npm/bin/npm-cli.js"
+    return [node / "node", inside_wheel] if inside_wheel.exists() else [node / "npm"]
+
+
+@pytest.mark.parametrize("options", [[], ["--spec-version", VERSION, "--resource", "{mcp}"]])
+def test_the_authorization_server_scenarios_pass(
+    options: list[str], running: Installation, suite: Path, node: Path, tmp_path: Path
+) -> None:
+    port = free_port()
+    client = register(
+        running.app.test_client(),
+        redirect_uris=[f"http://127.0.0.1:{port}/callback"],
+        token_endpoint_auth_method="none",
+    )
+    mcp = f"{running.origin}/mcp/app"
+    command = [node / "node", SUITE, "authorization", "--url", running.origin]
+    command += ["--client-id", client["client_id"], "-p", str(port), "-o", str(tmp_path / "out")]
+    command += [option.format(mcp=mcp) for option in options]
+
+    output = play(command, running, suite)
+
+    assert "Total: 3 passed, 0 failed" in output, output
+
+
+def play(command: list[object], running: Installation, folder: Path) -> str:
+    """Run the suite; when it prints an authorization address, a person allows it."""
+    person = running.person()
+    seen = ""
+    with subprocess.Popen(
+        list(map(str, command)),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            seen += line
+            address = re.search(r"http\S+/oauth/authorize\?\S+", line)
+            if address:
+                requests.get(person.allow(address[0]), timeout=10)
+    assert process.returncode == 0, seen
+    return seen
