@@ -1,4 +1,6 @@
 // A button that copies the value of the field it names, and says so.
+for (const button of document.querySelectorAll("[data-copies]")) button.hidden = false;
+
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copies]");
   if (!button) return;

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from tests.browser.cafe import connect
+from tests.databases import both_databases
 from tests.factories import make_draft
 from tests.pages.creator import Creator, alone
 from webapp.database import utc_now
@@ -42,6 +44,7 @@ def test_an_empty_inbox_says_how_to_begin(ann: Creator) -> None:
     assert "Connect an agent" in ann.page("/drafts").text
 
 
+@both_databases
 def test_the_inbox_marks_what_is_new_and_what_changed(app: Flask, ann: Creator) -> None:
     written(app, ann, title="Fresh")
     looked_at = written(app, ann, title="Looked at")
@@ -358,6 +361,41 @@ def test_hostile_words_are_shown_as_words(app: Flask, ann: Creator) -> None:
         page = ann.page(f"/drafts/{draft.id}{path}").text
         assert "<script>alert" not in page
         assert "<img" not in page
+
+
+def test_a_hostile_agent_name_is_shown_as_a_name(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        grant = connect(ann.account.id, "client", HOSTILE, [], utc_now())
+        changes = parse_draft_input({"title": "A", "questions": ["B"]})
+        draft = drafts.create_draft(ann.account.id, changes, author=grant, now=utc_now())
+
+    for path in ("/drafts", f"/drafts/{draft.id}", f"/drafts/{draft.id}/confirm"):
+        page = ann.page(path).text
+        assert "&lt;script&gt;alert(1)" in page
+        assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize(
+    ("headers", "whole"),
+    [
+        ({}, True),
+        ({"HX-Request": "true"}, False),
+        ({"HX-Request": "true", "HX-Boosted": "true"}, True),
+        ({"HX-Request": "true", "HX-History-Restore-Request": "true"}, True),
+    ],
+    ids=str,
+)
+def test_only_a_swap_gets_a_fragment_and_caches_can_tell(
+    app: Flask, ann: Creator, headers: dict[str, str], *, whole: bool
+) -> None:
+    draft = written(app, ann)
+
+    response = ann.page(f"/drafts/{draft.id}/title/edit", **headers)
+
+    assert ("<html" in response.text) is whole
+    for name in ("HX-Request", "HX-Boosted", "HX-History-Restore-Request"):
+        assert name in response.headers["Vary"]
+    assert response.headers["Cache-Control"] == "private, no-store"
 
 
 def test_a_published_draft_leads_to_its_form(app: Flask, ann: Creator) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from tests.databases import both_databases
 from tests.factories import make_answer, make_draft, make_form, make_response
 from tests.pages.creator import ORIGIN, Creator, alone
 from webapp.domain import forms
@@ -56,6 +57,7 @@ def test_a_form_without_answers_offers_its_link(ann: Creator, form: Any) -> None
     assert "Get the link" in words
 
 
+@both_databases
 def test_older_persons_follow_page_by_page(app: Flask, ann: Creator, form: Any) -> None:
     with app.app_context():
         for number in range(45):
