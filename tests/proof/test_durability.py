@@ -1,0 +1,162 @@
+"""An answer is on the disk before it is acknowledged."""
+
+import os
+import secrets
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import event, text
+
+from tests.command import PROGRAM, ROOT, environment
+from tests.databases import both_databases, on_postgresql
+from tests.factories import make_account, make_form, make_response
+from tests.proof.killing import Respondents, Target
+from tests.services import install_with_apt, missing, on_path, wait_until
+from webapp import schema
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db
+
+ANSWERS = 100
+
+
+@contextmanager
+def settings_at_each_commit(app: Flask) -> Iterator[list[Any]]:
+    """What the database promises about syncing on the connection of each commit."""
+    promised: list[Any] = []
+    with app.app_context():
+        engine = db.engine
+    question = "PRAGMA synchronous" if engine.dialect.name == "sqlite" else _POSTGRESQL
+
+    def ask(connection: Any) -> None:
+        promised.append(connection.execute(text(question)).scalar_one())
+
+    event.listen(engine, "commit", ask)
+    try:
+        yield promised
+    finally:
+        event.remove(engine, "commit", ask)
+
+
+_POSTGRESQL = """SELECT string_agg(setting, ' ' ORDER BY name) FROM pg_settings
+    WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')"""
+
+
+@both_databases
+def test_every_commit_is_made_with_full_syncing(app: Flask) -> None:
+    with settings_at_each_commit(app) as promised, app.app_context():
+        make_response(make_form(make_account().id))
+
+    assert len(promised) >= 4
+    assert set(promised) <= {2, "on on on"}
+
+
+@on_postgresql
+@pytest.mark.prove
+def test_postgresql_syncs_its_log_for_every_answer(app: Flask) -> None:
+    with app.app_context():
+        form = make_form(make_account().id)
+        before = log_syncs()
+        for _ in range(ANSWERS // 2):
+            make_response(form)
+        after = log_syncs()
+
+    assert after - before >= ANSWERS
+
+
+def log_syncs() -> int:
+    """How often PostgreSQL has synced its log, as told after its counters were collected."""
+    db.session.remove()
+    db.engine.dispose()
+    with db.engine.connect() as connection:
+        connection.execute(text("SELECT pg_sleep(1)"))
+        return int(connection.execute(text("SELECT wal_sync FROM pg_stat_wal")).scalar_one())
+
+
+@pytest.mark.prove
+def test_sqlite_syncs_before_every_acknowledgement(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/askback.sqlite3"
+    respondents = Respondents(Target({}), prepared(url, tmp_path))
+
+    with traced(respondents.target, url, tmp_path):
+        statuses = [answer_once(respondents) for _ in range(ANSWERS)]
+
+    assert statuses == [303] * ANSWERS
+    assert syncs_before_answers(tmp_path / "trace").count(0) == 0
+    assert len(syncs_before_answers(tmp_path / "trace")) == ANSWERS
+
+
+def prepared(url: str, folder: Path) -> str:
+    """The share token of a form in a migrated database."""
+    app = create_app(
+        Settings(
+            public_url="http://127.0.0.1:8000",
+            database_url=url,
+            secret_key=secrets.token_urlsafe(48),
+            data_folder=folder,
+        )
+    )
+    with app.app_context():
+        schema.upgrade()
+        token: str = make_form(make_account().id).share_token
+        db.session.remove()
+        db.engine.dispose()
+    return token
+
+
+@contextmanager
+def traced(target: Target, url: str, folder: Path) -> Iterator[None]:
+    """A server whose syncs and sent bytes are written down in the order they happen."""
+    calls = "trace=fsync,fdatasync,sendto"
+    tracing = [_strace(), "-f", "-q", "-s", "16", "-e", calls, "-o", str(folder / "trace")]
+    variables = {
+        "DATABASE_URL": url,
+        "ASKBACK_DATA": str(folder),
+        "PORT": str(target.port),
+        "LIMIT_ANSWER_ADDRESS": "1000000/minute",
+    }
+    process = subprocess.Popen(
+        [*tracing, *PROGRAM, "run"],
+        cwd=ROOT,
+        env=environment(variables),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_until(target.answers, "starting the traced server")
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)  # strace alone would not let its server go
+        process.wait(20)
+
+
+def _strace() -> str:
+    if on_path("strace") is None:
+        install_with_apt("strace")
+    return on_path("strace") or missing("strace", "Install it: apt-get install strace")
+
+
+def answer_once(respondents: Respondents) -> int:
+    session = secrets.token_urlsafe(24)
+    body = f"session={session}&answer_key={secrets.token_urlsafe(16)}&answer=Me"
+    path = f"/r/{respondents.share_token}/q/1"
+    return respondents.target.send("POST", path, body, f"askback_r={session}")
+
+
+def syncs_before_answers(trace: Path) -> list[int]:
+    """For each 303 that was sent: how many syncs ended since the one before."""
+    counts, syncs = [], 0
+    for line in trace.read_bytes().splitlines():
+        if b"sync" in line and line.rstrip().endswith(b"= 0"):
+            syncs += 1
+        if b'"HTTP/1.1 303' in line:
+            counts.append(syncs)
+            syncs = 0
+    return counts
