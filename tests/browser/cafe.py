@@ -207,7 +207,7 @@ def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
     ]
     first = ROTA | {"questions": questions, "followUpMode": "deep_dive"}
     draft = write(account_id, first, author, now - timedelta(minutes=40))
-    drafts.mark_seen(account_id, draft.id, now=now - timedelta(minutes=11))
+    drafts.mark_seen(account_id, draft.id, 1, now=now - timedelta(minutes=11))
     given = [
         {"id": kept["id"], **asked}
         for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)

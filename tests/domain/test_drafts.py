@@ -186,6 +186,6 @@ def test_a_key_is_free_again_after_a_day(account: Account, clock: Clock) -> None
 def test_the_last_look_is_remembered(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
 
-    drafts.mark_seen(account.id, draft.id, now=clock.now)
+    drafts.mark_seen(account.id, draft.id, draft.revision, now=clock.now)
 
     assert drafts.list_views(account.id) == {draft.id: 1}

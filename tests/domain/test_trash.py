@@ -37,7 +37,7 @@ def rows_by_table() -> dict[str, int]:
 def full_form(account_id: str) -> Any:
     """A form with responses, counters and a draft that was looked at."""
     form = make_form(account_id)
-    drafts.mark_seen(account_id, form.draft_id, now=utc_now())
+    drafts.mark_seen(account_id, form.draft_id, 1, now=utc_now())
     make_response(form)
     make_answer(form, secrets.token_hex(16), 1)
     store_openings({form.share_token: 7})

@@ -112,13 +112,27 @@ def test_changes_stay_until_they_are_marked_as_read(app: Flask, ann: Creator) ->
     by_agent(app, draft, questions=[question])
 
     first, again = (ann.page(f"/drafts/{draft.id}") for _ in range(2))
-    marked = ann.post(f"/drafts/{draft.id}/seen", htmx=True)
+    marked = ann.post(f"/drafts/{draft.id}/seen", htmx=True, revision=2)
 
     assert "1 change since you looked" in alone(first.text)
     assert "1 change since you looked" in alone(again.text)
     assert "removed: a added: the last" in alone(first.text)
     assert "1 change" not in marked.text
     assert seen(app, draft) == 2
+
+
+@pytest.mark.parametrize(("posted", "kept"), [(2, 2), (1, 1), (9, 1), ("x", 1), (0, 1)])
+def test_only_what_the_page_showed_is_marked_as_read(
+    app: Flask, ann: Creator, posted: Any, kept: int
+) -> None:
+    draft = written(app, ann)
+    ann.page(f"/drafts/{draft.id}")
+    by_agent(app, draft, title="Second")
+    by_agent(app, draft, title="Third, while the page was open")
+
+    ann.post(f"/drafts/{draft.id}/seen", revision=posted)
+
+    assert seen(app, draft) == kept
 
 
 @pytest.mark.parametrize(

@@ -232,13 +232,17 @@ def find_view(draft: Draft) -> DraftView | None:
     return db.session.get(DraftView, draft.id)
 
 
-def mark_seen(account_id: str, draft_id: str, *, now: datetime) -> None:
-    """Remember that the creator has seen the current revision; raises NotFound."""
+def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -> None:
+    """Remember which revision the creator has seen; one that never was is ignored.
+
+    raises  NotFound
+    """
     begin_write()
-    draft = get_draft(account_id, draft_id)
-    view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
-    view.revision, view.seen_at = draft.revision, now
-    db.session.add(view)
+    draft = _locked(account_id, draft_id)
+    if 0 < revision <= draft.revision:
+        view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
+        view.revision, view.seen_at = revision, now
+        db.session.add(view)
     db.session.commit()
 
 
@@ -299,6 +303,17 @@ def require_revision(draft: Draft, expected: int) -> None:
 
 def open_draft(account_id: str, draft_id: str) -> Draft:
     """The draft under a row lock, still changeable; raises NotFound, StateConflict."""
+    draft = _locked(account_id, draft_id)
+    if draft.status is DraftStatus.PUBLISHED:
+        raise StateConflict(
+            "draft_already_published",
+            "The draft is published and cannot change any more.",
+            "Create a new draft for a changed form.",
+        )
+    return draft
+
+
+def _locked(account_id: str, draft_id: str) -> Draft:
     draft = db.session.scalar(
         owned_draft(account_id, draft_id)
         .with_for_update()
@@ -306,12 +321,6 @@ def open_draft(account_id: str, draft_id: str) -> Draft:
     )
     if draft is None:
         raise no_draft()
-    if draft.status is DraftStatus.PUBLISHED:
-        raise StateConflict(
-            "draft_already_published",
-            "The draft is published and cannot change any more.",
-            "Create a new draft for a changed form.",
-        )
     return draft
 
 

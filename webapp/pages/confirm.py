@@ -63,7 +63,7 @@ def _confirm(draft_id: str) -> Response:
             account, draft_id, revision=revision, shown_hash=shown_hash, now=now
         )
         waiting().notify(draft_id)
-        drafts.mark_seen(account, draft_id, now=now)
+        drafts.mark_seen(account, draft_id, revision, now=now)
         return go_to(url_for("drafts.review", draft_id=draft_id))
     published = publishing.confirm_and_publish(
         account, draft_id, revision=revision, shown_hash=shown_hash, now=now

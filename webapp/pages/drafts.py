@@ -13,7 +13,7 @@ from webapp.domain.draft_input import DraftChanges, parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.terms import DraftStatus, FollowUpMode
 from webapp.pages import review as desk_review
-from webapp.pages.desk import agent_names, creator_id, require_creator, typed
+from webapp.pages.desk import agent_names, creator_id, posted_revision, require_creator, typed
 from webapp.pages.fragments import go_to
 
 LIVE_SHOWN = 5
@@ -52,15 +52,15 @@ def review(draft_id: str) -> ResponseReturnValue:
     if draft.status is DraftStatus.PUBLISHED:
         return _to_form(draft)
     if not drafts.find_view(draft) and not _is_prefetch():
-        drafts.mark_seen(creator_id(), draft_id, now=utc_now())
+        drafts.mark_seen(creator_id(), draft_id, draft.revision, now=utc_now())
     context = desk_review.context(draft)
     return render_template("drafts/review.html", unseen=desk_review.unseen(draft), **context)
 
 
 @bp.post("/<draft_id>/seen")
 def mark_seen(draft_id: str) -> ResponseReturnValue:
-    """The creator has read the changes."""
-    drafts.mark_seen(creator_id(), draft_id, now=utc_now())
+    """The creator has read the changes up to the revision that their page showed."""
+    drafts.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
     unseen = desk_review.unseen(draft)
     return desk_review.shown(draft, "drafts/_changes.html", "main", unseen=unseen)

@@ -63,7 +63,7 @@ def _save(draft: Draft, changes: DraftChanges) -> Draft:
     )
     waiting().notify(draft.id)
     if up_to_date:
-        drafts.mark_seen(account, draft.id, now=now)
+        drafts.mark_seen(account, draft.id, saved.revision, now=now)
     return saved
 
 

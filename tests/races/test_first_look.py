@@ -1,0 +1,25 @@
+"""A page opened in several windows at once is looked at once."""
+
+from functools import partial
+
+from flask import Flask
+
+from tests.databases import both_databases
+from tests.factories import make_draft
+from tests.races.threads import together
+from webapp.database import utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.drafts import find_view, get_draft, mark_seen
+
+
+@both_databases
+def test_first_looks_at_the_same_moment_leave_one_view(app: Flask, account: Account) -> None:
+    with app.app_context():
+        draft = make_draft(account.id)
+
+    together(app, [partial(mark_seen, account.id, draft.id, 1, now=utc_now()) for _ in range(8)])
+
+    with app.app_context():
+        view = find_view(get_draft(account.id, draft.id))
+        assert view is not None
+        assert view.revision == 1
