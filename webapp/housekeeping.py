@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 
 from flask import Flask
 
 from webapp import openings
 from webapp.database import db, utc_now
 from webapp.domain.trash import purge_deleted
+from webapp.oauth.purging import purge_dead
 
 STORE_SECONDS = 1.0
 PURGE_SECONDS = 3600.0
@@ -57,7 +59,8 @@ def _once(app: Flask, work: Callable[[], None]) -> None:
 
 
 def _purge(ended: threading.Event) -> None:
-    for deleted in purge_deleted(utc_now()):
+    now = utc_now()
+    for deleted in chain(purge_deleted(now), purge_dead(now)):
         log.info("purged", extra={"rows": deleted})
         if ended.wait(PAUSE_SECONDS):
             return

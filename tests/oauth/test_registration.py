@@ -1,12 +1,11 @@
 """Dynamic registration (RFC 7591) and clients made by the operator."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from tests.oauth.flow import REDIRECT, Flow, register
 from webapp.database import db, utc_now
@@ -135,18 +134,6 @@ def test_an_address_may_register_ten_clients_an_hour(client: FlaskClient) -> Non
 
     assert response.status_code == 429
     assert 1 <= int(response.headers["Retry-After"]) <= 3600
-
-
-def test_clients_never_used_are_forgotten_after_a_day(app: Flask, flow: Flow) -> None:
-    flow.connect()
-    register(flow.browser)
-    with app.app_context():
-        db.session.execute(update(OAuthClient).values(created_at=utc_now() - timedelta(days=2)))
-        db.session.commit()
-
-    newest = register(flow.browser)
-
-    assert client_ids(app) == {flow.client["client_id"], newest["client_id"]}
 
 
 def test_the_operator_makes_a_client_with_a_secret(app: Flask) -> None:

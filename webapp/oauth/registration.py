@@ -1,23 +1,19 @@
 """What a client says about itself, checked: by dynamic registration, document or operator."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
-
-from sqlalchemy import delete, exists, select
 
 from webapp.database import begin_write, db, new_id
 from webapp.domain.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
 from webapp.domain.terms import ClientKind, Scope
-from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.models import OAuthClient
 from webapp.oauth.redirects import redirect_host, redirect_problem
 from webapp.oauth.secrets import CLIENT_SECRET_PREFIX, new_secret, secret_hash
 
 PUBLIC = "none"
 AUTH_METHODS = (PUBLIC, "client_secret_basic", "client_secret_post")
 GRANT_TYPES = ("authorization_code", "refresh_token")
-# clients that never reached a consent; one with a grant stays, because SDKs reuse it for long
-UNUSED_CLIENT_KEPT = timedelta(hours=24)
 
 
 class Refused(Exception):
@@ -39,7 +35,6 @@ def register_client(metadata: object, *, now: datetime) -> dict[str, Any]:
         raise Refused("invalid_client_metadata", "Send one JSON object.")
     details = client_details(metadata)
     begin_write()
-    _forget_unused_clients(now)
     client, secret = _add_client(ClientKind.DYNAMIC, details, now=now)
     db.session.commit()
     return _registered(client, secret)
@@ -150,15 +145,4 @@ def _registered(client: OAuthClient, secret: str | None) -> dict[str, Any]:
     }
     return (
         body if secret is None else body | {"client_secret": secret, "client_secret_expires_at": 0}
-    )
-
-
-def _forget_unused_clients(now: datetime) -> None:
-    used = select(OAuthGrant.id).where(OAuthGrant.client_pk == OAuthClient.id)
-    db.session.execute(
-        delete(OAuthClient).where(
-            OAuthClient.kind == ClientKind.DYNAMIC,
-            OAuthClient.created_at < now - UNUSED_CLIENT_KEPT,
-            ~exists(used),
-        )
     )
