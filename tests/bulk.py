@@ -1,4 +1,4 @@
-"""Many rows at once, written by the database itself. All need an application context."""
+"""Many rows at once, written or read by the database itself. All need an application context."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,8 @@ from webapp.database import db
 from webapp.domain.forms import Form
 
 ANSWERS_PER_SESSION = 10
+
+Dump = dict[str, list[str]]
 
 # Session s holds the stamps 11 s + 1 … 11 s + 10 of its answers and 11 s + 11 of its completion.
 SESSIONS = """
@@ -63,6 +65,15 @@ def copy_rows(table: Table, row_id: str, copies: int, **changed: Callable[[int],
     rows = [row | {name: value(n) for name, value in changed.items()} for n in range(copies)]
     db.session.execute(insert(table), rows)
     db.session.commit()
+
+
+def dump() -> Dump:
+    """Every row of every table."""
+    with db.engine.connect() as connection:
+        return {
+            table.name: sorted(map(repr, connection.execute(select(table))))
+            for table in db.metadata.sorted_tables
+        }
 
 
 def analyze() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, select
+from sqlalchemy import event
 
+from tests.bulk import Dump, dump
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.database import db, utc_now
@@ -23,7 +24,6 @@ from webapp.domain.responding import (
 )
 
 Call = Callable[[], Any]
-Dump = dict[str, list[Any]]
 
 
 class Cut(Exception):
@@ -41,15 +41,6 @@ class Scissors:
         self.passed += 1
         if self.passed == self.at:
             raise Cut
-
-
-def dump() -> Dump:
-    """Every row of every table."""
-    with db.engine.connect() as connection:
-        return {
-            table.name: sorted(map(repr, connection.execute(select(table))))
-            for table in db.metadata.sorted_tables
-        }
 
 
 def run_cut(call: Call, at: int) -> bool:

@@ -1,0 +1,227 @@
+"""Two accounts, every route, every kind of id: the other's objects do not exist."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.routing import Rule
+from werkzeug.test import TestResponse
+
+from tests.bulk import dump
+from tests.factories import make_account, make_draft, make_form, make_response
+from tests.pages.creator import HTMX, ORIGIN, Creator, creator
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.forms import close_form
+from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.terms import Scope
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
+from webapp.oauth.tokens import issue_token
+
+pytestmark = pytest.mark.settings(write_limits=False)
+
+# Arguments that name an object of one account, and what stands in for the others.
+OWNED = {"draft_id", "form_id", "grant_id"}
+OTHERS = {"position": 1, "part": "title", "number": 1}
+
+# Routes that take no object of an account; a new one has to be put here or take such an object.
+OWN_LISTS = {"api.list_service", "drafts.inbox", "forms.show_all", "connections.show_connections"}
+NO_OBJECT = {
+    "api.create_service_draft",
+    "api.openapi",
+    "asset",
+    "connections.disconnect_all",
+    "consent.authorize",
+    "consent.decide",
+    "health.healthz",
+    "health.readyz",
+    "home.show",
+    "oauth.authorization_server",
+    "oauth.protected_resource",
+    "oauth.register",
+    "oauth.revoke",
+    "oauth.token",
+    "sign_in.accept_invite",
+    "sign_in.show_invite",
+    "sign_in.show_sign_in",
+    "sign_in.sign_in",
+    "sign_in.sign_out",
+    "sign_in.sign_out_everywhere",
+}
+PUBLIC_LINK = "share_token"
+NAMES = ("Secret of Bo", "bo@stranger.example", "A secret question?", "A secret agent")
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """Ids of everything that another account has, by kind."""
+
+    ids: dict[str, str]
+    account: Account
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """One account at its browser and with its agent."""
+
+    browser: Creator
+    token: str
+
+    def send(self, method: str, path: str, *, htmx: bool = False) -> TestResponse:
+        if path.startswith("/api/"):
+            return self._call(method, path)
+        if method == "GET":
+            return self.browser.page(path, **(HTMX if htmx else {}))
+        return self.browser.post(path, htmx=htmx)
+
+    def _call(self, method: str, path: str) -> TestResponse:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        body: dict[str, Any] = {} if method == "GET" else {"json": {}}
+        client: FlaskClient = self.browser.client
+        return client.open(path, base_url=ORIGIN, method=method, headers=headers, **body)
+
+
+@pytest.fixture
+def theirs(app: Flask, settings: Settings) -> Theirs:
+    with app.app_context():
+        stranger = make_account(name="Secret of Bo", email="bo@stranger.example")
+        secret = {"title": "Secret of Bo", "questions": ["A secret question?"]}
+        draft = make_draft(stranger.id, **secret)
+        form, closed = make_form(stranger.id, **secret), make_form(stranger.id, **secret)
+        close_form(stranger.id, closed.id, now=utc_now())
+        make_response(form)
+        issue_token(stranger.id, list(Scope), settings.api_url, now=utc_now())
+        ids = {
+            "account": stranger.id,
+            "draft": draft.id,
+            "published draft": form.draft_id,
+            "form": form.id,
+            "closed form": closed.id,
+            "share token": form.share_token,
+            "question": form.questions[0]["id"],
+        }
+        for kind in (ResponseSession, Answer, OAuthGrant, OAuthToken, OAuthClient):
+            ids[kind.__name__] = db.session.scalars(select(kind.id)).first() or ""
+        return Theirs(ids, stranger)
+
+
+@pytest.fixture
+def visitor(app: Flask, account: Account, theirs: Theirs, settings: Settings) -> Visitor:
+    """Somebody else, signed in, whose agent may do everything and has called before."""
+    with app.app_context():
+        token = issue_token(account.id, list(Scope), settings.api_url, now=utc_now())
+    visitor = Visitor(creator(app, account), token)
+    assert visitor.send("GET", "/api/forms").status_code == 200
+    return visitor
+
+
+def routes(app: Flask) -> Iterator[tuple[str, Rule]]:
+    for rule in app.url_map.iter_rules():
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
+            yield method, rule
+
+
+def owned_routes(app: Flask) -> list[tuple[str, Rule]]:
+    return [(method, rule) for method, rule in routes(app) if rule.arguments & OWNED]
+
+
+def path_of(app: Flask, rule: Rule, object_id: str) -> str:
+    values = {name: OTHERS.get(name, object_id) for name in rule.arguments}
+    return app.url_map.bind("127.0.0.1:8000").build(rule.endpoint, values)
+
+
+def told(answer: TestResponse, object_id: str) -> tuple[int, str]:
+    """Status and body without the id that was asked for and the one-time token of the page."""
+    text = answer.text.replace(object_id, "ID")
+    return answer.status_code, re.sub(r'(csrf_token" value=")[^"]*', r"\1", text)
+
+
+def test_every_route_is_classified(app: Flask) -> None:
+    free = {rule.endpoint for _, rule in routes(app) if not rule.arguments & OWNED}
+    public = {rule.endpoint for _, rule in routes(app) if PUBLIC_LINK in rule.arguments}
+
+    assert free - public == OWN_LISTS | NO_OBJECT
+    assert {rule.endpoint for _, rule in owned_routes(app)}.isdisjoint(public)
+
+
+@pytest.mark.parametrize("htmx", [False, True], ids=["page", "swap"])
+def test_objects_of_others_are_answered_like_unknown_ones(
+    app: Flask, visitor: Visitor, theirs: Theirs, *, htmx: bool
+) -> None:
+    nobodys = "drf_000000000000000000000000"
+    known = {
+        (method, rule.rule): told(
+            visitor.send(method, path_of(app, rule, nobodys), htmx=htmx), nobodys
+        )
+        for method, rule in owned_routes(app)
+    }
+
+    different = [
+        (method, rule.rule, kind, answer[0])
+        for method, rule in owned_routes(app)
+        for kind, found_id in theirs.ids.items()
+        if (answer := told(visitor.send(method, path_of(app, rule, found_id), htmx=htmx), found_id))
+        != known[method, rule.rule]
+    ]
+
+    assert different == []
+    assert {status for status, _ in known.values()} == {404}
+
+
+def test_asking_for_objects_of_others_changes_nothing(
+    app: Flask, visitor: Visitor, theirs: Theirs
+) -> None:
+    with app.app_context():
+        before = dump()
+
+    for method, rule in owned_routes(app):
+        for found_id in theirs.ids.values():
+            visitor.send(method, path_of(app, rule, found_id))
+
+    with app.app_context():
+        assert dump() == before
+
+
+@pytest.mark.parametrize("endpoint", sorted(OWN_LISTS))
+def test_lists_show_nothing_of_others(
+    app: Flask, visitor: Visitor, theirs: Theirs, endpoint: str
+) -> None:
+    path = app.url_map.bind("127.0.0.1:8000").build(endpoint)
+
+    answer = visitor.send("GET", path)
+
+    assert answer.status_code == 200
+    assert [word for word in (*NAMES, *theirs.ids.values()) if word in answer.text] == []
+
+
+def test_disconnecting_all_agents_leaves_those_of_others(
+    app: Flask, visitor: Visitor, theirs: Theirs
+) -> None:
+    visitor.send("POST", "/connections/disconnect-all")
+
+    with app.app_context():
+        grants = db.session.execute(select(OAuthGrant.account_id, OAuthGrant.revoked_at)).all()
+    revoked = {account_id for account_id, revoked_at in grants if revoked_at}
+    assert revoked == {visitor.browser.account.id}
+
+
+def test_the_same_routes_find_ones_own_objects(
+    app: Flask, visitor: Visitor, account: Account
+) -> None:
+    with app.app_context():
+        own = {"draft_id": make_draft(account.id).id, "form_id": make_form(account.id).id}
+
+    statuses = {
+        rule.rule: visitor.send("GET", path_of(app, rule, own_id)).status_code
+        for method, rule in owned_routes(app)
+        for name, own_id in own.items()
+        if method == "GET" and name in rule.arguments
+    }
+
+    assert set(statuses.values()) == {200}, statuses
