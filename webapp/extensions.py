@@ -31,14 +31,14 @@ def client_network() -> str:
 
 
 class DecoratorLimiter(Limiter):
-    """All our limits are decorators; its look at every other request would cost each of them."""
+    """The limits of the API are decorators; a look before its routes would cost every call."""
 
     def _check_request_limit(
         self,
         callable_name: str | None = None,
         in_middleware: bool = True,  # noqa: FBT001, FBT002
     ) -> None:
-        if not in_middleware:
+        if not (in_middleware and request.blueprint == "api"):
             super()._check_request_limit(callable_name, in_middleware)
 
 
