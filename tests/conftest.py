@@ -80,26 +80,37 @@ def settings(request: pytest.FixtureRequest, database_url: str, data_folder: Pat
     return Settings(**values | (marker.kwargs if marker else {}))
 
 
+@dataclass
+class Made:
+    """An application, and the limiter as it was bound to it: there is one for all of them."""
+
+    app: Flask
+    limiter_state: dict[str, Any]
+
+
 @pytest.fixture(scope="session")
-def applications() -> Iterator[dict[Settings, Flask]]:
+def applications() -> Iterator[dict[Settings, Made]]:
     """One application per settings, so that the schema of a database is made once."""
-    made: dict[Settings, Flask] = {}
+    made: dict[Settings, Made] = {}
     yield made
-    for app in made.values():
-        with app.app_context():
+    for one in made.values():
+        with one.app.app_context():
             db.engine.dispose()
 
 
 @pytest.fixture
-def app(settings: Settings, applications: dict[Settings, Flask]) -> Iterator[Flask]:
+def app(settings: Settings, applications: dict[Settings, Made]) -> Iterator[Flask]:
     """The application on an empty database. No context is pushed: requests make their own."""
     if settings not in applications:
-        applications[settings] = create_app(settings)
-        with applications[settings].app_context():
+        made = create_app(settings)
+        applications[settings] = Made(made, vars(limiter).copy())
+        with made.app_context():
             db.create_all()
-    yield applications[settings]
-    delete_rows(applications[settings])
-    with suppress(RedisError):  # a test may have bound the limiter to a Redis that has gone
+    found = applications[settings]
+    vars(limiter).update(found.limiter_state)
+    yield found.app
+    delete_rows(found.app)
+    with suppress(RedisError):  # the test may have ended its Redis
         limiter.reset()
 
 
