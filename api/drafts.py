@@ -1,11 +1,11 @@
 """Drafts: an agent writes, looks whether its creator confirmed, and publishes."""
 
 import hashlib
+import re
 from http import HTTPStatus
 from typing import NamedTuple
 
 from flask import Response, request
-from werkzeug.datastructures import ETags
 
 from api.answers import draft_headers, json_answer, review_link
 from api.blueprint import bp
@@ -29,6 +29,8 @@ from webapp.domain.terms import DraftStatus, Scope
 from webapp.oauth.guard import current_caller, require_scope
 from webapp.serializers import form_draft, published_form
 from webapp.waiting import client_gone, waiting
+
+STRONG_REVISION = re.compile(r'(?:^|[,\s])"([0-9]{1,9})"')  # RFC 9110 section 8.8.3
 
 
 @bp.post("/drafts")
@@ -171,9 +173,10 @@ def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
 
 def _expected_revision(account_id: str, draft_id: str) -> int | None:
     """The revision that If-Match names, None without one; 0 when it names no revision of ours."""
-    if "If-Match" not in request.headers or request.if_match.star_tag:
+    header = request.headers.get("If-Match")
+    if header is None or header.strip() == "*":
         return None
-    named = _revisions(request.if_match)
+    named = {int(digits) for digits in STRONG_REVISION.findall(header)}
     current = drafts.get_draft(account_id, draft_id).revision
     return current if current in named else min(named, default=0)
 
@@ -183,7 +186,3 @@ def _require_revision(account_id: str, draft_id: str) -> None:
     expected = _expected_revision(account_id, draft_id)
     if expected is not None:
         drafts.require_revision(drafts.get_draft(account_id, draft_id), expected)
-
-
-def _revisions(tags: ETags) -> set[int]:
-    return {int(tag) for tag in tags if tag.isascii() and tag.isdigit() and len(tag) < 10}

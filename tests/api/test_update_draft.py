@@ -85,7 +85,9 @@ def test_a_change_meant_for_this_revision_is_made(named: str, agent: Agent, draf
     assert response.status_code == 200
 
 
-@pytest.mark.parametrize("named", ['"2"', 'W/"1"', "nonsense", "", '"99999999999"', '"²"'])
+@pytest.mark.parametrize(
+    "named", ['"2"', 'W/"1"', "1", "nonsense", "", '""', '"x", ""', '"99999999999"', '"²"', '"1']
+)
 def test_a_change_meant_for_another_revision_is_refused(
     named: str, agent: Agent, draft_id: str
 ) -> None:
