@@ -1,13 +1,17 @@
 """A respondent over plain HTTP: reads slips as a browser without scripts would, and posts them."""
 
 import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
+from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from webapp.database import db
@@ -78,3 +82,19 @@ def texts(app: Flask) -> list[str]:
     with app.app_context():
         query = select(Answer.answer_text).where(Answer.superseded.is_(False))
         return list(db.session.scalars(query.order_by(Answer.stamp)))
+
+
+@contextmanager
+def storage_away(app: Flask) -> Iterator[None]:
+    """Every statement fails as with a database that cannot be reached."""
+
+    def fail(*_: Any) -> None:
+        raise OperationalError("", {}, sqlite3.OperationalError("disk I/O error"))
+
+    with app.app_context():
+        engine = db.engine
+    event.listen(engine, "before_cursor_execute", fail)
+    try:
+        yield
+    finally:
+        event.remove(engine, "before_cursor_execute", fail)

@@ -1,7 +1,6 @@
 """The database is away or full. The text stays on the page, with a way to send it again."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,31 +8,14 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import event
-from sqlalchemy.exc import OperationalError
 
 from tests.factories import make_answer
-from tests.pages.respondent import Respondent, box, heading, hidden, texts
+from tests.pages.respondent import Respondent, box, heading, hidden, storage_away, texts
 from webapp.database import db, utc_now
 from webapp.domain import responding
 from webapp.domain.limits import ANSWER_MAX_CHARS
 
 KEY = "k" * 32
-
-
-@contextmanager
-def storage_away(app: Flask) -> Iterator[None]:
-    """Every statement fails as with a database that cannot be reached."""
-
-    def fail(*_: Any) -> None:
-        raise OperationalError("", {}, sqlite3.OperationalError("disk I/O error"))
-
-    with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", fail)
-    try:
-        yield
-    finally:
-        event.remove(engine, "before_cursor_execute", fail)
 
 
 @contextmanager
