@@ -38,7 +38,7 @@ document.addEventListener("input", ({ target }) => {
 });
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  const form = detail.elt.closest("form[data-keeps]");
+  const form = detail.requestConfig.elt.closest("form[data-keeps]");
   const saves = [form?.getAttribute("action"), `${form?.getAttribute("action")}/skip`];
   if (detail.xhr.status !== 200 || !saves.includes(detail.pathInfo.requestPath)) return;
   store((box) => box.removeItem(place(form)));

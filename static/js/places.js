@@ -1,28 +1,41 @@
 // Where the browser's Back and reload lead. A first question shown at the start of the link gets its
 // own address, so that Back finds it. A browser that refuses cookies keeps one address, and the
 // session in its history entry, so that a reload goes on.
+const remembers = takesCookies();
 const form = document.querySelector("form[data-keeps]");
-const session = form?.elements.session.value;
 const start = location.pathname.match(/^\/r\/[^/]+/)?.[0];
 
-if (navigator.cookieEnabled) {
-  const first = form && location.pathname === start;
-  if (first) history.replaceState(history.state, "", form.getAttribute("action"));
-} else if (history.state?.session && history.state.session !== session) {
+if (remembers && form && location.pathname === start) {
+  history.replaceState(history.state, "", form.getAttribute("action"));
+}
+if (!remembers && history.state?.session) {
   const values = { session: history.state.session };
   addEventListener("load", () =>
     htmx.ajax("POST", `${start}/resume`, { target: "#main", values }),
   );
 }
 
+function takesCookies() {
+  // navigator.cookieEnabled says yes where the settings of the site say no
+  const probe = `askback_probe=1; SameSite=Lax; Path=${location.pathname}`;
+  try {
+    document.cookie = probe;
+    const taken = document.cookie.includes("askback_probe=1");
+    document.cookie = `${probe}; Max-Age=0`;
+    return taken;
+  } catch {
+    return false; // a frame without an origin
+  }
+}
+
 document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
-  if (navigator.cookieEnabled) return;
+  if (remembers) return;
   detail.history.type = "replace";
   detail.history.path = location.pathname;
 });
 
 document.addEventListener("htmx:afterSettle", () => {
   const field = document.querySelector("#main input[name=session]");
-  if (navigator.cookieEnabled || !field) return;
+  if (remembers || !field) return;
   history.replaceState({ htmx: true, session: field.value }, "");
 });

@@ -11,8 +11,11 @@ from flask import Flask
 from playwright.sync_api import Browser, Page
 
 from tests.browser.cafe import EMAIL, PASSWORD, Cafe, open_cafe
+from tests.browser.respondent import QUESTIONS, Link
 from tests.browser.scenes import Scene
 from tests.browsing import window
+from tests.conftest import delete_rows
+from tests.factories import make_account, make_form
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db
@@ -69,3 +72,31 @@ def sign_in(browser: Browser, address: str) -> Any:
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url("**/drafts")
         return page.context.storage_state()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+    folder = tmp_path_factory.mktemp("respondents")
+    app = new_app(
+        Settings(
+            public_url="http://127.0.0.1",
+            database_url=f"sqlite:///{folder}/respondents.sqlite3",
+            secret_key="only-for-tests-only-for-tests-only-for-tests",
+            data_folder=folder,
+            write_limits=False,
+        )
+    )
+    with app.app_context():
+        db.create_all()
+    with serving(app):
+        yield app
+    with app.app_context():
+        db.engine.dispose()
+
+
+@pytest.fixture
+def link(served: Flask) -> Iterator[Link]:
+    with served.app_context():
+        form = make_form(make_account().id, questions=QUESTIONS)
+    yield Link(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
+    delete_rows(served)
