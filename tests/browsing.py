@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
 
@@ -27,26 +28,35 @@ WIDER_THAN_THE_WINDOW = """() => {
 
 @contextmanager
 def window(
-    browser: Browser, address: str, *, refused: Collection[int] = (), **options: Any
+    browser: Browser,
+    address: str,
+    *,
+    refused: Collection[int] = (),
+    others: Collection[str] = (),
+    **options: Any,
 ) -> Iterator[Page]:
-    """A page in a fresh profile; leaving it without an error asserts that it was quiet.
+    """A page in a fresh profile; the test fails when it was not quiet.
 
     refused   statuses that answers may have besides success and redirects
+    others    further addresses that the page may go to
     options   of Playwright's `new_context`
     """
     width = options.pop("width", 1280)
     context = browser.new_context(
         base_url=address, viewport={"width": width, "height": HEIGHT}, **options
     )
-    complaints = watch(context, address, refused)
+    complaints = watch(context, [address, *others], refused)
     try:
         yield context.new_page()
-        assert complaints == []
+        if complaints:
+            pytest.fail("\n".join(complaints))
     finally:
         context.close()
 
 
-def watch(context: BrowserContext, address: str, refused: Collection[int] = ()) -> list[str]:
+def watch(
+    context: BrowserContext, addresses: Collection[str], refused: Collection[int] = ()
+) -> list[str]:
     """The list that everything wrong goes into: console, scripts, policy, strange addresses."""
     complaints: list[str] = []
 
@@ -57,7 +67,7 @@ def watch(context: BrowserContext, address: str, refused: Collection[int] = ()) 
             complaints.append(f"{message.type}: {message.text}")
 
     def asked(request: Request) -> None:
-        if not request.url.startswith((address, "data:", "blob:")):
+        if not request.url.startswith((*addresses, "data:", "blob:")):
             complaints.append(f"another server: {request.url}")
 
     def answered(response: Response) -> None:
@@ -107,7 +117,8 @@ def photograph(page: Page, name: str, *, schemes: Collection[str] = ("light",)) 
             look(page, width=width, scheme=scheme)
             tail = "-dark" if scheme == "dark" else ""
             path = PICTURES / f"{name}-{width}{tail}.png"
-            page.screenshot(path=path, full_page=True, animations="disabled")
+            # hiding the caret would leave a style attribute behind, which our policy refuses
+            page.screenshot(path=path, full_page=True, animations="disabled", caret="initial")
     look(page, width=before["width"])
 
 

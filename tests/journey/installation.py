@@ -1,0 +1,69 @@
+"""Askback as an operator starts it: processes of its own, with a browser and HTTP in front."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.command import PROGRAM, ROOT, askback, environment
+from tests.journey.balancer import balancing
+from tests.services import free_port, wait_until
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A running one: its public address, and the link that makes the first account."""
+
+    url: str
+    link: str
+
+
+@contextmanager
+def embedded(folder: Path) -> Iterator[Installation]:
+    """`askback run` on an empty data folder; the link is the one it prints."""
+    port = free_port()
+    with process(folder / "log", "run", PORT=str(port), ASKBACK_DATA=str(folder / "data")) as log:
+        link = re.search(r"http://\S+/join/\S+", log.read_text())
+        assert link is not None, log.read_text()
+        yield Installation(f"http://127.0.0.1:{port}", link[0])
+
+
+@contextmanager
+def production(folder: Path, database_url: str, redis_url: str) -> Iterator[Installation]:
+    """Two `askback web` behind one address, on PostgreSQL and Redis."""
+    backends = [free_port(), free_port()]
+    with ExitStack() as stack:
+        url = stack.enter_context(balancing(backends))
+        variables = {
+            "PUBLIC_URL": url,
+            "DATABASE_URL": database_url,
+            "REDIS_URL": redis_url,
+            "SECRET_KEY": "the-same-random-words-for-both-processes-0123456789",
+        }
+        migrated = askback("migrate", **variables)
+        assert migrated.returncode == 0, migrated.stderr
+        for port in backends:
+            log = folder / f"log-{port}"
+            stack.enter_context(process(log, "web", PORT=str(port), **variables))
+        yield Installation(url, askback("creator", "link", **variables).stdout.strip())
+
+
+@contextmanager
+def process(log: Path, command: str, **variables: str) -> Iterator[Path]:
+    """`askback COMMAND` until it serves, and its log; it must stop in peace and never fail."""
+    with log.open("wb") as out:
+        running = subprocess.Popen(
+            [*PROGRAM, command], cwd=ROOT, env=environment(variables), stdout=out, stderr=out
+        )
+    try:
+        wait_until(lambda: "Askback runs on" in log.read_text(), f"askback {command}")
+        yield log
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(15) == 0
+        assert "Traceback" not in log.read_text()
+    finally:
+        running.kill()
+        running.wait()
