@@ -1,5 +1,7 @@
 """What a client may ask at the consent page, and how it is told no."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 
 from tests.oauth.flow import REDIRECT, Flow, leave, location, register
@@ -183,6 +185,31 @@ def test_a_loopback_redirect_differs_in_nothing_but_its_port(redirect_uri: str, 
 )
 def test_these_addresses_can_be_registered(uri: str) -> None:
     assert redirect_problem(uri) is None
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://app.example/cb?a=1",
+        "https://app.example/cb?a=[]&b=%zz&c",
+        "https://app.example/cb?x={y}|z^`'<>",
+        "http://[::1]:3000/cb",
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "com.example.app:/callback",
+    ],
+)
+def test_the_answer_is_added_to_any_registered_address(uri: str, flow: Flow) -> None:
+    flow.client = register(flow.browser, redirect_uris=[uri], token_endpoint_auth_method="none")
+
+    response = flow.decide(flow.address(redirect_uri=uri))
+
+    assert response.status_code == 303
+    assert response.location.startswith(uri.partition("?")[0] + "?")
+    answer = parse_qs(urlsplit(response.location).query, keep_blank_values=True)
+    known = parse_qs(urlsplit(uri).query, keep_blank_values=True)
+    assert known | {"state": ["st4te"], "iss": ["http://127.0.0.1:8000"]} == {
+        name: values for name, values in answer.items() if name != "code"
+    }
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.terms import Scope
-from webapp.extensions import client_network, limiter, login
+from webapp.extensions import limiter, login
 from webapp.oauth.client_documents import Failures, load_document_client, names_document
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import OAuthClient
@@ -57,7 +57,7 @@ def refused(refusal: Refused) -> tuple[str, int]:
 
 
 @bp.get("/oauth/authorize")
-@limiter.limit("60/minute", key_func=client_network)
+@limiter.limit(lambda: settings().limit_token)
 def authorize() -> Any:
     """Ask the creator; without a session sign in first. Nothing is fetched for strangers."""
     _check_characters()
@@ -68,7 +68,7 @@ def authorize() -> Any:
 
 
 @bp.post("/oauth/authorize")
-@limiter.limit("60/minute", key_func=client_network)
+@limiter.limit(lambda: settings().limit_token)
 def decide() -> Any:
     """The creator's answer: a code for the client, or a refusal."""
     _check_characters()

@@ -167,7 +167,7 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
     def create_token_response(self) -> TokenResponse:
         spent: OAuthToken = self.request.refresh_token
         granted = spent.scope
-        scope = " ".join((self.request.payload.scope or granted).split())
+        scope = " ".join(dict.fromkeys((self.request.payload.scope or granted).split()))
         begin_write()
         _rotate(spent.id, spent.grant_id)
         grant = _live_grant(spent.grant_id)

@@ -105,7 +105,7 @@ def protected_resource(path: str) -> Response:
 @bp.post("/oauth/token")
 @limiter.limit(
     lambda: settings().limit_token_failures,
-    key_func=client_network,
+    key_func=lambda: _client_key(),
     deduct_when=lambda response: response.status_code != HTTPStatus.OK,
 )
 @limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
