@@ -10,10 +10,12 @@ from typing import Any
 
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import BigInteger, CursorResult, Dialect, Engine, Executable, MetaData, event
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import DeclarativeBase, registry
 from sqlalchemy.types import TypeDecorator
 
 IMMEDIATE = "askback_immediate"
+LOCK_SECONDS = 15  # how long a writer waits for others, before the request is refused
 _sqlite_writers = threading.Lock()
 
 
@@ -107,7 +109,7 @@ def engine_options(url: str) -> dict[str, Any]:
         "max_overflow": 20,
         "pool_pre_ping": True,
         "pool_recycle": 1800,
-        "connect_args": {"connect_timeout": 5},
+        "connect_args": {"connect_timeout": 5, "options": f"-c lock_timeout={LOCK_SECONDS}s"},
     }
 
 
@@ -122,7 +124,7 @@ def prepare_engine(engine: Engine) -> None:
 def _sqlite_pragmas(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     for pragma in (
-        "busy_timeout=15000",
+        f"busy_timeout={LOCK_SECONDS * 1000}",
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
@@ -135,7 +137,8 @@ def _sqlite_begin(connection: Any) -> None:
         # past SQLAlchemy, for speed: a deferred BEGIN touches nothing and so cannot fail
         connection.connection.dbapi_connection.execute("BEGIN")
         return
-    _sqlite_writers.acquire()
+    if not _sqlite_writers.acquire(timeout=LOCK_SECONDS):
+        raise OperationalError("BEGIN IMMEDIATE", None, RuntimeError("other writers hold it"))
     connection.connection.record_info["writer"] = True
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
