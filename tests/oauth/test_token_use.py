@@ -1,15 +1,17 @@
 """Access tokens at the API: what they open, and the challenge when they do not."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select, update
+from sqlalchemy import event, func, select, update
 
 from tests.oauth.flow import API, MCP, Flow, bearer
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.terms import Scope
+from webapp.oauth.guard import authenticate
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 
@@ -147,6 +149,21 @@ def test_the_audience_is_what_was_asked(resource: str | None, status: int, flow:
     response = flow.machine.get("/api/forms", headers=bearer(body["access_token"]))
 
     assert response.status_code == status
+
+
+def test_a_token_costs_one_select(app: Flask, token: str) -> None:
+    app.test_client().get("/api/forms", headers=bearer(token))
+    statements: list[str] = []
+
+    def count(*arguments: Any) -> None:
+        statements.append(arguments[2])
+
+    with app.test_request_context("/api/forms", headers=bearer(token)):
+        event.listen(db.engine, "before_cursor_execute", count)
+        authenticate(API, [Scope.FORMS_READ], now=utc_now())
+        event.remove(db.engine, "before_cursor_execute", count)
+
+    assert [statement.split()[0] for statement in statements] == ["SELECT"]
 
 
 def test_use_is_noted_at_most_once_a_minute(app: Flask, token: str) -> None:

@@ -1,0 +1,51 @@
+"""The page of connected agents in a real browser, with and without scripts."""
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import select
+
+from tests.browser.conftest import Place
+from tests.browsing import window
+from webapp.database import db
+from webapp.oauth.models import OAuthGrant
+
+SWITCH = "May publish after I say yes in our chat"
+
+
+def trusted(place: Place) -> bool:
+    """Whether any agent of the café may publish by itself."""
+    with place.app.app_context():
+        return any(db.session.scalars(select(OAuthGrant.attests_publish)))
+
+
+def test_the_switch_saves_at_once_and_keeps_the_focus(place: Place) -> None:
+    with window(place.browser, place.address, storage_state=place.signed_in) as page:
+        page.goto("/connections")
+        switch = page.get_by_label(SWITCH).first
+        with page.expect_response("**/trust"):
+            switch.check()
+        expect(page.get_by_label(SWITCH).first).to_be_checked()
+        expect(page.get_by_label(SWITCH).first).to_be_focused()
+        saved = trusted(place)
+        with page.expect_response("**/trust"):
+            page.get_by_label(SWITCH).first.uncheck()
+
+    assert saved
+    assert not trusted(place)
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_disconnecting_takes_the_agent_off_the_page(place: Place, *, scripts: bool) -> None:
+    options = {"storage_state": place.signed_in, "java_script_enabled": scripts}
+    with window(place.browser, place.address, **options) as page:
+        page.goto("/connections")
+        before = agents(page)
+        page.get_by_role("button", name="Disconnect", exact=False).first.click()
+        page.wait_for_load_state()
+        after = agents(page)
+
+    assert after == before - 1
+
+
+def agents(page: Page) -> int:
+    return page.locator(".agent").count()
