@@ -26,6 +26,13 @@ WIDER_THAN_THE_WINDOW = """() => {
 }"""
 
 
+SQUEEZED = """() => [...document.body.querySelectorAll("h1, h2, h3, p, li, dt, dd, label, a")]
+  .filter((part) => part.innerText?.trim().length > 12 && !part.closest(".visually-hidden"))
+  .filter((part) => { const box = part.getBoundingClientRect();
+    return box.width > 2 && box.width < 48 && box.height > 5 * box.width; })
+  .map((part) => `${part.tagName} ${part.className}: ${part.innerText.slice(0, 40)}`)"""
+
+
 @contextmanager
 def window(
     browser: Browser,
@@ -97,6 +104,12 @@ def sideways(page: Page) -> list[str]:
     return found
 
 
+def squeezed(page: Page) -> list[str]:
+    """Texts that have room for hardly a word on a line."""
+    found: list[str] = page.evaluate(SQUEEZED)
+    return found
+
+
 def look(page: Page, *, width: int, scheme: str = "light", direction: str = "") -> None:
     """Show the same page in another window size, colour scheme and direction of writing.
 
@@ -115,10 +128,17 @@ def photograph(page: Page, name: str, *, schemes: Collection[str] = ("light",)) 
     for scheme in schemes:
         for width in (390, 1280):
             look(page, width=width, scheme=scheme)
+            # a window as high as the page: what sticks to its lower edge lies at the end then
+            height = page.evaluate("() => document.documentElement.scrollHeight")
+            page.set_viewport_size({"width": width, "height": max(height, HEIGHT)})
             tail = "-dark" if scheme == "dark" else ""
-            path = PICTURES / f"{name}-{width}{tail}.png"
             # hiding the caret would leave a style attribute behind, which our policy refuses
-            page.screenshot(path=path, full_page=True, animations="disabled", caret="initial")
+            page.screenshot(
+                path=PICTURES / f"{name}-{width}{tail}.png",
+                full_page=True,
+                animations="disabled",
+                caret="initial",
+            )
     look(page, width=before["width"])
 
 

@@ -114,9 +114,9 @@ class Cafe:
     unfinished: str
     results: str
     share: str
+    shared: str
     empty: str
     asks: str
-    asks_one: str
     answered: str
     closed: str
     invite: str
@@ -126,40 +126,52 @@ class Cafe:
 def open_cafe() -> Cafe:
     """Fill an empty database; commits."""
     now = utc_now()
-    account = make_account(
-        email=EMAIL, name="Ann Lindqvist", password_hash=password_hash(PASSWORD), created_at=now
-    )
-    claude = connect(account.id, CLAUDE, "Claude", [*Scope], now - timedelta(days=49))
-    codex = connect(account.id, "codex", "Codex on the build machine", [Scope.RESPONSES_READ], now)
-    rota = written_and_changed(account.id, claude, now)
-    german = write(account.id, GERMAN, codex, now - timedelta(hours=1))
-    goodbye = write(account.id, GOODBYE, claude, now - timedelta(days=1))
-    publishing.confirm_draft(account.id, goodbye.id, **shown(goodbye), now=now)
-    unfinished = write(account.id, NO_TITLE, None, now - timedelta(days=2))
-    empty = published(account.id, MINUTES, None, now - timedelta(days=9))
-    price = published(account.id, PRICE, claude, now - timedelta(days=12))
-    forms.close_form(account.id, price.id, now=now - timedelta(days=1))
-    asked = published(account.id, ROTA, claude, now - timedelta(days=9))
-    answer_all(asked, now - timedelta(days=1))
-    one = published(account.id, ROTA | {"responseLimit": "one"}, claude, now - timedelta(days=2))
-    used = published(account.id, ROTA | {"responseLimit": "one"}, claude, now - timedelta(days=3))
-    respond(used, "used-up-used-up-used-up-used-up", ANSWERS[0], now - timedelta(days=1))
+    account_id = creator(EMAIL, now)
+    claude = connect(account_id, CLAUDE, "Claude", [*Scope], now - timedelta(days=49))
+    codex = connect(account_id, "codex", "Codex on the build machine", [Scope.RESPONSES_READ], now)
+    goodbye = write(account_id, GOODBYE, claude, now - timedelta(days=1))
+    drafts.mark_seen(account_id, goodbye.id, goodbye.revision, now=now)
+    publishing.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
+    results = published(account_id, ROTA, claude, now - timedelta(days=9))
+    answer_all(results, now)
+    empty = published(account_id, MINUTES, None, now - timedelta(days=10))
+    price = published(account_id, PRICE, claude, now - timedelta(days=12))
+    forms.close_form(account_id, price.id, now=now - timedelta(days=1))
+    asked = published_elsewhere(claude, now - timedelta(days=2))
     return Cafe(
-        account_id=account.id,
-        rota=f"/drafts/{rota.id}",
-        german=f"/drafts/{german.id}",
+        account_id=account_id,
+        rota=f"/drafts/{written_and_changed(account_id, claude, now).id}",
+        german=f"/drafts/{write(account_id, GERMAN, codex, now - timedelta(hours=1)).id}",
         goodbye=f"/drafts/{goodbye.id}",
-        unfinished=f"/drafts/{unfinished.id}",
-        results=f"/forms/{asked.id}",
-        share=f"/forms/{asked.id}/share",
-        asks=f"/r/{asked.share_token}",
-        asks_one=f"/r/{one.share_token}",
-        answered=f"/r/{used.share_token}",
-        closed=f"/r/{price.share_token}",
+        unfinished=f"/drafts/{write(account_id, NO_TITLE, None, now - timedelta(days=2)).id}",
+        results=f"/forms/{results.id}",
+        share=f"/forms/{results.id}/share",
+        shared=f"/r/{results.share_token}",
         empty=f"/forms/{empty.id}",
+        asks=f"/r/{asked['multiple']}",
+        answered=f"/r/{asked['one']}",
+        closed=f"/r/{price.share_token}",
         invite=f"/join/{make_invite(now=now)}",
         consent=f"/oauth/authorize?{urlencode(ASKING | {'client_id': CLAUDE})}",
     )
+
+
+def creator(email: str, now: datetime) -> str:
+    account = make_account(
+        email=email, name="Ann Lindqvist", password_hash=password_hash(PASSWORD), created_at=now
+    )
+    return account.id
+
+
+def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
+    """Share tokens by response limit, of forms that other scenes do not show; `one` is used up."""
+    account_id = creator("ann.again@fernhill.example", now)
+    found = {
+        limit: published(account_id, ROTA | {"responseLimit": limit}, author, now)
+        for limit in ("multiple", "one")
+    }
+    respond(found["one"], "used-up-used-up-used-up-used-up", ANSWERS[0], now)
+    return {limit: form.share_token for limit, form in found.items()}
 
 
 def connect(account_id: str, client_id: str, name: str, scopes: list[Scope], now: datetime) -> str:
@@ -229,13 +241,15 @@ def published(account_id: str, content: dict[str, Any], author: str | None, now:
     return publishing.confirm_and_publish(account_id, draft.id, **shown(draft), now=now).form
 
 
-def answer_all(form: Any, since: datetime) -> None:
-    """Everybody answers, an hour after each other; a last person stops half way."""
-    for number, words in enumerate(ANSWERS):
-        now = since + timedelta(hours=number)
-        respond(form, f"respondent-{number}-respondent-{number}", words, now)
-    half = "stopped-half-way-stopped-half-way"
-    answer(form, half, 0, "Linus, I think. He has the key to the office.", utc_now())
+def answer_all(form: Any, now: datetime) -> None:
+    """Twelve people over nine days, oldest first, and three who are still writing."""
+    for number, days in enumerate((9, 8, 8, 5, 4, 4, 4, 3, 1, 1, 0, 0)):
+        words = ANSWERS[-1 - number % len(ANSWERS)]
+        moment = now - timedelta(days=days, minutes=60 - number)
+        respond(form, f"respondent-{number}-respondent-{number}", words, moment)
+    for number in range(3):
+        key = f"writing-{number}-writing-{number}-writing"
+        answer(form, key, 0, "Linus, I think. He has the key to the office.", now)
 
 
 def respond(form: Any, key: str, words: tuple[str, ...], now: datetime) -> None:

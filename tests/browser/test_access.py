@@ -1,4 +1,4 @@
-"""Every page is for everybody: axe-core finds nothing, nothing scrolls sideways, all is quiet."""
+"""Every page is for everybody: axe-core finds nothing, nothing is cut or squeezed, all is quiet."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.conftest import Place
 from tests.browser.scenes import ALL, Scene
-from tests.browsing import look, sideways, violations
+from tests.browsing import look, sideways, squeezed, violations
 
 WIDTHS = (320, 390, 768, 1280)
 SCHEMES = ("light", "dark")
@@ -36,5 +36,7 @@ def problems(place: Place, scene: Scene, looks: list[tuple[int, str, str]]) -> d
     with place.open(scene) as page:
         for width, scheme, direction in looks:
             look(page, width=width, scheme=scheme, direction=direction)
-            found[f"{width} {scheme} {direction}"] = violations(page) + sideways(page)
+            found[f"{width} {scheme} {direction}"] = (
+                violations(page) + sideways(page) + squeezed(page)
+            )
     return {name: wrong for name, wrong in found.items() if wrong}

@@ -195,7 +195,7 @@ def test_the_link_is_copied(place: Place, desk: Desk) -> None:
         expect(page.get_by_text("Copied.")).to_be_visible()
 
         copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == place.address + place.cafe.asks
+    assert copied == place.address + place.cafe.shared
 
 
 def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft) -> None:
