@@ -1,0 +1,51 @@
+"""The program that schemathesis runs against: `python -m tests.contract.fuzzed_server FOLDER PORT`.
+
+The real server and one account with a form, its responses and a confirmed draft. Limits are off
+and nobody may wait, so that a thousand requests are answered in seconds. Prints an access token.
+"""
+
+import sys
+from pathlib import Path
+
+from flask import Flask
+
+from tests.factories import make_account, make_draft, make_form, make_response
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain import publishing
+from webapp.domain.terms import Scope
+from webapp.oauth.tokens import issue_token
+from webapp.server import Server
+from webapp.waiting import Waiting
+
+
+def main(folder: str, port: str) -> None:
+    environment = {"ASKBACK_DATA": folder, "PORT": port, "WRITE_LIMITS": "off"}
+    environment["PUBLISH_CONFIRMATION"] = "agent"  # so that chains of calls reach the form
+    settings = Settings.from_env(environment)
+    app = create_app(settings)
+    app.extensions["waiting"] = Waiting(most=0)
+    print(filled(app, settings.api_url), flush=True)
+    server = Server(app, settings)
+    server.stop_on_signals()
+    server.run()
+
+
+def filled(app: Flask, api_url: str) -> str:
+    """Make the tables and rows; returns the token."""
+    with app.app_context():
+        Path(db.engine.url.database or "").parent.mkdir(parents=True, exist_ok=True)
+        db.create_all()
+        account = make_account()
+        form = make_form(account.id)
+        make_response(form)
+        draft = make_draft(account.id)
+        publishing.confirm_draft(
+            account.id, draft.id, revision=1, shown_hash=draft.content_hash, now=utc_now()
+        )
+        return issue_token(account.id, tuple(Scope), api_url, now=utc_now())
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
