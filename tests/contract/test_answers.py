@@ -1,0 +1,144 @@
+"""Real answers of every operation with every status, against the document."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from jsonschema import Draft202012Validator, FormatChecker
+from werkzeug.test import TestResponse
+
+from api.openapi import document
+from api.operations import OPERATIONS, Operation
+from tests.api.conftest import Agent
+from tests.factories import make_account, make_answer, make_draft, make_form, make_response
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.domain import publishing
+from webapp.domain.accounts import Account
+from webapp.domain.terms import Scope
+from webapp.oauth.tokens import issue_token
+
+NOBODY = "askat_" + "x" * 43
+CASES = [
+    (operation, int(status))
+    for operation in OPERATIONS
+    for status in (operation.status, *operation.codes)
+]
+
+
+@dataclass
+class Scene:
+    """An account with a confirmed draft, an unconfirmed one, and a form with two responses."""
+
+    app: Flask
+    token: str
+    confirmed: str
+    unconfirmed: str
+    form: str
+
+    def call(self, operation: Operation, *, object_id: str = "", **request: Any) -> TestResponse:
+        """The operation on the object, by default one on which it succeeds."""
+        known = self.form if "formId" in operation.path else self.confirmed
+        path = operation.path.format(draftId=object_id or known, formId=object_id or known)
+        if operation.takes:
+            request.setdefault("json", {"title": "New", "questions": ["x"]})
+        token = request.pop("token", self.token)
+        return Agent(request.pop("app", self.app), token).call(operation.method, path, **request)
+
+
+@pytest.fixture
+def scene(app: Flask, settings: Settings, account: Account) -> Scene:
+    with app.app_context():
+        confirmed, unconfirmed = make_draft(account.id), make_draft(account.id)
+        publishing.confirm_draft(
+            account.id,
+            confirmed.id,
+            revision=1,
+            shown_hash=confirmed.content_hash,
+            now=utc_now(),
+        )
+        form = make_form(account.id)
+        make_response(form, name="Kim")
+        make_answer(form, "under way")
+        token = issue_token(account.id, tuple(Scope), settings.api_url, now=utc_now())
+    return Scene(app, token, confirmed.id, unconfirmed.id, form.id)
+
+
+def fails_with_400(scene: Scene, operation: Operation) -> TestResponse:
+    broken: dict[str, dict[str, Any]] = {
+        "publishServiceDraft": {"data": b"x" * 300_000},
+        "getServiceDraft": {"query_string": {"wait": "long"}},
+        "getServiceResponses": {"query_string": {"since": "yesterday"}},
+    }
+    return scene.call(operation, **broken.get(operation.id, {"json": {"title": 7}}))
+
+
+def fails_with_409(scene: Scene, operation: Operation) -> TestResponse:
+    headers = {"If-Match": '"9"'}
+    return scene.call(operation, object_id=scene.unconfirmed, headers=headers)
+
+
+def fails_with_429(scene: Scene, operation: Operation) -> TestResponse:
+    return [scene.call(operation) for _ in range(3)][-1]
+
+
+def fails_with_500(scene: Scene, operation: Operation) -> TestResponse:
+    settings: Settings = scene.app.config["SETTINGS"]
+    away = "postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=1"
+    return scene.call(operation, app=create_app(replace(settings, database_url=away)))
+
+
+HAPPENS: dict[int, Callable[[Scene, Operation], TestResponse]] = {
+    200: lambda scene, operation: scene.call(operation),
+    201: lambda scene, operation: scene.call(operation),
+    400: fails_with_400,
+    401: lambda scene, operation: scene.call(operation, token=NOBODY),
+    404: lambda scene, operation: scene.call(operation, object_id="nothing"),
+    409: fails_with_409,
+    429: fails_with_429,
+    500: fails_with_500,
+}
+
+
+def validator(described: Any, schema: Any) -> Draft202012Validator:
+    """Of a part of the document, with the references in it resolved."""
+    return Draft202012Validator(
+        {"components": described["components"], **schema}, format_checker=FormatChecker()
+    )
+
+
+@pytest.mark.settings(
+    limit_create_draft="2/minute", limit_update_draft="2/minute", limit_publish="2/minute"
+)
+@pytest.mark.parametrize(
+    ("operation", "status"), CASES, ids=[f"{operation.id} {status}" for operation, status in CASES]
+)
+def test_an_answer_is_as_described(
+    operation: Operation, status: int, scene: Scene, settings: Settings
+) -> None:
+    described = document(settings)
+
+    answer = HAPPENS[status](scene, operation)
+
+    method = described["paths"][operation.path][operation.method.lower()]
+    expected = method["responses"][str(status)]
+    assert answer.status_code == status
+    assert answer.mimetype == "application/json"
+    validator(described, expected["content"]["application/json"]["schema"]).validate(answer.json)
+    for name in expected["headers"]:
+        schema = described["components"]["headers"][name]["schema"]
+        value = int(answer.headers[name]) if schema["type"] == "integer" else answer.headers[name]
+        validator(described, schema).validate(value)
+
+
+def test_a_form_of_somebody_else_is_as_described(scene: Scene, settings: Settings) -> None:
+    with scene.app.app_context():
+        foreign = make_form(make_account().id).id
+    operation = next(known for known in OPERATIONS if known.id == "getService")
+
+    answer = scene.call(operation, object_id=foreign)
+
+    assert (answer.status_code, answer.json["code"]) == (404, "form_not_found")

@@ -1,0 +1,271 @@
+"""The OpenAPI document against the specification, word for word."""
+
+from typing import Any
+
+import orjson
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from webapp.domain.error_codes import ERROR_CODES
+from webapp.domain.terms import Scope
+
+# spec, Resources: every field, those marked with ? are not required
+SCHEMAS = {
+    "Question": "id? text context?",
+    "OutputQuestion": "id text context?",
+    "FormSettings": (
+        "followUpMode responseMode responseLimit maxFollowupsPerQuestion maxTotalQuestions"
+    ),
+    "FormDraftInput": (
+        "title? goal? context? questions? followUpMode? responseMode? responseLimit?"
+        " maxFollowupsPerQuestion? maxTotalQuestions?"
+    ),
+    "FormDraft": "draftId status title goal questions settings publishedFormId shareUrl",
+    "PublishedForm": "formId status title shareUrl questionCount responseLimit? idempotent?",
+    "FormSummary": (
+        "formId title url status questionCount responseLimit responseCount latestResponseAt"
+        " publishedAt"
+    ),
+    "OwnedForm": (
+        "formId title goal questions settings shareUrl status responseCount latestResponseAt"
+        " publishedAt"
+    ),
+    "ResponseAnswer": (
+        "id questionId questionText answerText answerTruncated attachments responseType"
+        " questionKind parentQuestionId respondedAt"
+    ),
+    "Attachment": "id name type size contentOmitted",
+    "ResponseSession": "sessionId responderName status submittedAt createdAt answers",
+    "ResponseForm": "formId title goal questions settings status",
+    "FormResponses": (
+        "form status responseCount returnedResponseCount returnedAnswerCount hasResponses"
+        " latestResponseAt nextSince responses truncated"
+    ),
+    "FormList": "formCount forms",
+    "Error": "error code message resolution",
+}
+# spec, Endpoints: method, path, scope, success and the other statuses
+OPERATIONS = {
+    "createServiceDraft": ("post", "/drafts", "forms:write", "201 400 401 429 500"),
+    "updateServiceDraft": (
+        "patch",
+        "/drafts/{draftId}",
+        "forms:write",
+        "200 400 401 404 409 429 500",
+    ),
+    "publishServiceDraft": (
+        "post",
+        "/drafts/{draftId}/publish",
+        "forms:write",
+        "200 400 401 404 409 429 500",
+    ),
+    "listService": ("get", "/forms", "forms:read", "200 401 500"),
+    "getService": ("get", "/forms/{formId}", "forms:read", "200 401 404 500"),
+    "getServiceResponses": (
+        "get",
+        "/forms/{formId}/responses",
+        "responses:read",
+        "200 400 401 404 500",
+    ),
+}
+NULLABLE = {
+    ("FormSettings", "maxTotalQuestions"): "integer",
+    ("FormDraft", "goal"): "string",
+    ("FormDraft", "publishedFormId"): "string",
+    ("FormDraft", "shareUrl"): "string",
+    ("FormSummary", "latestResponseAt"): "string",
+    ("OwnedForm", "goal"): "string",
+    ("OwnedForm", "latestResponseAt"): "string",
+    ("ResponseAnswer", "parentQuestionId"): "string",
+    ("ResponseSession", "responderName"): "string",
+    ("ResponseSession", "submittedAt"): "string",
+    ("ResponseForm", "goal"): "string",
+    ("FormResponses", "latestResponseAt"): "string",
+    ("FormResponses", "nextSince"): "string",
+}
+BOUNDS = {
+    "title": {"type": "string", "maxLength": 120},
+    "goal": {"type": "string", "maxLength": 2000},
+    "maxFollowupsPerQuestion": {"type": "integer", "minimum": 0, "maximum": 50},
+    "maxTotalQuestions": {"type": "integer", "minimum": 0, "maximum": 50},
+}
+WORDS = {
+    "FollowUpMode": ["none", "smart", "deep_dive"],
+    "ResponseMode": ["voice_preferred", "text_only", "voice_only"],
+    "ResponseLimit": ["one", "multiple"],
+    "DraftStatus": ["draft", "published"],
+    "ResponseType": ["voice", "text"],
+    "QuestionKind": ["scripted", "followup"],
+}
+
+
+@pytest.fixture
+def document(client: FlaskClient) -> Any:
+    return client.get("/api/openapi").json
+
+
+@pytest.fixture
+def schemas(document: Any) -> Any:
+    return document["components"]["schemas"]
+
+
+def operations(document: Any) -> dict[str, Any]:
+    """Every operation by its id, with its method and path."""
+    return {
+        operation["operationId"]: operation | {"method": method, "path": path}
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def test_it_is_openapi_3_1_0_and_contract_1_0_0(document: Any) -> None:
+    OpenAPIV31SpecValidator(document).validate()
+
+    assert (document["openapi"], document["info"]["version"]) == ("3.1.0", "1.0.0")
+
+
+def test_paths_are_relative_to_the_base_address(document: Any) -> None:
+    assert document["servers"] == [{"url": "http://127.0.0.1:8000/api"}]
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_object_has_exactly_the_fields_of_the_specification(name: str, schemas: Any) -> None:
+    fields = SCHEMAS[name].split()
+
+    schema = schemas[name]
+
+    assert list(schema["properties"]) == [field.rstrip("?") for field in fields]
+    assert schema.get("required", []) == [field for field in fields if not field.endswith("?")]
+    assert schema["additionalProperties"] is False
+
+
+def test_no_other_object_is_described(schemas: Any) -> None:
+    assert schemas.keys() == SCHEMAS.keys() | WORDS.keys()
+
+
+def test_null_is_possible_where_the_specification_says_so(schemas: Any) -> None:
+    found = {
+        (name, field): schema["type"][0]
+        for name, described in schemas.items()
+        for field, schema in described.get("properties", {}).items()
+        if isinstance(schema.get("type"), list)
+    }
+
+    assert found == NULLABLE
+    assert "anyOf" not in orjson.dumps(schemas).decode()
+
+
+@pytest.mark.parametrize("field", BOUNDS)
+def test_bounds_of_the_input_are_those_of_the_specification(field: str, schemas: Any) -> None:
+    assert schemas["FormDraftInput"]["properties"][field] == BOUNDS[field]
+
+
+def test_questions_are_one_to_twenty_texts_or_objects(schemas: Any) -> None:
+    questions = schemas["FormDraftInput"]["properties"]["questions"]
+
+    assert (questions["minItems"], questions["maxItems"]) == (1, 20)
+    assert questions["items"]["oneOf"] == [
+        {"type": "string"},
+        {"$ref": "#/components/schemas/Question"},
+    ]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_closed_word_sets_are_those_of_the_specification(name: str, schemas: Any) -> None:
+    assert schemas[name] == {"type": "string", "enum": WORDS[name]}
+
+
+def test_the_one_question_rule_stands_at_follow_up_mode(schemas: Any) -> None:
+    described = schemas["FormDraftInput"]["properties"]["followUpMode"]["description"]
+
+    assert "For a one-question form, first ask the creator" in described
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_is_that_of_the_specification(name: str, document: Any) -> None:
+    method, path, scope, statuses = OPERATIONS[name]
+
+    operation = operations(document)[name]
+
+    assert (operation["method"], operation["path"]) == (method, path)
+    assert operation["security"] == [{"oauth2": [scope]}]
+    assert sorted(operation["responses"]) == statuses.split()
+
+
+def test_only_the_extension_and_the_document_itself_are_added(document: Any) -> None:
+    added = operations(document).keys() - OPERATIONS.keys()
+
+    assert added == {"getServiceDraft", "getOpenapi"}
+
+
+def test_every_route_of_the_api_is_described(app: Flask, document: Any) -> None:
+    routes = {
+        (method.lower(), rule.rule.removeprefix("/api").replace("<id:", "{").replace(">", "}"))
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("api.")
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+
+    described = {(op["method"], op["path"]) for op in operations(document).values()}
+    assert {
+        (method, path.replace("{draft_id", "{draftId").replace("{form_id", "{formId"))
+        for method, path in routes
+    } == described
+
+
+def test_the_security_scheme_names_addresses_and_scopes(document: Any) -> None:
+    flow = document["components"]["securitySchemes"]["oauth2"]["flows"]["authorizationCode"]
+
+    assert flow["authorizationUrl"] == "http://127.0.0.1:8000/oauth/authorize"
+    assert flow["tokenUrl"] == "http://127.0.0.1:8000/oauth/token"
+    assert flow["scopes"].keys() == set(Scope)
+
+
+@pytest.mark.parametrize(
+    ("status", "header"), [("401", "WWW-Authenticate"), ("429", "Retry-After"), ("409", "Link")]
+)
+def test_headers_of_failures_are_described(status: str, header: str, document: Any) -> None:
+    failures = [
+        operation["responses"][status]
+        for operation in operations(document).values()
+        if status in operation["responses"]
+    ]
+
+    assert failures
+    assert all(header in failure["headers"] for failure in failures)
+
+
+def test_all_error_codes_are_described(document: Any) -> None:
+    failures = [
+        response
+        for operation in operations(document).values()
+        for status, response in operation["responses"].items()
+        if status >= "400"
+    ]
+    failures.append(document["components"]["responses"]["MethodNotAllowed"])
+
+    listed = {
+        code
+        for failure in failures
+        for code in failure["content"]["application/json"]["schema"]["allOf"][1]["properties"][
+            "code"
+        ]["enum"]
+    }
+    assert listed == {known.code for known in ERROR_CODES}
+
+
+def test_everybody_may_read_it_from_any_origin(client: FlaskClient) -> None:
+    response = client.get("/api/openapi", headers={"Accept": "text/html"})
+
+    assert (response.status_code, response.mimetype) == (200, "application/json")
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_a_known_document_is_not_sent_again(client: FlaskClient) -> None:
+    etag = client.get("/api/openapi").headers["ETag"]
+
+    response = client.get("/api/openapi", headers={"If-None-Match": etag})
+
+    assert (response.status_code, response.data) == (304, b"")
