@@ -146,7 +146,7 @@ def assert_seen_once(race: Race) -> None:
     assert seen.keys() - ever == set()
     assert set(seen.values()) == {1}
     assert dict(race.poller.completions) == dict.fromkeys(completed, 1)
-    assert race.reads_in_delay > 20
+    assert race.reads_in_delay > 4
 
 
 @both_databases
@@ -160,13 +160,13 @@ def test_a_poller_sees_every_answer_and_completion_once_while_eight_write(race: 
 @fewer_in_short
 def test_pages_cut_short_lose_and_repeat_nothing(race: Race, answers: int) -> None:
     race.answers = answers
-    race.poller.max_items = 3
-    race.poller.pause_seconds = 0.02
+    race.poller.max_items = 2
+    race.poller.pause_seconds = 0.05
 
     race.run()
 
     assert_seen_once(race)
-    assert race.poller.truncated > 50
+    assert race.poller.truncated > 9
 
 
 @both_databases

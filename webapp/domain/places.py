@@ -7,10 +7,10 @@ columns as they were before the write.
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import String, case, select, type_coerce, update
+from sqlalchemy import BigInteger, String, bindparam, case, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from webapp.database import db, new_id, to_millis
+from webapp.database import db, new_id, rows, to_millis
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import InvalidInput, Outcome, StateConflict
 from webapp.domain.forms import Form, shared_form
@@ -18,28 +18,55 @@ from webapp.domain.public_forms import key_hash, no_public_form
 from webapp.domain.responses import ResponseSession
 from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
 
+_PLACE = (
+    select(
+        Form.id.label("form_id"),
+        Form.questions,
+        type_coerce(Form.status, String).label("form_status"),
+        ResponseSession.id.label("session_id"),
+        type_coerce(ResponseSession.status, String).label("status"),
+        ResponseSession.skipped,
+        ResponseSession.answer_count,
+        ResponseSession.completed_stamp,
+    )
+    .join(ResponseSession, ResponseSession.form_id == Form.id)
+    .where(
+        Form.share_token == bindparam("share_token"),
+        Form.deleted_at.is_(None),
+        ResponseSession.key_hash == bindparam("key_hash"),
+    )
+    .with_for_update(of=ResponseSession)
+)
+_NOW = bindparam("now", type_=BigInteger)
+_STAMP = case((Form.last_stamp < _NOW, _NOW), else_=Form.last_stamp + 1)
+_ANSWER_STAMP = (
+    update(Form)
+    .where(
+        Form.id == bindparam("form"),
+        Form.status == FormStatus.PUBLISHED,
+        Form.deleted_at.is_(None),
+    )
+    .values(
+        last_stamp=_STAMP,
+        answered_count=Form.answered_count + bindparam("answered"),
+        started_count=Form.started_count + bindparam("started"),
+    )
+    .returning(Form.last_stamp)
+)
+_COMPLETION_STAMP = _ANSWER_STAMP.values(
+    completed_stamp=_STAMP,
+    response_count=Form.response_count + 1,
+    status=case(
+        (Form.response_limit == ResponseLimit.ONE, FormStatus.COMPLETED.value),
+        else_=FormStatus.PUBLISHED.value,
+    ),
+)
+
 
 def find_place(share_token: str, session_key: str) -> Any:
     """The session with its form as one row, the session locked; None when it does not exist."""
-    query = (
-        select(
-            Form.id.label("form_id"),
-            Form.questions,
-            type_coerce(Form.status, String).label("form_status"),
-            ResponseSession.id.label("session_id"),
-            type_coerce(ResponseSession.status, String).label("status"),
-            ResponseSession.skipped,
-            ResponseSession.answer_count,
-            ResponseSession.completed_stamp,
-        )
-        .join(ResponseSession, ResponseSession.form_id == Form.id)
-        .where(
-            shared_form(share_token),
-            ResponseSession.key_hash == key_hash(session_key),
-        )
-        .with_for_update(of=ResponseSession)
-    )
-    return db.session.execute(query).one_or_none()
+    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    return rows(_PLACE, **keys).one_or_none()
 
 
 def open_place(share_token: str, session_key: str, now: datetime) -> Any:
@@ -78,32 +105,13 @@ def is_new(place: Any) -> bool:
 
 def take_stamp(place: Any, now: datetime, *, first: bool = False, completes: bool = False) -> int:
     """The next stamp of the form under its row lock; refuses when it takes no answers."""
-    stamp = case((Form.last_stamp < to_millis(now), to_millis(now)), else_=Form.last_stamp + 1)
-    values: dict[str, Any] = {"last_stamp": stamp}
-    if first:
-        values["answered_count"] = Form.answered_count + 1
-    if is_new(place):
-        values["started_count"] = Form.started_count + 1
-    if completes:
-        values |= {
-            "completed_stamp": stamp,
-            "response_count": Form.response_count + 1,
-            "status": case(
-                (Form.response_limit == ResponseLimit.ONE, FormStatus.COMPLETED.value),
-                else_=FormStatus.PUBLISHED.value,
-            ),
-        }
-    taken: int | None = db.session.scalar(
-        update(Form)
-        .where(
-            Form.id == place.form_id,
-            Form.status == FormStatus.PUBLISHED,
-            Form.deleted_at.is_(None),
-        )
-        .values(values)
-        .returning(Form.last_stamp)
-        .execution_options(synchronize_session=False)
-    )
+    taken: int | None = rows(
+        _COMPLETION_STAMP if completes else _ANSWER_STAMP,
+        form=place.form_id,
+        now=to_millis(now),
+        answered=int(first),
+        started=int(is_new(place)),
+    ).scalar_one_or_none()
     if taken is None:
         raise _refusal(place.form_id)
     return taken

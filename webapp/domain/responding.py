@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import (
     Row,
     String,
+    bindparam,
     case,
     delete,
     func,
@@ -22,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from webapp.database import begin_write, db, new_id
+from webapp.database import begin_write, db, new_id, rows
 from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, StateConflict
 from webapp.domain.forms import Form
@@ -43,6 +44,28 @@ from webapp.domain.terms import (
     QuestionKind,
     ResponseType,
     SessionStatus,
+)
+
+# Built once, because answering is the hottest write.
+_STORED = select(
+    Answer.id,
+    Answer.question_id,
+    Answer.answer_key,
+    Answer.superseded.is_(False).label("current"),
+    case((Answer.answer_key == bindparam("key"), Answer.answer_text)).label("answer_text"),
+).where(
+    Answer.session_id == bindparam("session"),
+    or_(Answer.answer_key == bindparam("key"), Answer.superseded.is_(False)),
+)
+_ADD_ANSWER = insert(Answer)
+_TOUCH = (
+    update(ResponseSession)
+    .where(ResponseSession.id == bindparam("session"))
+    .values(
+        skipped=bindparam("new_skipped"),
+        answer_count=bindparam("new_count"),
+        last_active_at=bindparam("now"),
+    )
 )
 
 
@@ -79,21 +102,20 @@ def answer_question(
     _supersede(earlier)
     was_skipped = question["id"] in place.skipped
     count_questions(place.form_id, {question["id"]: Reached(int(not earlier), -int(was_skipped))})
-    db.session.execute(
-        insert(Answer).values(
-            id=new_id("ans"),
-            form_id=place.form_id,
-            session_id=place.session_id,
-            question_id=question["id"],
-            question_text=question["text"],
-            answer_text=answer_text,
-            response_type=ResponseType.TEXT,
-            question_kind=QuestionKind.SCRIPTED,
-            answer_key=answer_key,
-            word_count=count_words(answer_text),
-            superseded=False,
-            stamp=stamp,
-        )
+    rows(
+        _ADD_ANSWER,
+        id=new_id("ans"),
+        form_id=place.form_id,
+        session_id=place.session_id,
+        question_id=question["id"],
+        question_text=question["text"],
+        answer_text=answer_text,
+        response_type=ResponseType.TEXT,
+        question_kind=QuestionKind.SCRIPTED,
+        answer_key=answer_key,
+        word_count=count_words(answer_text),
+        superseded=False,
+        stamp=stamp,
     )
     skipped = [skip for skip in place.skipped if skip != question["id"]]
     _touch(place, now, skipped=skipped, answer_count=place.answer_count + (not earlier))
@@ -219,17 +241,7 @@ def _require_answer(answer_text: str) -> None:
 
 def _stored_answers(session_id: str, answer_key: str) -> Sequence[Row[Any]]:
     """The session's current answers and the one stored under this key, current or not."""
-    query = select(
-        Answer.id,
-        Answer.question_id,
-        Answer.answer_key,
-        Answer.superseded.is_(False).label("current"),
-        case((Answer.answer_key == answer_key, Answer.answer_text)).label("answer_text"),
-    ).where(
-        Answer.session_id == session_id,
-        or_(Answer.answer_key == answer_key, Answer.superseded.is_(False)),
-    )
-    return db.session.execute(query).all()
+    return rows(_STORED, session=session_id, key=answer_key).all()
 
 
 def _is_repeat(
@@ -254,11 +266,8 @@ def _supersede(answer_ids: list[str]) -> None:
 
 
 def _touch(place: Any, now: datetime, *, skipped: list[str], answer_count: int) -> None:
-    db.session.execute(
-        update(ResponseSession)
-        .where(ResponseSession.id == place.session_id)
-        .values(skipped=skipped, answer_count=answer_count, last_active_at=now)
-    )
+    changed = {"new_skipped": skipped, "new_count": answer_count, "now": now}
+    rows(_TOUCH, session=place.session_id, **changed)
 
 
 def _count_skip(place: Any, *, taken_back: bool) -> None:
