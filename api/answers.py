@@ -27,6 +27,7 @@ def draft_headers(draft: Draft) -> dict[str, str]:
 
 
 def review_url(draft_id: str) -> str:
+    """The page where the creator reviews and confirms the draft."""
     return f"{settings().public_url}/drafts/{draft_id}"
 
 

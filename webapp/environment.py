@@ -43,6 +43,8 @@ def read_variable(described: Field[Any], text: str) -> Any:
 
 
 def whole_number(least: int, most: int) -> Reader:
+    """A reader of decimal numbers from `least` to `most`, both included."""
+
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text[:12]) <= most):
             raise Unreadable(f'"{text}" is not a whole number from {least} to {most}')
@@ -52,6 +54,8 @@ def whole_number(least: int, most: int) -> Reader:
 
 
 def choice(*words: str) -> Reader:
+    """A reader of exactly one of `words`."""
+
     def read(text: str) -> str:
         if text not in words:
             raise Unreadable(f'"{text}" is not one of {", ".join(words)}')
@@ -87,6 +91,7 @@ def host(text: str) -> str:
 
 
 def folder(text: str) -> Path:
+    """A path, absolute from here on; the folder need not exist."""
     return Path(text).expanduser().resolve()
 
 
@@ -135,6 +140,7 @@ def database(text: str) -> str:
 
 
 def redis(text: str) -> str:
+    """The address of a Redis server, as its client takes it."""
     if not text.startswith(("redis://", "rediss://", "unix://")):
         raise Unreadable("it is not a redis://, rediss:// or unix:// address")
     return text

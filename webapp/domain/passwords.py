@@ -67,6 +67,7 @@ def password_matches(known_hash: str | None, password: str) -> bool:
 
 
 def needs_rehash(known_hash: str) -> bool:
+    """Whether the hash was made with weaker parameters than today's."""
     return HASHER.check_needs_rehash(known_hash)
 
 

@@ -87,6 +87,7 @@ def open_place(share_token: str, session_key: str, now: datetime) -> Any:
 
 
 def question_at(place: Any, position: int) -> QuestionRow:
+    """The scripted question at a 0-based position; raises InvalidInput when there is none."""
     if not 0 <= position < len(place.questions):
         raise InvalidInput(
             "question_unknown",
@@ -118,6 +119,7 @@ def take_stamp(place: Any, now: datetime, *, first: bool = False, completes: boo
 
 
 def change_form(form_id: str, values: dict[str, Any]) -> None:
+    """Write the new stamp and counters of a form whose row the caller has locked."""
     db.session.execute(
         update(Form)
         .where(Form.id == form_id)
@@ -127,6 +129,7 @@ def change_form(form_id: str, values: dict[str, Any]) -> None:
 
 
 def not_open(status: str | None) -> StateConflict:
+    """The refusal of a form in this status; None stands for one that is gone."""
     if status == FormStatus.COMPLETED:
         return StateConflict(
             "form_completed",

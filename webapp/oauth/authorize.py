@@ -53,6 +53,7 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
 
 @bp.errorhandler(Refused)
 def refused(refusal: Refused) -> tuple[str, int]:
+    """A request that must not be sent back to the client, told to the person instead."""
     return _problem(refusal.description)
 
 

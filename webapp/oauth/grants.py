@@ -199,6 +199,7 @@ def check_resource(grant: OAuthGrant) -> None:
 
 
 def find_account(grant: OAuthGrant) -> Account | None:
+    """The creator who consented; None after the account was deleted."""
     return db.session.get(Account, grant.account_id)
 
 

@@ -17,6 +17,7 @@ SECRET_CHARS = 6 + 43  # every prefix has six characters; 32 bytes are 43 in bas
 
 
 def new_secret(prefix: str) -> str:
+    """A new random secret; the prefix tells secret scanners what it is."""
     return prefix + secrets.token_urlsafe(RANDOM_BYTES)
 
 
@@ -26,6 +27,7 @@ def secret_hash(secret: str) -> str:
 
 
 def same_secret(known_hash: str, secret: str) -> bool:
+    """Compare in a time that tells nothing about the hash."""
     return hmac.compare_digest(known_hash, secret_hash(secret))
 
 

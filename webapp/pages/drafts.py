@@ -75,12 +75,14 @@ def preview(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/<draft_id>/<any(title, goal, context):part>")
 def show_text(draft_id: str, part: str) -> ResponseReturnValue:
+    """The title, goal or private context as it reads, with the focus on its Edit link."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return desk_review.shown(draft, f"drafts/_{part}.html", part, focus=part)
 
 
 @bp.get("/<draft_id>/<any(title, goal, context):part>/edit")
 def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
+    """The editor of one text."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return desk_review.editing(
         draft, "drafts/_text_edit.html", text_part=part, text=_text(draft, part)
@@ -89,6 +91,7 @@ def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
 
 @bp.post("/<draft_id>/<any(title, goal, context):part>")
 def save_text(draft_id: str, part: str) -> ResponseReturnValue:
+    """Save one text of the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
     text = typed("text")
     result = desk_review.attempt(draft, lambda: parse_draft_input({part: text}))
@@ -107,6 +110,7 @@ def save_text(draft_id: str, part: str) -> ResponseReturnValue:
 
 @bp.post("/<draft_id>/settings")
 def save_settings(draft_id: str) -> ResponseReturnValue:
+    """Save all settings of the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
     result = desk_review.attempt(draft, _posted_settings)
     return desk_review.answered(
@@ -129,6 +133,7 @@ def ask_discard(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("/<draft_id>/discard")
 def discard(draft_id: str) -> ResponseReturnValue:
+    """Delete the draft; the page before has asked."""
     drafts.discard_draft(creator_id(), draft_id)
     return go_to(url_for("drafts.inbox"))
 

@@ -65,6 +65,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/<form_id>/share")
 def share(form_id: str) -> ResponseReturnValue:
+    """The link of a form, to copy or to scan."""
     form = forms.get_form(creator_id(), form_id)
     address = _share_url(form)
     return render_template("forms/share.html", form=form, share_url=address, qr=_qr(address))
@@ -72,12 +73,14 @@ def share(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/close")
 def close(form_id: str) -> ResponseReturnValue:
+    """Take no more answers; reversible."""
     forms.close_form(creator_id(), form_id, now=utc_now())
     return go_to(url_for("forms.show", form_id=form_id))
 
 
 @bp.post("/<form_id>/reopen")
 def reopen(form_id: str) -> ResponseReturnValue:
+    """Take answers again."""
     forms.reopen_form(creator_id(), form_id)
     return go_to(url_for("forms.show", form_id=form_id))
 

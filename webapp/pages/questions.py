@@ -37,6 +37,7 @@ class Opened:
 
 @bp.get("")
 def show(draft_id: str) -> ResponseReturnValue:
+    """The list of questions; `focus` names the one that was just left."""
     draft = drafts.get_draft(creator_id(), draft_id)
     focus = request.args.get("focus", 0, type=int)
     return review.shown(draft, LIST, "questions", opened=None, focus=focus)
@@ -44,18 +45,21 @@ def show(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/new")
 def write(draft_id: str) -> ResponseReturnValue:
+    """The list with an editor for a new question at its end."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return review.editing(draft, LIST, opened=Opened(0), focus=-1)
 
 
 @bp.get("/<int(min=1):position>/edit")
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
+    """The list with one question open."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return review.editing(draft, LIST, opened=_opened(draft, position), focus=-1)
 
 
 @bp.get("/<int(min=1):position>/remove")
 def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
+    """The list with one question that is about to go."""
     draft = drafts.get_draft(creator_id(), draft_id)
     opened = Opened(position, leaving=True) if _has(draft, position) else None
     return review.editing(draft, LIST, opened=opened, focus=-1)
@@ -80,6 +84,7 @@ def save(draft_id: str, position: int) -> ResponseReturnValue:
 
 @bp.post("/<int(min=1):position>/remove")
 def remove(draft_id: str, position: int) -> ResponseReturnValue:
+    """Take one question out of the list."""
     return _save_order(
         draft_id, position, position - 1, lambda rows: rows[: position - 1] + rows[position:]
     )

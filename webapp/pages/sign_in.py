@@ -48,6 +48,7 @@ def init_app(app: Flask, config: Settings) -> None:
 
 @login.user_loader  # type: ignore[untyped-decorator]
 def find_session_account(session_id: str) -> Account | None:
+    """The account behind a session cookie; None ends the session."""
     return accounts.find_session_account(session_id)
 
 

@@ -1,0 +1,75 @@
+"""The ten minutes of README, pasted as they are written, with a browser for the clicks."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browsing import window
+from tests.command import ROOT
+from tests.docs.terminal import Terminal
+from tests.journey import people
+from tests.journey.installation import Installation, embedded
+
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
+WRITTEN_ADDRESS = "http://127.0.0.1:8000"
+ANSWER = "Ich war’s, am Dienstag.\nMira’s little one had a fever."
+
+
+def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> None:
+    start, draft, refused, waiting, publishing, fetching, again = BLOCKS
+    with embedded(tmp_path) as running, window(browser, running.url) as page:
+        terminal = Terminal(tmp_path / "folder", ASKBACK_DATA=str(tmp_path / "data"))
+        sign_up(page, running)
+
+        terminal.paste(start.replace(WRITTEN_ADDRESS, running.url))
+        review = terminal.paste(draft)
+        assert json.loads(terminal.paste(refused))["code"] == "draft_not_confirmed"
+        confirm(page, review)
+        assert terminal.paste(waiting) == "Askback-Confirmation: current"
+        answer(page, terminal.paste(publishing))
+        assert ANSWER in texts(terminal.paste(fetching))
+        assert terminal.paste(again) == "0"
+        terminal.close()
+
+
+def test_the_ten_minutes_name_the_address_that_make_run_has() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+
+    assert BLOCKS[0].startswith(f"ASKBACK={WRITTEN_ADDRESS}\n")
+    assert WRITTEN_ADDRESS in makefile
+
+
+def sign_up(page: Page, running: Installation) -> None:
+    page.goto(running.link)
+    page.get_by_label("E-mail").fill("ann@example.com")
+    page.get_by_label("Your name").fill("Ann")
+    page.get_by_label("Password").fill(people.PASSWORD)
+    people.press(page, "Make my account")
+    page.wait_for_url("**/drafts")
+
+
+def confirm(page: Page, review: str) -> None:
+    """The buttons are those that README names."""
+    page.goto(review)
+    follow, press = re.findall(r"\*(Check [^*]+|Confirm, let [^*]+)\*", README)
+    people.follow(page, follow)
+    people.press(page, press)
+    expect(page).to_have_url(review)
+
+
+def answer(page: Page, share_url: str) -> None:
+    page.goto(share_url)
+    people.answer(page, ANSWER)
+    expect(page.locator(".count")).to_contain_text("Question 2 of 2")
+    people.answer(page, "Two Saturdays ago.")
+    people.press(page, "Send to Ann")
+    expect(page.locator("h1")).to_contain_text("Thank you.")
+
+
+def texts(printed: str) -> list[str]:
+    body: dict[str, Any] = json.loads(printed)
+    return [answer["answerText"] for session in body["responses"] for answer in session["answers"]]
