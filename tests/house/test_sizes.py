@@ -42,6 +42,7 @@ def test_no_function_is_too_long(name: str) -> None:
     lengths = {
         function.name: lines_of(function)
         for function in functions(ast.parse((ROOT / name).read_text()))
+        if not function.name.startswith("test_")
     }
 
     assert {found: lines for found, lines in lengths.items() if lines > FUNCTION_LINES} == {}
