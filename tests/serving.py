@@ -11,6 +11,7 @@ from flask import Flask
 from tests.services import free_port
 from webapp.app import create_app
 from webapp.config import Settings
+from webapp.database import db
 from webapp.server import Server
 
 
@@ -36,6 +37,8 @@ def serving(app: Flask) -> Iterator[Server]:
     finally:
         server.stop()
         thread.join(10)
+        with app.app_context():
+            db.engine.dispose()
 
 
 def connect(app: Flask) -> socket.socket:

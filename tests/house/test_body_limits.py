@@ -29,8 +29,6 @@ def served(app: Flask, settings: Settings) -> Iterator[Flask]:
     other = new_app(settings)
     with serving(other):
         yield other
-    with other.app_context():
-        db.engine.dispose()
 
 
 def post(app: Flask, path: str, headers: dict[str, str], body: bytes, *, chunked: bool) -> bytes:

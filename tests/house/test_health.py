@@ -1,7 +1,7 @@
 """What supervisors and load balancers ask."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -15,26 +15,29 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db
 
-
-def an_app(database_url: str, folder: Path, redis_url: str | None = None) -> Flask:
-    return create_app(
-        Settings(
-            public_url="http://127.0.0.1:8000",
-            database_url=database_url,
-            secret_key="only-for-tests-only-for-tests-only-for-tests",
-            data_folder=folder,
-            redis_url=redis_url,
-        )
-    )
+Make = Callable[..., Flask]
 
 
 @pytest.fixture
-def fresh(empty_database_url: str, tmp_path: Path) -> Iterator[Flask]:
+def make(settings: Settings) -> Iterator[Make]:
+    """Applications on other databases and another Redis, disposed afterwards."""
+    made: list[Flask] = []
+
+    def make(database_url: str, redis_url: str | None = None) -> Flask:
+        app = create_app(replace(settings, database_url=database_url, redis_url=redis_url))
+        made.append(app)
+        return app
+
+    yield make
+    for app in made:
+        with app.app_context():
+            db.engine.dispose()
+
+
+@pytest.fixture
+def fresh(empty_database_url: str, make: Make) -> Flask:
     """An application on a database without a schema."""
-    app = an_app(empty_database_url, tmp_path)
-    yield app
-    with app.app_context():
-        db.engine.dispose()
+    return make(empty_database_url)
 
 
 def test_healthz_asks_no_database(app: Flask, client: FlaskClient) -> None:
@@ -71,8 +74,8 @@ def test_a_database_without_the_schema_is_not_ready(fresh: Flask) -> None:
 
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-def test_a_database_that_is_away_is_not_ready(tmp_path: Path, empty_database_url: str) -> None:
-    away = an_app(empty_database_url.replace("host=", "host=/nowhere"), tmp_path)
+def test_a_database_that_is_away_is_not_ready(make: Make, empty_database_url: str) -> None:
+    away = make(empty_database_url.replace("host=", "host=/nowhere"))
 
     answer = away.test_client().get("/readyz")
 
@@ -80,8 +83,8 @@ def test_a_database_that_is_away_is_not_ready(tmp_path: Path, empty_database_url
 
 
 @pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
-def test_a_redis_that_is_away_degrades_only(tmp_path: Path, empty_database_url: str) -> None:
-    app = an_app(empty_database_url, tmp_path, f"redis://127.0.0.1:{free_port()}/0")
+def test_a_redis_that_is_away_degrades_only(make: Make, empty_database_url: str) -> None:
+    app = make(empty_database_url, f"redis://127.0.0.1:{free_port()}/0")
     with app.app_context():
         schema.upgrade()
 
@@ -91,9 +94,7 @@ def test_a_redis_that_is_away_degrades_only(tmp_path: Path, empty_database_url: 
 
 
 @pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
-def test_a_redis_that_answers_is_ok(
-    tmp_path: Path, empty_database_url: str, redis_url: str
-) -> None:
-    app = an_app(empty_database_url, tmp_path, redis_url)
+def test_a_redis_that_answers_is_ok(make: Make, empty_database_url: str, redis_url: str) -> None:
+    app = make(empty_database_url, redis_url)
 
     assert app.test_client().get("/readyz").json["redis"] == "ok"
