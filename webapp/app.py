@@ -18,12 +18,15 @@ from webapp.pages import (
     desk,
     drafts,
     errors,
+    exports,
     filters,
     forms,
     home,
     questions,
     respond,
+    results,
     sign_in,
+    trash,
 )
 from webapp.sessions import BrowserSessions
 
@@ -37,6 +40,9 @@ ROUTES = (
     questions,
     confirm,
     forms,
+    trash,
+    results,
+    exports,
     connections,
     sign_in,
     authorize,

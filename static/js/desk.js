@@ -3,3 +3,4 @@ import "./keys.js";
 import "./copy.js";
 import "./refused.js";
 import "./revision.js";
+import "./tick.js";

@@ -12,7 +12,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
     slot.hidden = true;
     return;
   }
-  if (detail.xhr.status < 400) return;
+  if (detail.xhr.status < 400 || detail.elt.matches("[data-quiet]")) return;
   detail.shouldSwap = true;
   detail.isError = false;
   detail.target = slot;
@@ -20,6 +20,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   slot.hidden = false;
 });
 
-document.addEventListener("htmx:sendError", () => {
+document.addEventListener("htmx:sendError", ({ detail }) => {
+  if (detail.elt.matches("[data-quiet]")) return; // nobody asked for it, and it asks again
   say(document.getElementById("unreachable").content.cloneNode(true));
 });

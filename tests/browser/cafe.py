@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 
 from tests.factories import make_account
 from webapp.database import db, new_id, utc_now
-from webapp.domain import drafts, forms, publishing, responding
+from webapp.domain import drafts, forms, publishing, responding, trash
 from webapp.domain.accounts import make_invite
+from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.passwords import password_hash
@@ -134,6 +135,9 @@ def open_cafe() -> Cafe:
     publishing.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
     results = published(account_id, ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
+    store_openings({results.share_token: 11})
+    thrown = published(account_id, GOODBYE, claude, now - timedelta(days=20))
+    trash.delete_form(account_id, thrown.id, now=now - timedelta(days=2))
     empty = published(account_id, MINUTES, None, now - timedelta(days=10))
     price = published(account_id, PRICE, claude, now - timedelta(days=12))
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))

@@ -160,6 +160,31 @@ def changed_meanwhile(page: Page, cafe: Cafe) -> None:
     page.wait_for_load_state()
 
 
+def results_open(page: Page, cafe: Cafe) -> None:
+    """The results with every fold open."""
+    page.goto(cafe.results)
+    for fold in page.locator("summary").all():
+        fold.click()
+
+
+def results_person(page: Page, cafe: Cafe) -> None:
+    page.goto(f"{cafe.results}/people")
+    follow(page, "Sam Okafor")
+    page.get_by_text("Everybody who answered").wait_for()
+
+
+def results_news(page: Page, cafe: Cafe) -> None:
+    """A page that was drawn before anybody answered."""
+    page.goto(cafe.results)
+    page.evaluate(
+        "document.getElementById('news').setAttribute('hx-get', "
+        "document.getElementById('news').getAttribute('hx-get').replace(/since=\\d+/, 'since=1'))"
+    )
+    page.evaluate("htmx.process(document.getElementById('news'))")
+    page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
+    page.get_by_role("link", name="new answers").wait_for()
+
+
 def wrong_password(page: Page, _cafe: Cafe) -> None:
     page.goto("/login")
     page.get_by_label("E-mail").fill("ann@fernhill.example")
@@ -200,7 +225,16 @@ CREATOR = [
         ("share", at("{cafe.share}"), 0),
         ("forms", at("/forms"), 0),
         ("results", at("{cafe.results}"), 0),
+        ("results-open", results_open, 0),
+        ("results-found", at("{cafe.results}?q=rota&sent=1&from=2020-01-01"), 0),
+        ("results-not-found", at("{cafe.results}?q=nowhere&from=yesterday"), 0),
+        ("results-people", at("{cafe.results}/people"), 0),
+        ("results-person", results_person, 0),
+        ("results-news", results_news, 0),
+        ("results-older", at("{cafe.results}/questions/1"), 0),
         ("results-empty", at("{cafe.empty}"), 0),
+        ("form-delete", at("{cafe.results}/delete"), 0),
+        ("trash", at("/forms/trash"), 0),
         ("results-settings", at("{cafe.results}/settings"), 0),
         ("consent", at("{cafe.consent}"), 0),
         ("connections", at("/connections"), 0),

@@ -97,8 +97,8 @@ def most_questions(content: Any) -> int:
     return max(scripted, min(most, settings.max_total_questions))
 
 
-def snapshot(content: Content) -> dict[str, Any]:
-    """The content columns by name, as stored in the history and copied into a form."""
+def snapshot(content: Any) -> dict[str, Any]:
+    """The content columns of a draft, a form or a row of either, by name."""
     return {name: getattr(content, name) for name in CONTENT_COLUMNS}
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from webapp.database import Base, begin_write, db
 
 DAY_MILLIS = 86_400_000
-_EPOCH = date(1970, 1, 1)
+EPOCH_DAY = date(1970, 1, 1)
 
 
 class QuestionCount(Base):
@@ -113,12 +113,14 @@ def read_openings(form_id: str) -> int:
 def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
     """The newest `days` UTC days up to today, oldest first, empty ones included."""
     today = now.astimezone(UTC).date()
-    first = (today - _EPOCH).days - days + 1
+    first = (today - EPOCH_DAY).days - days + 1
     query = select(DayCount.day, DayCount.completed).where(
         DayCount.form_id == form_id, DayCount.day >= first
     )
     counted = Counter({row.day: row.completed for row in db.session.execute(query)})
-    return [Day(_EPOCH + timedelta(days=day), counted[day]) for day in range(first, first + days)]
+    return [
+        Day(EPOCH_DAY + timedelta(days=day), counted[day]) for day in range(first, first + days)
+    ]
 
 
 # The same words on both databases, and no statement to build for each answer.

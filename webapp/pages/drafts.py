@@ -140,7 +140,9 @@ def discard(draft_id: str) -> ResponseReturnValue:
 
 def _to_form(draft: Draft) -> Response:
     form = publishing.find_published_form(draft)
-    return go_to(url_for("forms.show", form_id=form.id) if form else url_for("drafts.inbox"))
+    return go_to(
+        url_for("results.by_question", form_id=form.id) if form else url_for("drafts.inbox")
+    )
 
 
 def _is_prefetch() -> bool:

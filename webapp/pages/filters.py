@@ -1,14 +1,15 @@
 """What templates can call beside gettext: times, counts in words, tally strokes."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from flask import Flask
-from flask_babel import format_date, format_datetime, format_time, gettext
+from flask_babel import format_date, format_datetime, format_decimal, format_time, gettext
 from markupsafe import Markup
 
 from webapp.database import from_millis
 from webapp.domain.responses import session_status
+from webapp.domain.results import CHARS_SHOWN
 
 JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
 NUMBERS = (
@@ -44,7 +45,10 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(from_millis, "from_millis")
     app.add_template_filter(session_status, "status_at")
     app.add_template_filter(in_words, "in_words")
+    app.add_template_filter(figure, "figure")
+    app.add_template_filter(short_day, "short_day")
     app.add_template_global(tally_of, "tally_of")
+    app.jinja_env.globals["CHARS_SHOWN"] = CHARS_SHOWN
 
 
 def moment(at: datetime, *, now: datetime | None = None) -> Markup:
@@ -69,6 +73,16 @@ def calendar_day(at: datetime) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(
         day.date().isoformat(), format_date(day, "d MMMM")
     )
+
+
+def figure(count: int) -> str:
+    """A number with its thousands set apart."""
+    return str(format_decimal(count))
+
+
+def short_day(day: date) -> str:
+    """A day of this year or of one near it, without the year."""
+    return str(format_date(day, "d MMM"))
 
 
 def in_words(count: int) -> str:

@@ -1,0 +1,242 @@
+"""Answers as files: every one of them, harmless in a spreadsheet, the same shape as the API's."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.factories import make_account, make_answer, make_form, make_response
+from tests.pages.creator import ORIGIN, Creator, creator
+from tests.serving import get, new_app, serving
+from webapp.config import Settings
+from webapp.contract import FormResponses
+from webapp.database import db, utc_now
+from webapp.domain import exports, forms, responding, responses
+from webapp.pages import exports as pages
+from webapp.pages.exports import CSV_COLUMNS, cell
+from webapp.serializers import form_responses
+from webapp.waiting import THREADS
+
+FORMULAS = [
+    "=cmd|' /C calc'!A0",
+    "+1+1",
+    "-2+3",
+    "@SUM(A1)",
+    "＝1+1",  # noqa: RUF001
+    "－1",  # noqa: RUF001
+    "＋1",  # noqa: RUF001
+    "＠A",  # noqa: RUF001
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "   =1",
+    "\u00a0=1",
+    "\ufeff=1",
+    "\u200b=1",
+    "\tplain",
+]
+HARMLESS = ["plain", "a=b", "1-2", "it's", "'quoted", "", "ليلى", "🙂 =1"]
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        return make_form(ann.account.id, title='Rota; talks "now" ünd später')
+
+
+def table(ann: Creator, form: Any) -> list[dict[str, str]]:
+    """The rows of the CSV file by the names of its columns, read strictly."""
+    content = ann.page(f"/forms/{form.id}/export.csv").data.decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(content, newline=""), strict=True))
+
+
+def document(ann: Creator, form: Any) -> FormResponses:
+    found: FormResponses = json.loads(ann.page(f"/forms/{form.id}/export.json").data)
+    return found
+
+
+class TestCsv:
+    def test_it_has_one_row_for_each_answer(self, app: Flask, ann: Creator, form: Any) -> None:
+        with app.app_context():
+            make_answer(form, "k" * 32, 1, 'She said "no",\r\nthen ½ yes')
+            make_response(form, name="Sam")
+
+        rows = table(ann, form)
+
+        assert [row["answer"] for row in rows] == ['She said "no",\r\nthen ½ yes', "Me"]
+        assert [row["question_number"] for row in rows] == ["2", "1"]
+        assert [row["name"] for row in rows] == ["", "Sam"]
+        assert [row["status"] for row in rows] == ["in_progress", "completed"]
+        assert [bool(row["finished_at"]) for row in rows] == [False, True]
+        assert rows[0]["question"] == "What went wrong?"
+
+    def test_it_begins_with_a_byte_order_mark_and_quotes_every_cell(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            make_response(form)
+
+        lines = ann.page(f"/forms/{form.id}/export.csv").data.split(b"\r\n")
+
+        assert lines[0] == b"\xef\xbb\xbf" + ",".join(f'"{name}"' for name in CSV_COLUMNS).encode()
+        assert (lines[1][:1], lines[1][-1:]) == (b'"', b'"')
+        assert lines[2:] == [b""]
+
+    @pytest.mark.parametrize("text", FORMULAS)
+    def test_a_cell_never_begins_a_formula(self, text: str) -> None:
+        assert cell(text) == f"'{text}"
+
+    @pytest.mark.parametrize("text", HARMLESS)
+    def test_other_words_stay_as_they_are(self, text: str) -> None:
+        assert cell(text) == text
+
+    def test_formulas_are_harmless_wherever_people_write(self, app: Flask, ann: Creator) -> None:
+        with app.app_context():
+            questions = [{"id": "=q", "text": "@Who?"}]
+            form = make_form(ann.account.id, questions=questions)
+            make_answer(form, "k" * 32, 0, "=1+1")
+            responding.complete_response(
+                form.share_token, "k" * 32, responder_name="-Sam", now=utc_now()
+            )
+
+        (row,) = table(ann, form)
+
+        written = (row["answer"], row["name"], row["question"], row["question_id"])
+        assert written == ("'=1+1", "'-Sam", "'@Who?", "'=q")
+
+    def test_a_form_without_answers_has_the_names_of_the_columns(
+        self, ann: Creator, form: Any
+    ) -> None:
+        assert table(ann, form) == []
+
+
+class TestJson:
+    def test_it_is_what_the_api_returns(self, app: Flask, ann: Creator, form: Any) -> None:
+        with app.app_context():
+            make_answer(form, "k" * 32, 0, "=kept raw")
+            make_answer(form, "k" * 32, 1)
+            make_response(form, name="Sam")
+            form = forms.get_form(ann.account.id, form.id)
+            page = form_responses(form, responses.read_responses(form, None))
+
+        assert document(ann, form) == json.loads(json.dumps(page))
+
+    def test_a_form_without_answers_is_an_empty_page(self, ann: Creator, form: Any) -> None:
+        found = document(ann, form)
+
+        assert (found["responses"], found["returnedAnswerCount"]) == ([], 0)
+        assert found["nextSince"] is None
+
+    def test_batches_join_to_one_document(
+        self, app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(exports, "PEOPLE_IN_BATCH", 2)
+        with app.app_context():
+            responding.skip_question(form.share_token, "s" * 32, position=0, now=utc_now())
+            responding.skip_question(form.share_token, "t" * 32, position=0, now=utc_now())
+            for number in range(5):
+                make_response(form, name=str(number))
+
+        found = document(ann, form)
+
+        assert [entry["responderName"] for entry in found["responses"]] == list("01234")
+        assert (found["returnedResponseCount"], found["returnedAnswerCount"]) == (5, 5)
+
+
+class TestDownload:
+    @pytest.mark.parametrize("kind", ["csv", "json"])
+    def test_the_file_is_named_after_the_form(self, ann: Creator, form: Any, kind: str) -> None:
+        given = ann.page(f"/forms/{form.id}/export.{kind}").headers["Content-Disposition"]
+
+        today = utc_now().date().isoformat()
+        assert given.startswith("attachment; ")
+        assert f"filename=Rota-talks-now-und-spater-{today}.{kind}; " in given
+        assert f"filename*=UTF-8''Rota-talks-now-%C3%BCnd-sp%C3%A4ter-{today}.{kind}" in given
+
+    @pytest.mark.parametrize("title", ["???", "=1", "../../etc/passwd", "a" * 120, "وردية", "🙂"])
+    def test_any_title_makes_a_name(self, app: Flask, ann: Creator, title: str) -> None:
+        with app.app_context():
+            form = make_form(ann.account.id, title=title)
+
+        given = ann.page(f"/forms/{form.id}/export.csv").headers["Content-Disposition"]
+
+        assert given.isascii()
+        assert "/" not in given
+        assert f"-{utc_now().date().isoformat()}.csv; " in given
+
+    @pytest.mark.parametrize("kind", ["csv", "json"])
+    def test_it_is_private(
+        self, ann: Creator, stranger: Creator, client: FlaskClient, form: Any, kind: str
+    ) -> None:
+        path = f"/forms/{form.id}/export.{kind}"
+
+        assert "no-store" in ann.page(path).headers["Cache-Control"]
+        assert stranger.page(path).status_code == 404
+        assert client.get(path, base_url=ORIGIN).status_code in {302, 303, 401}
+
+    def test_it_waits_for_room(self, app: Flask, ann: Creator, form: Any) -> None:
+        with ExitStack() as taken:
+            for _ in range(THREADS // 2):
+                assert taken.enter_context(app.extensions["waiting"].place())
+            assert ann.page(f"/forms/{form.id}/export.csv").status_code == 503
+
+        assert ann.page(f"/forms/{form.id}/export.csv").status_code == 200
+
+    def test_it_gives_its_room_back(self, app: Flask, ann: Creator, form: Any) -> None:
+        for _ in range(3):
+            ann.page(f"/forms/{form.id}/export.csv")
+
+        assert app.extensions["waiting"]._held == 0
+
+
+class TestOverTheWire:
+    """With the real server, which alone shows how a file ends."""
+
+    @pytest.fixture
+    def answer(self, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+        app = new_app(settings)
+        with app.app_context():
+            db.create_all()
+            account = make_account()
+            form = make_form(account.id)
+            make_response(form)
+        ann = creator(app, account)
+        cookies = "; ".join(f"{name}={value}" for name, value in session_of(ann))
+        with serving(app):
+            yield lambda: get(app, f"/forms/{form.id}/export.csv", f"Cookie: {cookies}")
+        with app.app_context():
+            for table in reversed(db.metadata.sorted_tables):
+                db.session.execute(table.delete())
+            db.session.commit()
+            db.engine.dispose()
+
+    def test_a_whole_file_has_its_end(self, answer: Any) -> None:
+        sent = answer()
+
+        assert b"Transfer-Encoding: chunked" in sent
+        assert sent.endswith(b"\r\n0\r\n\r\n")
+
+    def test_a_file_that_breaks_off_has_no_end(
+        self, answer: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def break_off(form_id: str) -> Iterator[Any]:
+            yield from exports.read_answers(form_id)
+            raise OSError("the database went away")
+
+        monkeypatch.setattr(pages, "read_answers", break_off)
+
+        sent = answer()
+
+        assert b"What went wrong?" in sent or b"Who changed it?" in sent
+        assert not sent.endswith(b"\r\n0\r\n\r\n")
+
+
+def session_of(ann: Creator) -> list[tuple[str, str]]:
+    """The cookies of a signed-in creator by name."""
+    return [(cookie.key, cookie.value) for cookie in ann.client._cookies.values()]

@@ -1,0 +1,143 @@
+"""Everything that was answered as one file, streamed: CSV for spreadsheets, JSON as the API's.
+
+A file that cannot be finished ends without its end: the connection breaks, so that nobody takes a
+part for the whole.
+"""
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from flask import Blueprint, Response, abort, stream_with_context
+from sqlalchemy import Row
+
+from webapp.database import to_millis, utc_now
+from webapp.domain import forms
+from webapp.domain.exports import read_answers, read_people
+from webapp.domain.responses import ResponsePage, session_status
+from webapp.pages.desk import creator_id, require_creator
+from webapp.serializers import form_responses, response_session
+from webapp.times import wire_time
+from webapp.waiting import waiting
+
+bp = Blueprint("exports", __name__, url_prefix="/forms/<form_id>")
+bp.before_request(require_creator)
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
+CSV_COLUMNS = (
+    "answered_at",
+    "person",
+    "name",
+    "status",
+    "started_at",
+    "finished_at",
+    "question_number",
+    "question",
+    "answer",
+    "answer_type",
+    "question_type",
+    "question_id",
+    "parent_question_id",
+    "answer_id",
+)
+# What a spreadsheet could take for a formula, behind anything that it would leave out.
+FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
+
+
+@bp.get("/export.csv")
+def as_csv(form_id: str) -> Response:
+    """One row for each answer, in the order they came in; times in UTC."""
+    form = forms.get_form(creator_id(), form_id)
+    return _file(form, _csv_chunks(form), "csv", "text/csv; charset=utf-8")
+
+
+@bp.get("/export.json")
+def as_json(form_id: str) -> Response:
+    """One FormResponses object with every response (spec, Objects)."""
+    form = forms.get_form(creator_id(), form_id)
+    return _file(form, _json_chunks(form), "json", "application/json")
+
+
+def _file(form: Row[Any], chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
+    """A download; it holds one of the places for long requests until it ends."""
+    held = ExitStack()
+    if not held.enter_context(waiting().place()):
+        held.close()
+        abort(HTTPStatus.SERVICE_UNAVAILABLE)
+    response = Response(stream_with_context(chunks), content_type=content_type)
+    response.call_on_close(held.close)
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers.set("Content-Disposition", "attachment", **_file_names(form.title, kind))
+    return response
+
+
+def _file_names(title: str, kind: str) -> dict[str, str]:
+    """The name in every script and, for old clients, in ASCII (RFC 6266, RFC 8187)."""
+    words = re.sub(r"\W+", "-", title).strip("-")[:60] or "answers"
+    name = f"{words}-{utc_now().date().isoformat()}.{kind}"
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return {"filename": plain, "filename*": f"UTF-8''{quote(name)}"}
+
+
+def _csv_chunks(form: Row[Any]) -> Iterator[bytes]:
+    numbers = {question["id"]: at for at, question in enumerate(form.questions, start=1)}
+    now = to_millis(utc_now())
+    yield BYTE_ORDER_MARK + _csv([CSV_COLUMNS])
+    for batch in read_answers(form.id):
+        yield _csv(_csv_row(row, numbers, now) for row in batch)
+
+
+def _csv(rows: Any) -> bytes:
+    """RFC 4180: every cell quoted, lines end with CRLF."""
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _csv_row(row: Any, numbers: dict[str, int], now_millis: int) -> tuple[Any, ...]:
+    completed = row.completed_stamp
+    return (
+        wire_time(row.stamp),
+        row.session_id,
+        cell(row.responder_name or ""),
+        session_status(row, now_millis).value,
+        wire_time(row.created_at),
+        wire_time(completed) if completed else "",
+        numbers.get(row.parent_question_id or row.question_id, ""),
+        cell(row.question_text),
+        cell(row.answer_text),
+        row.response_type,
+        row.question_kind,
+        cell(row.question_id),
+        cell(row.parent_question_id or ""),
+        row.id,
+    )
+
+
+def cell(text: str) -> str:
+    """Words that no spreadsheet takes for a formula: a leading apostrophe stops it."""
+    return f"'{text}" if FORMULA.match(text) else text
+
+
+def _json_chunks(form: Row[Any]) -> Iterator[bytes]:
+    """`nextSince` is where to go on with the API: what came in while this ran comes once more."""
+    now = to_millis(utc_now())
+    position = form.last_stamp if form.answered_count else None
+    head: dict[str, Any] = {**form_responses(form, ResponsePage([], 0, position, truncated=False))}
+    for counted_at_the_end in ("responses", "returnedResponseCount", "returnedAnswerCount"):
+        del head[counted_at_the_end]
+    yield orjson.dumps(head)[:-1] + b',"responses":['
+    people = answers = 0
+    for batch in read_people(form.id):
+        lines = [orjson.dumps(response_session(person, now)) for person in batch]
+        yield (b"," if people and lines else b"") + b",".join(lines)
+        people += len(lines)
+        answers += sum(len(person.answers) for person in batch)
+    yield b'],"returnedResponseCount":%d,"returnedAnswerCount":%d}' % (people, answers)

@@ -1,0 +1,54 @@
+"""Deleting a form, the trash that keeps it for 30 days, and a new draft from an old form."""
+
+from datetime import timedelta
+from typing import cast
+
+from flask import Blueprint, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.database import utc_now
+from webapp.domain import drafts, forms, trash
+from webapp.domain.content import snapshot
+from webapp.domain.draft_input import DraftChanges
+from webapp.domain.limits import TRASH_KEPT_SECONDS
+from webapp.pages.desk import creator_id, require_creator
+from webapp.pages.fragments import go_to
+
+bp = Blueprint("trash", __name__, url_prefix="/forms")
+bp.before_request(require_creator)
+
+
+@bp.get("/trash")
+def show() -> ResponseReturnValue:
+    """What can be restored, deleted last first."""
+    return render_template(
+        "forms/trash.html",
+        deleted=trash.list_deleted_forms(creator_id(), now=utc_now()),
+        kept=timedelta(seconds=TRASH_KEPT_SECONDS),
+    )
+
+
+@bp.get("/<form_id>/delete")
+def ask(form_id: str) -> ResponseReturnValue:
+    """What deleting takes away, before it does."""
+    return render_template("forms/delete.html", form=forms.get_form(creator_id(), form_id))
+
+
+@bp.post("/<form_id>/delete")
+def delete(form_id: str) -> ResponseReturnValue:
+    trash.delete_form(creator_id(), form_id, now=utc_now())
+    return go_to(url_for("trash.show"))
+
+
+@bp.post("/<form_id>/restore")
+def restore(form_id: str) -> ResponseReturnValue:
+    trash.restore_form(creator_id(), form_id, now=utc_now())
+    return go_to(url_for("results.by_question", form_id=form_id))
+
+
+@bp.post("/<form_id>/copy")
+def copy(form_id: str) -> ResponseReturnValue:
+    """A new draft with the content of the form; the form stays as it is."""
+    content = cast(DraftChanges, snapshot(forms.get_form(creator_id(), form_id)))
+    draft = drafts.create_draft(creator_id(), content, author=None, now=utc_now())
+    return go_to(url_for("drafts.review", draft_id=draft.id))
