@@ -1,0 +1,96 @@
+"""One web process of a production installation, on PostgreSQL and Redis."""
+
+import json
+import signal
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.command import askback, start
+from tests.services import free_port, wait_until
+
+POSTGRESQL = pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+
+
+@pytest.fixture
+def variables(empty_database_url: str, redis_url: str) -> dict[str, str]:
+    port = free_port()
+    return {
+        "DATABASE_URL": empty_database_url,
+        "REDIS_URL": redis_url,
+        "SECRET_KEY": "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae",
+        "PUBLIC_URL": f"http://127.0.0.1:{port}",
+        "PORT": str(port),
+    }
+
+
+@pytest.fixture
+def web(variables: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """`askback web` on a migrated database."""
+    assert askback("migrate", **variables).returncode == 0
+    process = start("web", **variables)
+    try:
+        wait_until(lambda: answers(variables) or process.poll() is not None, "starting")
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def call(variables: dict[str, str], path: str, token: str = "", body: object = None) -> object:
+    """The JSON that a GET, or a POST of `body`, is answered with."""
+    sent = urllib.request.Request(variables["PUBLIC_URL"] + path)
+    if token:
+        sent.add_header("Authorization", f"Bearer {token}")
+    if body is not None:
+        sent.data = json.dumps(body).encode()
+        sent.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(sent, timeout=30) as answer:
+        return json.load(answer)
+
+
+def answers(variables: dict[str, str]) -> bool:
+    try:
+        return bool(call(variables, "/healthz"))
+    except OSError:
+        return False
+
+
+@POSTGRESQL
+def test_it_is_ready(web: subprocess.Popen[str], variables: dict[str, str]) -> None:
+    assert call(variables, "/readyz") == {"status": "ok", "database": "ok", "redis": "ok"}
+
+
+@POSTGRESQL
+def test_a_stop_ends_a_long_wait_with_its_answer(
+    web: subprocess.Popen[str], variables: dict[str, str]
+) -> None:
+    email = ("--email", "ann@example.com")
+    askback("creator", "create", *email, "--password-stdin", typed="a long dull day\n", **variables)
+    token = askback("token", "issue", *email, "--scope", "forms:write", **variables).stdout.strip()
+    draft = call(variables, "/api/drafts", token, {"title": "Rota"})
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(call, variables, f"/api/drafts/{draft['draftId']}?wait=25", token)
+        time.sleep(0.5)
+        web.send_signal(signal.SIGTERM)
+        out, _ = web.communicate(timeout=5)
+
+        assert waiting.result(1)["draftId"] == draft["draftId"]
+    assert web.returncode == 0
+    assert out.endswith("everything answered is saved.\n")
+
+
+@POSTGRESQL
+def test_every_log_line_is_json(web: subprocess.Popen[str], variables: dict[str, str]) -> None:
+    with pytest.raises(OSError, match="401"):
+        call(variables, "/api/forms?access_token=canary")
+    web.send_signal(signal.SIGTERM)
+    out, errors = web.communicate(timeout=5)
+
+    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    assert [(line["route"], line["status"]) for line in lines] == [("/api/forms", 401)]
+    assert (errors, out.count("canary")) == ("", 0)
