@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Select, String, delete, select
+from sqlalchemy import JSON, BindParameter, ForeignKey, Select, String, bindparam, delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -275,7 +275,9 @@ def _content_of(kept: DraftRevision) -> Draft:
     return Draft(id=kept.draft_id, status=DraftStatus.DRAFT, revision=kept.revision, **values)
 
 
-def owned_draft(account_id: str, draft_id: str) -> Select[Draft]:
+def owned_draft(
+    account_id: str | BindParameter[str], draft_id: str | BindParameter[str]
+) -> Select[Draft]:
     """The select of one draft of the account; a deleted form has taken its draft with it."""
     return select(Draft).where(
         Draft.id == draft_id, Draft.account_id == account_id, Draft.deleted_at.is_(None)
@@ -313,12 +315,15 @@ def open_draft(account_id: str, draft_id: str) -> Draft:
     return draft
 
 
+_LOCKED = (
+    owned_draft(bindparam("account"), bindparam("draft"))
+    .with_for_update()
+    .execution_options(populate_existing=True)
+)
+
+
 def _locked(account_id: str, draft_id: str) -> Draft:
-    draft = db.session.scalar(
-        owned_draft(account_id, draft_id)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    )
+    draft = db.session.scalar(_LOCKED, {"draft": draft_id, "account": account_id})
     if draft is None:
         raise no_draft()
     return draft

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    BindParameter,
     ColumnElement,
     ForeignKey,
     Index,
@@ -53,16 +54,24 @@ class Form(Content, Base):
     deleted_at: Mapped[datetime | None]
 
 
+def owned_form(
+    account_id: str | BindParameter[str], form_id: str | BindParameter[str]
+) -> ColumnElement[bool]:
+    """The condition for one form of the account that is not in the trash."""
+    return and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
+
+
+def shared_form(share_token: str | BindParameter[str]) -> ColumnElement[bool]:
+    """The condition for the form behind a public link that is not in the trash."""
+    return and_(Form.share_token == share_token, Form.deleted_at.is_(None))
+
+
 _LIST = (
     select(*Form.__table__.c)
     .where(Form.account_id == bindparam("account_id"), Form.deleted_at.is_(None))
     .order_by(Form.published_at.desc(), Form.id.desc())
 )
-_ONE = select(*Form.__table__.c).where(
-    Form.id == bindparam("form_id"),
-    Form.account_id == bindparam("account_id"),
-    Form.deleted_at.is_(None),
-)
+_ONE = select(*Form.__table__.c).where(owned_form(bindparam("account_id"), bindparam("form_id")))
 
 
 def list_forms(account_id: str) -> list[Row[Any]]:
@@ -86,16 +95,6 @@ def close_form(account_id: str, form_id: str, *, now: datetime) -> None:
 def reopen_form(account_id: str, form_id: str) -> None:
     """Take answers again; a `one` form that has its response is `completed` instead."""
     _set_status(account_id, form_id, FormStatus.PUBLISHED, None)
-
-
-def owned_form(account_id: str, form_id: str) -> ColumnElement[bool]:
-    """The condition for one form of the account that is not in the trash."""
-    return and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
-
-
-def shared_form(share_token: str) -> ColumnElement[bool]:
-    """The condition for the form behind a public link that is not in the trash."""
-    return and_(Form.share_token == share_token, Form.deleted_at.is_(None))
 
 
 def no_form() -> NotFound:

@@ -31,8 +31,7 @@ _PLACE = (
     )
     .join(ResponseSession, ResponseSession.form_id == Form.id)
     .where(
-        Form.share_token == bindparam("share_token"),
-        Form.deleted_at.is_(None),
+        shared_form(bindparam("share_token")),
         ResponseSession.key_hash == bindparam("key_hash"),
     )
     .with_for_update(of=ResponseSession)

@@ -5,9 +5,9 @@ from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
-from webapp.database import db, from_millis
+from webapp.database import from_millis, rows
 from webapp.domain.accounts import Account
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import NotFound
@@ -48,22 +48,38 @@ class Progress:
 NOTHING_YET = Progress({}, started=False)
 
 
+_FORM = (
+    select(
+        Form.share_token,
+        Form.title,
+        Form.questions,
+        Form.status,
+        Form.response_limit,
+        Account.name.label("asker"),
+        Form.closed_at,
+    )
+    .join(Account, Account.id == Form.account_id)
+    .where(shared_form(bindparam("share_token")))
+)
+_PROGRESS = (
+    select(
+        ResponseSession.id,
+        ResponseSession.status,
+        ResponseSession.skipped,
+        ResponseSession.completed_stamp,
+        ResponseSession.responder_name,
+    )
+    .join(Form, Form.id == ResponseSession.form_id)
+    .where(
+        ResponseSession.key_hash == bindparam("key_hash"),
+        shared_form(bindparam("share_token")),
+    )
+)
+
+
 def get_public_form(share_token: str) -> RespondentForm:
     """The form behind a public link, whatever its status; raises NotFound `not_found`."""
-    query = (
-        select(
-            Form.share_token,
-            Form.title,
-            Form.questions,
-            Form.status,
-            Form.response_limit,
-            Account.name.label("asker"),
-            Form.closed_at,
-        )
-        .join(Account, Account.id == Form.account_id)
-        .where(shared_form(share_token))
-    )
-    row = db.session.execute(query).one_or_none()
+    row = rows(_FORM, share_token=share_token).one_or_none()
     if row is None:
         raise no_public_form()
     return RespondentForm(**row._mapping)
@@ -71,21 +87,8 @@ def get_public_form(share_token: str) -> RespondentForm:
 
 def read_progress(share_token: str, session_key: str) -> Progress:
     """What is stored under this key for this form; a key of another form has nothing here."""
-    query = (
-        select(
-            ResponseSession.id,
-            ResponseSession.status,
-            ResponseSession.skipped,
-            ResponseSession.completed_stamp,
-            ResponseSession.responder_name,
-        )
-        .join(Form, Form.id == ResponseSession.form_id)
-        .where(
-            ResponseSession.key_hash == key_hash(session_key),
-            shared_form(share_token),
-        )
-    )
-    session = db.session.execute(query).one_or_none()
+    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    session = rows(_PROGRESS, **keys).one_or_none()
     if session is None:
         return NOTHING_YET
     completed = session.status is SessionStatus.COMPLETED

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, exists, func, insert, select, update
+from sqlalchemy import Row, and_, bindparam, exists, func, insert, select, update
 
-from webapp.database import begin_write, db, new_id, to_millis
+from webapp.database import begin_write, db, new_id, rows, to_millis
 from webapp.domain.content import CONTENT_COLUMNS, missing_parts
 from webapp.domain.drafts import (
     Draft,
@@ -178,35 +178,35 @@ def _current_confirmation() -> Any:
     )
 
 
+_TAKE_DRAFT = (
+    update(Draft)
+    .where(
+        Draft.id == bindparam("draft"),
+        Draft.account_id == bindparam("account"),
+        Draft.status == DraftStatus.DRAFT,
+        exists().where(_current_confirmation()),
+    )
+    .values(status=DraftStatus.PUBLISHED)
+    .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
+)
+_ADD_FORM = insert(Form).returning(*Form.__table__.c)
+
+
 def _publish(account_id: str, draft_id: str, now: datetime) -> Published:
     """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
-    taken = db.session.execute(
-        update(Draft)
-        .where(
-            Draft.id == draft_id,
-            Draft.account_id == account_id,
-            Draft.status == DraftStatus.DRAFT,
-            exists().where(_current_confirmation()),
-        )
-        .values(status=DraftStatus.PUBLISHED)
-        .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
-        .execution_options(synchronize_session=False)
-    ).one_or_none()
+    taken = rows(_TAKE_DRAFT, draft=draft_id, account=account_id).one_or_none()
     if taken is None:
         return Published(_published_before(account_id, draft_id), repeated=True)
-    form = db.session.execute(
-        insert(Form)
-        .values(
-            id=new_id("frm"),
-            account_id=account_id,
-            draft_id=draft_id,
-            share_token=secrets.token_urlsafe(16),
-            status=FormStatus.PUBLISHED,
-            last_stamp=to_millis(now),
-            published_at=now,
-            **taken._mapping,
-        )
-        .returning(*Form.__table__.c)
+    form = rows(
+        _ADD_FORM,
+        id=new_id("frm"),
+        account_id=account_id,
+        draft_id=draft_id,
+        share_token=secrets.token_urlsafe(16),
+        status=FormStatus.PUBLISHED,
+        last_stamp=to_millis(now),
+        published_at=now,
+        **taken._mapping,
     ).one()
     db.session.commit()
     return Published(form, repeated=False)

@@ -186,12 +186,8 @@ def list_sessions(
 
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
     """The answers of these sessions that no correction superseded, oldest first."""
-    query = (
-        select(*ANSWER_COLUMNS)
-        .where(Answer.session_id.in_(list(session_ids)), Answer.superseded.is_(False))
-        .order_by(Answer.stamp)
-    )
-    return [AnswerRow._make(row) for row in db.session.execute(query)]
+    found = rows(_CURRENT_ANSWERS, sessions=list(session_ids))
+    return [AnswerRow._make(row) for row in found]
 
 
 def count_words(answer_text: str) -> int:
@@ -229,6 +225,13 @@ def _stamp(item: _Item) -> int:
     return item[0]
 
 
+_CURRENT_ANSWERS = (
+    select(*ANSWER_COLUMNS)
+    .where(
+        Answer.session_id.in_(bindparam("sessions", expanding=True)), Answer.superseded.is_(False)
+    )
+    .order_by(Answer.stamp)
+)
 _ANSWERS_AFTER = (
     select(*ANSWER_COLUMNS, *SESSION_COLUMNS)
     .join(ResponseSession, ResponseSession.id == Answer.session_id)
