@@ -169,7 +169,7 @@ def results_open(page: Page, cafe: Cafe) -> None:
 
 def results_person(page: Page, cafe: Cafe) -> None:
     page.goto(f"{cafe.results}/people")
-    follow(page, "Sam Okafor")
+    page.get_by_role("link", name="Sam Okafor").first.click()
     page.get_by_text("Everybody who answered").wait_for()
 
 

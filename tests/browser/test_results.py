@@ -1,0 +1,126 @@
+"""Results in a real browser: what is swapped, what is new, and all of it without scripts."""
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Place
+from tests.browsing import window
+from tests.factories import make_answer, make_form
+
+
+@pytest.fixture
+def form(place: Place) -> Any:
+    """A form of the creator with fifteen answers to its first question."""
+    with place.app.app_context():
+        form = make_form(place.cafe.account_id, title="Fifteen answers")
+        for number in range(15):
+            make_answer(form, secrets.token_hex(16), 0, f"answer {number:02}")
+        return form
+
+
+@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+def any_page(place: Place, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Signed in, with and without scripts."""
+    options = {"storage_state": place.signed_in, "java_script_enabled": request.param}
+    with window(place.browser, place.address, **options) as page:
+        yield page
+
+
+@pytest.fixture
+def page(place: Place) -> Iterator[Page]:
+    with window(place.browser, place.address, storage_state=place.signed_in) as page:
+        yield page
+
+
+def test_more_answers_come_into_the_page_and_take_the_focus(page: Page, form: Any) -> None:
+    page.goto(f"/forms/{form.id}")
+
+    page.get_by_role("link", name="5 more answers").click()
+
+    expect(page.locator(".answer")).to_have_count(15)
+    expect(page.locator(".answer").nth(10)).to_be_focused()
+    assert page.url.endswith(f"/forms/{form.id}")
+
+
+def test_new_answers_wait_until_they_are_wanted(page: Page, place: Place, form: Any) -> None:
+    page.goto(f"/forms/{form.id}")
+    with place.app.app_context():
+        make_answer(form, secrets.token_hex(16), 0, "brand new")
+
+    page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
+
+    link = page.get_by_role("link", name="1 new answer – Show")
+    expect(link).to_be_visible()
+    expect(page.get_by_text("brand new")).to_have_count(0)
+    link.click()
+    expect(page.get_by_text("brand new")).to_be_visible()
+
+
+def test_the_page_asks_for_news_by_itself(page: Page, place: Place, form: Any) -> None:
+    page.clock.install()
+    page.goto(f"/forms/{form.id}")
+    with place.app.app_context():
+        make_answer(form, secrets.token_hex(16), 0, "brand new")
+
+    with page.expect_response(lambda response: "/new?" in response.url):
+        page.clock.run_for(5000)
+
+    expect(page.get_by_role("link", name="1 new answer – Show")).to_be_visible()
+
+
+def test_while_the_storage_is_away_the_page_stays_as_it_was(place: Place, form: Any) -> None:
+    signed_in = {"storage_state": place.signed_in}
+    with window(place.browser, place.address, refused=[503], **signed_in) as page:
+        page.goto(f"/forms/{form.id}")
+        page.route("**/new?*", lambda route: route.fulfill(status=503, body="away"))
+
+        with page.expect_response("**/new?*"):
+            page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
+
+        expect(page.locator(".answer")).to_have_count(10)
+        expect(page.locator("#trouble")).to_be_hidden()
+
+
+def test_searching_and_filtering(any_page: Page, form: Any) -> None:
+    any_page.goto(f"/forms/{form.id}")
+
+    any_page.get_by_label("Search answers").fill("ANSWER 07")
+    any_page.get_by_role("button", name="Search", exact=True).click()
+    expect(any_page.locator(".answer")).to_have_count(1)
+    any_page.get_by_text("Filters").click()
+    any_page.get_by_label("Finished ones only").check()
+    any_page.get_by_role("button", name="Show these").click()
+    expect(any_page.get_by_text("Nothing found.")).to_be_visible()
+    any_page.get_by_role("link", name="Show all answers").click()
+
+    expect(any_page.locator(".answer")).to_have_count(10)
+
+
+def test_deleting_restoring_and_copying(any_page: Page, form: Any) -> None:
+    any_page.goto(f"/forms/{form.id}/settings")
+
+    any_page.get_by_role("link", name="Delete form").click()
+    expect(any_page.get_by_text("and 15 that are not finished.")).to_be_visible()
+    any_page.get_by_role("button", name="Delete the form").click()
+    any_page.get_by_role("button", name="Restore Fifteen answers").click()
+    expect(any_page.locator(".answer")).to_have_count(10)
+    any_page.get_by_role("link", name="Settings").click()
+    any_page.get_by_role("button", name="Make a draft from this form").click()
+
+    any_page.wait_for_url("**/drafts/drf_*")
+    expect(any_page.get_by_text("Fifteen answers").first).to_be_visible()
+
+
+@pytest.mark.parametrize("kind", ["CSV", "JSON"])
+def test_downloading(page: Page, form: Any, kind: str) -> None:
+    page.goto(f"/forms/{form.id}")
+
+    with page.expect_download() as begun:
+        page.get_by_role("link", name=kind).click()
+
+    assert begun.value.suggested_filename.startswith("Fifteen-answers-")
+    assert "answer 07" in begun.value.path().read_text()
