@@ -51,6 +51,7 @@ $(VENV)/.installed-test: requirements-test.lock $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing what Askback needs into $(VENV), once. This takes up to a minute."
 	$(INSTALL) --require-hashes -r requirements.lock
 	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
