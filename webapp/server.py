@@ -28,6 +28,7 @@ from webapp.waiting import THREADS, Waiting
 MAX_BODY_BYTES = 32 * 1024 * 1024  # above every limit of our own, which answer in their own words
 MAX_HEADER_BYTES = 64 * 1024
 MAX_CONNECTIONS = 4000
+HEAD_BYTES = 1024  # enough of a request line to know where it went
 SPARE_FILES = 128  # database, logs, temporary bodies
 IDLE_SECONDS = 60  # of a kept or half-open connection
 STOP_SECONDS = 4.0  # for requests under way; the process has 5 s in all
@@ -42,8 +43,8 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     head = b""
 
     def received(self, data: bytes) -> int:
-        if len(self.head) < MAX_HEADER_BYTES and not self.headers_finished:
-            self.head += data[:2048]
+        if len(self.head) < HEAD_BYTES:
+            self.head += data[:HEAD_BYTES]
         consumed: int = super().received(data)
         return consumed
 
