@@ -83,7 +83,7 @@ def create_app(config: Settings) -> Flask:
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)
-    api.init_app(app, elsewhere=errors.http_problem)
+    api.init_app(app, elsewhere=protocol.router_refusal(errors.http_problem))
     desk.init_app(app)
     for module in ROUTES:
         app.register_blueprint(module.bp)

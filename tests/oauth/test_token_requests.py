@@ -227,3 +227,14 @@ def test_failures_are_limited(flow: Flow) -> None:
     assert response.status_code == 429
     assert response.json["error"] == "temporarily_unavailable"
     assert 1 <= int(response.headers["Retry-After"]) <= 60
+
+
+@pytest.mark.parametrize("endpoint", ["token", "revoke", "register"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "BREW"])
+def test_a_wrong_method_is_told_as_programs_read_it(method: str, endpoint: str, flow: Flow) -> None:
+    response = flow.machine.open(f"/oauth/{endpoint}", method=method)
+
+    assert_refused(response, "invalid_request", 405)
+    assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert response.headers["Cache-Control"] == "no-store"

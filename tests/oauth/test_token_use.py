@@ -1,5 +1,6 @@
 """Access tokens at the API: what they open, and the challenge when they do not."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -188,6 +189,32 @@ def test_use_is_noted_again_after_a_minute(app: Flask, token: str) -> None:
         noted = db.session.scalars(select(OAuthGrant.last_used_at)).one()
     assert noted is not None
     assert noted > long_ago
+
+
+@pytest.fixture
+def read_only(app: Flask) -> Iterator[None]:
+    """SQLite refuses every write, as on a disk that is full or mounted for reading."""
+
+    def refuse_writes(connection: Any, _record: Any) -> None:
+        connection.execute("PRAGMA query_only=ON")
+
+    with app.app_context():
+        engine = db.engine
+        engine.dispose()
+        event.listen(engine, "connect", refuse_writes)
+        yield
+        event.remove(engine, "connect", refuse_writes)
+        engine.dispose()
+
+
+def test_storage_that_takes_no_writes_still_answers_reads(
+    app: Flask, token: str, read_only: None
+) -> None:
+    statuses = [
+        app.test_client().get("/api/forms", headers=bearer(token)).status_code for _ in range(2)
+    ]
+
+    assert statuses == [200, 200]
 
 
 def test_issuing_tokens_makes_one_client(app: Flask, account: Account) -> None:

@@ -4,6 +4,7 @@ Open to every origin without credentials (browser clients preflight them); they 
 """
 
 import json
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
 from flask import Blueprint, Response, abort, jsonify, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.config import Settings, settings
 from webapp.database import utc_now
@@ -30,6 +32,7 @@ BODY_MAX_BYTES = 16 * 1024  # our choice
 METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of its limit
 FORM = "application/x-www-form-urlencoded"
+ENDPOINTS = {"/oauth/token", "/oauth/revoke", "/oauth/register"}
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
 
 bp = Blueprint("oauth", __name__)
@@ -84,6 +87,19 @@ def http_error(error: HTTPException) -> Response:
     if isinstance(error, RateLimitExceeded):
         response.headers["Retry-After"] = str(seconds_to_wait(error))
     return response
+
+
+def router_refusal(
+    elsewhere: Callable[[HTTPException], AnyResponse],
+) -> Callable[[HTTPException], AnyResponse]:
+    """A refusal before any route was found: ours for our addresses, as a wrong method at token."""
+
+    def refuse(error: HTTPException) -> AnyResponse:
+        if request.path in ENDPOINTS:
+            return open_to_all_origins(http_error(error))
+        return elsewhere(error)
+
+    return refuse
 
 
 @bp.get("/.well-known/oauth-authorization-server")

@@ -1,11 +1,12 @@
 """Making tokens, and the one row that the guard reads for each call."""
 
+import logging
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from webapp.config import settings
 from webapp.database import begin_write, db, new_id
@@ -13,6 +14,8 @@ from webapp.domain.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.secrets import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
+
+log = logging.getLogger("askback.oauth")
 
 COMMAND_LINE_CLIENT = "askback-command-line"
 
@@ -69,15 +72,22 @@ def find_access_token(token: str) -> TokenRow | None:
 
 
 def note_use(row: TokenRow, *, now: datetime) -> None:
-    """Remember that the connection was used, at most once a minute; commits."""
+    """Remember that the connection was used, at most once a minute; commits.
+
+    Storage that takes no writes (full, read-only) is logged and never stands in the way of a read.
+    """
     since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
     if row.last_used_at is not None and row.last_used_at > since:
         return
-    begin_write()
-    db.session.execute(
-        update(OAuthGrant).where(OAuthGrant.id == row.grant_id).values(last_used_at=now)
-    )
-    db.session.commit()
+    try:
+        begin_write()
+        db.session.execute(
+            update(OAuthGrant).where(OAuthGrant.id == row.grant_id).values(last_used_at=now)
+        )
+        db.session.commit()
+    except DBAPIError:
+        db.session.rollback()
+        log.warning("the use of a connection was not noted", exc_info=True)
 
 
 def add_grant(
