@@ -42,7 +42,7 @@ class Delay:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def hold(self, _connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if statement.startswith("UPDATE forms"):
+        if "UPDATE forms" in statement:
             self._add(1)
             time.sleep(random.uniform(0, LONGEST_DELAY_SECONDS))  # noqa: S311
             self._add(-1)

@@ -5,7 +5,7 @@ columns as they were before the write.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, String, bindparam, case, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -18,6 +18,21 @@ from webapp.domain.public_forms import key_hash, no_public_form
 from webapp.domain.responses import ResponseSession
 from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
 
+
+class Place(NamedTuple):
+    """The columns of a form and of one session; the session's row is locked."""
+
+    form_id: str
+    questions: list[QuestionRow]
+    form_status: str
+    session_id: str
+    status: str
+    skipped: list[str]
+    answered: dict[str, str]
+    answer_count: int
+    completed_stamp: int | None
+
+
 _PLACE = (
     select(
         Form.id.label("form_id"),
@@ -26,6 +41,7 @@ _PLACE = (
         ResponseSession.id.label("session_id"),
         type_coerce(ResponseSession.status, String).label("status"),
         ResponseSession.skipped,
+        ResponseSession.answered,
         ResponseSession.answer_count,
         ResponseSession.completed_stamp,
     )
@@ -60,22 +76,21 @@ _COMPLETION_STAMP = _ANSWER_STAMP.values(
         else_=FormStatus.PUBLISHED.value,
     ),
 )
+_FORM = select(Form.id, Form.questions, type_coerce(Form.status, String).label("status")).where(
+    shared_form(bindparam("share_token"))
+)
 
 
-def find_place(share_token: str, session_key: str) -> Any:
-    """The session with its form as one row, the session locked; None when it does not exist."""
+def find_place(share_token: str, session_key: str) -> Place | None:
+    """Where this key stands in this form; None when nothing was stored under it yet."""
     keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
-    return rows(_PLACE, **keys).one_or_none()
+    found = rows(_PLACE, **keys).one_or_none()
+    return None if found is None else Place._make(found)
 
 
-def open_place(share_token: str, session_key: str, now: datetime) -> Any:
+def open_place(share_token: str, session_key: str, now: datetime) -> Place:
     """The respondent's open session, made now if this is its first answer."""
-    place = find_place(share_token, session_key)
-    if place is None:
-        _open_session(share_token, session_key, now)
-        place = find_place(share_token, session_key)
-    if place is None:
-        raise no_public_form()
+    place = find_place(share_token, session_key) or _open_session(share_token, session_key, now)
     if place.status == SessionStatus.COMPLETED:
         raise StateConflict(
             "response_completed",
@@ -85,7 +100,7 @@ def open_place(share_token: str, session_key: str, now: datetime) -> Any:
     return place
 
 
-def question_at(place: Any, position: int) -> QuestionRow:
+def question_at(place: Place, position: int) -> QuestionRow:
     """The scripted question at a 0-based position; raises InvalidInput when there is none."""
     if not 0 <= position < len(place.questions):
         raise InvalidInput(
@@ -98,23 +113,23 @@ def question_at(place: Any, position: int) -> QuestionRow:
     return question
 
 
-def is_new(place: Any) -> bool:
+def is_new(place: Place) -> bool:
     """True in the transaction that made the session: it answers or skips a question at once."""
     return place.answer_count == 0 and not place.skipped
 
 
-def take_stamp(place: Any, now: datetime, *, first: bool = False, completes: bool = False) -> int:
-    """The next stamp of the form under its row lock; refuses when it takes no answers."""
-    taken: int | None = rows(
+def find_stamp(
+    place: Place, now: datetime, *, first: bool = False, completes: bool = False
+) -> int | None:
+    """The next stamp of the form under its row lock; None when it takes no answers."""
+    stamp: int | None = rows(
         _COMPLETION_STAMP if completes else _ANSWER_STAMP,
         form=place.form_id,
         now=to_millis(now),
         answered=int(first),
         started=int(is_new(place)),
     ).scalar_one_or_none()
-    if taken is None:
-        raise _refusal(place.form_id)
-    return taken
+    return stamp
 
 
 def change_form(form_id: str, values: dict[str, Any]) -> None:
@@ -142,30 +157,50 @@ def not_open(status: str | None) -> StateConflict:
     )
 
 
-def _open_session(share_token: str, session_key: str, now: datetime) -> None:
-    """Insert the session unless a request at the same moment did; the form must take answers."""
-    form = db.session.execute(
-        select(Form.id, Form.status).where(shared_form(share_token))
-    ).one_or_none()
+def _open_session(share_token: str, session_key: str, now: datetime) -> Place:
+    """Insert the session, or take the one that a request at the same moment inserted."""
+    form = rows(_FORM, share_token=share_token).one_or_none()
     if form is None:
-        return
-    if form.status is not FormStatus.PUBLISHED:
+        raise no_public_form()
+    if form.status != FormStatus.PUBLISHED:
         raise not_open(form.status)
-    made = {
-        "id": new_id("ses"),
-        "form_id": form.id,
-        "key_hash": key_hash(session_key),
-        "status": SessionStatus.IN_PROGRESS,
-        "skipped": [],
-        "answer_count": 0,
-        "created_at": now,
-        "last_active_at": now,
-    }
+    made = Place(
+        form.id,
+        form.questions,
+        form.status,
+        session_id=new_id("ses"),
+        status=SessionStatus.IN_PROGRESS,
+        skipped=[],
+        answered={},
+        answer_count=0,
+        completed_stamp=None,
+    )
+    if _insert_session(made, session_key, now):
+        return made
+    place = find_place(share_token, session_key)
+    if place is None:  # the key belongs to another form
+        raise no_public_form()
+    return place
+
+
+def _insert_session(made: Place, session_key: str, now: datetime) -> bool:
     insert_any = sqlite.insert if db.engine.dialect.name == "sqlite" else postgresql.insert
-    db.session.execute(insert_any(ResponseSession).values(made).on_conflict_do_nothing())
+    inserted = rows(
+        insert_any(ResponseSession).on_conflict_do_nothing(),
+        id=made.session_id,
+        form_id=made.form_id,
+        key_hash=key_hash(session_key),
+        status=SessionStatus.IN_PROGRESS,
+        skipped=made.skipped,
+        answered=made.answered,
+        answer_count=made.answer_count,
+        created_at=now,
+        last_active_at=now,
+    )
+    return inserted.rowcount == 1
 
 
-def _refusal(form_id: str) -> Outcome:
+def refusal(form_id: str) -> Outcome:
     """Why a form that was there when the transaction began takes no answer now."""
     query = select(Form.status).where(Form.id == form_id, Form.deleted_at.is_(None))
     status = db.session.scalar(query)

@@ -5,67 +5,47 @@ answer; only its SHA-256 is kept. Rows are locked in one order: session, form, c
 outcome leaves the transaction open and unwritten: the edge rolls it back.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
-    Row,
     String,
     bindparam,
     case,
     delete,
     func,
-    insert,
-    or_,
     select,
     type_coerce,
     update,
 )
 
-from webapp.database import begin_write, db, new_id, rows
+from webapp.database import begin_write, db, rows
 from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 from webapp.domain.places import (
+    Place,
     change_form,
     find_place,
+    find_stamp,
     is_new,
     not_open,
     open_place,
     question_at,
-    take_stamp,
+    refusal,
 )
 from webapp.domain.public_forms import get_public_form, next_open
-from webapp.domain.responses import Answer, ResponseSession, count_words
+from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.storing import store_answer, supersede, touch_session
 from webapp.domain.terms import (
     FormStatus,
     QuestionKind,
-    ResponseType,
     SessionStatus,
 )
 
-# Built once, because answering is the hottest write.
-_STORED = select(
-    Answer.id,
-    Answer.question_id,
-    Answer.answer_key,
-    Answer.superseded.is_(False).label("current"),
-    case((Answer.answer_key == bindparam("key"), Answer.answer_text)).label("answer_text"),
-).where(
-    Answer.session_id == bindparam("session"),
-    or_(Answer.answer_key == bindparam("key"), Answer.superseded.is_(False)),
-)
-_ADD_ANSWER = insert(Answer)
-_TOUCH = (
-    update(ResponseSession)
-    .where(ResponseSession.id == bindparam("session"))
-    .values(
-        skipped=bindparam("new_skipped"),
-        answer_count=bindparam("new_count"),
-        last_active_at=bindparam("now"),
-    )
+_UNDER_KEY = select(Answer.question_id, Answer.answer_text).where(
+    Answer.session_id == bindparam("session"), Answer.answer_key == bindparam("key")
 )
 
 
@@ -91,36 +71,12 @@ def answer_question(
     begin_write()
     place = open_place(share_token, session_key, now)
     question = question_at(place, position)
-    stored = _stored_answers(place.session_id, answer_key)
-    settled = {question["id"], *place.skipped, *(row.question_id for row in stored if row.current)}
-    following = next_open(place.questions, settled, after=position)
-    if _is_repeat(stored, answer_key, question["id"], answer_text):
+    if not store_answer(place, question, answer_text=answer_text, answer_key=answer_key, now=now):
         db.session.rollback()
-        return following
-    earlier = [row.id for row in stored if row.current and row.question_id == question["id"]]
-    stamp = take_stamp(place, now, first=place.answer_count == 0)
-    _supersede(earlier)
-    was_skipped = question["id"] in place.skipped
-    count_questions(place.form_id, {question["id"]: Reached(int(not earlier), -int(was_skipped))})
-    rows(
-        _ADD_ANSWER,
-        id=new_id("ans"),
-        form_id=place.form_id,
-        session_id=place.session_id,
-        question_id=question["id"],
-        question_text=question["text"],
-        answer_text=answer_text,
-        response_type=ResponseType.TEXT,
-        question_kind=QuestionKind.SCRIPTED,
-        answer_key=answer_key,
-        word_count=count_words(answer_text),
-        superseded=False,
-        stamp=stamp,
-    )
-    skipped = [skip for skip in place.skipped if skip != question["id"]]
-    _touch(place, now, skipped=skipped, answer_count=place.answer_count + (not earlier))
+        _require_repeat(place, question["id"], answer_key, answer_text)
     db.session.commit()
-    return following
+    settled = {question["id"], *place.skipped, *place.answered}
+    return next_open(place.questions, settled, after=position)
 
 
 def skip_question(
@@ -136,18 +92,17 @@ def skip_question(
     if place.form_status != FormStatus.PUBLISHED:
         raise not_open(place.form_status)
     question = question_at(place, position)
-    stored = _stored_answers(place.session_id, "")
-    earlier = [row.id for row in stored if row.question_id == question["id"]]
-    _supersede(earlier)
-    left = place.answer_count - len(earlier)
-    _count_skip(place, taken_back=bool(earlier) and left == 0)
+    answered = dict(place.answered)
+    earlier = answered.pop(question["id"], None)
+    supersede(earlier)
+    _count_skip(place, taken_back=earlier is not None and not answered)
     newly_skipped = question["id"] not in place.skipped
-    count_questions(place.form_id, {question["id"]: Reached(-len(earlier), int(newly_skipped))})
+    change = Reached(-int(earlier is not None), int(newly_skipped))
+    count_questions(place.form_id, {question["id"]: change})
     skipped = [*(skip for skip in place.skipped if skip != question["id"]), question["id"]]
-    _touch(place, now, skipped=skipped, answer_count=left)
+    touch_session(place, now, skipped=skipped, answered=answered)
     db.session.commit()
-    settled = {*skipped, *(row.question_id for row in stored)}
-    return next_open(place.questions, settled, after=position)
+    return next_open(place.questions, {*skipped, *answered}, after=position)
 
 
 def complete_response(
@@ -172,7 +127,9 @@ def complete_response(
     if place.status == SessionStatus.COMPLETED:
         db.session.rollback()
         return False
-    stamp = take_stamp(place, now, completes=True)
+    stamp = find_stamp(place, now, completes=True)
+    if stamp is None:
+        raise refusal(place.form_id)
     db.session.execute(
         update(ResponseSession)
         .where(ResponseSession.id == place.session_id)
@@ -239,38 +196,20 @@ def _require_answer(answer_text: str) -> None:
         )
 
 
-def _stored_answers(session_id: str, answer_key: str) -> Sequence[Row[Any]]:
-    """The session's current answers and the one stored under this key, current or not."""
-    return rows(_STORED, session=session_id, key=answer_key).all()
+def _require_repeat(place: Place, question_id: str, answer_key: str, answer_text: str) -> None:
+    """Nothing was stored: fine if this key stored this very answer before, else say why."""
+    stored = rows(_UNDER_KEY, session=place.session_id, key=answer_key).one_or_none()
+    if stored is None:
+        raise refusal(place.form_id)
+    if (stored.question_id, stored.answer_text) != (question_id, answer_text):
+        raise StateConflict(
+            "answer_differs",
+            "An earlier version of this answer is saved.",
+            "Continue once more to replace it with these words.",
+        )
 
 
-def _is_repeat(
-    stored: Sequence[Row[Any]], answer_key: str, question_id: str, answer_text: str
-) -> bool:
-    """True when this key stored this very answer before; other words under it are refused."""
-    same = next((row for row in stored if row.answer_key == answer_key), None)
-    if same is None:
-        return False
-    if (same.question_id, same.answer_text) == (question_id, answer_text):
-        return True
-    raise StateConflict(
-        "answer_differs",
-        "An earlier version of this answer is saved.",
-        "Continue once more to replace it with these words.",
-    )
-
-
-def _supersede(answer_ids: list[str]) -> None:
-    if answer_ids:
-        db.session.execute(update(Answer).where(Answer.id.in_(answer_ids)).values(superseded=True))
-
-
-def _touch(place: Any, now: datetime, *, skipped: list[str], answer_count: int) -> None:
-    changed = {"new_skipped": skipped, "new_count": answer_count, "now": now}
-    rows(_TOUCH, session=place.session_id, **changed)
-
-
-def _count_skip(place: Any, *, taken_back: bool) -> None:
+def _count_skip(place: Place, *, taken_back: bool) -> None:
     """A session more if it begins with this skip, an answered one less if none is left."""
     values: dict[str, Any] = {}
     if is_new(place):
@@ -281,7 +220,7 @@ def _count_skip(place: Any, *, taken_back: bool) -> None:
         change_form(place.form_id, values)
 
 
-def _reached(place: Any) -> dict[str, Reached]:
+def _reached(place: Place) -> dict[str, Reached]:
     """What taking the session away changes, by scripted question."""
     query = select(Answer.question_id).where(
         Answer.session_id == place.session_id,
@@ -292,7 +231,7 @@ def _reached(place: Any) -> dict[str, Reached]:
     return answered | {question_id: Reached(skipped=-1) for question_id in place.skipped}
 
 
-def _lower_counts(place: Any) -> None:
+def _lower_counts(place: Place) -> None:
     """One session less, with what it counted for; `completed_stamp` is then the newest left."""
     values: dict[str, Any] = {"started_count": Form.started_count - 1}
     completed = place.completed_stamp is not None

@@ -36,7 +36,10 @@ from webapp.domain.terms import QuestionKind, ResponseType, SessionStatus
 
 
 class ResponseSession(Base):
-    """One respondent's way through a form; `key_hash` is the SHA-256 of the key they carry."""
+    """One respondent's way through a form; `key_hash` is the SHA-256 of the key they carry.
+
+    `answered` holds the ids of the current answers by question id, `answer_count` how many.
+    """
 
     __tablename__ = "response_sessions"
     __table_args__ = (
@@ -50,6 +53,7 @@ class ResponseSession(Base):
     status: Mapped[SessionStatus] = mapped_column(words(SessionStatus, "status"))
     responder_name: Mapped[str | None] = mapped_column(Text)
     skipped: Mapped[list[str]] = mapped_column(JSON)
+    answered: Mapped[dict[str, str]] = mapped_column(JSON, default=dict)
     answer_count: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
     last_active_at: Mapped[datetime]
