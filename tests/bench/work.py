@@ -2,7 +2,7 @@
 
 import itertools
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -95,11 +95,15 @@ class Work:
             _copy(DraftConfirmation.__table__, "draft_id", draft.id, copies)
             return ids
 
-    def answers(self, share_token: str, *headers: str, cookie: bool = True) -> Requests:
-        """Each connection is one respondent after the other, through all questions."""
+    def answers(self, share_tokens: Sequence[str], *headers: str, cookie: bool = True) -> Requests:
+        """Each connection is one respondent after the other, through all questions of its form."""
         return [
-            [one for _ in range(3) for one in respondent(share_token, *headers, cookie=cookie)]
-            for _ in range(CONNECTIONS)
+            [
+                one
+                for _ in range(3)
+                for one in respondent(share_tokens[n % len(share_tokens)], *headers, cookie=cookie)
+            ]
+            for n in range(CONNECTIONS)
         ]
 
     def _json(self, method: str, path: str, body: object) -> bytes:

@@ -55,3 +55,38 @@ def _postgresql_nodes(node: dict[str, Any]) -> Iterator[str]:
     yield " ".join([*parts, node.get("Index Cond", "")])
     for inner in node.get("Plans", []):
         yield from _postgresql_nodes(inner)
+
+
+def steps_of(call: Callable[[], Any]) -> int:
+    """How much the database touches for a call: rows on PostgreSQL, machine steps on SQLite."""
+    count = _sqlite_work if db.engine.dialect.name == "sqlite" else _postgresql_rows
+    return sum(count(sql, values) for sql, values in statements_of(call))
+
+
+def _sqlite_work(sql: str, values: Any) -> int:
+    """Instructions of the virtual machine of SQLite."""
+    steps = 0
+
+    def count() -> None:
+        nonlocal steps
+        steps += 1
+
+    with db.engine.connect() as connection:
+        driver = connection.connection.dbapi_connection
+        driver.set_progress_handler(count, 1)
+        connection.exec_driver_sql(sql, values).all()
+        driver.set_progress_handler(None, 0)
+    return steps
+
+
+def _postgresql_rows(sql: str, values: Any) -> int:
+    explain = f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}"
+    with db.engine.connect() as connection:
+        found = connection.exec_driver_sql(explain, values).scalar_one()
+    return _rows_in(found[0]["Plan"])
+
+
+def _rows_in(node: dict[str, Any]) -> int:
+    mine = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
+    inner = sum(map(_rows_in, node.get("Plans", [])))
+    return int(mine * node["Actual Loops"]) + inner
