@@ -9,13 +9,24 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import JSON, BindParameter, ForeignKey, Select, String, bindparam, delete, select
+from sqlalchemy import (
+    JSON,
+    BindParameter,
+    ForeignKey,
+    Row,
+    Select,
+    String,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, new_id
+from webapp.database import Base, begin_write, db, new_id, rows
 from webapp.domain.content import (
-    CONTENT_COLUMNS,
     Content,
     QuestionRow,
     content_hash,
@@ -123,9 +134,6 @@ def create_draft(
     A repeat of `repeatable` returns the draft as it was created.
     raises  InvalidInput `context_required`, `idempotency_key_reused`
     """
-    begin_write()
-    if repeatable and (earlier := _created_before(account_id, repeatable, now)):
-        return earlier
     draft = Draft(
         id=new_id("drf"),
         account_id=account_id,
@@ -135,12 +143,14 @@ def create_draft(
         author=author,
         created_at=now,
         updated_at=now,
-        **_EMPTY,
+        **_EMPTY | _merged(changes, []),
     )
-    _apply(draft, changes)
     _require_context(draft)
     draft.content_hash = content_hash(draft)
-    db.session.add(draft)
+    begin_write()
+    if repeatable and (earlier := _created_before(account_id, repeatable, now)):
+        return earlier
+    rows(_INSERT, **_columns(draft))
     if repeatable:
         return _commit_once(account_id, draft, repeatable, now)
     db.session.commit()
@@ -180,24 +190,22 @@ def update_draft(
             `revision_conflict` (another revision than expected); InvalidInput `context_required`
     """
     begin_write()
-    draft = open_draft(account_id, draft_id)
+    before = rows(_LOCKED_ROW, account=account_id, draft=draft_id).one_or_none()
+    if before is None:
+        raise no_draft()
+    _require_open(before)
     if expected_revision is not None:
-        require_revision(draft, expected_revision)
-    before = DraftRevision(
-        draft_id=draft.id,
-        revision=draft.revision,
-        content=snapshot(draft),
-        author=draft.author,
-        created_at=draft.updated_at,
-    )
-    _apply(draft, changes)
+        require_revision(before, expected_revision)
+    given = _merged(changes, before.questions)
+    draft = Draft(**{**before._mapping, **given})
     _require_context(draft)
-    if (changed_hash := content_hash(draft)) != draft.content_hash:
-        db.session.add(before)
-        draft.revision += 1
-        draft.content_hash = changed_hash
-        draft.author = author
-        draft.updated_at = now
+    draft.content_hash = content_hash(draft)
+    if draft.content_hash != before.content_hash:
+        rows(_KEEP, **_superseded(before))
+        draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
+    if any(given[name] != before._mapping[name] for name in given):
+        rows(_REPLACE, **_columns(draft), key=draft_id)
+        db.session.expire_all()
     db.session.commit()
     return draft
 
@@ -254,6 +262,15 @@ def find_revision(draft: Draft, revision: int) -> Content | None:
     return None if kept is None else _content_of(kept)
 
 
+_TABLE = Draft.__table__
+_COLUMNS = tuple(_TABLE.c.keys())
+_INSERT = insert(Draft)
+_KEEP = insert(DraftRevision)
+_REPLACE = (
+    update(Draft)
+    .where(Draft.id == bindparam("key"))
+    .values({name: bindparam(name) for name in _COLUMNS if name != "id"})
+)
 _EMPTY: dict[str, Any] = {
     "title": "",
     "goal": None,
@@ -293,7 +310,7 @@ def no_draft() -> NotFound:
     )
 
 
-def require_revision(draft: Draft, expected: int) -> None:
+def require_revision(draft: Draft | Row[Any], expected: int) -> None:
     """Raises StateConflict `revision_conflict` unless the draft is at that revision."""
     if draft.revision != expected:
         raise StateConflict(
@@ -306,13 +323,17 @@ def require_revision(draft: Draft, expected: int) -> None:
 def open_draft(account_id: str, draft_id: str) -> Draft:
     """The draft under a row lock, still changeable; raises NotFound, StateConflict."""
     draft = _locked(account_id, draft_id)
+    _require_open(draft)
+    return draft
+
+
+def _require_open(draft: Draft | Row[Any]) -> None:
     if draft.status is DraftStatus.PUBLISHED:
         raise StateConflict(
             "draft_already_published",
             "The draft is published and cannot change any more.",
             "Create a new draft for a changed form.",
         )
-    return draft
 
 
 _LOCKED = (
@@ -320,6 +341,7 @@ _LOCKED = (
     .with_for_update()
     .execution_options(populate_existing=True)
 )
+_LOCKED_ROW = _LOCKED.with_only_columns(*_TABLE.c)
 
 
 def _locked(account_id: str, draft_id: str) -> Draft:
@@ -329,12 +351,27 @@ def _locked(account_id: str, draft_id: str) -> Draft:
     return draft
 
 
-def _apply(draft: Draft, changes: Mapping[str, Any]) -> None:
-    for name in CONTENT_COLUMNS:
-        if name in changes and name != "questions":
-            setattr(draft, name, changes[name])
-    if "questions" in changes:
-        draft.questions = _with_ids(changes["questions"], draft.questions)
+def _merged(changes: Mapping[str, Any], before: list[QuestionRow]) -> dict[str, Any]:
+    """The new values of content columns; `before` are the questions that may keep their ids."""
+    given = dict(changes)
+    if "questions" in given:
+        given["questions"] = _with_ids(given["questions"], before)
+    return given
+
+
+def _columns(draft: Draft) -> dict[str, Any]:
+    return {name: getattr(draft, name) for name in _COLUMNS}
+
+
+def _superseded(row: Row[Any]) -> dict[str, Any]:
+    """The history row of a draft that is about to change."""
+    return {
+        "draft_id": row.id,
+        "revision": row.revision,
+        "content": snapshot(row),
+        "author": row.author,
+        "created_at": row.updated_at,
+    }
 
 
 def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
@@ -394,7 +431,6 @@ def _commit_once(account_id: str, draft: Draft, repeatable: Repeatable, now: dat
         created_at=now,
     )
     try:
-        db.session.flush()
         db.session.add(key)
         db.session.commit()
     except IntegrityError:
