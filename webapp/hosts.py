@@ -20,15 +20,16 @@ def init_app(app: Flask, config: Settings) -> None:
     """
     known = {config.public_host, *config.trusted_hosts}
     public_place = urlsplit(config.public_url).netloc
+    on_loopback = config.on_loopback
 
     @app.before_request
     def check_host() -> Response | None:
-        if request.path in FOR_PROBES:
+        if request.host == public_place or request.path in FOR_PROBES:
             return None
         name = _host_name(request.host)
-        if name not in known and not (config.on_loopback and is_loopback(name)):
+        if name not in known and not (on_loopback and is_loopback(name)):
             raise BadRequest("This host name is unknown here.")
-        if config.on_loopback and request.host != public_place and _is_page():
+        if on_loopback and _is_page():
             return redirect(config.public_url + request.full_path.removesuffix("?"))
         return None
 
