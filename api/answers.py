@@ -1,6 +1,5 @@
 """Success answers: JSON bytes with the headers that all of them carry."""
 
-from collections.abc import Mapping
 from http import HTTPStatus
 
 import orjson
@@ -13,12 +12,11 @@ from webapp.domain.drafts import Draft
 def json_answer(
     body: object,
     status: HTTPStatus = HTTPStatus.OK,
-    headers: Mapping[str, str] | None = None,
+    headers: dict[str, str] | None = None,
 ) -> Response:
     """`body` as JSON that no cache keeps."""
-    response = Response(orjson.dumps(body), status, headers, mimetype="application/json")
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
+    carried = {"Content-Type": "application/json", "Cache-Control": "private, no-store"}
+    return Response(orjson.dumps(body), status, carried | (headers or {}))
 
 
 def draft_headers(draft: Draft) -> dict[str, str]:

@@ -10,13 +10,7 @@ from flask import Response, request
 from api.answers import draft_headers, json_answer, review_link
 from api.blueprint import bp
 from api.body import json_body, read_body
-from api.rates import (
-    limit_creates,
-    limit_publish_writes,
-    limit_publishes,
-    limit_updates,
-    limit_writes,
-)
+from api.rates import limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
 from webapp.database import db, utc_now
 from webapp.domain import drafts, publishing
@@ -36,7 +30,6 @@ STRONG_REVISION = re.compile(r'(?:^|[,\s])"([0-9]{1,9})"')  # RFC 9110 section 8
 @bp.post("/drafts")
 @require_scope(Scope.FORMS_WRITE)
 @limit_creates
-@limit_writes
 def create_service_draft() -> Response:
     """createServiceDraft: a private draft, never a public link (201 FormDraft)."""
     caller = current_caller()
@@ -55,7 +48,6 @@ def create_service_draft() -> Response:
 @bp.patch("/drafts/<id:draft_id>")
 @require_scope(Scope.FORMS_WRITE)
 @limit_updates
-@limit_writes
 def update_service_draft(draft_id: str) -> Response:
     """updateServiceDraft: replaces the supplied fields, never publishes (200 FormDraft)."""
     caller = current_caller()
@@ -75,7 +67,6 @@ def update_service_draft(draft_id: str) -> Response:
 @bp.post("/drafts/<id:draft_id>/publish")
 @require_scope(Scope.FORMS_WRITE)
 @limit_publishes
-@limit_publish_writes
 def publish_service_draft(draft_id: str) -> Response:
     """publishServiceDraft: the public link of a confirmed draft (200 PublishedForm)."""
     caller = current_caller()

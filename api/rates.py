@@ -1,6 +1,9 @@
 """How often an account and an access token may write. Decorators below `require_scope`."""
 
+from collections.abc import Callable
+from functools import wraps
 from http import HTTPStatus
+from typing import ParamSpec
 
 from flask import Response
 
@@ -8,8 +11,10 @@ from webapp.config import settings
 from webapp.extensions import limiter
 from webapp.oauth.guard import current_caller
 
-WRITES = "writes"
 FREE = {HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
+
+P = ParamSpec("P")
+View = Callable[P, Response]
 
 
 def _account() -> str:
@@ -20,32 +25,34 @@ def _token() -> str:
     return current_caller().token_id
 
 
-def _off() -> bool:
-    return not settings().write_limits
-
-
-def _published(response: Response) -> bool:
+def _used(response: Response) -> bool:
     """A refusal because the creator has not confirmed yet uses no quota."""
     return response.status_code not in FREE
 
 
-def _all_writes() -> str:
-    return settings().limit_writes
+def _limited(
+    setting: str, deduct_when: Callable[[Response], bool] | None = None
+) -> Callable[[View[P]], View[P]]:
+    """Count a call for its account, by the limit in `setting`, and for its token."""
+    of_account = limiter.limit(
+        lambda: str(getattr(settings(), setting)), key_func=_account, deduct_when=deduct_when
+    )
+    of_token = limiter.shared_limit(
+        lambda: settings().limit_writes, "writes", key_func=_token, deduct_when=deduct_when
+    )
+
+    def decorate(view: View[P]) -> View[P]:
+        counted = of_account(of_token(view))
+
+        @wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> Response:
+            return (counted if settings().write_limits else view)(*args, **kwargs)
+
+        return guarded
+
+    return decorate
 
 
-limit_creates = limiter.limit(
-    lambda: settings().limit_create_draft, key_func=_account, exempt_when=_off
-)
-limit_updates = limiter.limit(
-    lambda: settings().limit_update_draft, key_func=_account, exempt_when=_off
-)
-limit_publishes = limiter.limit(
-    lambda: settings().limit_publish,
-    key_func=_account,
-    exempt_when=_off,
-    deduct_when=_published,
-)
-limit_writes = limiter.shared_limit(_all_writes, WRITES, key_func=_token, exempt_when=_off)
-limit_publish_writes = limiter.shared_limit(
-    _all_writes, WRITES, key_func=_token, exempt_when=_off, deduct_when=_published
-)
+limit_creates = _limited("limit_create_draft")
+limit_updates = _limited("limit_update_draft")
+limit_publishes = _limited("limit_publish", deduct_when=_used)

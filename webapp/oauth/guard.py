@@ -102,7 +102,7 @@ def challenge(resource: str, scopes: Iterable[str], error: str = "", description
 
 
 def _bearer_token(resource: str, asked: Iterable[Scope]) -> str:
-    if any(name in request.args for name in QUERY_NAMES):
+    if request.query_string and any(name in request.args for name in QUERY_NAMES):
         raise _invalid_token(
             "A token in the address is refused.",
             resource,
