@@ -3,8 +3,7 @@
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, Response, redirect, url_for
-from werkzeug.wrappers import Response as AnyResponse
+from flask import Blueprint, Response, url_for
 
 from webapp.database import utc_now
 from webapp.domain import responding
@@ -22,13 +21,13 @@ refusals.guard(bp)
 
 
 @bp.get("")
-def start(share_token: str) -> AnyResponse:
+def start(share_token: str) -> Response:
     """The first question at once; for somebody who comes back, where they stopped."""
     at = slips.visit(share_token)
     if not at.progress.started:
         count_opening(share_token)
         return slips.instead(at) or slips.question(at, 0)
-    return redirect(_next_url(at), HTTPStatus.SEE_OTHER)
+    return _next(at)
 
 
 @bp.get("/q/<int:number>")
@@ -39,7 +38,7 @@ def ask(share_token: str, number: int) -> Response:
 
 
 @bp.post("/resume")
-def resume(share_token: str) -> AnyResponse:
+def resume(share_token: str) -> Response:
     """Where the session in the body stopped: for a reload in a browser without cookies."""
     sent = read_posted(share_token)
     at = slips.posted_visit(share_token, sent)
@@ -47,7 +46,7 @@ def resume(share_token: str) -> AnyResponse:
 
 
 @bp.post("/q/<int:number>")
-def answer(share_token: str, number: int) -> AnyResponse:
+def answer(share_token: str, number: int) -> Response:
     """Store the answer, then ask the next open question."""
     sent = read_posted(share_token, "answer_key")
     following = responding.answer_question(
@@ -62,7 +61,7 @@ def answer(share_token: str, number: int) -> AnyResponse:
 
 
 @bp.post("/q/<int:number>/skip")
-def skip(share_token: str, number: int) -> AnyResponse:
+def skip(share_token: str, number: int) -> Response:
     """Pass over the question; an answer it had is taken back."""
     sent = read_posted(share_token)
     following = responding.skip_question(
@@ -72,7 +71,7 @@ def skip(share_token: str, number: int) -> AnyResponse:
 
 
 @bp.post("/q/<int:number>/open")
-def open_question(share_token: str, number: int) -> AnyResponse:
+def open_question(share_token: str, number: int) -> Response:
     """Back and Change: the question with its answer, found without a cookie."""
     sent = read_posted(share_token)
     if _by_get(sent):
@@ -82,7 +81,7 @@ def open_question(share_token: str, number: int) -> AnyResponse:
 
 
 @bp.get("/check")
-def check(share_token: str) -> AnyResponse:
+def check(share_token: str) -> Response:
     """All answers to read over."""
     at = slips.visit(share_token)
     if not at.progress.started:
@@ -91,7 +90,7 @@ def check(share_token: str) -> AnyResponse:
 
 
 @bp.post("/check/open")
-def open_check(share_token: str) -> AnyResponse:
+def open_check(share_token: str) -> Response:
     """Back to the answers, found without a cookie."""
     sent = read_posted(share_token)
     if _by_get(sent):
@@ -101,7 +100,7 @@ def open_check(share_token: str) -> AnyResponse:
 
 
 @bp.post("/check")
-def send(share_token: str) -> AnyResponse:
+def send(share_token: str) -> Response:
     """Complete the response; sending twice sends once."""
     sent = read_posted(share_token)
     responding.complete_response(
@@ -113,7 +112,7 @@ def send(share_token: str) -> AnyResponse:
 
 
 @bp.get("/done")
-def done(share_token: str) -> AnyResponse:
+def done(share_token: str) -> Response:
     """Thank you, with the way to delete."""
     at = slips.visit(share_token)
     if at.progress.completed_at is None:
@@ -122,7 +121,7 @@ def done(share_token: str) -> AnyResponse:
 
 
 @bp.get("/sent")
-def show_sent(share_token: str) -> AnyResponse:
+def show_sent(share_token: str) -> Response:
     """What was sent."""
     at = slips.visit(share_token)
     if at.progress.completed_at is None:
@@ -131,7 +130,7 @@ def show_sent(share_token: str) -> AnyResponse:
 
 
 @bp.post("/sent")
-def open_sent(share_token: str) -> AnyResponse:
+def open_sent(share_token: str) -> Response:
     """What was sent, found without a cookie."""
     sent = read_posted(share_token)
     if _by_get(sent):
@@ -141,7 +140,7 @@ def open_sent(share_token: str) -> AnyResponse:
 
 
 @bp.post("/done/open")
-def open_done(share_token: str) -> AnyResponse:
+def open_done(share_token: str) -> Response:
     """Back to the thank-you page, found without a cookie."""
     sent = read_posted(share_token)
     if _by_get(sent):
@@ -164,7 +163,7 @@ def withdraw_now(share_token: str) -> Response:
 
 
 @bp.post("/another")
-def another(share_token: str) -> AnyResponse:
+def another(share_token: str) -> Response:
     """Begin another response; the one before stays as it is."""
     if remembered_key(share_token) and not wants_fragment():
         response = _see("respond.start", share_token)
@@ -175,7 +174,7 @@ def another(share_token: str) -> AnyResponse:
     return response
 
 
-def _go_on(share_token: str, sent: Posted, following: int | None) -> AnyResponse:
+def _go_on(share_token: str, sent: Posted, following: int | None) -> Response:
     if _by_get(sent):
         if following is None:
             return _see("respond.check", share_token)
@@ -192,16 +191,16 @@ def _by_get(sent: Posted) -> bool:
     return sent.remembered and not wants_fragment()
 
 
-def _next_url(at: slips.Visit) -> str:
+def _next(at: slips.Visit) -> Response:
     token = at.form.share_token
     if at.progress.completed_at:
-        return url_for("respond.done", share_token=token)
+        return _see("respond.done", token)
     if at.next_open is None:
-        return url_for("respond.check", share_token=token)
-    return url_for("respond.ask", share_token=token, number=at.next_open + 1)
+        return _see("respond.check", token)
+    return _see("respond.ask", token, number=at.next_open + 1)
 
 
-def _see(endpoint: str, share_token: str, number: int | None = None) -> AnyResponse:
+def _see(endpoint: str, share_token: str, number: int | None = None) -> Response:
     values: dict[str, Any] = {} if number is None else {"number": number}
     url = url_for(endpoint, share_token=share_token, **values)
-    return redirect(url, HTTPStatus.SEE_OTHER)
+    return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": url})
