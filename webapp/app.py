@@ -13,6 +13,7 @@ from webapp.database import db, engine_options, prepare_engine
 from webapp.extensions import babel, csrf, htmx, init_limiter, migrate
 from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
+    account,
     confirm,
     connections,
     desk,
@@ -44,6 +45,7 @@ ROUTES = (
     results,
     exports,
     connections,
+    account,
     sign_in,
     authorize,
     protocol,

@@ -36,6 +36,7 @@ BUNDLES = {
         "share",
         "results",
         "door",
+        "account",
     ),
 }
 IMMUTABLE = "public, max-age=31536000, immutable"

@@ -63,7 +63,7 @@ def _database() -> Iterator[Finding]:
                 found = connection.scalar(text(question))
                 yield Finding(found == wanted, f"{kind}: {question} is {found}, wanted: {wanted}")
         if current:
-            count = db.session.scalar(select(func.count()).select_from(Account))
+            count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
             yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
     except SQLAlchemyError as error:
         yield Finding(False, f"{kind}: {getattr(error, 'orig', error)}")  # noqa: FBT003

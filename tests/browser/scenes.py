@@ -193,6 +193,14 @@ def wrong_password(page: Page, _cafe: Cafe) -> None:
     page.locator(".field__error").wait_for()
 
 
+def refused_password(page: Page, _cafe: Cafe) -> None:
+    page.goto("/account")
+    page.get_by_label("Your password now").fill("not my password")
+    page.get_by_label("New password").fill("another four plain words")
+    press(page, "Change password")
+    page.locator(".field__error").wait_for()
+
+
 def short_password(page: Page, cafe: Cafe) -> None:
     page.goto(cafe.invite)
     page.get_by_label("E-mail").fill("linus@fernhill.example")
@@ -206,6 +214,7 @@ DOOR = [
     Scene("sign-in-wrong", wrong_password, refused=422),
     Scene("join", at("{cafe.invite}")),
     Scene("join-refused", short_password, refused=422),
+    Scene("account-deleted", at("/account/deleted")),
     Scene("join-gone", at("/join/used-up"), refused=410),
 ]
 CREATOR = [
@@ -238,6 +247,10 @@ CREATOR = [
         ("results-settings", at("{cafe.results}/settings"), 0),
         ("consent", at("{cafe.consent}"), 0),
         ("connections", at("/connections"), 0),
+        ("account", at("/account"), 0),
+        ("account-saved", at("/account?saved=password"), 0),
+        ("account-refused", refused_password, 422),
+        ("account-delete", at("/account/delete"), 0),
         ("no-draft", at("/drafts/nothing-here"), 404),
     ]
 ]

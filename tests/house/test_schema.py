@@ -76,7 +76,9 @@ def test_an_upgrade_keeps_what_is_stored(empty_app: Flask) -> None:
     schema.upgrade()
     with db.engine.begin() as connection:
         connection.execute(
-            text("INSERT INTO accounts VALUES ('acc_1', 'a@example.com', 'A', '!', 0, 1)")
+            text(
+                "INSERT INTO accounts VALUES ('acc_1', 'a@example.com', 'A', '!', 0, 1, 'en', NULL)"
+            )
         )
     schema.upgrade()
 

@@ -22,11 +22,15 @@ from webapp.domain.limits import (
 )
 from webapp.domain.passwords import check_password, needs_rehash, password_hash, password_matches
 
+CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
 EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
 
 
 class Account(Base):
-    """A creator with everything that belongs to them. `session_epoch` ends all browser sessions."""
+    """A creator with everything that belongs to them. `session_epoch` ends all browser sessions.
+
+    A row with `deleted_at` is no account any more: it waits until all that hangs on it is erased.
+    """
 
     __tablename__ = "accounts"
     # what Flask-Login reads
@@ -40,6 +44,8 @@ class Account(Base):
     password_hash: Mapped[str] = mapped_column(String(255))
     session_epoch: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime]
+    language: Mapped[str] = mapped_column(String(16), default="en")
+    deleted_at: Mapped[datetime | None]
 
     def get_id(self) -> str:
         """What a browser session keeps: the account and the epoch it was signed in under."""
@@ -64,7 +70,7 @@ class Invite(Base):
 
 def has_account() -> bool:
     """Whether anybody has an account yet; without one the owner's link is printed at start."""
-    return bool(db.session.scalar(select(exists().select_from(Account))))
+    return bool(db.session.scalar(select(exists().where(Account.deleted_at.is_(None)))))
 
 
 def create_account(email: str, name: str, password: str, *, now: datetime) -> Account:
@@ -160,6 +166,52 @@ def end_sessions(account_id: str) -> None:
         .values(session_epoch=Account.session_epoch + 1)
     )
     db.session.commit()
+
+
+def change_details(account_id: str, name: str, language: str) -> None:
+    """The name that people who answer see, and the language of the creator's pages.
+
+    A blank name is the mailbox part of the address. Raises InvalidInput.
+    """
+    if language not in CREATOR_LANGUAGES:
+        raise InvalidInput(
+            "validation_failed",
+            "These pages are not written in that language.",
+            "Choose one of the list.",
+            field="language",
+        )
+    begin_write()
+    account = db.session.get_one(Account, account_id)
+    account.name = clean_name(name, account.email)
+    account.language = language
+    db.session.commit()
+
+
+def change_password(account_id: str, password: str, new_password: str) -> Account:
+    """Set a new password; every browser session ends, that of the caller, too.
+
+    Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
+    """
+    account = db.session.get_one(Account, account_id)
+    check_own_password(account, password)
+    known_hash = password_hash(check_password(new_password, account.email))
+    begin_write()
+    account = db.session.get_one(Account, account_id, populate_existing=True)
+    account.password_hash = known_hash
+    account.session_epoch += 1
+    db.session.commit()
+    return account
+
+
+def check_own_password(account: Account, password: str) -> None:
+    """Raises InvalidInput with the field `current` when it is not the account's password."""
+    if not password_matches(account.password_hash, password):
+        raise InvalidInput(
+            "validation_failed",
+            "That is not your password.",
+            "Type the one you sign in with.",
+            field="current",
+        )
 
 
 def clean_email(email: str) -> str:

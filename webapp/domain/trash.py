@@ -61,6 +61,18 @@ def list_deleted_forms(account_id: str, *, now: datetime) -> list[Row[Any]]:
     return list(db.session.execute(query))
 
 
+def give_up_forms(account_id: str, *, now: datetime) -> None:
+    """Leave every form of the account to the next purge, beyond restoring. The caller commits."""
+    gone = {"deleted_at": _oldest(now)}
+    for table in (Form, Draft):
+        db.session.execute(
+            update(table)
+            .where(table.account_id == account_id)
+            .values(gone)
+            .execution_options(synchronize_session=False)
+        )
+
+
 def purge_deleted(now: datetime) -> Iterator[int]:
     """Delete for good what was in the trash for too long, a short transaction for each item.
 

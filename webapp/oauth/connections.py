@@ -46,12 +46,17 @@ def disconnect(account_id: str, grant_id: str, *, now: datetime) -> None:
 def disconnect_all(account_id: str, *, now: datetime) -> None:
     """End every connection of the account."""
     begin_write()
+    end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
+    db.session.commit()
+
+
+def end_grants(account_id: str, reason: RevokedReason, *, now: datetime) -> None:
+    """End every connection of the account; the caller commits."""
     db.session.execute(
         update(OAuthGrant)
         .where(OAuthGrant.account_id == account_id, OAuthGrant.revoked_at.is_(None))
-        .values(revoked_at=now, revoked_reason=RevokedReason.DISCONNECTED)
+        .values(revoked_at=now, revoked_reason=reason)
     )
-    db.session.commit()
 
 
 def let_publish(account_id: str, grant_id: str, *, allowed: bool) -> OAuthGrant:

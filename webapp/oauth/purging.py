@@ -28,7 +28,7 @@ def purge_dead(now: datetime) -> Iterator[int]:
     Yields the rows deleted by each; may be left at any point and goes on with the next call.
     """
     for key, which in _dead(now):
-        while deleted := _delete_some(key, which):
+        while deleted := delete_some(key, which):
             yield deleted
 
 
@@ -54,7 +54,8 @@ def _dead(now: datetime) -> list[Dead]:
     ]
 
 
-def _delete_some(key: InstrumentedAttribute[str], which: ColumnElement[bool]) -> int:
+def delete_some(key: InstrumentedAttribute[str], which: ColumnElement[bool]) -> int:
+    """Delete at most BATCH_ROWS rows that match, found by `key`; commits. Returns how many."""
     begin_write()
     some = select(key).where(which).limit(BATCH_ROWS)
     result: CursorResult[Any] = db.session.execute(  # type: ignore[assignment]

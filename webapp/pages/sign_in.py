@@ -1,6 +1,7 @@
 """Signing in and out with a password, and the one-time link that makes an account."""
 
 import hashlib
+import time
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -23,6 +24,8 @@ from webapp.pages.fragments import go_to
 HOME = "/drafts"
 SESSION_LIFETIME = timedelta(days=30)  # our choice
 RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
+RECENT_SECONDS = 600  # our choice: what cannot be undone asks for the password again after that
+SIGNED_IN_AT = "signed_in_at"
 
 bp = Blueprint("sign_in", __name__)
 
@@ -87,7 +90,7 @@ def sign_in() -> Any:
         shown = email[:EMAIL_MAX_CHARS]
         page = render_template("account/sign_in.html", email=shown, wrong=True)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
-    _start_session(account)
+    start_session(account)
     return go_to(_next_page())
 
 
@@ -134,15 +137,21 @@ def accept_invite(token: str) -> Any:
         invite = accounts.get_invite(token, now=utc_now())
         page = render_template("account/join.html", invite=invite, given=given, refusal=refusal)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
-    _start_session(account)
+    start_session(account)
     return go_to(HOME)
 
 
-def _start_session(account: Account) -> None:
+def start_session(account: Account) -> None:
     """A new session: nothing that was in the old one survives (session fixation)."""
     session.clear()
     session.permanent = True
+    session[SIGNED_IN_AT] = int(time.time())
     login_user(account)
+
+
+def signed_in_recently() -> bool:
+    """Whether this browser session began with a password in the last ten minutes."""
+    return int(session.get(SIGNED_IN_AT, 0)) > time.time() - RECENT_SECONDS
 
 
 def _next_page() -> str:

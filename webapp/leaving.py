@@ -1,0 +1,113 @@
+"""Deleting an account: at once away for everybody, then erased with everything that hangs on it.
+
+One transaction ends it: links stop, agents and browsers are out, address and password are gone.
+What it held may be millions of rows, so purging erases those in short transactions. Clients that
+only it had registered stay until nobody uses them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy.orm import InstrumentedAttribute
+
+from webapp.database import begin_write, db
+from webapp.domain.accounts import Account, Invite
+from webapp.domain.drafts import (
+    Draft,
+    DraftConfirmation,
+    DraftRevision,
+    DraftView,
+    IdempotencyKey,
+)
+from webapp.domain.forms import Form
+from webapp.domain.terms import DraftStatus, RevokedReason
+from webapp.domain.trash import give_up_forms, purge_deleted
+from webapp.oauth.connections import end_grants
+from webapp.oauth.models import OAuthCode, OAuthGrant, OAuthToken
+from webapp.oauth.purging import delete_some
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What an account takes with it; forms in the trash and their responses are counted."""
+
+    forms: int
+    responses: int
+    drafts: int
+    agents: int
+
+
+def list_belongings(account_id: str, *, now: datetime) -> Belongings:
+    """What will be lost; `responses` are those with at least one answer, finished or not."""
+    forms, responses = db.session.execute(
+        select(func.count(), func.coalesce(func.sum(Form.answered_count), 0)).where(
+            Form.account_id == account_id
+        )
+    ).one()
+    drafts = select(func.count()).where(
+        Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT
+    )
+    agents = select(func.count()).where(
+        OAuthGrant.account_id == account_id,
+        OAuthGrant.revoked_at.is_(None),
+        OAuthGrant.expires_at > now,
+    )
+    return Belongings(
+        forms, responses, db.session.scalar(drafts) or 0, db.session.scalar(agents) or 0
+    )
+
+
+def delete_account(account_id: str, *, now: datetime) -> None:
+    """End the account for good; its address can be used for a new one at once."""
+    begin_write()
+    db.session.execute(
+        update(Account)
+        .where(Account.id == account_id)
+        .values(
+            deleted_at=now,
+            email=Account.id,
+            name="",
+            password_hash="!",  # noqa: S106
+            session_epoch=Account.session_epoch + 1,
+        )
+    )
+    db.session.execute(delete(Invite).where(Invite.account_id == account_id))
+    end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
+    give_up_forms(account_id, now=now)
+    db.session.commit()
+
+
+def purge_leavers(now: datetime) -> Iterator[int]:
+    """Erase what deleted accounts left behind, children first, a short transaction for each batch.
+
+    Yields the rows deleted by each; may be left at any point and goes on with the next call.
+    """
+    leavers = list(db.session.scalars(select(Account.id).where(Account.deleted_at.is_not(None))))
+    for account_id in leavers:
+        begin_write()
+        # once more: an agent may have been publishing in the moment of the end
+        give_up_forms(account_id, now=now)
+        db.session.commit()
+        yield from purge_deleted(now)
+        for key, which in _left_by(account_id):
+            while deleted := delete_some(key, which):
+                yield deleted
+
+
+def _left_by(account_id: str) -> list[tuple[InstrumentedAttribute[str], ColumnElement[bool]]]:
+    drafts = select(Draft.id).where(Draft.account_id == account_id)
+    grants = select(OAuthGrant.id).where(OAuthGrant.account_id == account_id)
+    return [
+        (DraftRevision.draft_id, DraftRevision.draft_id.in_(drafts)),
+        (DraftConfirmation.draft_id, DraftConfirmation.draft_id.in_(drafts)),
+        (DraftView.draft_id, DraftView.draft_id.in_(drafts)),
+        (IdempotencyKey.draft_id, IdempotencyKey.account_id == account_id),
+        (Draft.id, Draft.account_id == account_id),
+        (OAuthCode.code_hash, OAuthCode.grant_id.in_(grants)),
+        (OAuthToken.id, OAuthToken.grant_id.in_(grants)),
+        (OAuthGrant.id, OAuthGrant.account_id == account_id),
+        (Invite.token_hash, Invite.account_id == account_id),
+        (Account.id, Account.id == account_id),
+    ]

@@ -1,0 +1,120 @@
+"""A creator's own page: name, language, password, browsers, and the end of the account."""
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, render_template, request, session
+from flask_login import current_user, logout_user
+
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain import accounts
+from webapp.domain.accounts import CREATOR_LANGUAGES
+from webapp.domain.errors import InvalidInput
+from webapp.extensions import limiter
+from webapp.leaving import delete_account, list_belongings
+from webapp.pages.desk import creator_id, require_creator
+from webapp.pages.fragments import go_to
+from webapp.pages.sign_in import signed_in_recently, start_session
+
+PAGE = "/account"
+SAVED = ("details", "password")
+
+bp = Blueprint("account", __name__)
+
+
+@bp.before_request
+def require_somebody() -> Any:
+    """Everything here belongs to somebody, except the farewell."""
+    return None if request.endpoint == "account.show_farewell" else require_creator()
+
+
+@bp.get(PAGE)
+def show() -> str:
+    """The page; `saved` names what a form on it has just changed."""
+    saved = request.args.get("saved", "")
+    return _page(saved if saved in SAVED else "")
+
+
+@bp.post("/account/details")
+def change_details() -> Any:
+    """Name and language."""
+    name, language = request.form.get("name", ""), request.form.get("language", "")
+    try:
+        accounts.change_details(creator_id(), name, language)
+    except InvalidInput as refusal:
+        return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    return go_to(f"{PAGE}?saved=details")
+
+
+@bp.post("/account/password")
+@limiter.limit(
+    lambda: settings().limit_sign_in_account,
+    key_func=lambda: _own_key(),
+    deduct_when=lambda response: response.status_code >= HTTPStatus.BAD_REQUEST,
+)
+def change_password() -> Any:
+    """A new password; this browser stays signed in, all others are out."""
+    given = request.form.get("current", ""), request.form.get("password", "")
+    try:
+        account = accounts.change_password(creator_id(), *given)
+    except InvalidInput as refusal:
+        return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    start_session(account)
+    return go_to(f"{PAGE}?saved=password")
+
+
+@bp.get("/account/delete")
+def show_deletion() -> str:
+    """What will be lost. Looking deletes nothing."""
+    return _deletion_page()
+
+
+@bp.post("/account/delete")
+@limiter.limit(
+    lambda: settings().limit_sign_in_account,
+    key_func=lambda: _own_key(),
+    deduct_when=lambda response: response.status_code >= HTTPStatus.BAD_REQUEST,
+)
+def delete() -> Any:
+    """Deletes the account, for somebody who has just proved to be its creator."""
+    if not signed_in_recently():
+        try:
+            accounts.check_own_password(current_user, request.form.get("current", ""))
+        except InvalidInput as refusal:
+            return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    delete_account(creator_id(), now=utc_now())
+    logout_user()
+    session.clear()
+    return go_to("/account/deleted")
+
+
+@bp.get("/account/deleted")
+def show_farewell() -> str:
+    """The same words for everybody: there is nobody to know any more."""
+    return render_template("account/deleted.html")
+
+
+def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
+    name = request.form.get("name", current_user.name)
+    return render_template(
+        "account/show.html",
+        saved=saved,
+        refusal=refusal,
+        name=name,
+        languages=CREATOR_LANGUAGES,
+    )
+
+
+def _deletion_page(refusal: InvalidInput | None = None) -> str:
+    belongings = list_belongings(creator_id(), now=utc_now())
+    return render_template(
+        "account/delete.html",
+        belongings=belongings,
+        refusal=refusal,
+        ask_password=not signed_in_recently(),
+    )
+
+
+def _own_key() -> str:
+    return str(getattr(current_user, "id", ""))
