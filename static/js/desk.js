@@ -4,3 +4,4 @@ import "./copy.js";
 import "./refused.js";
 import "./revision.js";
 import "./tick.js";
+import "./editors.js";

@@ -1,7 +1,7 @@
-// After a save the other open forms of the page go on from the new revision. Forms that were made
+// After a save the other open forms and the look-out of the page go on from the new revision. Forms that were made
 // from another revision keep theirs, so that the server still sees that they are outdated.
 document.addEventListener("askback:saved", ({ detail }) => {
-  for (const field of document.querySelectorAll('input[name="revision"]')) {
+  for (const field of document.querySelectorAll('input[name="revision"], input[name="have"]')) {
     if (field.value === String(detail.from)) field.value = String(detail.to);
   }
 });

@@ -152,6 +152,21 @@ def removing(page: Page, cafe: Cafe) -> None:
     page.get_by_role("button", name="Remove", exact=True).wait_for()
 
 
+def moved(page: Page, cafe: Cafe) -> None:
+    """A draft of no other scene, after a change that can be undone."""
+    page.goto(cafe.german)
+    page.get_by_role("button", name="Move question 1 down").click()
+    page.get_by_role("button", name="Undo").wait_for()
+
+
+def told(page: Page, cafe: Cafe) -> None:
+    """The page of an older revision hears of the newer one."""
+    page.goto(cafe.rota)
+    page.locator("input[name=have]").evaluate("field => { field.value = 1 }")
+    page.evaluate("htmx.trigger(document.body, 'app:tick')")
+    page.get_by_role("link", name="Show the changes").wait_for()
+
+
 def changed_meanwhile(page: Page, cafe: Cafe) -> None:
     """Publish now, on a page that shows an older revision."""
     page.goto(f"{cafe.rota}/confirm")
@@ -227,6 +242,9 @@ CREATOR = [
         ("review-context", editing("private context"), 0),
         ("review-remove", removing, 0),
         ("review-confirmed", at("{cafe.goodbye}"), 0),
+        ("review-undo", moved, 0),
+        ("review-news", told, 0),
+        ("history", at("{cafe.rota}/history"), 0),
         ("discard", at("{cafe.german}/discard"), 0),
         ("confirm", at("{cafe.rota}/confirm"), 0),
         ("confirm-incomplete", at("{cafe.unfinished}/confirm"), 0),

@@ -256,3 +256,77 @@ def test_a_draft_that_is_gone_is_said_where_one_writes(
 
         expect(page.get_by_role("alert")).to_contain_text("There is nothing at this address")
         expect(page.get_by_role("textbox", name="Goal")).to_have_value("Too late")
+
+
+def test_a_removed_question_comes_back_by_undo(place: Place, desk: Desk, draft: Draft) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Remove question 1").click()
+        page.get_by_role("button", name="Remove", exact=True).click()
+        saved(page, 2)
+        page.get_by_role("button", name="Undo").click()
+        saved(page, 3)
+
+        expect(page.get_by_role("button", name="Undo")).to_be_focused()
+        expect(page.locator("#question-list > li")).to_have_count(3)
+    assert stored(place, draft).questions == draft.questions
+
+
+def test_an_open_question_stays_open_while_the_others_move(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit question 1").click()
+        page.get_by_role("textbox", name="Question", exact=True).fill("Half a thought")
+        page.get_by_role("button", name="Move question 3 up").click()
+        saved(page, 2)
+        page.get_by_role("link", name="Edit question 3").click()
+        expect(page.locator(".q--open")).to_have_count(2)
+        page.locator(".q--open").last.get_by_role("button", name="Save").click()
+        expect(page.locator(".q--open")).to_have_count(1)
+        page.get_by_role("button", name="Move question 2 up").click()
+        saved(page, 3)
+        expect(page.locator("#question-list > li").nth(1)).to_have_class("q q--open")
+        page.get_by_role("button", name="Save", exact=True).click()
+        saved(page, 4)
+
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+    asked = [question["text"] for question in ROTA["questions"]]
+    texts = [question["text"] for question in stored(place, draft).questions]
+    assert texts == [asked[2], "Half a thought", asked[1]]
+
+
+def test_news_of_an_agent_leave_an_open_editor_alone(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[409]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit goal").click()
+        page.get_by_role("textbox", name="Goal").fill("Under my fingers")
+        by_agent(place, draft, goal="From the agent", title="Another title")
+        page.evaluate("htmx.trigger(document.body, 'app:tick')")
+        expect(page.locator("#news")).to_contain_text("changed this draft just now")
+        expect(page.get_by_role("textbox", name="Goal")).to_be_focused()
+        page.get_by_role("link", name="Show the changes").click()
+
+        expect(page.get_by_role("heading", level=1)).to_have_text("Another title")
+        expect(page.get_by_role("heading", name="2 changes since you looked")).to_be_focused()
+        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Under my fingers")
+        expect(page.locator("#news")).to_be_empty()
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("alert")).to_contain_text("From the agent")
+
+
+def test_a_change_of_an_agent_is_put_back_in_place(place: Place, desk: Desk, draft: Draft) -> None:
+    by_agent(place, draft, title="Before anybody looked")
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        by_agent(place, draft, title="From the agent", goal="From the agent")
+        page.reload()
+        page.get_by_role("button", name="Put back Title").click()
+        saved(page, 4)
+
+        expect(page.get_by_role("heading", level=1)).to_have_text("Before anybody looked")
+        expect(page.get_by_role("heading", name="1 change since you looked")).to_be_visible()
+    assert stored(place, draft).goal == "From the agent"

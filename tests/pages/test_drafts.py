@@ -147,7 +147,7 @@ def test_a_text_is_edited_without_scripts(app: Flask, ann: Creator, part: str, c
     assert "<html" in editor.text
     assert f'action="/drafts/{draft.id}/{part}"' in editor.text
     assert response.status_code == 303
-    assert response.location.endswith(f"/drafts/{draft.id}#{part}")
+    assert response.location.endswith(f"/drafts/{draft.id}?saved_from=1#{part}")
     assert getattr(stored(app, draft), column) == "New words"
 
 

@@ -91,6 +91,10 @@ DRAFT_PAGES = [
     "/questions/new",
     "/questions/1/edit",
     "/questions/1/remove",
+    "/questions/row",
+    "/history",
+    "/now",
+    "/rev",
 ]
 FORM_STEPS = ["/close", "/reopen", "/delete", "/restore", "/copy"]
 DRAFT_STEPS = [
@@ -104,6 +108,8 @@ DRAFT_STEPS = [
     "/questions/1",
     "/questions/1/remove",
     "/questions/1/position",
+    "/restore",
+    "/changes/1/put-back",
 ]
 
 

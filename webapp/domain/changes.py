@@ -84,6 +84,32 @@ def word_runs(before: str, after: str) -> tuple[Run, ...]:
     return tuple(_runs(old, new))
 
 
+def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
+    """For each later question the place of the earlier one it came from: by id, else by words."""
+    places = {question["id"]: place for place, question in enumerate(before)}
+    found = [places.get(question["id"]) for question in after]
+    free = [place for place in range(len(before)) if place not in found]
+    for place, question in enumerate(after):
+        if found[place] is None and free:
+            closest = max(free, key=lambda old: _likeness(before[old]["text"], question["text"]))
+            if _likeness(before[closest]["text"], question["text"]) >= SAME_QUESTION_RATIO:
+                found[place] = closest
+                free.remove(closest)
+    return found
+
+
+def longest_rising(places: Sequence[int]) -> set[int]:
+    """The largest set of places that kept their order; what is not in it has moved."""
+    tails: list[int] = []
+    chains: list[list[int]] = []
+    for place in places:
+        at = bisect_left(tails, place)
+        chain = [*(chains[at - 1] if at else []), place]
+        tails[at:] = [place, *tails[at + 1 :]]
+        chains[at:] = [chain, *chains[at + 1 :]]
+    return set(chains[-1]) if chains else set()
+
+
 def _runs(old: list[str], new: list[str]) -> Iterator[Run]:
     for operation, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if operation == "equal":
@@ -112,9 +138,9 @@ def _text_change(
 def _question_changes(
     before: Sequence[QuestionRow], after: Sequence[QuestionRow]
 ) -> Iterator[Change]:
-    origins = _origins(before, after)
-    stayed = _longest_rising([origin for origin in origins if origin is not None])
-    for place, (question, origin) in enumerate(zip(after, origins, strict=True)):
+    came_from = origins(before, after)
+    stayed = longest_rising([origin for origin in came_from if origin is not None])
+    for place, (question, origin) in enumerate(zip(after, came_from, strict=True)):
         if origin is None:
             runs = (Run(Kind.ADDED, question["text"]),)
             yield Change("question", Kind.ADDED, place + 1, runs)
@@ -125,37 +151,11 @@ def _question_changes(
         yield from _text_change("question", earlier["text"], question["text"], place + 1)
         yield from _text_change("hint", earlier.get("context"), question.get("context"), place + 1)
     for place, question in enumerate(before):
-        if place not in origins:
+        if place not in came_from:
             runs = (Run(Kind.REMOVED, question["text"]),)
             yield Change("question", Kind.REMOVED, place + 1, runs)
-
-
-def _origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
-    """For each later question the place of the earlier one it came from: by id, else by words."""
-    places = {question["id"]: place for place, question in enumerate(before)}
-    origins = [places.get(question["id"]) for question in after]
-    free = [place for place in range(len(before)) if place not in origins]
-    for place, question in enumerate(after):
-        if origins[place] is None and free:
-            closest = max(free, key=lambda old: _likeness(before[old]["text"], question["text"]))
-            if _likeness(before[closest]["text"], question["text"]) >= SAME_QUESTION_RATIO:
-                origins[place] = closest
-                free.remove(closest)
-    return origins
 
 
 def _likeness(one: str, other: str) -> float:
     words = (one[:COMPARED_CHARS].lower().split(), other[:COMPARED_CHARS].lower().split())
     return SequenceMatcher(None, *words).ratio()
-
-
-def _longest_rising(places: Sequence[int]) -> set[int]:
-    """The largest set of places that kept their order; what is not in it has moved."""
-    tails: list[int] = []
-    chains: list[list[int]] = []
-    for place in places:
-        at = bisect_left(tails, place)
-        chain = [*(chains[at - 1] if at else []), place]
-        tails[at:] = [place, *tails[at + 1 :]]
-        chains[at:] = [chain, *chains[at + 1 :]]
-    return set(chains[-1]) if chains else set()

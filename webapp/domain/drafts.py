@@ -259,7 +259,16 @@ def find_revision(draft: Draft, revision: int) -> Content | None:
     if revision == draft.revision:
         return draft
     kept = db.session.get(DraftRevision, (draft.id, revision))
-    return None if kept is None else _content_of(kept)
+    return None if kept is None else content_of(kept)
+
+
+def content_of(kept: DraftRevision) -> Draft:
+    """The content of a superseded revision, as a draft that is in no session."""
+    values = dict(kept.content)
+    values["follow_up_mode"] = FollowUpMode(values["follow_up_mode"])
+    values["response_mode"] = ResponseMode(values["response_mode"])
+    values["response_limit"] = ResponseLimit(values["response_limit"])
+    return Draft(id=kept.draft_id, status=DraftStatus.DRAFT, revision=kept.revision, **values)
 
 
 _TABLE = Draft.__table__
@@ -282,14 +291,6 @@ _EMPTY: dict[str, Any] = {
     "followups_given": None,
     "max_total_questions": None,
 }
-
-
-def _content_of(kept: DraftRevision) -> Draft:
-    values = dict(kept.content)
-    values["follow_up_mode"] = FollowUpMode(values["follow_up_mode"])
-    values["response_mode"] = ResponseMode(values["response_mode"])
-    values["response_limit"] = ResponseLimit(values["response_limit"])
-    return Draft(id=kept.draft_id, status=DraftStatus.DRAFT, revision=kept.revision, **values)
 
 
 def owned_draft(
@@ -416,7 +417,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
     draft = db.session.get_one(Draft, key.draft_id)
     kept = db.session.get(DraftRevision, (draft.id, 1))
     if kept is not None:
-        return _content_of(kept)
+        return content_of(kept)
     return Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
 
 

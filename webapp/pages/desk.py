@@ -51,7 +51,16 @@ def typed(name: str) -> str:
     return request.form.get(name, "").replace("\r\n", "\n").strip()
 
 
-def posted_revision() -> int:
+def posted_revision(name: str = "revision") -> int:
     """The revision that the page showed; 0, which no draft has, when it is missing or no number."""
-    posted = request.form.get("revision", "")
-    return int(posted) if re.fullmatch("[0-9]{1,9}", posted) else 0
+    return revision_in(request.form.get(name, ""))
+
+
+def asked_revision(name: str) -> int:
+    """A revision in the address; 0, which no draft has, when it is missing or no number."""
+    return revision_in(request.args.get(name, ""))
+
+
+def revision_in(text: str) -> int:
+    """A revision as typed or sent, 0 for anything else."""
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0

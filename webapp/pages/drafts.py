@@ -13,7 +13,14 @@ from webapp.domain.draft_input import DraftChanges, parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.terms import DraftStatus, FollowUpMode
 from webapp.pages import review as desk_review
-from webapp.pages.desk import agent_names, creator_id, posted_revision, require_creator, typed
+from webapp.pages.desk import (
+    agent_names,
+    asked_revision,
+    creator_id,
+    posted_revision,
+    require_creator,
+    typed,
+)
 from webapp.pages.fragments import go_to
 
 LIVE_SHOWN = 5
@@ -54,7 +61,16 @@ def review(draft_id: str) -> ResponseReturnValue:
     if not drafts.find_view(draft) and not _is_prefetch():
         drafts.mark_seen(creator_id(), draft_id, draft.revision, now=utc_now())
     context = desk_review.context(draft)
-    return render_template("drafts/review.html", unseen=desk_review.unseen(draft), **context)
+    before = asked_revision("saved_from")
+    return render_template(
+        "drafts/review.html",
+        unseen=desk_review.unseen(draft),
+        saved_from=before if before == draft.revision - 1 else 0,
+        focus="",
+        refusal="",
+        outdated=False,
+        **context,
+    )
 
 
 @bp.post("/<draft_id>/seen")
@@ -63,7 +79,9 @@ def mark_seen(draft_id: str) -> ResponseReturnValue:
     drafts.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
     unseen = desk_review.unseen(draft)
-    return desk_review.shown(draft, "drafts/_changes.html", "main", unseen=unseen)
+    return desk_review.shown(
+        draft, "drafts/_changes.html", "main", unseen=unseen, focus="", refusal="", outdated=False
+    )
 
 
 @bp.get("/<draft_id>/preview")

@@ -67,3 +67,8 @@ def go_to(url: str) -> Response:
     response = cast(Response, make_response("", HTTPStatus.NO_CONTENT, redirect=url))
     response.vary.update(VARIES_BY)
     return response
+
+
+def nothing_new() -> Response:
+    """The answer to a look that found nothing: the page stays as it is."""
+    return Response(status=HTTPStatus.NO_CONTENT)

@@ -1,10 +1,12 @@
 """The list of questions on the review page: write, change, move, remove.
 
-Pages address questions by position from 1, which the posted revision makes unambiguous.
+Pages address questions by position from 1, which the posted revision makes unambiguous. An open
+editor names its question, too: others may move while it is open.
 """
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -19,6 +21,7 @@ from webapp.pages import review
 from webapp.pages.desk import creator_id, posted_revision, require_creator, typed
 
 LIST = "drafts/_questions.html"
+ROW = "drafts/_question_row.html"
 
 bp = Blueprint("questions", __name__, url_prefix="/drafts/<draft_id>/questions")
 bp.before_request(require_creator)
@@ -29,18 +32,33 @@ class Opened:
     """The one question that is being written, changed or removed; `position` 0 = a new one."""
 
     position: int
+    id: str = ""
     text: str = ""
     hint: str = ""
     theirs: QuestionRow | None = None
     leaving: bool = False
 
+    @property
+    def key(self) -> str:
+        """A short name of the question that can be part of an element's id."""
+        return hashlib.sha256(self.id.encode()).hexdigest()[:12]
+
 
 @bp.get("")
 def show(draft_id: str) -> ResponseReturnValue:
-    """The list of questions; `focus` names the one that was just left."""
+    """The list of questions as it reads."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    focus = request.args.get("focus", 0, type=int)
-    return review.shown(draft, LIST, "questions", opened=None, focus=focus)
+    return review.shown(draft, LIST, "questions", opened=None, focus=0)
+
+
+@bp.get("/row")
+def show_row(draft_id: str) -> ResponseReturnValue:
+    """One question as it reads, by its id; nothing when it is not there any more."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    position = _position(draft, request.args.get("question", ""))
+    if not position:
+        return review.shown(draft, "drafts/_gone.html", "questions")
+    return review.shown(draft, ROW, "questions", opened=None, position=position, focus=position)
 
 
 @bp.get("/new")
@@ -52,47 +70,50 @@ def write(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/<int(min=1):position>/edit")
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
-    """The list with one question open."""
+    """One question open."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return review.editing(draft, LIST, opened=_opened(draft, position), focus=-1)
+    return _editing_row(draft, _opened(draft, position))
 
 
 @bp.get("/<int(min=1):position>/remove")
 def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
-    """The list with one question that is about to go."""
+    """One question that is about to go."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    opened = Opened(position, leaving=True) if _has(draft, position) else None
-    return review.editing(draft, LIST, opened=opened, focus=-1)
+    return _editing_row(draft, replace(_opened(draft, position), leaving=_has(draft, position)))
 
 
 @bp.post("")
 def add(draft_id: str) -> ResponseReturnValue:
     """A question at the end."""
-    return _save_words(draft_id, 0, lambda rows: [*rows, _typed_question({})])
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return _save_words(draft, 0, LIST)
 
 
 @bp.post("/<int(min=1):position>")
 def save(draft_id: str, position: int) -> ResponseReturnValue:
-    """The question's new words; its id stays."""
-
-    def replaced(rows: list[QuestionRow]) -> list[QuestionRow]:
-        rows[position - 1] = _typed_question(rows[position - 1])
-        return rows
-
-    return _save_words(draft_id, position, replaced)
+    """The question's new words; its id stays. One that is gone meanwhile comes back at the end."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return _save_words(draft, _named(draft, position), ROW)
 
 
 @bp.post("/<int(min=1):position>/remove")
 def remove(draft_id: str, position: int) -> ResponseReturnValue:
     """Take one question out of the list."""
-    return _save_order(
-        draft_id, position, position - 1, lambda rows: rows[: position - 1] + rows[position:]
-    )
+    draft = drafts.get_draft(creator_id(), draft_id)
+    place = _named(draft, position)
+    gone = slice(place - 1, place) if place else slice(0)
+
+    def without(rows: list[QuestionRow]) -> list[QuestionRow]:
+        del rows[gone]
+        return rows
+
+    return _save_order(draft, place, place - 1, without)
 
 
 @bp.post("/<int(min=1):position>/position")
 def move(draft_id: str, position: int) -> ResponseReturnValue:
     """The question to position `to`, the others in their order around it."""
+    draft = drafts.get_draft(creator_id(), draft_id)
     to = request.form.get("to", position, type=int)
 
     def moved(rows: list[QuestionRow]) -> list[QuestionRow]:
@@ -100,36 +121,50 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
         rows.insert(max(to, 1) - 1, row)
         return rows
 
-    return _save_order(draft_id, position, to, moved)
+    return _save_order(draft, position, to, moved)
 
 
-def _save_words(
-    draft_id: str, position: int, change: Callable[[list[QuestionRow]], list[QuestionRow]]
-) -> Response:
-    draft = drafts.get_draft(creator_id(), draft_id)
-    result = review.attempt(draft, lambda: _changed(draft, position, change))
+def _save_words(draft: Draft, position: int, part: str) -> Response:
+    """The typed question instead of the one at `position`, or at the end (0)."""
+
+    def written(rows: list[QuestionRow]) -> list[QuestionRow]:
+        place = slice(position - 1, position) if position else slice(len(rows), None)
+        rows[place] = [_typed_question(rows[position - 1] if position else {})]
+        return rows
+
+    result = review.attempt(draft, lambda: _changed(draft, position, written))
     if isinstance(result, Draft):
-        return _answered(draft, result, opened=None, focus=position or len(result.questions))
+        place = position or len(result.questions)
+        return _answered(draft, result, part, position=place, opened=None, focus=place)
     opened = _opened(draft, position)
     if not isinstance(result, InvalidInput):
         opened = _opened_after_conflict(draft, position)
-    typed_in = Opened(opened.position, typed("text"), typed("hint"), opened.theirs)
-    return _answered(draft, result, opened=typed_in, focus=0)
+    typed_in = replace(opened, text=typed("text"), hint=typed("hint"))
+    return _answered(draft, result, part, position=opened.position, opened=typed_in, focus=0)
 
 
 def _save_order(
-    draft_id: str,
+    draft: Draft,
     position: int,
     focus: int,
     change: Callable[[list[QuestionRow]], list[QuestionRow]],
 ) -> Response:
-    draft = drafts.get_draft(creator_id(), draft_id)
     result = review.attempt(draft, lambda: _changed(draft, position, change))
-    return _answered(draft, result, opened=None, focus=focus)
+    return _answered(draft, result, LIST, opened=None, focus=focus)
 
 
-def _answered(draft: Draft, result: review.Result, **more: Any) -> Response:
-    return review.answered(draft, result, part=LIST, editor=LIST, anchor="questions", **more)
+def _answered(draft: Draft, result: review.Result, part: str, **more: Any) -> Response:
+    """`part` is what htmx swaps, the row or the list; a page of its own always has the list."""
+    return review.answered(
+        draft, result, part=part, editor=LIST, inside=part, anchor="questions", **more
+    )
+
+
+def _editing_row(draft: Draft, opened: Opened) -> Response:
+    inside = ROW if opened.position else LIST
+    return review.editing(
+        draft, LIST, inside=inside, opened=opened, position=opened.position, focus=-1
+    )
 
 
 def _changed(
@@ -157,19 +192,29 @@ def _opened(draft: Draft, position: int) -> Opened:
     if not _has(draft, position):
         return Opened(0)
     question = draft.questions[position - 1]
-    return Opened(position, question["text"], question.get("context", ""))
+    return Opened(position, question["id"], question["text"], question.get("context", ""))
 
 
 def _opened_after_conflict(draft: Draft, position: int) -> Opened:
     """Where the question of the outdated page stands now; gone means that it would be new."""
     before = drafts.find_revision(draft, posted_revision())
-    if before is None or not 0 < position <= len(before.questions):
-        return Opened(0)
-    wanted = before.questions[position - 1]["id"]
-    for place, question in enumerate(draft.questions, 1):
-        if question["id"] == wanted:
-            return Opened(place, theirs=question)
-    return Opened(0)
+    named = request.form.get("question", "")
+    if not named and before and 0 < position <= len(before.questions):
+        named = before.questions[position - 1]["id"]
+    place = _position(draft, named)
+    return replace(_opened(draft, place), theirs=draft.questions[place - 1]) if place else Opened(0)
+
+
+def _named(draft: Draft, position: int) -> int:
+    """Where the posted question stands; the position in the address when none is named."""
+    named = request.form.get("question", "")
+    return _position(draft, named) if named else position
+
+
+def _position(draft: Draft, question_id: str) -> int:
+    """The position from 1 of the question with this id, 0 when there is none."""
+    ids = [question["id"] for question in draft.questions]
+    return ids.index(question_id) + 1 if question_id in ids else 0
 
 
 def _has(draft: Draft, position: int) -> bool:

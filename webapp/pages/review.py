@@ -30,9 +30,10 @@ Result = Draft | InvalidInput | StateConflict
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What changed since the creator looked last."""
+    """What changed since the creator looked last, at revision `since`."""
 
     changes: list[Change]
+    since: int
     seen_at: datetime | None
 
 
@@ -72,8 +73,8 @@ def unseen(draft: Draft) -> Unseen:
     view = drafts.find_view(draft)
     before = drafts.find_revision(draft, view.revision) if view else None
     if view is None or before is None:
-        return Unseen([], None)
-    return Unseen(differences(before, draft), view.seen_at)
+        return Unseen([], 0, None)
+    return Unseen(differences(before, draft), view.revision, view.seen_at)
 
 
 def context(draft: Draft) -> dict[str, Any]:
@@ -103,8 +104,17 @@ def shown(
 ) -> Response:
     """A part as it reads; everybody without htmx gets the whole page."""
     if not wants_fragment():
-        return go_to(url_for("drafts.review", draft_id=draft.id, _anchor=anchor))
-    values = {"message": "", "conflict": False} | context(draft) | more
+        return go_to(
+            url_for(
+                "drafts.review",
+                draft_id=draft.id,
+                saved_from=more.get("saved_from") or None,
+                _anchor=anchor,
+            )
+        )
+    values = (
+        {"message": "", "conflict": False, "saved_from": 0, "focus": ""} | context(draft) | more
+    )
     return fragment(template, trigger=trigger, **values)
 
 
@@ -118,11 +128,35 @@ def answered(
     """
     if isinstance(result, Draft):
         # other forms of the page saw the same revision: they go on from the new one
-        step = {"askback:saved": {"from": posted_revision(), "to": result.revision}}
-        return shown(result, "drafts/_saved.html", anchor, trigger=step, part=part, **more)
+        return shown(
+            result,
+            "drafts/_saved.html",
+            anchor,
+            trigger=step(result),
+            part=part,
+            **more | undoable(result),
+        )
     if isinstance(result, InvalidInput):
         return editing(draft, editor, message=in_plain_words(result), **more)
     return editing(draft, editor, conflict=True, **more)
+
+
+def step(saved: Draft) -> dict[str, Any]:
+    """Other forms of the page that saw the same revision go on from the new one."""
+    return {"askback:saved": {"from": posted_revision(), "to": saved.revision}}
+
+
+def undoable(saved: Draft) -> dict[str, int]:
+    """The revision that the saved change can be undone to, 0 when nothing changed."""
+    before = posted_revision()
+    return {"saved_from": before if saved.revision == before + 1 else 0}
+
+
+def whole(draft: Draft, *, trigger: dict[str, Any] | None = None, **more: Any) -> Response:
+    """Every part of the page as it is now; parts with an open editor keep it."""
+    return shown(
+        draft, "drafts/_whole.html", "changes", trigger=trigger, unseen=unseen(draft), **more
+    )
 
 
 def editing(

@@ -1,0 +1,29 @@
+// A swap never takes an open editor away: a part that is being edited stays as it is, and an editor
+// of a question goes to where its question stands in the new list.
+const open = (part) => part.querySelectorAll(".q--open");
+
+document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+  if (detail.target.matches(".editor")) detail.shouldSwap = false;
+  else keep(detail.target);
+});
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.shouldSwap && detail.target.id === "questions") keep(detail.target, detail.requestConfig.elt);
+});
+
+// taken out before the swap, or htmx would switch its buttons off
+function keep(list, asking) {
+  if (list.id !== "questions") return;
+  const kept = [...open(list)].filter((row) => !row.contains(asking));
+  for (const row of kept) row.remove();
+  if (kept.length) document.addEventListener("htmx:afterSettle", () => putBack(kept), { once: true });
+}
+
+function putBack(kept) {
+  const rows = [...document.querySelectorAll("#question-list > .q")];
+  for (const row of kept) {
+    const place = rows.find((other) => other.dataset.question === row.dataset.question);
+    if (place) place.replaceWith(row);
+    else document.getElementById("question-list").append(row);
+  }
+}
