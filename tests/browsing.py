@@ -116,6 +116,9 @@ def look(page: Page, *, width: int, scheme: str = "light", direction: str = "") 
     Without motion, because a colour that fades into another one is neither.
     """
     page.set_viewport_size({"width": width, "height": HEIGHT})
+    # as high as the page: what sticks to the edge covers nothing by chance of scrolling
+    high = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": width, "height": max(high, HEIGHT)})
     dark = "dark" if scheme == "dark" else "light"
     page.emulate_media(color_scheme=dark, reduced_motion="reduce")
     if direction:
