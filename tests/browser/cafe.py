@@ -8,6 +8,20 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from tests.browser.words import (
+    ANSWERS,
+    ASKING,
+    CLAUDE,
+    EMAIL,
+    GERMAN,
+    GOODBYE,
+    MINUTES,
+    NO_TITLE,
+    PASSWORD,
+    PRICE,
+    ROTA,
+    UNFINISHED,
+)
 from tests.factories import make_account
 from webapp.database import db, new_id, utc_now
 from webapp.domain import drafts, forms, publishing, responding, trash
@@ -18,90 +32,6 @@ from webapp.domain.drafts import Draft
 from webapp.domain.passwords import password_hash
 from webapp.domain.terms import ClientKind, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant
-
-EMAIL = "ann@fernhill.example"
-PASSWORD = "a rota by the fridge"
-CLAUDE = "claude"
-ASKING = {
-    "response_type": "code",
-    "redirect_uri": "https://claude.example/callback",
-    "scope": "forms:read responses:read forms:write offline_access",
-    "state": "st4te",
-    "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
-    "code_challenge_method": "S256",
-}
-
-WHO = "Who was the last person to change this week’s rota, and why?"
-WRONG = "Tell me about the last time a shift went wrong."
-STOPPED = "What nearly stopped you from leaving the spreadsheet?"
-ROTA = {
-    "title": "How your rota really gets made",
-    "goal": (
-        "Find out what really happens between a shift swap and the printed rota, so that we know "
-        "which step Fernhill should take over first."
-    ),
-    "context": (
-        "We lost two cafés in Gothenburg last quarter, both after a missed early shift. "
-        "The team is split between building swaps and building the print view."
-    ),
-    "questions": [
-        {"text": WHO, "context": "Talk as you would to a colleague."},
-        {"text": WRONG, "context": "A short story is fine. Leave out names if you like."},
-        {"text": STOPPED, "context": "Money, habit, a colleague, anything."},
-    ],
-    "followUpMode": "smart",
-}
-GERMAN = {
-    "title": "Arbeitszeitflexibilisierungsvereinbarung: was halten Teams davon?",
-    "questions": [
-        "Was hat sich seit der Vereinbarung für Sie geändert?",
-        "Wann mussten Sie zuletzt kurzfristig einspringen?",
-        "Wer entscheidet bei Ihnen, wer tauschen darf?",
-        "Was steht heute noch auf Papier?",
-        "Was würden Sie sofort wieder abschaffen?",
-        "Was fehlt in dieser Liste?",
-    ],
-}
-GOODBYE = {
-    "title": "Goodbye notes from people leaving the trial",
-    "questions": [
-        "What made you stop?",
-        "What will you use instead?",
-        "What did we promise that was not there?",
-        "May we ask again in half a year?",
-    ],
-}
-MINUTES = {
-    "title": "The first ten minutes in Fernhill",
-    "questions": ["What did you try first?", "Where did you get stuck?"],
-}
-PRICE = {
-    "title": "What would you pay for holiday planning?",
-    "questions": ["Who plans holidays today?", "What would it be worth to you, per month?"],
-}
-NO_TITLE = {"questions": [{"text": "What changed?"}, {"text": ""}]}
-ANSWERS = [
-    (
-        "Sam Okafor",
-        "That was me, on Tuesday night. Mira’s little one had a fever, so I asked Tom to take her "
-        "early shift and moved him off the Friday close. I wrote it in the group chat first, and "
-        "only put it in the rota the next day because somebody asked.",
-        "Two Saturdays ago. Our baker swapped over the phone, I changed the spreadsheet at home, "
-        "but the print by the fridge was last week’s. At six nobody was there and the ovens were "
-        "cold.",
-        "",
-    ),
-    (
-        "",
-        "idk, my manager? She does it on her phone in the walk-in fridge because that is the only "
-        "quiet place. https://chat.example/groups/linnea/messages/2026/11/18/"
-        "schichtplanänderungsbenachrichtigung?thread=889120071",
-        "",
-        "Nothing. I would have left sooner.",
-    ),
-    ("ليلى", "زوجي، لأنه هو من يحتفظ بكلمة المرور.", "", ""),
-    ("Mira", "Tom, and he told nobody.", "Every Monday.", "My brother built the spreadsheet."),
-]
 
 
 @dataclass(frozen=True)
@@ -135,7 +65,7 @@ def open_cafe() -> Cafe:
     publishing.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
     results = published(account_id, ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
-    store_openings({results.share_token: 11})
+    store_openings({results.share_token: 41})
     thrown = published(account_id, GOODBYE, claude, now - timedelta(days=20))
     trash.delete_form(account_id, thrown.id, now=now - timedelta(days=2))
     empty = published(account_id, MINUTES, None, now - timedelta(days=10))
@@ -247,13 +177,13 @@ def published(account_id: str, content: dict[str, Any], author: str | None, now:
 
 def answer_all(form: Any, now: datetime) -> None:
     """Twelve people over nine days, oldest first, and three who are still writing."""
-    for number, days in enumerate((9, 8, 8, 5, 4, 4, 4, 3, 1, 1, 0, 0)):
-        words = ANSWERS[-1 - number % len(ANSWERS)]
+    days_ago = (9, 8, 8, 5, 4, 4, 4, 3, 1, 1, 0, 0)
+    for number, (days, words) in enumerate(zip(days_ago, reversed(ANSWERS), strict=True)):
         moment = now - timedelta(days=days, minutes=60 - number)
         respond(form, f"respondent-{number}-respondent-{number}", words, moment)
-    for number in range(3):
+    for number, text in enumerate(UNFINISHED):
         key = f"writing-{number}-writing-{number}-writing"
-        answer(form, key, 0, "Linus, I think. He has the key to the office.", now)
+        answer(form, key, 0, text, now - timedelta(minutes=20 - number))
 
 
 def respond(form: Any, key: str, words: tuple[str, ...], now: datetime) -> None:

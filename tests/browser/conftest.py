@@ -10,9 +10,10 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page
 
-from tests.browser.cafe import EMAIL, PASSWORD, Cafe, open_cafe
+from tests.browser.cafe import Cafe, open_cafe
 from tests.browser.respondent import QUESTIONS, Link
 from tests.browser.scenes import Scene
+from tests.browser.words import EMAIL, PASSWORD
 from tests.browsing import window
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form

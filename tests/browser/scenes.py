@@ -9,7 +9,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.browser.cafe import ANSWERS, Cafe
+from tests.browser.cafe import Cafe
+from tests.browser.words import ANSWERS
 
 Steps = Callable[[Page, Cafe], Any]
 

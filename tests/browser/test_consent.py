@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.cafe import ASKING
 from tests.browser.conftest import Place
+from tests.browser.words import ASKING
 from tests.oauth.flow import register
 
 

@@ -6,8 +6,9 @@ from contextlib import AbstractContextManager
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.cafe import ROTA, write
+from tests.browser.cafe import write
 from tests.browser.conftest import Place
+from tests.browser.words import ROTA
 from tests.browsing import window
 from webapp.database import utc_now
 from webapp.domain import drafts

@@ -4,8 +4,9 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.cafe import ANSWERS, GOODBYE, write
+from tests.browser.cafe import write
 from tests.browser.conftest import Place
+from tests.browser.words import ANSWERS, GOODBYE
 from tests.browsing import press_until, window
 from webapp.database import utc_now
 
