@@ -37,6 +37,7 @@ BUNDLES = {
         "results",
         "door",
         "account",
+        "doc",
     ),
 }
 IMMUTABLE = "public, max-age=31536000, immutable"

@@ -230,6 +230,7 @@ DOOR = [
     Scene("sign-in-wrong", wrong_password, refused=422),
     Scene("join", at("{cafe.invite}")),
     Scene("join-refused", short_password, refused=422),
+    Scene("docs-errors", at("/docs/errors")),
     Scene("account-deleted", at("/account/deleted")),
     Scene("join-gone", at("/join/used-up"), refused=410),
 ]

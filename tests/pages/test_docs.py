@@ -1,0 +1,30 @@
+"""The documents for who builds on the API."""
+
+import pytest
+from flask.testing import FlaskClient
+from markupsafe import escape
+
+from webapp.domain.error_codes import ERROR_CODES, ErrorCode
+
+
+@pytest.mark.parametrize("known", ERROR_CODES, ids=lambda known: known.code)
+def test_every_error_code_is_explained(known: ErrorCode, client: FlaskClient) -> None:
+    page = client.get("/docs/errors").text
+
+    entry = page.partition(f'<div id="{known.code}">')[2].partition("</div>")[0]
+    assert str(escape(known.when)) in entry
+    assert str(escape(known.remedy)) in entry
+
+
+def test_a_code_stands_under_its_status(client: FlaskClient) -> None:
+    page = client.get("/docs/errors").text
+
+    headed = page.partition('id="status-429"')[2].partition('id="status-')[0]
+    assert 'id="rate_limited"' in headed
+    assert "Too Many Requests" in headed
+
+
+def test_nobody_has_to_be_signed_in(client: FlaskClient) -> None:
+    response = client.get("/docs/errors")
+
+    assert (response.status_code, "Set-Cookie" in response.headers) == (200, False)

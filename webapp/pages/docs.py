@@ -1,0 +1,23 @@
+"""Documents for who builds on the API, open to everybody."""
+
+from http import HTTPStatus
+from itertools import groupby
+
+from flask import Blueprint, render_template
+
+from webapp.config import settings
+from webapp.domain.error_codes import ERROR_CODES
+
+bp = Blueprint("docs", __name__, url_prefix="/docs")
+
+
+@bp.get("/errors")
+def show_errors() -> str:
+    """Every error code with its meaning and what to do, by status."""
+    by_status = sorted(ERROR_CODES, key=lambda known: known.status)
+    groups = [
+        (HTTPStatus(status), list(codes))
+        for status, codes in groupby(by_status, key=lambda known: known.status)
+    ]
+    openapi_url = f"{settings().api_url}/openapi"
+    return render_template("docs/errors.html", groups=groups, openapi_url=openapi_url)
