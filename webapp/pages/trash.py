@@ -36,12 +36,14 @@ def ask(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/delete")
 def delete(form_id: str) -> ResponseReturnValue:
+    """Into the trash, with all answers."""
     trash.delete_form(creator_id(), form_id, now=utc_now())
     return go_to(url_for("trash.show"))
 
 
 @bp.post("/<form_id>/restore")
 def restore(form_id: str) -> ResponseReturnValue:
+    """Back out of the trash, as it was."""
     trash.restore_form(creator_id(), form_id, now=utc_now())
     return go_to(url_for("results.by_question", form_id=form_id))
 
