@@ -25,6 +25,7 @@ from webapp.pages import (
     forms,
     history,
     home,
+    inbox,
     questions,
     respond,
     results,
@@ -39,6 +40,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROUTES = (
     health,
     home,
+    inbox,
     drafts,
     questions,
     history,

@@ -13,6 +13,7 @@ from flask import Flask
 
 from webapp import openings
 from webapp.database import db, utc_now
+from webapp.domain.discarding import purge_discarded
 from webapp.domain.trash import purge_deleted
 from webapp.leaving import purge_leavers
 from webapp.oauth.purging import purge_dead
@@ -61,7 +62,9 @@ def _once(app: Flask, work: Callable[[], None]) -> None:
 
 def _purge(ended: threading.Event) -> None:
     now = utc_now()
-    for deleted in chain(purge_deleted(now), purge_leavers(now), purge_dead(now)):
+    for deleted in chain(
+        purge_deleted(now), purge_discarded(now), purge_leavers(now), purge_dead(now)
+    ):
         log.info("purged", extra={"rows": deleted})
         if ended.wait(PAUSE_SECONDS):
             return

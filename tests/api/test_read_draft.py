@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.api.conftest import Agent, Confirm, refusal
-from webapp.domain import drafts
+from webapp.database import utc_now
+from webapp.domain import discarding
 from webapp.domain.accounts import Account
 
 
@@ -101,7 +102,7 @@ def test_a_change_by_an_agent_ends_a_wait_at_once(agent: Agent, draft_id: str) -
 def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Account) -> None:
     def discard() -> None:
         with agent.app.app_context():
-            drafts.discard_draft(account.id, draft_id)
+            discarding.discard_draft(account.id, draft_id, now=utc_now())
 
     assert while_waiting(agent, draft_id, discard) < 2
 

@@ -168,6 +168,20 @@ def told(page: Page, cafe: Cafe) -> None:
     page.get_by_role("link", name="Show the changes").wait_for()
 
 
+def begun(page: Page, _cafe: Cafe) -> None:
+    page.goto("/drafts/new")
+    press(page, "Begin")
+    page.get_by_label("Title").wait_for()
+
+
+def put_away(page: Page, cafe: Cafe) -> None:
+    """A new draft, discarded at once."""
+    begun(page, cafe)
+    follow(page, "Discard draft")
+    press(page, "Discard it")
+    page.get_by_role("button", name="Undo").wait_for()
+
+
 def changed_meanwhile(page: Page, cafe: Cafe) -> None:
     """Publish now, on a page that shows an older revision."""
     page.goto(f"{cafe.rota}/confirm")
@@ -247,6 +261,10 @@ CREATOR = [
         ("review-undo", moved, 0),
         ("review-news", told, 0),
         ("history", at("{cafe.rota}/history"), 0),
+        ("inbox-discarded", put_away, 0),
+        ("new", at("/drafts/new"), 0),
+        ("new-written", begun, 0),
+        ("tidy", at("/drafts/tidy"), 0),
         ("discard", at("{cafe.german}/discard"), 0),
         ("confirm", at("{cafe.rota}/confirm"), 0),
         ("confirm-incomplete", at("{cafe.unfinished}/confirm"), 0),

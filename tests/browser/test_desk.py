@@ -11,7 +11,7 @@ from tests.browser.conftest import Place
 from tests.browser.words import ROTA
 from tests.browsing import window
 from webapp.database import utc_now
-from webapp.domain import drafts
+from webapp.domain import discarding, drafts
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 
@@ -252,7 +252,7 @@ def test_a_draft_that_is_gone_is_said_where_one_writes(
         page.get_by_role("link", name="Edit goal").click()
         page.get_by_role("textbox", name="Goal").fill("Too late")
         with place.app.app_context():
-            drafts.discard_draft(draft.account_id, draft.id)
+            discarding.discard_draft(draft.account_id, draft.id, now=utc_now())
         page.keyboard.press("Control+Enter")
 
         expect(page.get_by_role("alert")).to_contain_text("There is nothing at this address")

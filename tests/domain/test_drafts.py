@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import Clock
 from tests.factories import make_account, make_draft, make_form
 from webapp.database import db
-from webapp.domain import drafts
+from webapp.domain import discarding, drafts
 from webapp.domain.accounts import Account
 from webapp.domain.draft_input import DraftChanges, parse_draft_input
 from webapp.domain.drafts import Draft, Repeatable
@@ -137,11 +137,11 @@ def test_the_draft_of_another_account_is_not_found(account: Account) -> None:
     assert caught.value.code == "draft_not_found"
 
 
-def test_a_discarded_draft_is_gone_with_its_history(account: Account) -> None:
+def test_a_discarded_draft_is_gone(account: Account) -> None:
     draft = make_draft(account.id)
     change(account, draft, title="After")
 
-    drafts.discard_draft(account.id, draft.id)
+    discarding.discard_draft(account.id, draft.id, now=draft.updated_at)
 
     assert drafts.list_drafts(account.id) == []
 

@@ -14,7 +14,8 @@ from tests.bulk import Dump, dump
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.database import db, utc_now
-from webapp.domain.drafts import create_draft, discard_draft, update_draft
+from webapp.domain.discarding import discard_draft
+from webapp.domain.drafts import create_draft, update_draft
 from webapp.domain.publishing import confirm_and_publish, confirm_draft, publish_draft
 from webapp.domain.responding import (
     answer_question,
@@ -81,7 +82,7 @@ def update(account_id: str) -> Call:
 def discard(account_id: str) -> Call:
     draft = make_draft(account_id)
     update_draft(account_id, draft.id, {"title": "New"}, author=None, now=utc_now())
-    return partial(discard_draft, account_id, draft.id)
+    return partial(discard_draft, account_id, draft.id, now=utc_now())
 
 
 def confirm(account_id: str) -> Call:

@@ -12,12 +12,14 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     BindParameter,
+    ColumnElement,
     ForeignKey,
     Row,
     Select,
     String,
+    and_,
     bindparam,
-    delete,
+    func,
     insert,
     select,
     update,
@@ -165,14 +167,25 @@ def get_draft(account_id: str, draft_id: str) -> Draft:
     return draft
 
 
-def list_drafts(account_id: str) -> list[Draft]:
-    """All unpublished drafts of the account, changed last first."""
+def list_drafts(account_id: str) -> list[Row[Any]]:
+    """What a list shows of each unpublished draft, changed last first.
+
+    Rows of id, title, author, created_by, revision, updated_at and question_count.
+    """
     query = (
-        select(Draft)
-        .where(Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT)
+        select(
+            Draft.id,
+            Draft.title,
+            Draft.author,
+            Draft.created_by,
+            Draft.revision,
+            Draft.updated_at,
+            func.json_array_length(Draft.questions).label("question_count"),
+        )
+        .where(unpublished(account_id))
         .order_by(Draft.updated_at.desc(), Draft.id)
     )
-    return list(db.session.scalars(query))
+    return list(db.session.execute(query))
 
 
 def update_draft(
@@ -210,27 +223,12 @@ def update_draft(
     return draft
 
 
-def discard_draft(account_id: str, draft_id: str) -> None:
-    """Delete an unpublished draft with its history; raises NotFound, StateConflict."""
-    begin_write()
-    draft = open_draft(account_id, draft_id)
-    for column in (
-        DraftRevision.draft_id,
-        DraftConfirmation.draft_id,
-        DraftView.draft_id,
-        IdempotencyKey.draft_id,
-    ):
-        db.session.execute(delete(column.class_).where(column == draft.id))
-    db.session.delete(draft)
-    db.session.commit()
-
-
 def list_views(account_id: str) -> dict[str, int]:
     """Last revision the creator looked at, by id of each unpublished draft that was opened."""
     query = (
         select(DraftView.draft_id, DraftView.revision)
         .join(Draft, Draft.id == DraftView.draft_id)
-        .where(Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT)
+        .where(unpublished(account_id))
     )
     return {row.draft_id: row.revision for row in db.session.execute(query)}
 
@@ -299,6 +297,15 @@ def owned_draft(
     """The select of one draft of the account; a deleted form has taken its draft with it."""
     return select(Draft).where(
         Draft.id == draft_id, Draft.account_id == account_id, Draft.deleted_at.is_(None)
+    )
+
+
+def unpublished(account_id: str) -> ColumnElement[bool]:
+    """The condition for the drafts of an account that are neither published nor discarded."""
+    return and_(
+        Draft.account_id == account_id,
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
     )
 
 

@@ -13,6 +13,7 @@ RESPONDER_NAME_MAX_CHARS = 80  # our choice
 PAGE_MAX_ITEMS = 200  # our choice: answers and completions in one result page
 PAGE_MAX_BYTES = 512 * 1024  # our choice: keeps a page inside an agent's context
 ABANDONED_AFTER_SECONDS = 24 * 3600  # our choice
+DISCARDED_KEPT_SECONDS = 24 * 3600  # our choice: how long a discard can be undone
 TRASH_KEPT_SECONDS = 30 * 24 * 3600  # our choice: deleted forms can be restored for that long
 INVITE_LIFETIME_SECONDS = 24 * 3600  # our choice
 API_BODY_MAX_BYTES = 256 * 1024  # our choice: four times the largest draft

@@ -18,6 +18,7 @@ from webapp.domain.drafts import (
     no_draft,
     open_draft,
     owned_draft,
+    unpublished,
 )
 from webapp.domain.errors import StateConflict
 from webapp.domain.forms import Form
@@ -85,7 +86,7 @@ def list_confirmed(account_id: str) -> set[str]:
     query = (
         select(Draft.id)
         .join(DraftConfirmation, _current_confirmation())
-        .where(Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT)
+        .where(unpublished(account_id))
     )
     return set(db.session.scalars(query))
 
@@ -93,8 +94,7 @@ def list_confirmed(account_id: str) -> set[str]:
 def count_waiting(account_id: str) -> int:
     """How many of the account's unpublished drafts have no confirmation of what they are now."""
     query = select(func.count(Draft.id)).where(
-        Draft.account_id == account_id,
-        Draft.status == DraftStatus.DRAFT,
+        unpublished(account_id),
         ~exists().where(_current_confirmation()),
     )
     return db.session.scalar(query) or 0
@@ -184,6 +184,7 @@ _TAKE_DRAFT = (
         Draft.id == bindparam("draft"),
         Draft.account_id == bindparam("account"),
         Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
         exists().where(_current_confirmation()),
     )
     .values(status=DraftStatus.PUBLISHED)

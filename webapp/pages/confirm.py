@@ -95,4 +95,4 @@ def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
 
 def _to_form(draft: Draft) -> Response:
     form = publishing.find_published_form(draft)
-    return go_to(url_for("forms.share", form_id=form.id) if form else url_for("drafts.inbox"))
+    return go_to(url_for("forms.share", form_id=form.id) if form else url_for("inbox.show"))

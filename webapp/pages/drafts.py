@@ -1,20 +1,18 @@
-"""The inbox, and the review page of one draft with its words, settings and end."""
+"""The review page of one draft, with its words and settings."""
 
 import re
-from dataclasses import dataclass
 from typing import Any, cast
 
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
-from webapp.domain import drafts, forms, publishing
+from webapp.domain import drafts, publishing
 from webapp.domain.draft_input import DraftChanges, parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.terms import DraftStatus, FollowUpMode
 from webapp.pages import review as desk_review
 from webapp.pages.desk import (
-    agent_names,
     asked_revision,
     creator_id,
     posted_revision,
@@ -23,33 +21,8 @@ from webapp.pages.desk import (
 )
 from webapp.pages.fragments import go_to
 
-LIVE_SHOWN = 5
-
 bp = Blueprint("drafts", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A draft in the inbox; `changes` since the creator looked, None when they never did."""
-
-    draft: Draft
-    agent: str
-    changes: int | None
-
-
-@bp.get("")
-def inbox() -> ResponseReturnValue:
-    """Drafts that wait for the creator's word, drafts that have it, and the newest live forms."""
-    found = drafts.list_drafts(creator_id())
-    confirmed = publishing.list_confirmed(creator_id())
-    entries = _entries(found)
-    return render_template(
-        "drafts/inbox.html",
-        waiting=[entry for entry in entries if entry.draft.id not in confirmed],
-        confirmed=[entry for entry in entries if entry.draft.id in confirmed],
-        live=forms.list_forms(creator_id())[:LIVE_SHOWN],
-    )
 
 
 @bp.get("/<draft_id>")
@@ -69,6 +42,7 @@ def review(draft_id: str) -> ResponseReturnValue:
         focus="",
         refusal="",
         outdated=False,
+        writes_title=request.args.get("write") == "title",
         **context,
     )
 
@@ -142,45 +116,14 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
     )
 
 
-@bp.get("/<draft_id>/discard")
-def ask_discard(draft_id: str) -> ResponseReturnValue:
-    """One question before a draft and its history are gone."""
-    draft = drafts.get_draft(creator_id(), draft_id)
-    return render_template("drafts/discard.html", draft=draft)
-
-
-@bp.post("/<draft_id>/discard")
-def discard(draft_id: str) -> ResponseReturnValue:
-    """Delete the draft; the page before has asked."""
-    drafts.discard_draft(creator_id(), draft_id)
-    return go_to(url_for("drafts.inbox"))
-
-
 def _to_form(draft: Draft) -> Response:
     form = publishing.find_published_form(draft)
-    return go_to(
-        url_for("results.by_question", form_id=form.id) if form else url_for("drafts.inbox")
-    )
+    return go_to(url_for("results.by_question", form_id=form.id) if form else url_for("inbox.show"))
 
 
 def _is_prefetch() -> bool:
     """Browsers and mail programs fetch pages that nobody looks at."""
     return "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
-
-
-def _entries(found: list[Draft]) -> list[Entry]:
-    names = agent_names(draft.author or draft.created_by for draft in found)
-    views = drafts.list_views(creator_id())
-    return [
-        Entry(draft, names.get(draft.author or draft.created_by or "", ""), _news(draft, views))
-        for draft in found
-    ]
-
-
-def _news(draft: Draft, views: dict[str, int]) -> int | None:
-    if draft.id not in views:
-        return None
-    return 0 if views[draft.id] == draft.revision else len(desk_review.unseen(draft).changes)
 
 
 def _text(draft: Draft, part: str) -> str:

@@ -93,6 +93,7 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftChanges]) -> Response
         status=HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.CONFLICT,
         refusal=review.in_plain_words(result) if isinstance(result, InvalidInput) else "",
         outdated=not refused,
+        writes_title=False,
         saved_from=0,
         focus="changes",
         unseen=review.unseen(draft),

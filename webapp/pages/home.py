@@ -12,4 +12,4 @@ bp = Blueprint("home", __name__)
 @bp.get("/")
 def show() -> ResponseReturnValue:
     """To the drafts, or to the sign-in page."""
-    return go_to(url_for("drafts.inbox") if current_user.is_authenticated else "/login")
+    return go_to(url_for("inbox.show") if current_user.is_authenticated else "/login")

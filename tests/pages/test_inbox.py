@@ -1,0 +1,183 @@
+"""The inbox: what is new in it, forms written by hand, drafts put away and taken back."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.databases import both_databases
+from tests.pages.creator import Creator, alone, hidden
+from tests.pages.test_drafts import HOSTILE, by_agent, seen, stored, written
+from webapp.database import db, from_millis, utc_now
+from webapp.domain import discarding, drafts, publishing
+from webapp.domain.drafts import Draft
+from webapp.domain.errors import NotFound
+from webapp.domain.limits import DISCARDED_KEPT_SECONDS
+
+
+def state(page: Any) -> str:
+    found: str = page.text.partition('hx-get="/drafts?v=')[2].partition('"')[0]
+    assert found
+    return found
+
+
+def moment(location: str) -> int:
+    return int(location.partition("discarded=")[2])
+
+
+def test_an_inbox_that_is_current_is_told_nothing(app: Flask, ann: Creator) -> None:
+    written(app, ann)
+    shown = state(ann.page("/drafts"))
+
+    assert ann.swap(f"/drafts?v={shown}").status_code == 204
+
+
+@both_databases
+def test_an_open_inbox_hears_of_drafts_changes_and_words(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    states = [state(ann.page("/drafts"))]
+    ann.page(f"/drafts/{draft.id}")
+    states.append(state(ann.page("/drafts")))
+    now = by_agent(app, draft, title="From the agent")
+    states.append(state(ann.page("/drafts")))
+    ann.post(f"/drafts/{draft.id}/confirm", revision=2, shown_hash=now.content_hash, then="agent")
+    states.append(state(ann.page("/drafts")))
+    written(app, ann, title="Another")
+
+    news = ann.swap(f"/drafts?v={states[-1]}")
+
+    assert len(set(states)) == 4
+    assert news.status_code == 200
+    assert "<html" not in news.text
+    assert "Another" in news.text
+
+
+def test_a_form_is_written_by_hand(app: Flask, ann: Creator) -> None:
+    made = ann.post("/drafts/new")
+    page = ann.page(made.location)
+    draft_id = made.location.partition("?")[0].removeprefix("/drafts/")
+    ann.post(f"/drafts/{draft_id}/title", text="My own", revision=hidden(page, "revision"))
+
+    with app.app_context():
+        draft = drafts.get_draft(ann.account.id, draft_id)
+    assert 'id="title-text"' in page.text
+    assert (draft.title, draft.created_by, draft.author) == ("My own", None, None)
+    assert seen(app, draft) == 2
+
+
+@pytest.mark.parametrize("path", ["/drafts/new", "/drafts/tidy", "/drafts"])
+def test_looking_makes_no_draft(app: Flask, ann: Creator, path: str) -> None:
+    ann.page(path)
+
+    with app.app_context():
+        assert drafts.list_drafts(ann.account.id) == []
+
+
+@both_databases
+def test_chosen_drafts_go_and_come_back_together(app: Flask, ann: Creator) -> None:
+    first, second, kept = (written(app, ann, title=f"Draft {name}") for name in "ABC")
+    by_agent(app, first, goal="Later")
+    ann.page(f"/drafts/{second.id}")
+
+    away = ann.post("/drafts/tidy", draft=[first.id, second.id])
+    page = ann.page(away.location)
+    gone = [ann.page(f"/drafts/{draft.id}").status_code for draft in (first, second, kept)]
+    ann.post("/drafts/take-back", at=hidden(page, "at"))
+
+    assert "2 drafts discarded." in alone(page.text)
+    assert gone == [404, 404, 200]
+    assert stored(app, first).revision == 2
+    assert seen(app, second) == 1
+    assert "discarded" not in alone(ann.page("/drafts").text)
+
+
+def test_a_single_discard_is_undone_from_the_inbox(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    away = ann.post(f"/drafts/{draft.id}/discard")
+    ann.post("/drafts/take-back", at=moment(away.location))
+
+    assert stored(app, draft).title == "Rota"
+
+
+def test_a_discarded_draft_is_gone_for_its_agent_and_cannot_go_out(
+    app: Flask, ann: Creator
+) -> None:
+    draft = written(app, ann)
+    ann.post(f"/drafts/{draft.id}/confirm", revision=1, shown_hash=draft.content_hash, then="agent")
+    ann.post(f"/drafts/{draft.id}/discard")
+
+    with app.app_context(), pytest.raises(NotFound):
+        publishing.publish_draft(ann.account.id, draft.id, now=utc_now())
+    with app.app_context(), pytest.raises(NotFound):
+        by_agent(app, draft, title="Too late")
+    assert "Rota" not in ann.page("/drafts").text
+
+
+def test_another_creators_discard_is_not_touched(
+    app: Flask, ann: Creator, stranger: Creator
+) -> None:
+    draft = written(app, ann)
+    away = moment(ann.post(f"/drafts/{draft.id}/discard").location)
+
+    stranger.post("/drafts/take-back", at=away)
+
+    assert "discarded" not in alone(stranger.page(f"/drafts?discarded={away}").text)
+    assert ann.page(f"/drafts/{draft.id}").status_code == 404
+
+
+def test_nobody_discards_for_another_creator(app: Flask, ann: Creator, stranger: Creator) -> None:
+    draft = written(app, ann)
+
+    response = stranger.post("/drafts/tidy", draft=[draft.id, "drf_nothing", "\0"])
+
+    assert response.location == "/drafts"
+    assert stored(app, draft).title == "Rota"
+
+
+def test_a_published_draft_stays_when_it_is_chosen(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    ann.post(
+        f"/drafts/{draft.id}/confirm", revision=1, shown_hash=draft.content_hash, then="publish"
+    )
+
+    ann.post("/drafts/tidy", draft=draft.id)
+
+    assert stored(app, draft).status == "published"
+
+
+@pytest.mark.parametrize("at", ["", "x", "-1", "9" * 13, "9" * 40, "²"])
+def test_a_strange_moment_takes_nothing_back(app: Flask, ann: Creator, at: str) -> None:
+    draft = written(app, ann)
+    ann.post(f"/drafts/{draft.id}/discard")
+
+    assert ann.page(f"/drafts?discarded={at}").status_code == 200
+    assert ann.post("/drafts/take-back", at=at).status_code == 303
+    assert ann.page(f"/drafts/{draft.id}").status_code == 404
+
+
+def test_hostile_titles_are_words_where_one_tidies_up(app: Flask, ann: Creator) -> None:
+    written(app, ann, title=HOSTILE.replace("\u202e", "")[:120])
+
+    page = ann.page("/drafts/tidy").text
+
+    assert "<img" not in page
+    assert "onerror" in page
+
+
+@both_databases
+def test_after_a_day_a_discarded_draft_is_purged(app: Flask, ann: Creator) -> None:
+    old, young = written(app, ann), written(app, ann)
+    by_agent(app, old, title="With a history")
+    away = from_millis(moment(ann.post(f"/drafts/{old.id}/discard").location))
+    ann.post(f"/drafts/{young.id}/discard")
+    later = away + timedelta(seconds=DISCARDED_KEPT_SECONDS)
+
+    with app.app_context():
+        taken = discarding.take_back(ann.account.id, away, now=later)
+        purged = sum(discarding.purge_discarded(later))
+        left = {draft_id for (draft_id,) in db.session.execute(db.select(Draft.id))}
+
+    assert (taken, purged) == (0, 1)
+    assert left == {young.id}
