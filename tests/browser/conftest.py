@@ -1,8 +1,10 @@
 """The example installation behind a real server, once for each module."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +103,26 @@ def link(served: Flask) -> Iterator[Link]:
         form = make_form(make_account().id, questions=QUESTIONS)
     yield Link(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
     delete_rows(served)
+
+
+class Callback(BaseHTTPRequestHandler):
+    """A program on the same computer that waits for its code."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.end_headers()
+        self.wfile.write(b"You can close this window.")
+
+    def log_message(self, *_arguments: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture(scope="module")
+def callback() -> Iterator[str]:
+    """Its address."""
+    server = HTTPServer(("127.0.0.1", 0), Callback)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/callback"
+    server.shutdown()
+    server.server_close()

@@ -1,8 +1,6 @@
 """The consent page in a real browser: its policy must let the answer reach the client."""
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -11,28 +9,6 @@ from playwright.sync_api import Page
 from tests.browser.conftest import Place
 from tests.browser.words import ASKING
 from tests.oauth.flow import register
-
-
-class Callback(BaseHTTPRequestHandler):
-    """A program on the same computer that waits for its code."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain")
-        self.end_headers()
-        self.wfile.write(b"You can close this window.")
-
-    def log_message(self, *_arguments: object) -> None:
-        """Quiet."""
-
-
-@pytest.fixture(scope="module")
-def callback() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Callback)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/callback"
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.fixture

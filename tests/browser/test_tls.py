@@ -1,0 +1,297 @@
+"""As in production: https from a proxy in front, strict cookies, strict policy, another machine.
+
+The browser believes the one certificate, finds our made-up names on this machine and no others.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+import pytest
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
+from flask import Flask
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
+from urllib3 import BaseHTTPResponse, HTTPSConnectionPool
+
+from tests.browser.cafe import EMAIL, PASSWORD, Cafe, open_cafe
+from tests.browser.conftest import sign_in
+from tests.browsing import window
+from tests.oauth.flow import bearer
+from tests.programs import CHROMIUM_ARGS
+from tests.services import free_port
+from tests.serving import serving
+from tests.tls import certified, ending_tls, https_server
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db
+from webapp.extensions import limiter
+from webapp.security import POLICY
+
+HOST = "ask.fernhill.example"
+AGENT = "agent.example"
+VERIFIER = "a-verifier-of-at-least-forty-three-characters-long"
+COOKIE = "__Host-askback_session"
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@dataclass(frozen=True)
+class Front:
+    """A café behind the proxy, somebody else's site beside it, and a browser before both."""
+
+    app: Flask
+    cafe: Cafe
+    browser: Browser
+    address: str
+    elsewhere: str
+    connections: HTTPSConnectionPool
+    signed_in: Any
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> BaseHTTPResponse:
+        """A request of a program that checks the certificate."""
+        names = {"Host": urlsplit(self.address).netloc} | headers
+        return self.connections.request(
+            method, path, body=body, headers=names, redirect=False, retries=False
+        )
+
+    def window(self, **options: Any) -> Any:
+        return window(self.browser, self.address, **options)
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """The site of an agent; at /attack, a page that posts to whatever its address names."""
+
+    def do_GET(self) -> None:
+        asked = urlsplit(self.path)
+        target = parse_qs(asked.query).get("to", [""])[0]
+        body = (
+            f'<form method="post" action="{target}"><button>Win a prize</button></form>'
+            if asked.path == "/attack"
+            else "You can close this window."
+        )
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(f"<!doctype html><title>Elsewhere</title>{body}".encode())
+
+    def log_message(self, *_arguments: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture(scope="module")
+def front(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    folder = tmp_path_factory.mktemp("tls")
+    authority = certified(folder, HOST, AGENT)
+    backend, port = free_port(), free_port()
+    app = create_app(
+        Settings(
+            public_url=f"https://{HOST}:{port}",
+            port=backend,
+            trusted_proxy="127.0.0.1",
+            database_url=f"sqlite:///{folder}/cafe.sqlite3",
+            secret_key="only-for-tests-only-for-tests-only-for-tests",
+            data_folder=folder,
+            limit_sign_in_address="3/minute",
+        )
+    )
+    with app.app_context():
+        db.create_all()
+        cafe = open_cafe()
+    connections = HTTPSConnectionPool(
+        "127.0.0.1", port, server_hostname=HOST, assert_hostname=HOST, ca_certs=authority.ca_file
+    )
+    arguments = [
+        f"--host-resolver-rules=MAP {HOST} 127.0.0.1,MAP {AGENT} 127.0.0.1",
+        f"--ignore-certificate-errors-spki-list={authority.fingerprint}",
+    ]
+    with (
+        serving(app),
+        ending_tls(authority, backend, port),
+        https_server(authority, Elsewhere) as elsewhere,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path, args=[*CHROMIUM_ARGS, *arguments]
+        )
+        address = app.config["SETTINGS"].public_url
+        yield Front(
+            app,
+            cafe,
+            browser,
+            address,
+            f"https://{AGENT}:{elsewhere}",
+            connections,
+            sign_in(browser, address),
+        )
+        browser.close()
+        connections.close()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_limits(front: Front) -> None:
+    limiter.reset()
+
+
+def consent_address(client_id: str, redirect: str) -> str:
+    asking = {
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": redirect,
+        "scope": "forms:read responses:read offline_access",
+        "state": "st4te",
+        "code_challenge": create_s256_code_challenge(VERIFIER),
+        "code_challenge_method": "S256",
+    }
+    return f"/oauth/authorize?{urlencode(asking)}"
+
+
+def register(front: Front, redirect: str) -> str:
+    """The id of a public client."""
+    metadata = {
+        "client_name": "Example agent",
+        "redirect_uris": [redirect],
+        "token_endpoint_auth_method": "none",
+        "grant_types": ["authorization_code", "refresh_token"],
+    }
+    answer = front.ask("POST", "/oauth/register", json.dumps(metadata))
+    assert answer.status == 201, answer.data
+    client_id: str = answer.json()["client_id"]
+    return client_id
+
+
+def allow(page: Page, client_id: str, redirect: str) -> dict[str, str]:
+    """What the client gets back when the creator presses Allow."""
+    page.goto(consent_address(client_id, redirect))
+    page.get_by_role("button", name="Allow", exact=True).click()
+    page.wait_for_url(f"{redirect}?*")
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def redeem(front: Front, client_id: str, redirect: str, code: str) -> dict[str, Any]:
+    form = {
+        "grant_type": "authorization_code",
+        "client_id": client_id,
+        "redirect_uri": redirect,
+        "code": code,
+        "code_verifier": VERIFIER,
+    }
+    answer = front.ask("POST", "/oauth/token", urlencode(form), **FORM)
+    assert answer.status == 200, answer.data
+    tokens: dict[str, Any] = answer.json()
+    return tokens
+
+
+@pytest.mark.parametrize("where", ["another site", "this computer"])
+def test_an_agent_gets_consent_a_token_and_the_answers(
+    where: str, front: Front, callback: str
+) -> None:
+    redirect = callback if where == "this computer" else f"{front.elsewhere}/callback"
+    client_id = register(front, redirect)
+    with front.window(storage_state=front.signed_in, others=[redirect]) as page:
+        returned = allow(page, client_id, redirect)
+
+    assert (returned["state"], returned["iss"]) == ("st4te", front.address)
+    tokens = redeem(front, client_id, redirect, returned["code"])
+    form_id = front.cafe.results.rpartition("/")[2]
+    access = bearer(tokens["access_token"])
+    answers = front.ask("GET", f"/api/forms/{form_id}/responses", **access).json()
+    assert answers["responseCount"] == 12
+
+
+def test_a_creator_confirms_and_people_answer(front: Front) -> None:
+    with front.window(storage_state=front.signed_in) as page:
+        page.goto(f"{front.cafe.german}/confirm")
+        page.get_by_role("button", name="Publish now").click()
+        expect(page.locator("h1")).to_have_text("It is out. Send it to someone.")
+        shared = page.locator("input[readonly]").first.input_value()
+    with front.window() as page:
+        page.goto(shared)
+        page.locator("#answer").fill("Nichts.")
+        page.get_by_role("button", name="Continue", exact=True).click()
+        expect(page.locator(".count")).to_contain_text("Question 2 of 6")
+        cookies = {cookie["name"]: cookie for cookie in page.context.cookies()}
+
+    assert shared.startswith(f"{front.address}/r/")
+    kept = cookies["__Secure-askback_r"]
+    assert (kept["secure"], kept["httpOnly"], kept["sameSite"]) == (True, True, "Lax")
+    assert f"{front.address}{kept['path']}" == shared
+
+
+def test_the_session_cookie_is_bound_to_this_host_and_to_https(front: Front) -> None:
+    found = [cookie for cookie in front.signed_in["cookies"] if cookie["name"] == COOKIE]
+
+    assert [
+        (cookie["domain"], cookie["path"], cookie["secure"], cookie["httpOnly"], cookie["sameSite"])
+        for cookie in found
+    ] == [(HOST, "/", True, True, "Lax")]
+
+
+@pytest.mark.parametrize("path", ["/login", "/docs/errors", "/no-such-page"])
+def test_pages_carry_the_whole_policy(path: str, front: Front) -> None:
+    headers = front.ask("GET", path).headers
+
+    assert headers["Strict-Transport-Security"] == "max-age=63072000"
+    policy = "; ".join(f"{name} {value}" for name, value in POLICY.items())
+    assert headers["Content-Security-Policy"] == policy
+    assert headers["Referrer-Policy"] == "same-origin"
+
+
+def test_a_browser_that_was_here_does_not_come_back_by_http(front: Front) -> None:
+    plain = front.address.replace("https:", "http:")
+    with front.window(others=[plain]) as page, pytest.raises(PlaywrightError):
+        page.goto(f"{plain}/login")  # nobody listens there for http
+
+    with front.window(others=[plain]) as page:
+        page.goto("/login")
+        page.goto(f"{plain}/login")
+
+        assert page.url == f"{front.address}/login"
+
+
+def test_another_site_cannot_use_the_session(front: Front) -> None:
+    target = f"{front.address}/account/delete"
+    with front.window(
+        storage_state=front.signed_in, others=[front.elsewhere], refused=[400]
+    ) as page:
+        page.goto(f"{front.elsewhere}/attack?to={quote(target)}")
+        page.get_by_role("button", name="Win a prize").click()
+        expect(page.locator("h1")).to_have_text("This page was open for too long.")
+        page.goto("/account")
+
+        expect(page.locator("h1")).to_have_text("Your account")
+
+
+@pytest.mark.parametrize(
+    ("referer", "status"), [("", 400), ("{elsewhere}/attack", 400), ("{address}/login", 303)]
+)
+def test_a_form_counts_only_when_it_comes_from_our_own_page(
+    referer: str, status: int, front: Front
+) -> None:
+    page = front.ask("GET", "/login")
+    token = page.data.decode().partition('name="csrf_token" value="')[2].partition('"')[0]
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+    sent = {"Referer": referer.format(address=front.address, elsewhere=front.elsewhere)}
+    cookie = page.headers["Set-Cookie"].partition(";")[0]
+
+    headers = FORM | {"Cookie": cookie} | (sent if referer else {})
+    answer = front.ask("POST", "/login", urlencode(form), **headers)
+
+    assert answer.status == status
+
+
+def test_a_made_up_address_of_the_caller_evades_no_limit(front: Front) -> None:
+    with front.window(refused=[422, 429]) as page:
+        statuses = []
+        for number in range(4):
+            page.set_extra_http_headers({"X-Forwarded-For": f"203.0.113.{number}"})
+            page.goto("/login")
+            page.get_by_label("E-mail").fill(f"nobody-{number}@fernhill.example")
+            page.get_by_label("Password").fill("a wrong password")
+            with page.expect_response("**/login") as answered:
+                page.get_by_role("button", name="Sign in").click()
+            statuses.append(answered.value.status)
+
+    assert statuses == [422, 422, 422, 429]
