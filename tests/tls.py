@@ -20,14 +20,11 @@ OF_ONE_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
 @dataclass(frozen=True)
 class Authority:
-    """A private authority, the certificate it gave, and how a client comes to believe it."""
+    """A certificate in its context, and what makes clients believe it."""
 
     context: ssl.SSLContext
     ca_file: Path
     fingerprint: str
-
-    def trusting(self) -> ssl.SSLContext:
-        return ssl.create_default_context(cafile=str(self.ca_file))
 
 
 def certified(folder: Path, *names: str) -> Authority:

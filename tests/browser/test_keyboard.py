@@ -1,14 +1,17 @@
-"""The two things that matter most are done without ever touching a mouse."""
+"""What matters most is done without ever touching a mouse."""
 
 import re
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.cafe import write
+from tests.browser.cafe import ASKING, EMAIL, PASSWORD, write
 from tests.browser.conftest import Place
 from tests.browser.words import ANSWERS, GOODBYE
 from tests.browsing import press_until, window
+from tests.oauth.flow import register
 from webapp.database import utc_now
+from webapp.domain import accounts
 
 FOCUSED = "() => (document.activeElement.innerText || document.activeElement.name || '').trim()"
 
@@ -65,3 +68,55 @@ def test_the_focus_can_always_be_seen(place: Place) -> None:
                 unseen.append(page.evaluate(FOCUSED))
 
         assert unseen == []
+
+
+def test_a_creator_signs_in_and_lets_an_agent_in_by_keyboard_alone(
+    place: Place, callback: str
+) -> None:
+    client = register(place.app.test_client(), redirect_uris=[callback])
+    asking = ASKING | {"client_id": client["client_id"], "redirect_uri": callback}
+    with window(place.browser, place.address, others=[callback]) as page:
+        page.goto(f"/oauth/authorize?{urlencode(asking)}")
+        reach(page, "email")
+        page.keyboard.type(EMAIL)
+        page.keyboard.press("Tab")
+        page.keyboard.type(PASSWORD)
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Let Example agent work with your forms?")
+        reach(page, "may")
+        page.keyboard.press("Space")
+        reach(page, "Allow")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{callback}?*")
+
+        assert "code" in parse_qs(urlsplit(page.url).query)
+
+
+def test_an_account_is_changed_and_deleted_by_keyboard_alone(place: Place) -> None:
+    email, new_password = "leaver@fernhill.example", "another four plain words"
+    with place.app.app_context():
+        accounts.create_account(email, "Lea", PASSWORD, now=utc_now())
+    with window(place.browser, place.address) as page:
+        page.goto("/login")
+        reach(page, "email")
+        page.keyboard.type(email)
+        page.keyboard.press("Tab")
+        page.keyboard.type(PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/drafts")
+        reach(page, "Lea")
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Your account")
+        reach(page, "current")
+        page.keyboard.type(PASSWORD)
+        page.keyboard.press("Tab")
+        page.keyboard.type(new_password)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status")).to_contain_text("Your password is changed.")
+        reach(page, "Delete account")
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Delete your account?")
+        reach(page, "Delete my account")
+        page.keyboard.press("Enter")
+
+        expect(page.locator("h1")).to_have_text("Your account is deleted.")
