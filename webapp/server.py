@@ -30,6 +30,7 @@ MAX_HEADER_BYTES = 64 * 1024
 MAX_CONNECTIONS = 4000
 HEAD_BYTES = 1024  # enough of a request line to know where it went
 SPARE_FILES = 128  # database, logs, temporary bodies
+UNSENT_BYTES = 1024 * 1024  # of one answer; beyond, whoever makes it waits for the client
 IDLE_SECONDS = 60  # of a kept or half-open connection
 STOP_SECONDS = 4.0  # for requests under way; the process has 5 s in all
 REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
@@ -171,6 +172,7 @@ def _adjustments(settings: Settings) -> Adjustments:
         max_request_header_size=MAX_HEADER_BYTES,
         connection_limit=_connection_limit(),
         channel_timeout=IDLE_SECONDS,
+        outbuf_high_watermark=UNSENT_BYTES,
         asyncore_use_poll=True,  # select() ends at file number 1024
         clear_untrusted_proxy_headers=True,
         log_socket_errors=False,

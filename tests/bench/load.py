@@ -50,9 +50,11 @@ def load(ports: Sequence[int], requests: Sequence[Sequence[bytes]]) -> Measured:
     return Measured(**json.loads(done.stdout))
 
 
-def request(method: str, path: str, *headers: str, body: bytes = b"") -> bytes:
-    """The bytes of one request on a kept connection."""
-    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *headers]
+def request(
+    method: str, path: str, *headers: str, body: bytes = b"", host: str = "127.0.0.1"
+) -> bytes:
+    """The bytes of one request on a kept connection; pages want the host of the public address."""
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", *headers]
     if method != "GET":
         lines.append(f"Content-Length: {len(body)}")
     return "\r\n".join([*lines, "", ""]).encode() + body

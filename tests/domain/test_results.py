@@ -330,9 +330,10 @@ class TestExports:
 
         batches = list(exports.read_answers(form.id))
 
-        read = [row.answer_text for batch in batches for row in batch]
+        read = [row.answer_text for batch in batches for row in batch.answers]
         assert read == [f"answer {number}" for number in range(1, 9)] + ["corrected"]
-        assert max(map(len, batches)) == 4
+        assert max(len(batch.answers) for batch in batches) == 4
+        assert all(row.session_id in batch.people for batch in batches for row in batch.answers)
 
     def test_an_answer_corrected_while_it_runs_comes_with_its_new_words(
         self, form: Any, monkeypatch: pytest.MonkeyPatch
@@ -342,9 +343,9 @@ class TestExports:
             make_answer(form, key(number), text=f"answer {number}")
 
         reading = exports.read_answers(form.id)
-        read = [next(reading)[0].answer_text]
+        read = [next(reading).answers[0].answer_text]
         make_answer(form, key(2), text="corrected")
-        read += [row.answer_text for batch in reading for row in batch]
+        read += [row.answer_text for batch in reading for row in batch.answers]
 
         assert read == ["answer 0", "answer 1", "corrected"]
 

@@ -5,59 +5,59 @@ nobody. What is answered while an export runs is read at its end.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
-from sqlalchemy import BigInteger, Row, select, tuple_, type_coerce
+from sqlalchemy import BigInteger, bindparam, select, tuple_, type_coerce
 
-from webapp.database import db
+from webapp.database import db, rows
 from webapp.domain.responses import (
+    ANSWER_COLUMNS,
     SESSION_COLUMNS,
     Answer,
+    AnswerRow,
     ResponseSession,
     SessionAnswers,
     SessionRow,
     current_answers,
-    raw_column,
 )
 
-ANSWERS_IN_BATCH = 1000
+ANSWERS_IN_BATCH = 500
 PEOPLE_IN_BATCH = 100
 
-_COLUMNS = (
-    ResponseSession.id.label("session_id"),
-    raw_column(ResponseSession.status),
-    ResponseSession.responder_name,
-    raw_column(ResponseSession.created_at),
-    raw_column(ResponseSession.last_active_at),
-    ResponseSession.completed_stamp,
-    Answer.question_id,
-    Answer.question_text,
-    raw_column(Answer.question_kind),
-    Answer.parent_question_id,
-    Answer.id,
-    Answer.stamp,
-    raw_column(Answer.response_type),
-    Answer.answer_text,
+# Sessions are looked up once for each batch: a join would find the same one for every answer.
+_ANSWERS = (
+    select(*ANSWER_COLUMNS)
+    .where(
+        Answer.form_id == bindparam("form_id"),
+        Answer.stamp > bindparam("after"),
+        Answer.superseded.is_(False),
+    )
+    .order_by(Answer.stamp)
+    .limit(bindparam("most"))
 )
+_SESSIONS = select(*SESSION_COLUMNS).where(ResponseSession.id.in_(bindparam("ids", expanding=True)))
 
 
-def read_answers(form_id: str) -> Iterator[list[Row[Any]]]:
+class AnswerBatch(NamedTuple):
+    """Answers in the order of their stamps, and by id the sessions that they belong to."""
+
+    answers: list[AnswerRow]
+    people: dict[str, SessionRow]
+
+
+def read_answers(form_id: str) -> Iterator[AnswerBatch]:
     """Batches of all current answers with their sessions, in the order of their stamps.
 
     An answer corrected meanwhile comes again with its new words, at the end; none is missed.
     """
-    query = (
-        select(*_COLUMNS)
-        .join(ResponseSession, ResponseSession.id == Answer.session_id)
-        .where(Answer.form_id == form_id, Answer.superseded.is_(False))
-        .order_by(Answer.stamp)
-        .limit(ANSWERS_IN_BATCH)
-    )
     after = 0
-    while batch := list(db.session.execute(query.where(Answer.stamp > after))):
+    while found := rows(_ANSWERS, form_id=form_id, after=after, most=ANSWERS_IN_BATCH).all():
+        answers = list(map(AnswerRow._make, found))
+        session_ids = list({answer.session_id for answer in answers})
+        people = {row.id: SessionRow._make(row) for row in rows(_SESSIONS, ids=session_ids)}
         db.session.rollback()
-        yield batch
-        after = batch[-1].stamp
+        yield AnswerBatch([each for each in answers if each.session_id in people], people)
+        after = answers[-1].stamp
     db.session.rollback()
 
 
@@ -72,11 +72,11 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
     )
     after = (0, "")
     position = tuple_(began, ResponseSession.id)
-    while rows := list(db.session.execute(query.where(position > tuple_(*after)))):
-        people = {row.id: SessionAnswers(SessionRow._make(row)) for row in rows}
+    while found := list(db.session.execute(query.where(position > tuple_(*after)))):
+        people = {row.id: SessionAnswers(SessionRow._make(row)) for row in found}
         for answer in current_answers(people):
             people[answer.session_id].answers.append(answer)
         db.session.rollback()
         yield [person for person in people.values() if person.answers]
-        after = (rows[-1].created_at, rows[-1].id)
+        after = (found[-1].created_at, found[-1].id)
     db.session.rollback()

@@ -4,8 +4,6 @@ A file that cannot be finished ends without its end: the connection breaks, so t
 part for the whole.
 """
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -20,8 +18,8 @@ from sqlalchemy import Row
 
 from webapp.database import to_millis, utc_now
 from webapp.domain import forms
-from webapp.domain.exports import read_answers, read_people
-from webapp.domain.responses import ResponsePage, session_status
+from webapp.domain.exports import AnswerBatch, read_answers, read_people
+from webapp.domain.responses import AnswerRow, ResponsePage, SessionRow, session_status
 from webapp.pages.desk import creator_id, require_creator
 from webapp.serializers import form_responses, response_session
 from webapp.times import wire_time
@@ -30,6 +28,7 @@ from webapp.waiting import waiting
 bp = Blueprint("exports", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
 
+QUOTE = '"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
 CSV_COLUMNS = (
     "answered_at",
@@ -40,11 +39,11 @@ CSV_COLUMNS = (
     "finished_at",
     "question_number",
     "question",
+    "question_id",
+    "question_type",
+    "parent_question_id",
     "answer",
     "answer_type",
-    "question_type",
-    "question_id",
-    "parent_question_id",
     "answer_id",
 )
 # What a spreadsheet could take for a formula, behind anything that it would leave out.
@@ -89,36 +88,51 @@ def _file_names(title: str, kind: str) -> dict[str, str]:
 def _csv_chunks(form: Row[Any]) -> Iterator[bytes]:
     numbers = {question["id"]: at for at, question in enumerate(form.questions, start=1)}
     now = to_millis(utc_now())
-    yield BYTE_ORDER_MARK + _csv([CSV_COLUMNS])
+    yield BYTE_ORDER_MARK + f"{_cells(*CSV_COLUMNS)}\r\n".encode()
     for batch in read_answers(form.id):
-        yield _csv(_csv_row(row, numbers, now) for row in batch)
+        yield _csv_lines(batch, numbers, now).encode()
 
 
-def _csv(rows: Any) -> bytes:
-    """RFC 4180: every cell quoted, lines end with CRLF."""
-    text = io.StringIO(newline="")
-    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerows(rows)
-    return text.getvalue().encode()
+def _csv_lines(batch: AnswerBatch, numbers: dict[str, int], now_millis: int) -> str:
+    """The lines of a batch; what they have in common is put into words once, for speed."""
+    people = {key: _person_cells(person, now_millis) for key, person in batch.people.items()}
+    questions: dict[tuple[str, str], str] = {}
+    lines = []
+    for answer in batch.answers:
+        asked = (answer.question_id, answer.question_text)
+        if asked not in questions:
+            questions[asked] = _question_cells(answer, numbers)
+        given = _cells(cell(answer.answer_text), answer.response_type, answer.id)
+        person = people[answer.session_id]
+        lines.append(f'"{wire_time(answer.stamp)}",{person},{questions[asked]},{given}\r\n')
+    return "".join(lines)
 
 
-def _csv_row(row: Any, numbers: dict[str, int], now_millis: int) -> tuple[Any, ...]:
-    completed = row.completed_stamp
-    return (
-        wire_time(row.stamp),
-        row.session_id,
-        cell(row.responder_name or ""),
-        session_status(row, now_millis).value,
-        wire_time(row.created_at),
+def _person_cells(person: SessionRow, now_millis: int) -> str:
+    completed = person.completed_stamp
+    return _cells(
+        person.id,
+        cell(person.responder_name or ""),
+        session_status(person, now_millis),
+        wire_time(person.created_at),
         wire_time(completed) if completed else "",
-        numbers.get(row.parent_question_id or row.question_id, ""),
-        cell(row.question_text),
-        cell(row.answer_text),
-        row.response_type,
-        row.question_kind,
-        cell(row.question_id),
-        cell(row.parent_question_id or ""),
-        row.id,
     )
+
+
+def _question_cells(answer: AnswerRow, numbers: dict[str, int]) -> str:
+    number = numbers.get(answer.parent_question_id or answer.question_id, "")
+    return _cells(
+        str(number),
+        cell(answer.question_text),
+        cell(answer.question_id),
+        answer.question_kind,
+        cell(answer.parent_question_id or ""),
+    )
+
+
+def _cells(*texts: str) -> str:
+    """RFC 4180: every cell quoted, quotes doubled."""
+    return ",".join([f'"{text.replace(QUOTE, QUOTE * 2)}"' for text in texts])
 
 
 def cell(text: str) -> str:

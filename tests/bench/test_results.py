@@ -1,0 +1,181 @@
+"""Figures of the results page and of the exports, against less stored and a plain cursor loop."""
+
+import csv
+import http.client
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from tests.bench.figures import Requests, Side, Table, compare, machine
+from tests.bench.load import request
+from tests.bench.servers import answers, end, resident_mib, running, start
+from tests.bulk import analyze, store_answers
+from tests.databases import both_databases
+from tests.factories import make_form
+from tests.pages.creator import creator
+from tests.services import wait_until
+from webapp.config import Settings
+from webapp.database import db
+from webapp.domain.accounts import Account
+
+pytestmark = [pytest.mark.bench, both_databases]
+TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]
+HOST = "127.0.0.1:8000"  # of the public address
+PAGES = 20  # of one connection in one round
+CONNECTIONS = 4
+MANY = 1_000_000
+JOINED = """
+SELECT a.stamp, s.id, s.responder_name, s.status, s.created_at, s.completed_stamp, a.question_id,
+  a.question_text, a.question_kind, a.parent_question_id, a.answer_text, a.response_type, a.id
+FROM answers a JOIN response_sessions s ON s.id = a.session_id
+WHERE a.form_id = :form AND NOT a.superseded ORDER BY a.stamp
+"""
+
+
+@pytest.fixture
+def cookies(app: Flask, account: Account) -> str:
+    """The header that signs in as the account."""
+    kept = creator(app, account).client._cookies.values()
+    return "Cookie: " + "; ".join(f"{cookie.key}={cookie.value}" for cookie in kept)
+
+
+def name_of(settings: Settings) -> str:
+    return "SQLite" if settings.database_url.startswith("sqlite") else "PostgreSQL"
+
+
+def form_with(app: Flask, account: Account, stored: int) -> str:
+    """The id of a form that holds so many answers."""
+    with app.app_context():
+        form = make_form(account.id, questions=TEN)
+        store_answers(form.id, stored)
+        analyze()
+        return str(form.id)
+
+
+@pytest.mark.parametrize("view", ["", "/people"], ids=["by question", "by person"])
+def test_results_page(
+    app: Flask, settings: Settings, account: Account, cookies: str, view: str
+) -> None:
+    few, many = (form_with(app, account, stored) for stored in (1_000, 100_000))
+
+    def pages(form_id: str) -> Callable[[], Requests]:
+        one = request("GET", f"/forms/{form_id}{view}", cookies, host=HOST)
+        return lambda: [[one] * PAGES] * CONNECTIONS
+
+    with running("askback", 1, settings) as ports:
+        pair = compare(Side(ports, pages(few)), Side(ports, pages(many)), rounds=20)
+
+    name = f"results page{view}, 100,000 answers stored to 1,000"
+    Table(name_of(settings)).add_pair(name, pair, "85–115 %")
+
+
+@dataclass
+class Download:
+    """One file as it arrived: seconds to the first byte and to the last, MiB added meanwhile."""
+
+    first: float
+    whole: float
+    added_mib: float
+
+
+@pytest.mark.timeout(3600)
+def test_csv(app: Flask, settings: Settings, account: Account, cookies: str) -> None:
+    small, form_id = (form_with(app, account, stored) for stored in (20_000, MANY))
+    process, port = start("serve", "askback", settings)
+    try:
+        wait_until(lambda: answers(port), "starting askback")
+        download(port, process.pid, small, cookies)
+        runs = [
+            (plain_loop(app, form_id), download(port, process.pid, form_id, cookies))
+            for _ in range(3)
+        ]
+    finally:
+        end(process)
+
+    with app.app_context():
+        print(f"\n{machine(settings.data_folder)}")
+    table = Table(name_of(settings))
+    ratio = median(loop / exported.whole for loop, exported in runs)
+    rates = f"{MANY / runs[-1][1].whole:.0f} rows/s, loop {MANY / runs[-1][0]:.0f} rows/s"
+    table.add("CSV of 1,000,000 answers to a cursor loop", f"{100 * ratio:.0f} %", "≥ 70 %", rates)
+    first = median(exported.first for _, exported in runs)
+    table.add("first byte of it", f"{1000 * first:.0f} ms", "< 200 ms", "")
+    added = max(exported.added_mib for _, exported in runs)
+    table.add("memory added by it", f"{added:.1f} MiB", "< 16 MiB", "")
+
+
+def download(port: int, process_id: int, form_id: str, cookies: str) -> Download:
+    name, _, value = cookies.partition(": ")
+    with (
+        watched(process_id) as sizes,
+        closing(http.client.HTTPConnection("127.0.0.1", port, timeout=600)) as connection,
+    ):
+        began = time.perf_counter()
+        connection.request(
+            "GET", f"/forms/{form_id}/export.csv", headers={name: value, "Host": HOST}
+        )
+        response = connection.getresponse()
+        assert response.status == 200
+        response.read(1)
+        first = time.perf_counter() - began
+        while response.read(1 << 18):
+            pass
+        whole = time.perf_counter() - began
+    return Download(first, whole, max(sizes) - sizes[0])
+
+
+@contextmanager
+def watched(process_id: int) -> Iterator[list[float]]:
+    """MiB of memory of a process, at first and ten times a second."""
+    sizes, done = [resident_mib(process_id)], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.1):
+            sizes.append(resident_mib(process_id))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield sizes
+    finally:
+        done.set()
+        thread.join()
+
+
+class Nowhere:
+    """A file that forgets."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def plain_loop(app: Flask, form_id: str) -> float:
+    """Seconds of the shortest program: one statement, one cursor, one row after the other."""
+    writer = csv.writer(Nowhere(), quoting=csv.QUOTE_ALL)
+    with app.app_context(), db.engine.connect() as connection:
+        statement = text(JOINED).bindparams(form=form_id)
+        literal = {"literal_binds": True}
+        with closing(streaming(connection.connection)) as cursor:
+            began = time.perf_counter()
+            cursor.execute(str(statement.compile(db.engine, compile_kwargs=literal)))
+            written = sum(1 for row in cursor if writer.writerow(row))
+            took = time.perf_counter() - began
+    assert written == MANY
+    return took
+
+
+def streaming(connection: Any) -> Any:
+    """A cursor that does not fetch everything first; on PostgreSQL that takes a named one."""
+    if db.engine.dialect.name == "sqlite":
+        return connection.cursor()
+    cursor = connection.cursor("loop")
+    cursor.itersize = 1000
+    return cursor
