@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import func, select
 
 from tests.browser.respondent import Link, asked, finish, give, press
-from tests.browsing import window
+from tests.browsing import look, sideways, violations, window
 from webapp.database import db, utc_now
 from webapp.domain.forms import close_form
 from webapp.domain.responses import ResponseSession
@@ -174,6 +174,8 @@ def test_a_form_that_closes_gives_the_unsent_words_back(page: Page, link: Link) 
 
     expect(page.get_by_role("heading", level=1)).to_have_text("This one has closed.")
     expect(page.get_by_label("Your unsent words")).to_have_value("Too late")
+    look(page, width=320)
+    assert violations(page) + sideways(page) == []
 
 
 def test_two_tabs_each_keep_their_own_answers(page: Page, link: Link) -> None:

@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.respondent import Link, asked, finish, give, press
-from tests.browsing import watch, window
+from tests.browsing import look, sideways, violations, watch, window
+from tests.pages.respondent import storage_away
 from tests.programs import CHROMIUM_ARGS
 
 
@@ -110,6 +111,31 @@ def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
 
     asked(troubled, 2)
     assert (link.sessions(), link.texts()) == (1, ["Me"])
+
+
+def _nothing(route: Any) -> None:
+    """A script that does nothing, so that forms are sent by the browser itself."""
+    route.fulfill(body="", content_type="text/javascript")
+
+
+def test_without_scripts_a_failing_storage_hands_the_words_back(
+    browser: Browser, link: Link
+) -> None:
+    with window(browser, link.address, refused=[503]) as page:
+        page.route(re.compile(r"/js/(slip|htmx)\.js$"), _nothing)
+        page.goto(link.path)
+        with storage_away(link.app):
+            give(page, "A long story")
+            heading = page.get_by_role("heading", level=1)
+            expect(heading).to_have_text("Not saved, but your text is still here.")
+        expect(page.get_by_label("Your words")).to_have_value("A long story")
+        look(page, width=320)
+        assert violations(page) + sideways(page) == []
+
+        press(page, "Try again")
+
+        asked(page, 2)
+    assert link.texts() == ["A long story"]
 
 
 # --- a browser that refuses cookies ---
