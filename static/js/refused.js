@@ -7,12 +7,16 @@ function say(...nodes) {
   slot.hidden = false;
 }
 
+// a look for news that failed: nobody asked for it, and it asks again
+const quiet = ({ requestConfig }) => requestConfig.elt.matches("[data-quiet]");
+
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (quiet(detail)) return;
   if (detail.shouldSwap) {
     slot.hidden = true;
     return;
   }
-  if (detail.xhr.status < 400 || detail.elt.matches("[data-quiet]")) return;
+  if (detail.xhr.status < 400) return;
   detail.shouldSwap = true;
   detail.isError = false;
   detail.target = slot;
@@ -21,6 +25,14 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
 });
 
 document.addEventListener("htmx:sendError", ({ detail }) => {
-  if (detail.elt.matches("[data-quiet]")) return; // nobody asked for it, and it asks again
+  if (quiet(detail)) return;
   say(document.getElementById("unreachable").content.cloneNode(true));
+});
+
+// the creator has signed in again, in another tab: this page goes on with the key of that session
+document.addEventListener("askback:token", ({ target, detail }) => {
+  for (const field of document.querySelectorAll('input[name="csrf_token"]')) {
+    field.value = detail.token;
+  }
+  if (target.matches(".editor, .options")) htmx.trigger(target, "submit");
 });

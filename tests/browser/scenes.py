@@ -263,7 +263,6 @@ CREATOR = [
         ("history", at("{cafe.rota}/history"), 0),
         ("inbox-discarded", put_away, 0),
         ("new", at("/drafts/new"), 0),
-        ("new-written", begun, 0),
         ("tidy", at("/drafts/tidy"), 0),
         ("discard", at("{cafe.german}/discard"), 0),
         ("confirm", at("{cafe.rota}/confirm"), 0),

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.cafe import write
+from tests.browser.cafe import EMAIL, PASSWORD, write
 from tests.browser.conftest import Place
 from tests.browser.words import ROTA
 from tests.browsing import window
@@ -331,3 +331,27 @@ def test_a_change_of_an_agent_is_put_back_in_place(place: Place, desk: Desk, dra
         expect(page.get_by_role("heading", level=1)).to_have_text("Before anybody looked")
         expect(page.get_by_role("heading", name="1 change since you looked")).to_be_visible()
     assert stored(place, draft).goal == "From the agent"
+
+
+def test_words_survive_a_session_that_ended(place: Place, draft: Draft) -> None:
+    # not a quiet window: the refusals are part of the story
+    options = {"base_url": place.address, "storage_state": place.signed_in}
+    with place.browser.new_context(**options) as context:
+        page = context.new_page()
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit goal").click()
+        page.get_by_role("textbox", name="Goal").fill("Written overnight")
+        context.clear_cookies()
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
+        with context.expect_page() as door:
+            page.get_by_role("link", name="Sign in").click()
+        door.value.get_by_label("E-mail").fill(EMAIL)
+        door.value.get_by_label("Password").fill(PASSWORD)
+        door.value.get_by_role("button", name="Sign in").click()
+        door.value.wait_for_url("**/drafts")
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        saved(page, 2)
+
+        expect(page.locator("#trouble")).to_be_hidden()
+    assert stored(place, draft).goal == "Written overnight"

@@ -1,5 +1,6 @@
 """The inbox: what is new in it, forms written by hand, drafts put away and taken back."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.databases import both_databases
-from tests.pages.creator import Creator, alone, hidden
+from tests.pages.creator import HTMX, ORIGIN, Creator, alone, hidden
 from tests.pages.test_drafts import HOSTILE, by_agent, seen, stored, written
 from webapp.database import db, from_millis, utc_now
 from webapp.domain import discarding, drafts, publishing
@@ -181,3 +182,40 @@ def test_after_a_day_a_discarded_draft_is_purged(app: Flask, ann: Creator) -> No
 
     assert (taken, purged) == (0, 1)
     assert left == {young.id}
+
+
+def test_a_session_that_ended_takes_no_words_with_it(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    gone = app.test_client()
+    path, typed = f"/drafts/{draft.id}/goal", {"text": "Typed <b>", "hint": "", "revision": 1}
+
+    plain = gone.post(path, base_url=ORIGIN, data=typed, headers={"Origin": ORIGIN})
+    foreign = gone.post(
+        path, base_url=ORIGIN, data=typed, headers={"Origin": "https://evil.example"}
+    )
+    swapped = gone.post(path, base_url=ORIGIN, data=typed, headers={"Origin": ORIGIN} | HTMX)
+
+    assert plain.status_code == 400
+    assert "Typed &lt;b&gt;" in plain.text
+    assert "Typed" not in foreign.text
+    assert swapped.status_code == 401
+    assert 'href="/login" target="_blank"' in swapped.text
+
+
+def test_a_page_open_from_before_gets_the_key_of_the_new_session(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    ann.token = "of-another-session"
+
+    refused = ann.post(f"/drafts/{draft.id}/goal", htmx=True, text="Kept", revision=1)
+    ann.token = json.loads(refused.headers["HX-Trigger"])["askback:token"]["token"]
+    ann.post(f"/drafts/{draft.id}/goal", htmx=True, text="Kept", revision=1)
+
+    assert refused.status_code == 400
+    assert stored(app, draft).goal == "Kept"
+
+
+def test_a_look_for_news_without_a_session_is_a_note_not_the_door(app: Flask, ann: Creator) -> None:
+    response = app.test_client().get("/drafts?v=x", base_url=ORIGIN, headers=HTMX)
+
+    assert response.status_code == 401
+    assert "<html" not in response.text

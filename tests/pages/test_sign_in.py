@@ -203,10 +203,11 @@ def test_a_stranger_comes_back_to_the_page_they_wanted(
     assert client.post(asked.location, data=form).location == "/connections?a=b"
 
 
-def test_htmx_is_sent_to_the_whole_sign_in_page(client: FlaskClient) -> None:
+def test_htmx_gets_a_note_for_the_page_that_is_open(client: FlaskClient) -> None:
     response = client.get("/connections", headers={"HX-Request": "true"})
 
-    assert response.headers["HX-Redirect"].startswith("/login?next=")
+    assert response.status_code == 401
+    assert "You are signed out." in response.text
 
 
 def test_somebody_signed_in_skips_the_form(creator: Account, client: FlaskClient) -> None:

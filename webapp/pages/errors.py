@@ -1,15 +1,18 @@
 """What went wrong, as a page or as a note inside one: what happened, what is safe, what to do."""
 
+import json
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
-from flask import Flask, Response, current_app
+from flask import Flask, Response, current_app, request
 from flask_babel import lazy_gettext as _
 from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
-from flask_wtf.csrf import CSRFError
+from flask_login import current_user
+from flask_wtf.csrf import CSRFError, generate_csrf
 from werkzeug.exceptions import HTTPException
 
+from webapp import security
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
 from webapp.pages.fragments import VARIES_BY, wants_fragment
@@ -34,6 +37,10 @@ GONE = Problem(
 STALE_PAGE = Problem(
     _("This page was open for too long."),
     _("Nothing was changed. Go back, reload the page and do it once more."),
+)
+SIGNED_IN_AGAIN = Problem(
+    _("You have signed in again since this page was opened."),
+    _("Nothing is lost. Do it once more."),
 )
 PROBLEMS = {
     HTTPStatus.BAD_REQUEST: Problem(
@@ -88,8 +95,26 @@ def outcome(error: Outcome) -> Response:
 
 
 def stale_page(_error: CSRFError) -> Response:
-    """The form's token is missing, foreign or expired."""
-    return problem(STALE_PAGE, HTTPStatus.BAD_REQUEST)
+    """The form's token is missing, foreign or expired; what was typed is not lost with it.
+
+    A page that was open while its creator signed in again gets the token of the new session.
+    """
+    if not wants_fragment():
+        kept = _typed() if security.is_same_origin() else ""
+        return problem(STALE_PAGE, HTTPStatus.BAD_REQUEST, kept=kept)
+    if not current_user.is_authenticated:
+        return signed_out()
+    response = problem(SIGNED_IN_AGAIN, HTTPStatus.BAD_REQUEST)
+    response.headers["HX-Trigger"] = json.dumps({"askback:token": {"token": generate_csrf()}})
+    return response
+
+
+def signed_out() -> Response:
+    """For htmx only: a note inside the open page, which keeps all that is typed there."""
+    body = current_app.jinja_env.get_template("errors/_signed_out.html").render()
+    response = Response(body, HTTPStatus.UNAUTHORIZED)
+    response.vary.update(VARIES_BY)
+    return response
 
 
 def http_problem(error: HTTPException) -> Response:
@@ -105,11 +130,19 @@ def http_problem(error: HTTPException) -> Response:
     return response
 
 
-def problem(what: Problem, status: HTTPStatus) -> Response:
-    """A page of its own, or a note for htmx to put where the answer would have stood."""
+def problem(what: Problem, status: HTTPStatus, *, kept: str = "") -> Response:
+    """A page of its own, or a note for htmx to put where the answer would have stood.
+
+    kept  words that were posted and not saved, for their writer to copy
+    """
     name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
     # without context processors: they ask the database who is signed in, and it may be down
-    body = current_app.jinja_env.get_template(name).render(problem=what)
+    body = current_app.jinja_env.get_template(name).render(problem=what, kept=kept)
     response = Response(body, status)
     response.vary.update(VARIES_BY)
     return response
+
+
+def _typed() -> str:
+    """The words of the creator's editors."""
+    return "\n\n".join(filter(None, (request.form.get(name) for name in ("text", "hint"))))

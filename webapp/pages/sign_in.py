@@ -18,8 +18,8 @@ from webapp.domain.accounts import Account
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.limits import EMAIL_MAX_CHARS
 from webapp.extensions import client_network, limiter, login
-from webapp.pages.errors import Problem, problem
-from webapp.pages.fragments import go_to
+from webapp.pages.errors import Problem, problem, signed_out
+from webapp.pages.fragments import go_to, wants_fragment
 
 HOME = "/drafts"
 SESSION_LIFETIME = timedelta(days=30)  # our choice
@@ -57,7 +57,9 @@ def find_session_account(session_id: str) -> Account | None:
 
 @login.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> Response:
-    """To the sign-in page, which remembers where the person was going."""
+    """To the sign-in page, which remembers where the person was going; a note for htmx."""
+    if wants_fragment():
+        return signed_out()
     going = request.full_path.removesuffix("?")
     remembered = request.method == "GET" or request.endpoint == "consent.decide"
     return go_to(f"/login?next={_serializer().dumps(going)}" if remembered else "/login")
