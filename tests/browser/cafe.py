@@ -16,6 +16,7 @@ from tests.browser.words import (
     GERMAN,
     GOODBYE,
     MINUTES,
+    NEWCOMER,
     NO_TITLE,
     PASSWORD,
     PRICE,
@@ -30,8 +31,9 @@ from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.passwords import password_hash
-from webapp.domain.terms import ClientKind, Scope
+from webapp.domain.terms import ClientKind, RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.tokens import revoke_grant
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def open_cafe() -> Cafe:
     price = published(account_id, PRICE, claude, now - timedelta(days=12))
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
     asked = published_elsewhere(claude, now - timedelta(days=2))
+    arrive(now)
     return Cafe(
         account_id=account_id,
         rota=f"/drafts/{written_and_changed(account_id, claude, now).id}",
@@ -95,6 +98,13 @@ def creator(email: str, now: datetime) -> str:
         email=email, name="Ann Lindqvist", password_hash=password_hash(PASSWORD), created_at=now
     )
     return account.id
+
+
+def arrive(now: datetime) -> None:
+    """A creator who has nothing yet but a bad start: somebody copied the key of their agent."""
+    grant_id = connect(creator(NEWCOMER, now), "cursor", "Cursor", [*Scope], now)
+    revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
+    db.session.commit()
 
 
 def published_elsewhere(author: str, now: datetime) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.browser.cafe import Cafe
-from tests.browser.words import ANSWERS
+from tests.browser.words import ANSWERS, NEWCOMER, PASSWORD
 
 Steps = Callable[[Page, Cafe], Any]
 
@@ -239,6 +239,20 @@ def short_password(page: Page, cafe: Cafe) -> None:
     page.locator(".field__error").wait_for()
 
 
+def newcomer(path: str) -> Steps:
+    """A page of somebody who has nothing yet."""
+
+    def show(page: Page, _cafe: Cafe) -> None:
+        page.goto("/login")
+        page.get_by_label("E-mail").fill(NEWCOMER)
+        page.get_by_label("Password").fill(PASSWORD)
+        press(page, "Sign in")
+        page.wait_for_url("**/drafts")
+        page.goto(path)
+
+    return show
+
+
 DOOR = [
     Scene("sign-in", at("/login")),
     Scene("sign-in-wrong", wrong_password, refused=422),
@@ -246,6 +260,9 @@ DOOR = [
     Scene("join-refused", short_password, refused=422),
     Scene("docs-errors", at("/docs/errors")),
     Scene("account-deleted", at("/account/deleted")),
+    Scene("inbox-empty", newcomer("/drafts")),
+    Scene("forms-empty", newcomer("/forms")),
+    Scene("connections-empty", newcomer("/connections")),
     Scene("join-gone", at("/join/used-up"), refused=410),
 ]
 CREATOR = [

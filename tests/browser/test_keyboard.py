@@ -5,9 +5,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.cafe import ASKING, EMAIL, PASSWORD, write
+from tests.browser.cafe import write
 from tests.browser.conftest import Place
-from tests.browser.words import ANSWERS, GOODBYE
+from tests.browser.words import ANSWERS, ASKING, EMAIL, GOODBYE, PASSWORD
 from tests.browsing import press_until, window
 from tests.oauth.flow import register
 from webapp.database import utc_now

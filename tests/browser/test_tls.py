@@ -17,8 +17,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 from urllib3 import BaseHTTPResponse, HTTPSConnectionPool
 
-from tests.browser.cafe import EMAIL, PASSWORD, Cafe, open_cafe
+from tests.browser.cafe import Cafe, open_cafe
 from tests.browser.conftest import sign_in
+from tests.browser.words import EMAIL, PASSWORD
 from tests.browsing import window
 from tests.oauth.flow import bearer
 from tests.programs import CHROMIUM_ARGS

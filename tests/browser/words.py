@@ -3,6 +3,7 @@
 from typing import Any
 
 EMAIL = "ann@fernhill.example"
+NEWCOMER = "newcomer@fernhill.example"
 PASSWORD = "a rota by the fridge"
 CLAUDE = "claude"
 ASKING = {

@@ -26,6 +26,7 @@ def full(app: Flask) -> Account:
     browser = app.test_client()
     with app.app_context():
         account = make_account(email=EMAIL)
+    with app.app_context():
         accounts.make_invite(email=EMAIL, now=utc_now())
         fill(account.id)
     enter(browser, account)
