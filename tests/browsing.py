@@ -50,7 +50,10 @@ def window(
     """
     width = options.pop("width", 1280)
     context = browser.new_context(
-        base_url=address, viewport={"width": width, "height": HEIGHT}, **options
+        base_url=address,
+        viewport={"width": width, "height": HEIGHT},
+        ignore_https_errors=True,  # certificates of tests are signed by nobody it knows
+        **options,
     )
     complaints = watch(context, [address, *others], refused)
     try:

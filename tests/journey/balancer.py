@@ -1,4 +1,4 @@
-"""One address in front of several processes: each connection goes to the next of them."""
+"""One port in front of several processes: each connection goes to the next of them."""
 
 import itertools
 import socket
@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def balancing(ports: Sequence[int]) -> Iterator[str]:
-    """The address while it serves; connections are passed on as they are."""
+def balancing(ports: Sequence[int]) -> Iterator[int]:
+    """The port while it serves; connections are passed on as they are."""
     turns = itertools.cycle(ports)
 
     class Connection(socketserver.BaseRequestHandler):
@@ -24,7 +24,7 @@ def balancing(ports: Sequence[int]) -> Iterator[str]:
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        yield server.server_address[1]
         server.shutdown()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.command import PROGRAM, ROOT, askback, environment
 from tests.journey.balancer import balancing
 from tests.services import free_port, wait_until
+from tests.tls import Authority, ending_tls
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,19 @@ def embedded(folder: Path) -> Iterator[Installation]:
 
 
 @contextmanager
-def production(folder: Path, database_url: str, redis_url: str) -> Iterator[Installation]:
-    """Two `askback web` behind one address, on PostgreSQL and Redis."""
+def production(
+    folder: Path, authority: Authority, database_url: str, redis_url: str
+) -> Iterator[Installation]:
+    """Two `askback web` on PostgreSQL and Redis, behind one https address."""
     backends = [free_port(), free_port()]
     with ExitStack() as stack:
-        url = stack.enter_context(balancing(backends))
+        balancer = stack.enter_context(balancing(backends))
+        url = f"https://127.0.0.1:{stack.enter_context(ending_tls(authority, balancer))}"
         variables = {
             "PUBLIC_URL": url,
             "DATABASE_URL": database_url,
             "REDIS_URL": redis_url,
+            "TRUSTED_PROXY": "127.0.0.1",
             "SECRET_KEY": "the-same-random-words-for-both-processes-0123456789",
         }
         migrated = askback("migrate", **variables)

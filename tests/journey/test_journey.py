@@ -39,6 +39,7 @@ def test_an_agent_gets_every_answer_once(
     with callback() as back, window(browser, installation.url, others=[back]) as creator:
         people.sign_up(creator, installation.link, photograph)
         people.sign_out_and_in(creator, photograph)
+        assert_kept_from_others(creator)
         agent = connected(creator, installation, back, photograph)
         draft = written(agent)
         people.review_and_edit(creator, f"/drafts/{draft['draftId']}", photograph)
@@ -55,6 +56,14 @@ def test_an_agent_gets_every_answer_once(
         assert follower.completed == ["ليلى", "Sam Okafor"]
         seen = people.look_at_results(creator, form["formId"], photograph)
         assert [words for words in [*SAM, *LEILA, "Sam Okafor", "ليلى"] if words not in seen] == []
+
+
+def assert_kept_from_others(page: Page) -> None:
+    """The session is out of reach for scripts and other sites; over https it is for this host."""
+    secure = page.url.startswith("https:")
+    cookie = page.context.cookies()[0]
+    assert cookie["name"] == ("__Host-askback_session" if secure else "askback_session")
+    assert (cookie["secure"], cookie["httpOnly"], cookie["sameSite"]) == (secure, True, "Lax")
 
 
 def connected(page: Page, installation: Installation, back: str, camera: people.Camera) -> Agent:
