@@ -427,3 +427,23 @@ def test_a_published_draft_leads_to_its_form(app: Flask, ann: Creator) -> None:
 def test_the_start_leads_to_the_desk_or_to_the_door(app: Flask, ann: Creator) -> None:
     assert ann.page("/").location == "/drafts"
     assert app.test_client().get("/").location == "/login"
+
+
+def test_a_deep_dive_without_context_is_told_at_once(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    chosen = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)
+    ann.post(f"/drafts/{draft.id}/context", text="Two cafés left", revision=2)
+
+    assert "Add private context" in chosen.text
+    assert "Add private context" not in ann.page(f"/drafts/{draft.id}").text
+
+
+@pytest.mark.parametrize("path", ["", "/confirm"])
+def test_pages_promise_no_follow_ups_and_no_recording(app: Flask, ann: Creator, path: str) -> None:
+    draft = written(app, ann, followUpMode="deep_dive", context="Known")
+
+    words = alone(ann.page(f"/drafts/{draft.id}{path}").text)
+
+    assert "This server asks no" in words
+    assert "People type their answers." in words or "By typing:" in words

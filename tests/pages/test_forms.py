@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 
 from tests.factories import make_draft, make_form, make_response
 from tests.pages.creator import ORIGIN, Creator, alone
@@ -67,7 +68,42 @@ def test_the_settings_show_what_was_published(ann: Creator, form: Any) -> None:
     assert "at most 2" in words
 
 
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG\r\n\x1a\n")], ids=["svg", "png"]
+)
+def test_the_code_is_a_file_to_print(ann: Creator, form: Any, kind: str, begins: bytes) -> None:
+    response = ann.page(f"/forms/{form.id}/code.{kind}")
+
+    assert response.data.startswith(begins)
+    assert response.headers["Content-Disposition"].startswith("attachment; filename=askback-frm_")
+    assert ann.page(f"/forms/{form.id}/code.gif").status_code == 404
+
+
+def test_the_card_of_the_share_page_is_what_a_chat_gets(
+    ann: Creator, form: Any, client: FlaskClient
+) -> None:
+    card = alone(ann.page(f"/forms/{form.id}/share").text)
+    public = client.get(f"/r/{form.share_token}", base_url=ORIGIN).text
+
+    assert "2 questions, about 3 minutes" in card
+    assert '<meta property="og:description" content="2 questions, about 3 minutes">' in public
+    assert f'<meta property="og:title" content="{form.title}">' in public
+
+
+def test_a_mail_carries_the_link_and_no_markup(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, title='Rota & "co" <b>?body=x')
+
+    page = ann.page(f"/forms/{form.id}/share").text
+
+    mail = page.partition('href="mailto:')[2].partition('"')[0]
+    assert mail.startswith("?subject=Rota%20%26%20%22co%22%20%3Cb%3E%3Fbody%3Dx&amp;body=")
+    assert form.share_token in mail
+
+
 FORM_PAGES = [
+    "/code.svg",
+    "/code.png",
     "",
     "/settings",
     "/share",

@@ -1,10 +1,11 @@
 """What templates can call beside gettext: times, counts in words, tally strokes."""
 
 from datetime import UTC, date, datetime, timedelta
+from math import ceil
 from typing import Any, NamedTuple
 
 from flask import Flask
-from flask_babel import format_date, format_datetime, format_decimal, format_time, gettext
+from flask_babel import format_date, format_datetime, format_decimal, format_time, gettext, ngettext
 from markupsafe import Markup
 
 from webapp.database import from_millis
@@ -25,6 +26,7 @@ NUMBERS = (
     "Nine",
     "Ten",
 )
+MINUTES_EACH = 1.25  # our choice: a few typed sentences for each question
 STROKE_STEP = 10.5
 AFTER_FIFTH = 14
 
@@ -45,6 +47,7 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(from_millis, "from_millis")
     app.add_template_filter(session_status, "status_at")
     app.add_template_filter(in_words, "in_words")
+    app.add_template_filter(asked_of, "asked_of")
     app.add_template_filter(figure, "figure")
     app.add_template_filter(short_day, "short_day")
     app.add_template_global(tally_of, "tally_of")
@@ -88,6 +91,14 @@ def short_day(day: date) -> str:
 def in_words(count: int) -> str:
     """A number that begins a sentence: words up to ten, then figures."""
     return NUMBERS[count] if 0 <= count < len(NUMBERS) else str(count)
+
+
+def asked_of(questions: int) -> str:
+    """What is asked of somebody who opens a link: questions, and minutes as people type."""
+    minutes = ceil(questions * MINUTES_EACH)
+    count = ngettext("%(num)s question", "%(num)s questions", questions)
+    time = ngettext("about %(num)s minute", "about %(num)s minutes", minutes)
+    return f"{count}, {time}"
 
 
 def tally_of(total: int) -> Tally:

@@ -1,9 +1,13 @@
 """Published forms: the list, the link of one, closing and opening it again."""
 
+from io import BytesIO
+from urllib.parse import urlsplit
+
 import segno
-from flask import Blueprint, render_template, url_for
+from flask import Blueprint, Response, render_template, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
+from segno import QRCode
 
 from webapp.config import settings
 from webapp.database import utc_now
@@ -12,6 +16,11 @@ from webapp.domain.terms import FormStatus
 from webapp.pages.desk import creator_id, require_creator
 from webapp.pages.fragments import go_to
 from webapp.serializers import share_url
+
+CODE_INK = "#10241c"
+CODE_SCALE = 12  # pixels of one module: sharp on paper
+CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
+CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 
 bp = Blueprint("forms", __name__, url_prefix="/forms")
 bp.before_request(require_creator)
@@ -33,7 +42,25 @@ def share(form_id: str) -> ResponseReturnValue:
     """The link of a form, to copy or to scan."""
     form = forms.get_form(creator_id(), form_id)
     address = share_url(settings().public_url, form.share_token)
-    return render_template("forms/share.html", form=form, share_url=address, qr=_qr(address))
+    return render_template(
+        "forms/share.html",
+        form=form,
+        share_url=address,
+        host=urlsplit(address).netloc,
+        qr=_drawn(_code(address)),
+    )
+
+
+@bp.get("/<form_id>/code.<any(svg, png):kind>")
+def download_code(form_id: str, kind: str) -> ResponseReturnValue:
+    """The code of the link as a file, for print."""
+    form = forms.get_form(creator_id(), form_id)
+    body = BytesIO()
+    code = _code(share_url(settings().public_url, form.share_token))
+    code.save(body, kind=kind, scale=CODE_SCALE, border=CODE_BORDER, dark=CODE_INK)
+    response = Response(body.getvalue(), mimetype=CODE_TYPES[kind])
+    response.headers.set("Content-Disposition", "attachment", filename=f"askback-{form_id}.{kind}")
+    return response
 
 
 @bp.post("/<form_id>/close")
@@ -50,8 +77,11 @@ def reopen(form_id: str) -> ResponseReturnValue:
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
-def _qr(address: str) -> Markup:
-    """The code of an address as SVG, dark on white in both colour schemes."""
-    code = segno.make(address, error="m", micro=False)
-    drawn = code.svg_inline(omitsize=True, border=2, dark="#10241c", svgclass=None, lineclass=None)
-    return Markup(drawn)  # noqa: S704  # drawn by segno from numbers, holds no text
+def _code(address: str) -> QRCode:
+    return segno.make(address, error="m", micro=False)
+
+
+def _drawn(code: QRCode) -> Markup:
+    """Dark on white in both colour schemes."""
+    svg = code.svg_inline(omitsize=True, border=2, dark=CODE_INK, svgclass=None, lineclass=None)
+    return Markup(svg)  # noqa: S704  # drawn by segno from numbers, holds no text
