@@ -1,6 +1,7 @@
 // Creator pages: each behaviour is one file, attached by attribute and usable after every swap.
 import "./keys.js";
 import "./copy.js";
+import "./sortable.js";
 import "./share.js";
 import "./refused.js";
 import "./revision.js";

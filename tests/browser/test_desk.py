@@ -355,3 +355,38 @@ def test_words_survive_a_session_that_ended(place: Place, draft: Draft) -> None:
 
         expect(page.locator("#trouble")).to_be_hidden()
     assert stored(place, draft).goal == "Written overnight"
+
+
+def order(place: Place, draft: Draft) -> list[int]:
+    """The first places of the questions, as they stand now."""
+    ids = [question["id"] for question in draft.questions]
+    return [ids.index(question["id"]) for question in stored(place, draft).questions]
+
+
+def test_dragging_and_keys_and_buttons_give_the_same_order(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit question 3").focus()
+        page.keyboard.press("Alt+ArrowUp")
+        saved(page, 2)
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+        by_keys = order(place, draft)
+        page.get_by_role("button", name="Undo").click()
+        saved(page, 3)
+        page.get_by_role("button", name="Move question 3 up").click()
+        saved(page, 4)
+        by_button = order(place, draft)
+        page.get_by_role("button", name="Undo").click()
+        saved(page, 5)
+        grip = page.locator("[data-grip]").nth(2)
+        target = page.locator("#question-list > li").nth(1).bounding_box()
+        grip.hover()
+        page.mouse.down()
+        page.mouse.move(target["x"] + 20, target["y"] + 8, steps=6)
+        page.mouse.up()
+        saved(page, 6)
+        by_drag = order(place, draft)
+
+    assert by_keys == by_button == by_drag == [0, 2, 1]

@@ -51,7 +51,10 @@ def test_the_link_asks_the_first_question_at_once(respondent: Respondent) -> Non
 def test_search_engines_and_previews_get_title_and_length_only(respondent: Respondent) -> None:
     assert 'name="robots" content="noindex"' in respondent.page.text
     assert '<meta property="og:title" content="Rota">' in respondent.page.text
-    assert '<meta property="og:description" content="2 questions, about 3 minutes">' in respondent.page.text
+    assert (
+        '<meta property="og:description" content="2 questions, about 3 minutes">'
+        in respondent.page.text
+    )
 
 
 @pytest.mark.parametrize("path", ["", "/q/1", "/q/2", "/check", "/done", "/sent"])

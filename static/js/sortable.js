@@ -1,0 +1,69 @@
+// <sortable-list>: drag a row by its grip, or move it with Alt and an arrow key. Both press what the
+// row's own buttons would send, so there is one order and one route.
+customElements.define(
+  "sortable-list",
+  class extends HTMLElement {
+    connectedCallback() {
+      this.addEventListener("pointerdown", (event) => this.take(event));
+      this.addEventListener("keydown", (event) => this.step(event));
+    }
+
+    get rows() {
+      return [...this.querySelectorAll(":scope > ol > li")];
+    }
+
+    step(event) {
+      const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+      const row = event.target.closest("li");
+      if (!by || !event.altKey || !row || event.target.matches("input, textarea")) return;
+      event.preventDefault();
+      const to = this.rows.indexOf(row) + by;
+      if (this.rows[to]) this.send(row, to);
+    }
+
+    take(event) {
+      const grip = event.target.closest("[data-grip]");
+      if (!grip || event.button) return;
+      event.preventDefault();
+      const row = grip.closest("li");
+      const before = row.nextElementSibling;
+      const from = this.rows.indexOf(row);
+      const drag = new AbortController();
+      const on = (name, act) => addEventListener(name, act, { signal: drag.signal });
+      const drop = () => {
+        drag.abort();
+        row.classList.remove("q--held");
+        const to = this.rows.indexOf(row);
+        before ? before.before(row) : row.parentElement.append(row);
+        if (to !== from) this.send(row, to);
+      };
+      row.classList.add("q--held");
+      on("pointermove", ({ clientY }) => this.follow(row, clientY));
+      on("pointerup", drop);
+      on("pointercancel", () => (before ? before.before(row) : row.parentElement.append(row), drop()));
+    }
+
+    follow(row, y) {
+      const others = this.rows.filter((other) => other !== row);
+      const below = others.find((other) => {
+        const box = other.getBoundingClientRect();
+        return y < box.top + box.height / 2;
+      });
+      below ? below.before(row) : others.at(-1).after(row);
+    }
+
+    // the row goes back first: the answer of the server draws the new order
+    send(row, to) {
+      const form = row.querySelector("form.tools");
+      if (!form) return;
+      const place = Object.assign(document.createElement("input"), {
+        type: "hidden",
+        name: "to",
+        value: to + 1,
+      });
+      form.append(place);
+      htmx.trigger(form, "submit");
+      place.remove();
+    }
+  },
+);
