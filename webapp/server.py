@@ -8,6 +8,7 @@ import logging
 import re
 import resource
 import signal
+import threading
 import time
 from collections.abc import Iterable
 from types import FrameType
@@ -99,6 +100,8 @@ class Server:
         self._waiting: Waiting = app.extensions["waiting"]
         self._sockets: dict[int, Any] = {}
         self._stop_at: float | None = None
+        # held while a file number is used or given back; a signal may find its own thread in it
+        self._open = threading.RLock()
         adjustments = _adjustments(settings)
         self._dispatcher = ThreadedTaskDispatcher()
         common = {"map": self._sockets, "adj": adjustments, "dispatcher": self._dispatcher}
@@ -120,16 +123,22 @@ class Server:
             wasyncore.dispatcher.close(listener)
         while self._busy() and time.monotonic() < self._stop_at:
             self._poll(0.05)
-        self._dispatcher.set_thread_count(0)
-        if not self._busy():  # else a late thread would write into a file number used anew
-            wasyncore.close_all(self._sockets)
+        self._close(self._stop_at - time.monotonic())
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
         """Begin the stop, from any thread or a signal; a second call ends the patience."""
-        again = self._stop_at is not None
-        self._stop_at = time.monotonic() + (0 if again else STOP_SECONDS)
-        if not again:
-            self._listeners[0].pull_trigger()
+        with self._open:
+            again = self._stop_at is not None
+            self._stop_at = time.monotonic() + (0 if again else STOP_SECONDS)
+            if not again:
+                self._listeners[0].pull_trigger()
+
+    def _close(self, seconds: float) -> None:
+        """Close every socket, unless a thread is left that may still write to one."""
+        self._dispatcher.shutdown(timeout=max(0.0, seconds))
+        with self._open:
+            if not self._dispatcher.threads:
+                wasyncore.close_all(self._sockets)
 
     def stop_on_signals(self) -> None:
         """Let Ctrl-C and a supervisor's TERM stop the server; only from the main thread."""

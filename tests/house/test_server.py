@@ -235,6 +235,13 @@ def test_a_stopping_server_takes_no_new_connection(settings: Settings) -> None:
         connect(app)
 
 
+def test_a_stop_is_clean_at_any_moment(settings: Settings) -> None:
+    app = new_app(settings)
+    for _ in range(15):
+        with serving(app):
+            assert status_of(get(app, "/healthz")) == 200
+
+
 def test_an_address_in_use_is_an_error_of_the_start(served: Flask) -> None:
     with pytest.raises(OSError, match="in use"), serving(served):
         pass
