@@ -12,7 +12,7 @@ from api.blueprint import bp
 from api.body import json_body, read_body
 from api.rates import limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
-from webapp.database import db, utc_now
+from webapp.database import release, utc_now
 from webapp.domain import drafts, publishing
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft, Repeatable
@@ -120,7 +120,7 @@ def _look(account_id: str, draft_id: str) -> _Seen:
     form = publishing.find_published_form(draft) if draft.status is DraftStatus.PUBLISHED else None
     found = publishing.find_confirmation(draft)
     known = "current" if publishing.is_current(found, draft) else "stale"
-    db.session.close()
+    release()
     return _Seen(draft, form, known if found else "none")
 
 

@@ -7,9 +7,9 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import api
-from webapp import assets, health, hosts, logs, openings, security, waiting
+from webapp import assets, database, health, hosts, logs, openings, security, waiting
 from webapp.config import Settings, settings
-from webapp.database import db, engine_options, prepare_engine
+from webapp.database import db, engine_options
 from webapp.extensions import babel, csrf, htmx, init_limiter, migrate
 from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
@@ -76,9 +76,7 @@ def create_app(config: Settings) -> Flask:
     logs.init_app(app)
     security.init_app(app, config)
     hosts.init_app(app, config)
-    db.init_app(app)
-    with app.app_context():
-        prepare_engine(db.engine)
+    database.init_app(app)
     migrate.init_app(app, db, directory=str(ROOT / "webapp" / "migrations"))
     csrf.init_app(app)
     htmx.init_app(app)

@@ -3,20 +3,40 @@
 Times are BIGINT milliseconds since the epoch, because clients re-parse dates to milliseconds.
 """
 
+import math
 import secrets
 import threading
+import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import psycopg
+from flask import Flask, g
 from flask_sqlalchemy import SQLAlchemy
-from sqlalchemy import BigInteger, CursorResult, Dialect, Engine, Executable, MetaData, event
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    CursorResult,
+    Dialect,
+    Engine,
+    Executable,
+    MetaData,
+    Row,
+    event,
+)
+from sqlalchemy.exc import InvalidatePoolError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, registry
 from sqlalchemy.types import TypeDecorator
 
 IMMEDIATE = "askback_immediate"
+READING = "askback_reading"
+IDLE_SECONDS = 1.0  # after which a pooled connection may have been closed by its server
 LOCK_SECONDS = 15  # how long a writer waits for others, before the request is refused
 _sqlite_writers = threading.Lock()
+_readers: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
 
 
 def to_millis(moment: datetime) -> int:
@@ -99,6 +119,29 @@ def rows(statement: Executable, **values: Any) -> CursorResult[Any]:
     return db.session.connection().execute(statement, values)
 
 
+def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
+    """All rows of one SELECT outside of the session, each in a transaction of its own.
+
+    Sees what is committed, never what this session is about to commit. The connection is kept for
+    further looks until `release` or the end of the request. Statements as for `rows`.
+    """
+    if "reader" not in g:
+        g.reader = _readers[db.engine].connect()
+    reader: Connection = g.reader
+    return reader.execute(statement, values).all()
+
+
+def release() -> None:
+    """Give all connections of this request back; call it before waiting for anything."""
+    db.session.remove()
+    _close_reader()
+
+
+def _close_reader(_error: BaseException | None = None) -> None:
+    if "reader" in g:
+        g.pop("reader").close()
+
+
 def engine_options(url: str) -> dict[str, Any]:
     """How many connections one process holds, and that errors never repeat stored values."""
     common = {"hide_parameters": True, "pool_timeout": 10}
@@ -107,18 +150,50 @@ def engine_options(url: str) -> dict[str, Any]:
     return common | {
         "pool_size": 10,
         "max_overflow": 20,
-        "pool_pre_ping": True,
         "pool_recycle": 1800,
         "connect_args": {"connect_timeout": 5, "options": f"-c lock_timeout={LOCK_SECONDS}s"},
     }
 
 
+def init_app(app: Flask) -> None:
+    """Bind the handle; every request gives back what it took.
+
+    Needs the database in the configuration already.
+    """
+    db.init_app(app)
+    app.teardown_appcontext(_close_reader)
+    with app.app_context():
+        prepare_engine(db.engine)
+
+
 def prepare_engine(engine: Engine) -> None:
-    """Attach the SQLite settings and the writer lock; PostgreSQL engines are left as they are."""
+    """Attach the SQLite settings and the writer lock, or the look at PostgreSQL connections."""
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _sqlite_pragmas)
         event.listen(engine, "begin", _sqlite_begin)
         event.listen(engine.pool, "checkin", _release_writers)
+        _readers[engine] = engine.execution_options(**{READING: True})
+    else:
+        event.listen(engine.pool, "checkout", partial(_ping_after_idling, engine.dialect))
+        event.listen(engine.pool, "checkin", _begin_idling)
+        _readers[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: Any) -> None:
+    """Replace a connection that the server has closed meanwhile; asking each time costs as much
+    as a small query.
+    """
+    if time.monotonic() - record.info.get("idle_since", math.inf) < IDLE_SECONDS:
+        return
+    try:
+        dialect.do_ping(connection)
+        connection.rollback()
+    except psycopg.Error as error:
+        raise InvalidatePoolError from error
+
+
+def _begin_idling(_connection: Any, record: Any) -> None:
+    record.info["idle_since"] = time.monotonic()
 
 
 def _sqlite_pragmas(connection: Any, _record: Any) -> None:
@@ -133,7 +208,10 @@ def _sqlite_pragmas(connection: Any, _record: Any) -> None:
 
 
 def _sqlite_begin(connection: Any) -> None:
-    if not connection.get_execution_options().get(IMMEDIATE):
+    options = connection.get_execution_options()
+    if options.get(READING):
+        return
+    if not options.get(IMMEDIATE):
         # past SQLAlchemy, for speed: a deferred BEGIN touches nothing and so cannot fail
         connection.connection.dbapi_connection.execute("BEGIN")
         return

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, rows
+from webapp.database import Base, begin_write, db, look
 from webapp.domain.content import Content, words
 from webapp.domain.errors import NotFound
 from webapp.domain.terms import FormStatus, ResponseLimit
@@ -76,15 +76,15 @@ _ONE = select(*Form.__table__.c).where(owned_form(bindparam("account_id"), bindp
 
 def list_forms(account_id: str) -> list[Row[Any]]:
     """All forms of the account as column rows, newest first, closed ones included."""
-    return list(rows(_LIST, account_id=account_id))
+    return list(look(_LIST, account_id=account_id))
 
 
 def get_form(account_id: str, form_id: str) -> Row[Any]:
     """The account's form as a row of its columns; raises NotFound `form_not_found`."""
-    form = rows(_ONE, account_id=account_id, form_id=form_id).one_or_none()
-    if form is None:
+    found = look(_ONE, account_id=account_id, form_id=form_id)
+    if not found:
         raise no_form()
-    return form
+    return found[0]
 
 
 def close_form(account_id: str, form_id: str, *, now: datetime) -> None:

@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, db, rows
+from webapp.database import Base, UtcDateTime, db, look, rows
 from webapp.domain.content import words
 from webapp.domain.limits import ABANDONED_AFTER_SECONDS, PAGE_MAX_BYTES, PAGE_MAX_ITEMS
 from webapp.domain.terms import QuestionKind, ResponseType, SessionStatus
@@ -261,7 +261,7 @@ _COMPLETIONS_AFTER = (
 
 
 def _answers_after(form: Row[Any], since: int | None, most: int) -> list[_Item]:
-    found = rows(
+    found = look(
         _ANSWERS_AFTER, form_id=form.id, since=since or 0, until=form.last_stamp, most=most
     )
     split = len(ANSWER_COLUMNS)
@@ -274,7 +274,7 @@ def _answers_after(form: Row[Any], since: int | None, most: int) -> list[_Item]:
 def _completions_after(form: Row[Any], since: int | None, most: int) -> list[_Item]:
     if form.completed_stamp is None or form.completed_stamp <= (since or 0):
         return []
-    found = rows(
+    found = look(
         _COMPLETIONS_AFTER, form_id=form.id, since=since or 0, until=form.last_stamp, most=most
     )
     return [(row[-1], SessionRow._make(row), None) for row in found]

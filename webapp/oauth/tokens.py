@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from webapp.config import settings
-from webapp.database import begin_write, db, new_id
+from webapp.database import begin_write, db, look, new_id
 from webapp.domain.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
@@ -67,8 +67,8 @@ LOOK_UP = (
 
 def find_access_token(token: str) -> TokenRow | None:
     """The row of this access token in any state; one select, no entities."""
-    row = db.session.connection().execute(LOOK_UP, {"hash": secret_hash(token)}).first()
-    return None if row is None else TokenRow._make(row)
+    found = look(LOOK_UP, hash=secret_hash(token))
+    return TokenRow._make(found[0]) if found else None
 
 
 def note_use(row: TokenRow, *, now: datetime) -> None:

@@ -1,0 +1,113 @@
+"""How reads and writes take connections: no more than they need, and none while waiting."""
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import QueuePool
+
+from tests.databases import both_databases, on_postgresql
+from tests.factories import make_account
+from webapp import database
+from webapp.database import db, look, release
+from webapp.domain.accounts import Account
+
+ACCOUNTS = select(Account.id)
+
+
+def taken() -> int:
+    pool = db.engine.pool
+    assert isinstance(pool, QueuePool)
+    return pool.checkedout()
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_a_look_sees_what_was_committed_since_the_last_one() -> None:
+    before = look(ACCOUNTS)
+
+    make_account()
+
+    assert (len(before), len(look(ACCOUNTS))) == (0, 1)
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_a_look_does_not_see_what_is_not_committed() -> None:
+    account = make_account()
+    database.begin_write()
+    db.session.delete(db.session.get_one(Account, account.id))
+    db.session.flush()
+
+    assert len(look(ACCOUNTS)) == 1
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_all_looks_of_a_request_share_one_connection() -> None:
+    look(ACCOUNTS)
+    look(ACCOUNTS)
+
+    assert taken() == 1
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_nothing_is_held_after_a_release() -> None:
+    look(ACCOUNTS)
+    db.session.scalars(ACCOUNTS).all()
+
+    release()
+
+    assert taken() == 0
+
+
+@both_databases
+def test_nothing_is_held_after_a_request(app: Flask) -> None:
+    with app.app_context():
+        look(ACCOUNTS)
+
+    with app.app_context():
+        assert taken() == 0
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_look_leaves_no_transaction_open() -> None:
+    states = look(text("SELECT state FROM pg_stat_activity WHERE pid = pg_backend_pid()"))
+    others = text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
+    )
+
+    assert (len(states), look(others)[0][0]) == (1, 0)
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+@pytest.mark.parametrize(("idle_seconds", "in_time"), [(0.0, True), (60.0, False)])
+def test_a_connection_that_the_server_closed_is_replaced_at_the_latest_after_one_failure(
+    monkeypatch: pytest.MonkeyPatch, *, idle_seconds: float, in_time: bool
+) -> None:
+    monkeypatch.setattr(database, "IDLE_SECONDS", idle_seconds)
+    with db.engine.connect() as other:
+        look(ACCOUNTS)
+        other.execute(END_ALL_OTHERS)
+        release()
+
+        assert can_look() == in_time
+        release()
+        assert can_look()
+
+
+END_ALL_OTHERS = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+def can_look() -> bool:
+    try:
+        return look(ACCOUNTS) == []
+    except OperationalError:
+        return False
