@@ -202,6 +202,7 @@ def test_a_browser_without_cookies_can_delete_its_answers(cookieless: Page, link
         give(cookieless, f"answer {number}")
     finish(cookieless)
     press(cookieless, "Delete my answers")
+    expect(cookieless.get_by_role("heading", level=1)).to_have_text("Delete all your answers?")
     press(cookieless, "Delete my answers")
     expect(cookieless.get_by_role("heading", level=1)).to_have_text("Your answers are deleted.")
 
