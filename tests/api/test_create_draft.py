@@ -1,5 +1,6 @@
 """createServiceDraft"""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -148,6 +149,21 @@ def test_a_repeat_with_the_same_key_makes_no_second_draft(agent: Agent) -> None:
     second = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
 
     assert (second.status_code, second.json) == (201, first.json)
+
+
+@both_databases
+def test_eight_creations_at_once_with_one_key_make_one_draft(agent: Agent) -> None:
+    def create(_number: int) -> str:
+        response = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+        return str(response.json.get("draftId"))
+
+    with ThreadPoolExecutor(8) as pool:
+        made = set(pool.map(create, range(8)))
+
+    with agent.app.app_context():
+        stored = set(db.session.scalars(select(Draft.id)))
+    assert made == stored
+    assert len(stored) == 1
 
 
 def test_a_repeat_returns_the_draft_as_it_was_created(agent: Agent) -> None:
