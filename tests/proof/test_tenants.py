@@ -29,26 +29,38 @@ pytestmark = pytest.mark.settings(write_limits=False)
 
 # Arguments that name an object of one account, and what stands in for the others.
 OWNED = {"draft_id", "form_id", "grant_id"}
-OTHERS = {"position": 1, "part": "title", "number": 1}
+OTHERS = {"position": 1, "part": "title", "number": 1, "kind": "svg"}
 
 # Routes that take no object of an account; a new one has to be put here or take such an object.
 OWN_LISTS = {
     "api.list_service",
     "connections.show_connections",
-    "drafts.inbox",
     "forms.show_all",
+    "inbox.choose",
+    "inbox.show",
     "trash.show",
 }
 NO_OBJECT = {
+    "account.change_details",
+    "account.change_password",
+    "account.delete",
+    "account.show",
+    "account.show_deletion",
+    "account.show_farewell",
     "api.create_service_draft",
     "api.openapi",
     "asset",
     "connections.disconnect_all",
     "consent.authorize",
     "consent.decide",
+    "docs.show_errors",
     "health.healthz",
     "health.readyz",
     "home.show",
+    "inbox.ask_new",
+    "inbox.discard_chosen",
+    "inbox.take_back",
+    "inbox.write",
     "oauth.authorization_server",
     "oauth.protected_resource",
     "oauth.register",
