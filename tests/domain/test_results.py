@@ -117,7 +117,7 @@ class TestByQuestion:
 
         assert usual_words(form) == {form.questions[0]["id"]: 3}
 
-    def test_usual_speaks_of_the_newest_two_hundred(self, form: Any) -> None:
+    def test_usual_speaks_of_the_newest_hundred(self, form: Any) -> None:
         for number in range(5):
             make_answer(form, key(number), 0, "word " * 50)
         for number in range(10, 10 + results.USUAL_OF):

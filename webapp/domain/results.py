@@ -18,7 +18,7 @@ from webapp.domain.terms import SessionStatus
 
 ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
 CHARS_SHOWN = 2000  # of one answer in a list; the page of its person shows all of it
-USUAL_OF = 200  # the newest answers that "usually" speaks of
+USUAL_OF = 100  # the newest answers that "usually" speaks of
 NEW_COUNTED = 99
 
 
