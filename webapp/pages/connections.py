@@ -26,7 +26,6 @@ def show_connections() -> str:
         connections=found.live,
         notices=found.notices,
         api_url=settings().api_url,
-        mcp_url=settings().mcp_url,
         format_date=format_date,
     )
 
