@@ -17,7 +17,7 @@ SESSIONS = """
 INSERT INTO response_sessions (id, form_id, key_hash, status, responder_name, skipped,
   answered, answer_count, created_at, last_active_at, completed_stamp)
 WITH RECURSIVE n(s) AS (SELECT 0 UNION ALL SELECT s + 1 FROM n WHERE s + 1 < :sessions)
-SELECT :form || '-ses-' || s, :form, :form || '-key-' || s, 'completed', 'Robin', '[]',
+SELECT :form || '-s-' || s, :form, :form || '-key-' || s, 'completed', 'Robin', '[]',
   '{}', 10, :base + 11 * s, :base + 11 * s, :base + 11 * s + 11 FROM n
 """
 ANSWERS = """
@@ -25,7 +25,7 @@ INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer
   response_type, question_kind, answer_key, word_count, superseded, stamp)
 WITH RECURSIVE n(s) AS (SELECT 0 UNION ALL SELECT s + 1 FROM n WHERE s + 1 < :sessions),
   m(q) AS (SELECT 1 UNION ALL SELECT q + 1 FROM m WHERE q < 10)
-SELECT :form || '-ans-' || s || '-' || q, :form, :form || '-ses-' || s, 'q_' || q,
+SELECT :form || '-a-' || s || '-' || q, :form, :form || '-s-' || s, 'q_' || q,
   'What went wrong in step ' || q || '?', :words, 'text', 'scripted', 'key-' || q, 28,
   false, :base + 11 * s + q FROM n CROSS JOIN m
 """

@@ -10,6 +10,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.database import to_millis, utc_now
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.finding import Filters, find_people
 from webapp.domain.forms import close_form, get_form, reopen_form
 from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 from webapp.domain.responding import (
@@ -18,7 +19,7 @@ from webapp.domain.responding import (
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses import AnswerRow, ResponsePage, list_sessions, read_responses
+from webapp.domain.responses import AnswerRow, ResponsePage, SessionAnswers, read_responses
 from webapp.domain.terms import FormStatus, ResponseLimit
 
 KEY = "a" * 32
@@ -39,6 +40,10 @@ def now_of(form: Any) -> Any:
 def answers(form: Any, since: int | None = None) -> list[AnswerRow]:
     page = read_responses(now_of(form), since)
     return [answer for entry in page.sessions for answer in entry.answers]
+
+
+def people(form: Any) -> list[SessionAnswers]:
+    return find_people(form.id, Filters(), before=None).people
 
 
 def give(
@@ -152,7 +157,7 @@ def test_a_correction_is_a_new_answer_and_the_old_one_is_never_returned_again(fo
     assert new.id != old.id
     assert new.stamp > old.stamp
     assert answers(form, since=old.stamp) == [new]
-    assert [entry.answers for entry in list_sessions(form.id)] == [[new]]
+    assert [entry.answers for entry in people(form)] == [[new]]
 
 
 def test_a_correction_does_not_make_a_second_respondent(form: Any) -> None:
@@ -248,7 +253,7 @@ def test_the_bound_of_an_answer_counts_code_points(form: Any, character: str) ->
 @pytest.mark.parametrize("position", [-1, 3, 10**30])
 def test_a_question_that_does_not_exist_stores_nothing(form: Any, position: int) -> None:
     assert refusal(give, form, "Me", position=position) == "question_unknown"
-    assert list_sessions(form.id) == []
+    assert people(form) == []
 
 
 def test_nothing_can_be_sent_before_an_answer(form: Any) -> None:

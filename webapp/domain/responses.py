@@ -22,14 +22,12 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     bindparam,
-    or_,
     select,
-    tuple_,
     type_coerce,
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, db, look, rows
+from webapp.database import Base, UtcDateTime, look, rows
 from webapp.domain.content import words
 from webapp.domain.limits import ABANDONED_AFTER_SECONDS, PAGE_MAX_BYTES, PAGE_MAX_ITEMS
 from webapp.domain.terms import QuestionKind, ResponseType, SessionStatus
@@ -163,29 +161,6 @@ def read_responses(
         _stamp(kept[-1]) if kept else since,
         truncated=len(kept) < len(items),
     )
-
-
-def list_sessions(
-    form_id: str, *, before: tuple[int, str] | None = None, limit: int = 20
-) -> list[SessionAnswers]:
-    """Sessions with at least one answer, newest first, each with all its current answers.
-
-    before  `created_at` in milliseconds and id of the last session of the page before
-    """
-    answered = or_(
-        ResponseSession.answer_count > 0,
-        ResponseSession.status == SessionStatus.COMPLETED,
-    )
-    query = select(*SESSION_COLUMNS).where(ResponseSession.form_id == form_id, answered)
-    if before:
-        created = type_coerce(ResponseSession.created_at, BigInteger)
-        query = query.where(tuple_(created, ResponseSession.id) < tuple_(*before))
-    newest = query.order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
-    rows = map(SessionRow._make, db.session.execute(newest.limit(limit)))
-    sessions = {row.id: SessionAnswers(row) for row in rows}
-    for answer in current_answers(sessions):
-        sessions[answer.session_id].answers.append(answer)
-    return list(sessions.values())
 
 
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
