@@ -38,6 +38,7 @@ def locked(app: Flask, settings: Settings) -> Iterator[None]:
 
     def be_impatient(connection: Any, *_: Any) -> None:
         connection.cursor().execute(PATIENCE[kind])
+        connection.commit()
 
     event.listen(engine, "checkout", be_impatient)
     other = create_engine(settings.database_url)
@@ -81,7 +82,10 @@ def test_a_locked_database_keeps_a_respondents_text(
 
 
 @on_postgresql
-def test_connections_that_the_server_closed_are_not_felt(app: Flask, agent: Agent) -> None:
+def test_idle_connections_that_the_server_closed_are_not_felt(
+    app: Flask, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.database.IDLE_SECONDS", 0.0)
     assert agent.get("/forms").status_code == 200
     with app.app_context(), db.engine.connect() as connection:
         connection.execute(text(CLOSE_OTHERS))
