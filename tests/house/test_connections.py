@@ -1,5 +1,8 @@
 """How reads and writes take connections: no more than they need, and none while waiting."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from flask import Flask
 from sqlalchemy import select, text
@@ -90,7 +93,7 @@ def test_a_connection_that_the_server_closed_is_replaced_at_the_latest_after_one
     monkeypatch: pytest.MonkeyPatch, *, idle_seconds: float, in_time: bool
 ) -> None:
     monkeypatch.setattr(database, "IDLE_SECONDS", idle_seconds)
-    with db.engine.connect() as other:
+    with only_fresh_connections(), db.engine.connect() as other:
         look(ACCOUNTS)
         other.execute(END_ALL_OTHERS)
         release()
@@ -98,6 +101,15 @@ def test_a_connection_that_the_server_closed_is_replaced_at_the_latest_after_one
         assert can_look() == in_time
         release()
         assert can_look()
+        release()
+
+
+@contextmanager
+def only_fresh_connections() -> Iterator[None]:
+    """The pool is that of all tests: without what has idled long in it, nor what died here."""
+    db.engine.dispose()
+    yield
+    db.engine.dispose()
 
 
 END_ALL_OTHERS = text(
