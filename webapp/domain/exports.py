@@ -21,7 +21,7 @@ from webapp.domain.responses import (
     current_answers,
 )
 
-ANSWERS_IN_BATCH = 500
+ANSWERS_IN_BATCH = 1000
 PEOPLE_IN_BATCH = 100
 
 # Sessions are looked up once for each batch: a join would find the same one for every answer.
