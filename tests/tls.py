@@ -5,7 +5,7 @@ import ssl
 import threading
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -53,10 +53,9 @@ def ending_tls(authority: Authority, backend: int, port: int = 0) -> Iterator[in
             del self.headers["X-Forwarded-For"]
             self.headers["X-Forwarded-For"] = ", ".join(came_by)
             self.headers["X-Forwarded-Proto"] = "https"
-            upstream = http.client.HTTPConnection("127.0.0.1", backend, timeout=30)
-            upstream.request(self.command, self.path, body or None, dict(self.headers.items()))
-            self.answer(upstream.getresponse())
-            upstream.close()
+            with closing(http.client.HTTPConnection("127.0.0.1", backend, timeout=30)) as upstream:
+                upstream.request(self.command, self.path, body or None, dict(self.headers.items()))
+                self.answer(upstream.getresponse())
 
         def answer(self, given: http.client.HTTPResponse) -> None:
             body = given.read()
