@@ -15,10 +15,11 @@ from webapp.config import settings
 from webapp.database import release, utc_now
 from webapp.domain import drafts, publishing
 from webapp.domain.draft_input import parse_draft_input
-from webapp.domain.drafts import Draft, Repeatable
+from webapp.domain.drafts import Draft
 from webapp.domain.errors import InvalidInput
 from webapp.domain.forms import Form
 from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
+from webapp.domain.repeats import Repeatable
 from webapp.domain.terms import DraftStatus, Scope
 from webapp.oauth.guard import current_caller, require_scope
 from webapp.serializers import form_draft, published_form

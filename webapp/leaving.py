@@ -19,9 +19,9 @@ from webapp.domain.drafts import (
     DraftConfirmation,
     DraftRevision,
     DraftView,
-    IdempotencyKey,
 )
 from webapp.domain.forms import Form
+from webapp.domain.repeats import IdempotencyKey
 from webapp.domain.terms import DraftStatus, RevokedReason
 from webapp.domain.trash import give_up_forms, purge_deleted
 from webapp.oauth.connections import end_grants

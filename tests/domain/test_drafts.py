@@ -10,8 +10,9 @@ from webapp.database import db
 from webapp.domain import discarding, drafts
 from webapp.domain.accounts import Account
 from webapp.domain.draft_input import DraftChanges, parse_draft_input
-from webapp.domain.drafts import Draft, Repeatable
+from webapp.domain.drafts import Draft
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.repeats import Repeatable
 from webapp.domain.terms import DraftStatus, FollowUpMode
 
 pytestmark = pytest.mark.usefixtures("app_context")

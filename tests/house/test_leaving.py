@@ -14,7 +14,7 @@ from webapp.domain import accounts, drafts, trash
 from webapp.domain.accounts import Account
 from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
-from webapp.domain.drafts import Repeatable
+from webapp.domain.repeats import Repeatable
 from webapp.leaving import delete_account, purge_leavers
 
 ONLY_CLIENTS_STAY = {"oauth_clients": 1}

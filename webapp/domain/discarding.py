@@ -14,10 +14,10 @@ from webapp.domain.drafts import (
     DraftConfirmation,
     DraftRevision,
     DraftView,
-    IdempotencyKey,
     open_draft,
 )
 from webapp.domain.limits import DISCARDED_KEPT_SECONDS
+from webapp.domain.repeats import IdempotencyKey
 from webapp.domain.terms import DraftStatus
 
 _CHILDREN = (

@@ -5,8 +5,7 @@ content; a confirmation is bound to revision and hash, so any change of content 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -38,7 +37,7 @@ from webapp.domain.content import (
 )
 from webapp.domain.draft_input import DraftChanges
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
-from webapp.domain.limits import IDEMPOTENCY_KEPT_SECONDS
+from webapp.domain.repeats import Repeatable, find_repeated, remember
 from webapp.domain.terms import (
     ConfirmationMethod,
     DraftStatus,
@@ -99,28 +98,6 @@ class DraftView(Base):
     draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
     revision: Mapped[int]
     seen_at: Mapped[datetime]
-
-
-class IdempotencyKey(Base):
-    """A create request that was carried out; repeats within a day return its draft as created."""
-
-    __tablename__ = "idempotency_keys"
-
-    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), primary_key=True)
-    client_id: Mapped[str] = mapped_column(String(2048), primary_key=True)
-    key: Mapped[str] = mapped_column(String(255), primary_key=True)
-    body_hash: Mapped[str] = mapped_column(String(64))
-    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"))
-    created_at: Mapped[datetime]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeatable:
-    """The idempotency key of a request: scope, key and the SHA-256 of its body."""
-
-    client_id: str
-    key: str
-    body_hash: str
 
 
 def create_draft(
@@ -407,39 +384,20 @@ def _require_context(draft: Draft) -> None:
 
 
 def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
-    key = db.session.get(IdempotencyKey, (account_id, repeatable.client_id, repeatable.key))
-    if key is None:
+    draft_id = find_repeated(account_id, repeatable, now)
+    if draft_id is None:
         return None
-    if key.created_at <= now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS):
-        db.session.delete(key)
-        db.session.flush()
-        return None
-    if key.body_hash != repeatable.body_hash:
-        raise InvalidInput(
-            "idempotency_key_reused",
-            "This Idempotency-Key was used with another body.",
-            "Use a new key for a new draft, or repeat the first body exactly.",
-            field="Idempotency-Key",
-        )
-    draft = db.session.get_one(Draft, key.draft_id)
-    kept = db.session.get(DraftRevision, (draft.id, 1))
+    kept = db.session.get(DraftRevision, (draft_id, 1))
     if kept is not None:
         return content_of(kept)
-    return Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+    draft = db.session.get_one(Draft, draft_id)
+    return Draft(id=draft_id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
 
 
 def _commit_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
     """On PostgreSQL two requests with one key meet at its primary key: the later one repeats."""
-    key = IdempotencyKey(
-        account_id=account_id,
-        client_id=repeatable.client_id,
-        key=repeatable.key,
-        body_hash=repeatable.body_hash,
-        draft_id=draft.id,
-        created_at=now,
-    )
     try:
-        db.session.add(key)
+        remember(account_id, repeatable, draft.id, now)
         db.session.commit()
     except IntegrityError:
         db.session.rollback()

@@ -18,10 +18,10 @@ from webapp.domain.drafts import (
     DraftConfirmation,
     DraftRevision,
     DraftView,
-    IdempotencyKey,
 )
 from webapp.domain.forms import Form, no_form, owned_form
 from webapp.domain.limits import TRASH_KEPT_SECONDS
+from webapp.domain.repeats import IdempotencyKey
 from webapp.domain.responses import Answer, ResponseSession
 
 PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
