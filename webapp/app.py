@@ -9,8 +9,8 @@ from jinja2 import StrictUndefined
 import api
 from webapp import assets, database, health, hosts, logs, openings, security, waiting
 from webapp.config import Settings, settings
-from webapp.database import db, engine_options
-from webapp.extensions import babel, csrf, htmx, init_limiter, migrate
+from webapp.database import engine_options
+from webapp.extensions import babel, csrf, htmx, init_limiter
 from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
     account,
@@ -77,7 +77,6 @@ def create_app(config: Settings) -> Flask:
     security.init_app(app, config)
     hosts.init_app(app, config)
     database.init_app(app)
-    migrate.init_app(app, db, directory=str(ROOT / "webapp" / "migrations"))
     csrf.init_app(app)
     htmx.init_app(app)
     init_limiter(app, config)

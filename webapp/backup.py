@@ -10,11 +10,9 @@ import subprocess
 from contextlib import closing, suppress
 from pathlib import Path
 
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
 from sqlalchemy import URL
 
-from webapp.schema import MIGRATIONS
+from webapp.schema import revisions
 
 
 class BackupFailed(Exception):
@@ -87,10 +85,8 @@ def _check_sqlite(file: Path) -> None:
         raise BackupFailed(f"{file} is no backup of Askback: {error}.") from error
     if intact != ("ok",) or revision is None:
         raise BackupFailed(f"{file} is damaged.")
-    try:
-        ScriptDirectory(str(MIGRATIONS)).get_revision(revision[0])
-    except CommandError as error:
-        raise BackupFailed(f"{file} comes from a newer Askback; install that one first.") from error
+    if revision[0] not in revisions():
+        raise BackupFailed(f"{file} comes from a newer Askback; install that one first.")
 
 
 def _set_aside(database: Path) -> Path:

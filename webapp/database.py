@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import psycopg
 from flask import Flask, g
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
@@ -188,7 +187,7 @@ def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: A
     try:
         dialect.do_ping(connection)
         connection.rollback()
-    except psycopg.Error as error:
+    except dialect.loaded_dbapi.Error as error:
         raise InvalidatePoolError from error
 
 

@@ -10,7 +10,6 @@ from flask import Flask, request
 from flask_babel import Babel
 from flask_limiter import Limiter, RateLimitExceeded
 from flask_login import LoginManager
-from flask_migrate import Migrate
 from flask_wtf import CSRFProtect
 from htmx_flask import Htmx
 from redis.backoff import NoBackoff
@@ -60,7 +59,6 @@ limiter = DecoratorLimiter(
     swallow_errors=True,
 )
 login = LoginManager()
-migrate = Migrate(render_as_batch=True)
 
 
 def init_limiter(app: Flask, config: Settings) -> None:

@@ -1,5 +1,7 @@
 """One set of migrations makes, checks and unmakes the schema on both databases."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import inspect, text
 
-from tests.command import askback
+from tests.command import ROOT, askback
 from tests.databases import both_empty_databases
 from webapp import schema
 from webapp.app import create_app
@@ -84,3 +86,10 @@ def test_an_upgrade_keeps_what_is_stored(empty_app: Flask) -> None:
 
     with db.engine.connect() as connection:
         assert connection.scalar(text("SELECT email FROM accounts")) == "a@example.com"
+
+
+def test_a_server_loads_neither_alembic_nor_the_driver_of_the_other_database() -> None:
+    code = "import sys, webapp.cli; print({'alembic', 'psycopg'} & sys.modules.keys())"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+
+    assert loaded.stdout == "set()\n"
