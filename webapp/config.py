@@ -14,10 +14,12 @@ from webapp.environment import (
     Unreadable,
     address,
     choice,
+    contact,
     database,
     folder,
     host,
     is_loopback,
+    one_line,
     origin,
     rate,
     read_variable,
@@ -60,6 +62,12 @@ class Settings:
     )
     trusted_proxy: str | None = setting("TRUSTED_PROXY", address, "127.0.0.1", default=None)
     trusted_proxy_count: int = setting("TRUSTED_PROXY_COUNT", whole_number(1, 9), "1", default=1)
+    operator_name: str | None = setting(
+        "OPERATOR_NAME", one_line(120), "Fernhill Ltd, 12 Mill Lane, York", default=None
+    )
+    operator_contact: str | None = setting(
+        "OPERATOR_CONTACT", contact, "privacy@example.org", default=None
+    )
     publish_confirmation: str = setting(
         "PUBLISH_CONFIRMATION", choice("browser", "agent"), "browser", default="browser"
     )

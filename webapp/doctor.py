@@ -40,6 +40,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     state = redis_state(settings.redis_url)
     yield Finding(state != "degraded", f"Redis: {state}")
     yield from _proxy(settings)
+    yield from _operator(settings)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     enough = files == resource.RLIM_INFINITY or files >= OPEN_FILES
     yield Finding(enough, f"open files allowed: {files}, wanted: {OPEN_FILES}")
@@ -77,3 +78,18 @@ def _proxy(settings: Settings) -> Iterator[Finding]:
         known = settings.trusted_proxy is not None
         what = settings.trusted_proxy or "none: all visitors share the address of the proxy"
         yield Finding(known, f"trusted proxy: {what}")
+
+
+def _operator(settings: Settings) -> Iterator[Finding]:
+    """People who answer have to find out who keeps their answers."""
+    if not settings.on_loopback:
+        missing = [
+            variable
+            for variable, value in (
+                ("OPERATOR_NAME", settings.operator_name),
+                ("OPERATOR_CONTACT", settings.operator_contact),
+            )
+            if value is None
+        ]
+        what = f"set {' and '.join(missing)}" if missing else settings.operator_name
+        yield Finding(not missing, f"operator named on /privacy: {what}")

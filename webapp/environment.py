@@ -83,6 +83,26 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
+def one_line(most: int) -> Reader:
+    """A reader of words for people, at most so many code points, without control characters."""
+
+    def read(text: str) -> str:
+        if len(text) > most or not text.isprintable():
+            raise Unreadable(f"it is not one line of at most {most} characters")
+        return text
+
+    return read
+
+
+def contact(text: str) -> str:
+    """An e-mail address, or the https address of a page."""
+    if not re.fullmatch(r"[^@\s<>\"]+@[^@\s<>\"]+\.[^@\s<>\"]+", text):
+        parts = urlsplit(text) if text.isprintable() and " " not in text else urlsplit("")
+        if parts.scheme != "https" or not parts.hostname:
+            raise Unreadable(f'"{text}" is neither an e-mail address nor an https address')
+    return text
+
+
 def host(text: str) -> str:
     """A name or an address to listen on."""
     if not re.fullmatch(r"[A-Za-z0-9_.:-]{1,253}", text):

@@ -259,6 +259,7 @@ DOOR = [
     Scene("join", at("{cafe.invite}")),
     Scene("join-refused", short_password, refused=422),
     Scene("docs-errors", at("/docs/errors")),
+    Scene("privacy", at("/privacy")),
     Scene("account-deleted", at("/account/deleted")),
     Scene("inbox-empty", newcomer("/drafts")),
     Scene("forms-empty", newcomer("/forms")),

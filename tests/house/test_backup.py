@@ -164,4 +164,5 @@ def test_the_doctor_names_what_to_change(tmp_path: Path) -> None:
         f"!!  data folder {tmp_path}",
         "!!  sqlite",
         "!!  trusted proxy",
+        "!!  operator named on /privacy",
     ]

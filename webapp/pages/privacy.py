@@ -1,0 +1,29 @@
+"""What is stored about people, how long and for whom: the periods are those that the code keeps."""
+
+from flask import Blueprint, current_app
+
+from webapp.config import settings
+from webapp.domain.limits import DISCARDED_KEPT_SECONDS, TRASH_KEPT_SECONDS
+from webapp.oauth.purging import GRANT_KEPT
+from webapp.pages.posted import COOKIE_DAYS
+from webapp.pages.sign_in import SESSION_LIFETIME
+
+DAY = 86_400
+
+bp = Blueprint("privacy", __name__)
+
+
+@bp.get("/privacy")
+def show() -> str:
+    """The note, for people who answer and for people who ask; needs no database."""
+    template = current_app.jinja_env.get_template("privacy.html")
+    return template.render(
+        operator=settings().operator_name,
+        contact=settings().operator_contact,
+        host=settings().public_host,
+        cookie_days=COOKIE_DAYS,
+        trash_days=TRASH_KEPT_SECONDS // DAY,
+        discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
+        signed_in_days=SESSION_LIFETIME.days,
+        connection_days=GRANT_KEPT.days,
+    )
