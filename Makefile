@@ -6,6 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 CODE := webapp api jobs tests
+WORDS := build/respondents.pot
+EXTRACT = mkdir -p build && $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml \
+	--keyword Phrase --add-location file --sort-by-file --no-wrap --output-file $(WORDS) .
+UPDATE = $(BIN)/pybabel --quiet update --domain respondents --input-file $(WORDS) \
+	--output-dir webapp/translations --no-fuzzy-matching --ignore-obsolete --no-wrap \
+	--ignore-pot-creation-date
 
 ifdef UV
 INSTALL = $(UV) pip install --quiet --python $(BIN)/python
@@ -25,17 +31,20 @@ test: $(VENV)/.installed-test ## run every test with the servers and the browser
 prove: $(VENV)/.installed-test ## run the long proofs with their full figures
 	$(BIN)/python -m pytest -m prove --timeout 3600
 
-check: $(VENV)/.installed-test ## check format, lint, types, import order, templates
+check: $(VENV)/.installed-test ## check format, lint, types, import order, templates, catalogs
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 	PYTHONPATH=. $(BIN)/lint-imports
-	$(if $(wildcard templates/*),$(BIN)/djlint --quiet --lint templates)
-	$(if $(wildcard webapp/translations/*),$(BIN)/pybabel compile --directory webapp/translations)
+	$(BIN)/djlint --quiet --lint templates
+	$(EXTRACT)
+	$(UPDATE) --check
 
-format: $(VENV)/.installed-test ## rewrite code and templates in the house format
+format: $(VENV)/.installed-test ## rewrite code in the house format, bring new words into the catalogs
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
+	$(EXTRACT)
+	$(UPDATE)
 
 bench: $(VENV)/.installed-test ## measure against the ceiling routes and print the ratios
 	$(BIN)/python -m pytest -m bench --capture=no --timeout 3600 tests/bench

@@ -7,10 +7,20 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 import api
-from webapp import assets, database, health, hosts, logs, openings, security, waiting
+from webapp import (
+    assets,
+    database,
+    health,
+    hosts,
+    languages,
+    logs,
+    openings,
+    security,
+    waiting,
+)
 from webapp.config import Settings, settings
 from webapp.database import engine_options
-from webapp.extensions import babel, csrf, htmx, init_limiter
+from webapp.extensions import csrf, htmx, init_limiter
 from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
     account,
@@ -84,7 +94,7 @@ def create_app(config: Settings) -> Flask:
     init_limiter(app, config)
     sign_in.init_app(app, config)
     server.init_app(app)
-    babel.init_app(app)
+    languages.init_app(app)
     waiting.init_app(app)
     openings.init_app(app)
     assets.init_app(app, ROOT / "static")

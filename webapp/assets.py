@@ -23,6 +23,7 @@ BUNDLES = {
         "slip",
         "question",
         "summary",
+        "languages",
         "utilities",
     ),
     "css/desk.css": (

@@ -8,8 +8,12 @@ const start = location.pathname.match(/^\/r\/[^/]+/)?.[0];
 if (remembers && form && location.pathname === start) {
   history.replaceState(history.state, "", form.getAttribute("action"));
 }
-if (!remembers && history.state?.session) {
-  const values = { session: history.state.session };
+// a page that another language was chosen on has the address of a post, where no reload leads
+if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+|\/check|\/done|\/sent)?$/.test(location.pathname)) {
+  const session = document.querySelector("input[name=session]")?.value;
+  history.replaceState({ htmx: true, session }, "", start);
+} else if (!remembers && history.state?.session) {
+  const values = { session: history.state.session, lang: document.documentElement.lang };
   addEventListener("load", () =>
     htmx.ajax("POST", `${start}/resume`, { target: "#main", values }),
   );
@@ -31,7 +35,7 @@ function takesCookies() {
 document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
   if (remembers) return;
   detail.history.type = "replace";
-  detail.history.path = location.pathname;
+  detail.history.path = location.pathname + location.search;
 });
 
 document.addEventListener("htmx:afterSettle", () => {

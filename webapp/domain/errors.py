@@ -1,6 +1,23 @@
 """Outcomes of use cases. Each carries a stable code, what happened and what to do about it."""
 
 
+class Phrase(str):
+    """English words that a page may say in another language, which needs their numbers apart.
+
+    pattern  the words with places as `%(limit)s`; catalogs are made of all of them
+    numbers  by the name of their place
+    """
+
+    pattern: str
+    numbers: dict[str, int]
+
+    def __new__(cls, pattern: str, **numbers: int) -> "Phrase":
+        said = {name: f"{number:,}" for name, number in numbers.items()}
+        phrase = super().__new__(cls, pattern % said if said else pattern)
+        phrase.pattern, phrase.numbers = pattern, numbers
+        return phrase
+
+
 class Outcome(Exception):
     """Base of expected failures; `resolution` is the actionable hint of the contract's Error."""
 

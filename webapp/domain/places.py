@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from webapp.database import db, new_id, rows, to_millis
 from webapp.domain.content import QuestionRow
-from webapp.domain.errors import InvalidInput, Outcome, StateConflict
+from webapp.domain.errors import InvalidInput, Outcome, Phrase, StateConflict
 from webapp.domain.forms import Form, shared_form
 from webapp.domain.public_forms import key_hash, no_public_form
 from webapp.domain.responses import ResponseSession
@@ -94,8 +94,8 @@ def open_place(share_token: str, session_key: str, now: datetime) -> Place:
     if place.status == SessionStatus.COMPLETED:
         raise StateConflict(
             "response_completed",
-            "These answers are sent already.",
-            "Start another response to say more.",
+            Phrase("These answers are sent already."),
+            Phrase("Start another response to say more."),
         )
     return place
 
@@ -105,8 +105,8 @@ def question_at(place: Place, position: int) -> QuestionRow:
     if not 0 <= position < len(place.questions):
         raise InvalidInput(
             "question_unknown",
-            "This form has no such question.",
-            "Go back to the form and answer its questions.",
+            Phrase("This form has no such question."),
+            Phrase("Go back to the form and answer its questions."),
             field="position",
         )
     question: QuestionRow = place.questions[position]
@@ -147,13 +147,13 @@ def not_open(status: str | None) -> StateConflict:
     if status == FormStatus.COMPLETED:
         return StateConflict(
             "form_completed",
-            "This form has its answer already.",
-            "Copy what you wrote if you want to keep it.",
+            Phrase("This form has its answer already."),
+            Phrase("Copy what you wrote if you want to keep it."),
         )
     return StateConflict(
         "form_closed",
-        "This form takes no more answers.",
-        "Copy what you wrote if you want to keep it.",
+        Phrase("This form takes no more answers."),
+        Phrase("Copy what you wrote if you want to keep it."),
     )
 
 

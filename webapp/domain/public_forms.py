@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 from webapp.database import from_millis, rows
 from webapp.domain.accounts import Account
 from webapp.domain.content import QuestionRow
-from webapp.domain.errors import NotFound
+from webapp.domain.errors import NotFound, Phrase
 from webapp.domain.forms import Form, shared_form
 from webapp.domain.responses import ResponseSession, current_answers
 from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
@@ -115,4 +115,6 @@ def key_hash(session_key: str) -> str:
 
 def no_public_form() -> NotFound:
     """The outcome for a share token that no form has."""
-    return NotFound("not_found", "There is no form at this address.", "Check the link.")
+    return NotFound(
+        "not_found", Phrase("There is no form at this address."), Phrase("Check the link.")
+    )

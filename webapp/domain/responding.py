@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 from webapp.database import begin_write, db, rows
 from webapp.domain.counts import Reached, count_completion, count_questions
-from webapp.domain.errors import InvalidInput, StateConflict
+from webapp.domain.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 from webapp.domain.places import (
@@ -121,8 +121,8 @@ def complete_response(
     if place is None or (place.answer_count == 0 and place.status != SessionStatus.COMPLETED):
         raise StateConflict(
             "nothing_answered",
-            "Nothing is answered yet.",
-            "Answer at least one question.",
+            Phrase("Nothing is answered yet."),
+            Phrase("Answer at least one question."),
         )
     if place.status == SessionStatus.COMPLETED:
         db.session.rollback()
@@ -172,8 +172,8 @@ def _clean_name(name: str) -> str | None:
     if len(name) > RESPONDER_NAME_MAX_CHARS:
         raise InvalidInput(
             "name_too_long",
-            f"The name is longer than {RESPONDER_NAME_MAX_CHARS} characters.",
-            "Shorten it or leave it out.",
+            Phrase("The name is longer than %(limit)s characters.", limit=RESPONDER_NAME_MAX_CHARS),
+            Phrase("Shorten it or leave it out."),
             field="name",
         )
     return name or None
@@ -183,15 +183,15 @@ def _require_answer(answer_text: str) -> None:
     if not answer_text.strip():
         raise InvalidInput(
             "answer_empty",
-            "This page is still empty.",
-            "Write something, or skip the question.",
+            Phrase("This page is still empty."),
+            Phrase("Write something, or skip the question."),
             field="answer",
         )
     if len(answer_text) > ANSWER_MAX_CHARS:
         raise InvalidInput(
             "answer_too_long",
-            f"The answer is longer than {ANSWER_MAX_CHARS:,} characters.",
-            "Shorten it; nothing you wrote is lost.",
+            Phrase("The answer is longer than %(limit)s characters.", limit=ANSWER_MAX_CHARS),
+            Phrase("Shorten it; nothing you wrote is lost."),
             field="answer",
         )
 
@@ -204,8 +204,8 @@ def _require_repeat(place: Place, question_id: str, answer_key: str, answer_text
     if (stored.question_id, stored.answer_text) != (question_id, answer_text):
         raise StateConflict(
             "answer_differs",
-            "An earlier version of this answer is saved.",
-            "Continue once more to replace it with these words.",
+            Phrase("An earlier version of this answer is saved."),
+            Phrase("Continue once more to replace it with these words."),
         )
 
 

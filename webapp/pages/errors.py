@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 from webapp import security
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
+from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 
 Words: TypeAlias = str | LazyString
@@ -87,11 +88,11 @@ def init_app(app: Flask) -> None:
 
 
 def outcome(error: Outcome) -> Response:
-    """An expected failure of a use case, in the words that the API uses too."""
+    """An expected failure of a use case, in the words that the API uses too, or translated ones."""
     status = STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
     if status is HTTPStatus.NOT_FOUND:
         return problem(GONE, status)
-    return problem(Problem(error.message, error.resolution), status)
+    return problem(Problem(translated(error.message), translated(error.resolution)), status)
 
 
 def stale_page(_error: CSRFError) -> Response:

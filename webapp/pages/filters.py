@@ -4,11 +4,13 @@ from datetime import UTC, date, datetime, timedelta
 from math import ceil
 from typing import Any, NamedTuple
 
+from babel.dates import format_skeleton
 from flask import Flask
-from flask_babel import format_date, format_datetime, format_decimal, format_time, gettext, ngettext
+from flask_babel import format_date, format_decimal, format_time, get_locale, gettext, ngettext
 from markupsafe import Markup
 
 from webapp.database import from_millis
+from webapp.domain.errors import Phrase
 from webapp.domain.responses import session_status
 from webapp.domain.results import CHARS_SHOWN
 
@@ -49,6 +51,7 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(in_words, "in_words")
     app.add_template_filter(asked_of, "asked_of")
     app.add_template_filter(figure, "figure")
+    app.add_template_filter(translated, "translated")
     app.add_template_filter(short_day, "short_day")
     app.add_template_global(tally_of, "tally_of")
     app.jinja_env.globals["CHARS_SHOWN"] = CHARS_SHOWN
@@ -64,7 +67,7 @@ def moment(at: datetime, *, now: datetime | None = None) -> Markup:
 
 def clock_time(at: datetime) -> Markup:
     """A `<time>` with day and time in UTC; scripts put it into the reader's own time zone."""
-    said = gettext("%(moment)s UTC", moment=format_datetime(at.astimezone(UTC), "d MMMM, HH:mm"))
+    said = gettext("%(day)s, %(time)s UTC", day=_written(at, "MMMMd"), time=_written(at, "Hm"))
     return Markup('<time datetime="{}" data-clock>{}</time>').format(
         at.astimezone(UTC).isoformat(timespec="seconds"), said
     )
@@ -72,9 +75,8 @@ def clock_time(at: datetime) -> Markup:
 
 def calendar_day(at: datetime) -> Markup:
     """A `<time>` with the day and the month, in UTC."""
-    day = at.astimezone(UTC)
     return Markup('<time datetime="{}">{}</time>').format(
-        day.date().isoformat(), format_date(day, "d MMMM")
+        at.astimezone(UTC).date().isoformat(), _written(at, "MMMMd")
     )
 
 
@@ -98,7 +100,15 @@ def asked_of(questions: int) -> str:
     minutes = ceil(questions * MINUTES_EACH)
     count = ngettext("%(num)s question", "%(num)s questions", questions)
     time = ngettext("about %(num)s minute", "about %(num)s minutes", minutes)
-    return f"{count}, {time}"
+    return str(gettext("%(questions)s, %(minutes)s", questions=count, minutes=time))
+
+
+def translated(words: str) -> str:
+    """What an outcome says, in the language of the page where it has been translated."""
+    if not isinstance(words, Phrase):
+        return words
+    numbers = {name: figure(number) for name, number in words.numbers.items()}
+    return str(gettext(words.pattern, **numbers))
 
 
 def tally_of(total: int) -> Tally:
@@ -128,6 +138,11 @@ def _across(x: float, wobble: list[float]) -> str:
         f"M{x - 42:.1f} {25 + a:.1f}C{x - 30:.1f} {19 + b:.1f} "
         f"{x - 18:.1f} {13 + c:.1f} {x - 5:.1f} {6 + d:.1f}"
     )
+
+
+def _written(at: datetime, parts: str) -> str:
+    """In UTC; `parts` is a CLDR skeleton, which each language puts into its own order."""
+    return format_skeleton(parts, at.astimezone(UTC), locale=get_locale())
 
 
 def _said(at: datetime, now: datetime) -> Any:

@@ -11,11 +11,12 @@ from flask import request
 from werkzeug.wrappers import Response
 
 from webapp.config import settings
-from webapp.domain.errors import InvalidInput
+from webapp.domain.errors import InvalidInput, Phrase
+from webapp.languages import FIELD as LANGUAGE
 
 COOKIE_DAYS = 30
 BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
-FIELDS = {"session", "answer_key", "answer", "name"}
+FIELDS = {"session", "answer_key", "answer", "name", LANGUAGE}
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -99,6 +100,6 @@ def _repeated(name: str) -> bool:
 def _unreadable() -> InvalidInput:
     return InvalidInput(
         "form_unreadable",
-        "This page was not sent as it was made.",
-        "Nothing was stored. Open the link once more and answer there.",
+        Phrase("This page was not sent as it was made."),
+        Phrase("Nothing was stored. Open the link once more and answer there."),
     )
