@@ -90,6 +90,11 @@ class Respondents:
             for thread in threads:
                 thread.join()
 
+    def wait_for(self, answers: int) -> None:
+        """Until so many more are acknowledged."""
+        enough = len(self.acknowledged) + answers
+        wait_until(lambda: len(self.acknowledged) >= enough, f"answering {answers} times")
+
     def _keep_answering(self) -> None:
         while not self._stopping.is_set():
             session = secrets.token_urlsafe(24)
@@ -119,7 +124,7 @@ class Respondents:
 
 
 def kill_again_and_again(respondents: Respondents, *, kills: int, answers: int) -> int:
-    """Kill at a random moment 0.15 to 0.9 s after each start; returns how often.
+    """Kill at a random moment under load, about evenly spread over the answers; how often.
 
     Goes on until both the kills and the acknowledged answers are reached.
     """
@@ -127,6 +132,7 @@ def kill_again_and_again(respondents: Respondents, *, kills: int, answers: int) 
     with respondents.at_work():
         while done < kills or len(respondents.acknowledged) < answers:
             with respondents.target.up():
-                time.sleep(random.uniform(0.15, 0.9))  # noqa: S311
+                respondents.wait_for(random.randint(0, 2 * answers // kills))  # noqa: S311
+                time.sleep(random.uniform(0, 0.15))  # noqa: S311
             done += 1
     return done
