@@ -5,6 +5,7 @@ Times are BIGINT milliseconds since the epoch, because clients re-parse dates to
 
 import math
 import secrets
+import select
 import threading
 import time
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from sqlalchemy import (
     Row,
     event,
 )
-from sqlalchemy.exc import InvalidatePoolError, OperationalError
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, registry
 from sqlalchemy.types import TypeDecorator
 
@@ -122,12 +123,19 @@ def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     """All rows of one SELECT outside of the session, each in a transaction of its own.
 
     Sees what is committed, never what this session is about to commit. The connection is kept for
-    further looks until `release` or the end of the request. Statements as for `rows`.
+    further looks until `release` or the end of the request; one that the server drops is replaced
+    once. Statements as for `rows`.
     """
     if "reader" not in g:
         g.reader = _readers[db.engine].connect()
     reader: Connection = g.reader
-    return reader.execute(statement, values).all()
+    try:
+        return reader.execute(statement, values).all()
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        reader.rollback()
+        return reader.execute(statement, values).all()
 
 
 def release() -> None:
@@ -179,16 +187,26 @@ def prepare_engine(engine: Engine) -> None:
 
 
 def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: Any) -> None:
-    """Replace a connection that the server has closed meanwhile; asking each time costs as much
-    as a small query.
+    """Replace a connection that the server has closed meanwhile.
+
+    Asking each time costs as much as a small query. A server that ends a connection says so, and
+    that can be seen without asking; one that vanished with its network is found after idling.
     """
-    if time.monotonic() - record.info.get("idle_since", math.inf) < IDLE_SECONDS:
-        return
+    idle_seconds = time.monotonic() - record.info.get("idle_since", math.inf)
     try:
+        if idle_seconds < IDLE_SECONDS and not _was_told_something(connection):
+            return
         dialect.do_ping(connection)
         connection.rollback()
     except dialect.loaded_dbapi.Error as error:
         raise InvalidatePoolError from error
+
+
+def _was_told_something(connection: Any) -> bool:
+    """Whether the server has sent what nobody asked for, as it does when it says good-bye."""
+    unread = select.poll()
+    unread.register(connection.fileno(), select.POLLIN)
+    return bool(unread.poll(0))
 
 
 def _begin_idling(_connection: Any, record: Any) -> None:

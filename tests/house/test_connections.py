@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, text
+from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import QueuePool
 
@@ -88,20 +88,39 @@ def test_a_look_leaves_no_transaction_open() -> None:
 
 @on_postgresql
 @pytest.mark.usefixtures("app_context")
-@pytest.mark.parametrize(("idle_seconds", "in_time"), [(0.0, True), (60.0, False)])
-def test_a_connection_that_the_server_closed_is_replaced_at_the_latest_after_one_failure(
-    monkeypatch: pytest.MonkeyPatch, *, idle_seconds: float, in_time: bool
+@pytest.mark.parametrize("idle_seconds", [0.0, 60.0])
+def test_an_idle_connection_that_the_server_closed_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, idle_seconds: float
 ) -> None:
     monkeypatch.setattr(database, "IDLE_SECONDS", idle_seconds)
     with only_fresh_connections(), db.engine.connect() as other:
-        look(ACCOUNTS)
-        other.execute(END_ALL_OTHERS)
+        backend = db.session.scalar(BACKEND)
         release()
+        end_all_others(other)
 
-        assert can_look() == in_time
-        release()
-        assert can_look()
-        release()
+        assert db.session.scalar(BACKEND) != backend
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_look_is_repeated_when_its_connection_ends_under_it() -> None:
+    with only_fresh_connections(), db.engine.connect() as other:
+        ((backend,),) = look(BACKEND)
+        end_all_others(other)
+
+        assert look(BACKEND) != [(backend,)]
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_transaction_whose_connection_ends_under_it_is_not_repeated() -> None:
+    with only_fresh_connections(), db.engine.connect() as other:
+        db.session.scalar(BACKEND)
+        end_all_others(other)
+
+        with pytest.raises(OperationalError):
+            db.session.scalar(BACKEND)
+        db.session.rollback()
 
 
 @contextmanager
@@ -109,17 +128,19 @@ def only_fresh_connections() -> Iterator[None]:
     """The pool is that of all tests: without what has idled long in it, nor what died here."""
     db.engine.dispose()
     yield
+    release()
     db.engine.dispose()
 
 
+BACKEND = text("SELECT pg_backend_pid()")
 END_ALL_OTHERS = text(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
 
 
-def can_look() -> bool:
-    try:
-        return look(ACCOUNTS) == []
-    except OperationalError:
-        return False
+def end_all_others(connection: Connection) -> None:
+    """End the other connections to this database, and return when they are gone."""
+    ended = connection.execute(END_ALL_OTHERS).scalars().all()
+    assert ended
+    assert all(ended)
