@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp import schema
 from webapp.config import settings
+from webapp.waiting import waiting
 
 REDIS_SECONDS = 0.5
 
@@ -24,9 +25,12 @@ def healthz() -> dict[str, str]:
 
 @bp.get("/readyz")
 def readyz() -> tuple[dict[str, str], HTTPStatus]:
-    """503 unless the database answers with the schema of this code; Redis may be away."""
+    """503 once the server stops, and unless the database answers with the schema of this code.
+
+    Redis may be away.
+    """
     database = _database()
-    ready = database == "ok"
+    ready = database == "ok" and not waiting().stopped
     state = {
         "status": "ok" if ready else "unavailable",
         "database": database,

@@ -8,9 +8,11 @@ import logging
 import re
 import resource
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -33,6 +35,7 @@ HEAD_BYTES = 1024  # enough of a request line to know where it went
 SPARE_FILES = 128  # database, logs, temporary bodies
 UNSENT_BYTES = 1024 * 1024  # of one answer; beyond, whoever makes it waits for the client
 IDLE_SECONDS = 60  # of a kept or half-open connection
+LINGER_SECONDS = 5.0  # for a client that sends on after its request was refused
 STOP_SECONDS = 4.0  # for requests under way; the process has 5 s in all
 REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
 
@@ -75,6 +78,7 @@ class Refusal(ErrorTask):  # type: ignore[misc]
             ("X-Content-Type-Options", "nosniff"),
             ("Cache-Control", "no-store"),
         ]
+        self.channel.lingers = True
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
@@ -85,6 +89,30 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     parser_class = Parser
     error_task_class = Refusal
+    lingers = False
+    _deaf_until: float | None = None
+
+    def handle_close(self) -> None:
+        """Close; after a refusal our half first.
+
+        To close on what a client is still sending would reset the connection, and the refusal
+        might be lost with it.
+        """
+        if self.lingers and self._deaf_until is None:
+            self._deaf_until = time.monotonic() + LINGER_SECONDS
+            self.will_close = False
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
+                return
+        super().handle_close()
+
+    def received(self, data: bytes) -> bool:
+        """Take what was sent; what follows a refusal is thrown away."""
+        if self._deaf_until is None:
+            return bool(super().received(data))
+        if time.monotonic() > self._deaf_until:
+            self.handle_close()
+        return False
 
 
 class Listener(TcpWSGIServer):  # type: ignore[misc]

@@ -61,6 +61,17 @@ def test_a_migrated_database_is_ready(fresh: Flask) -> None:
     assert answer.json == {"status": "ok", "database": "ok", "redis": "not used"}
 
 
+@pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
+def test_a_server_that_stops_is_not_ready(fresh: Flask) -> None:
+    with fresh.app_context():
+        schema.upgrade()
+    fresh.extensions["waiting"].stop()
+
+    answer = fresh.test_client().get("/readyz")
+
+    assert (answer.status_code, answer.json["status"]) == (503, "unavailable")
+
+
 @both_empty_databases
 def test_a_database_without_the_schema_is_not_ready(fresh: Flask) -> None:
     answer = fresh.test_client().get("/readyz")

@@ -1,6 +1,7 @@
 """The properties of the HTTP server that the product relies on."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -118,6 +119,29 @@ def test_refusals_outside_the_api_keep_their_status(served: Flask) -> None:
     assert status_of(exchange(served, sent.encode())) == 413
 
 
+def test_a_refused_client_may_finish_sending_and_reads_why(served: Flask) -> None:
+    size = MAX_BODY_BYTES + 1
+    head = f"POST /r/abc HTTP/1.1\r\nContent-Length: {size}\r\n\r\n"
+
+    assert status_of(exchange(served, head.encode() + b"x" * size)) == 413
+
+
+def test_a_refused_client_cannot_send_for_ever(
+    served: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.server.LINGER_SECONDS", 0.2)
+    with connect(served) as connection, pytest.raises(ConnectionError):
+        send_for_ever(connection, b"POST /r/abc HTTP/1.1\r\nContent-Length: ten\r\n\r\n")
+
+
+def send_for_ever(connection: socket.socket, head: bytes) -> None:
+    """At most five seconds."""
+    began = time.monotonic()
+    connection.sendall(head)
+    while time.monotonic() < began + 5:
+        connection.sendall(b"x" * 65_536)
+
+
 def test_underscored_header_names_are_dropped(served: Flask) -> None:
     seen = body_of(get(served, "/test/environ", "X_Forwarded_For: 192.0.2.1", "X-Plain: 1"))
 
@@ -224,6 +248,28 @@ def test_a_stop_finishes_the_slow_request_and_ends_the_wait_at_once(settings: Se
 
     assert answers == {"/test/slow": b"done", "/test/wait": b"None"}
     assert time.monotonic() - began < 4
+
+
+def test_a_stopping_server_says_that_it_is_not_ready(app: Flask, settings: Settings) -> None:
+    other = new_app(settings)
+    begun = threading.Event()
+
+    def slow() -> str:
+        begun.set()
+        waiting().wait_for("key", seconds=20)
+        return ""
+
+    other.add_url_rule("/test/slow", "slow", slow)
+    with serving(other) as server, connect(other) as connection:
+        host = f"Host: 127.0.0.1:{other.config['SETTINGS'].port}\r\n\r\n"
+        connection.sendall(
+            f"GET /test/slow HTTP/1.1\r\n{host}GET /readyz HTTP/1.1\r\n{host}".encode()
+        )
+        assert begun.wait(5)
+        server.stop()
+        answers = b"".join(iter(lambda: connection.recv(65_536), b""))
+
+    assert [status_of(part) for part in answers.split(b"HTTP/1.1")[1:]] == [200, 503]
 
 
 def test_a_stopping_server_takes_no_new_connection(settings: Settings) -> None:
