@@ -3,8 +3,6 @@
 A route widens one of the headers by calling a function here.
 """
 
-from collections.abc import Sequence
-
 from flask import Flask, Response, g, request, session
 
 from webapp.config import Settings, settings
@@ -52,9 +50,9 @@ def allow_any_form_action() -> None:
     g.any_form_action = True
 
 
-def allow_frames(origins: Sequence[str]) -> None:
-    """Let pages of these origins frame this one (a form whose creator switched embedding on)."""
-    g.frame_origins = tuple(origins)
+def allow_frames(origins: str) -> None:
+    """Let pages of these origins, separated by spaces, frame this one; "" lets nobody."""
+    g.frame_origins = origins
 
 
 def allow_microphone() -> None:
@@ -84,7 +82,7 @@ def _with_headers(response: Response) -> Response:
         headers["Content-Security-Policy"] = _policy()
         headers["Permissions-Policy"] = f"microphone={_microphone()}, {CLOSED_DOORS}"
         headers.setdefault("Cache-Control", "private, no-store")
-        if "frame_origins" not in g:
+        if not g.get("frame_origins"):
             headers["X-Frame-Options"] = "DENY"
     elif request.endpoint == "asset":
         # Flask-Login looks into the session of every request; static files are the same for all
@@ -98,8 +96,8 @@ def _policy() -> str:
     policy = dict(POLICY)
     if g.get("any_form_action"):
         del policy["form-action"]
-    if "frame_origins" in g:
-        policy["frame-ancestors"] = " ".join(g.frame_origins) or "'none'"
+    if origins := g.get("frame_origins"):
+        policy["frame-ancestors"] = origins
     return "; ".join(f"{name} {value}" for name, value in policy.items())
 
 

@@ -9,6 +9,7 @@ function store(action) {
   }
 }
 
+const withoutQuery = (address) => address?.split("?")[0];
 const place = (form) => PREFIX + form.getAttribute("action");
 const keptField = (form) => form.elements[form.dataset.keeps];
 
@@ -39,8 +40,9 @@ document.addEventListener("input", ({ target }) => {
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const form = detail.requestConfig.elt.closest("form[data-keeps]");
-  const saves = [form?.getAttribute("action"), `${form?.getAttribute("action")}/skip`];
-  if (detail.xhr.status !== 200 || !saves.includes(detail.pathInfo.requestPath)) return;
+  const action = withoutQuery(form?.getAttribute("action"));
+  const saves = [action, `${action}/skip`];
+  if (detail.xhr.status !== 200 || !saves.includes(withoutQuery(detail.pathInfo.requestPath))) return;
   store((box) => box.removeItem(place(form)));
 });
 

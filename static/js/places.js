@@ -1,7 +1,9 @@
 // Where the browser's Back and reload lead. A first question shown at the start of the link gets its
 // own address, so that Back finds it. A browser that refuses cookies keeps one address, and the
-// session in its history entry, so that a reload goes on.
-const remembers = takesCookies();
+// session in its history entry, so that a reload goes on. So does a frame of another website, which
+// takes no cookie and adds nothing to the history of the page around it.
+const framed = window !== window.top;
+const remembers = !framed && takesCookies();
 const form = document.querySelector("form[data-keeps]");
 const start = location.pathname.match(/^\/r\/[^/]+/)?.[0];
 
@@ -15,7 +17,7 @@ if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+|\/check|\/done|\/sent)?$/.test
 } else if (!remembers && history.state?.session) {
   const values = { session: history.state.session, lang: document.documentElement.lang };
   addEventListener("load", () =>
-    htmx.ajax("POST", `${start}/resume`, { target: "#main", values }),
+    htmx.ajax("POST", `${start}/resume${framed ? "?embed=1" : ""}`, { target: "#main", values }),
   );
 }
 

@@ -25,7 +25,7 @@ from tests.browser.words import (
 )
 from tests.factories import make_account
 from webapp.database import db, new_id, utc_now
-from webapp.domain import drafts, forms, publishing, responding, trash
+from webapp.domain import drafts, embedding, forms, publishing, responding, trash
 from webapp.domain.accounts import make_invite
 from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
@@ -71,6 +71,7 @@ def open_cafe() -> Cafe:
     thrown = published(account_id, GOODBYE, claude, now - timedelta(days=20))
     trash.delete_form(account_id, thrown.id, now=now - timedelta(days=2))
     empty = published(account_id, MINUTES, None, now - timedelta(days=10))
+    embedding.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
     price = published(account_id, PRICE, claude, now - timedelta(days=12))
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
     asked = published_elsewhere(claude, now - timedelta(days=2))

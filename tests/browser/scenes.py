@@ -190,6 +190,14 @@ def changed_meanwhile(page: Page, cafe: Cafe) -> None:
     page.wait_for_load_state()
 
 
+def refused_website(page: Page, cafe: Cafe) -> None:
+    """A form that one website may show, and an address that is none."""
+    page.goto(f"{cafe.empty}/share")
+    page.get_by_label("Websites that").fill("https://www.fernhill.example/about")
+    press(page, "Save")
+    page.locator(".field__error").wait_for()
+
+
 def results_open(page: Page, cafe: Cafe) -> None:
     """The results with every fold open."""
     page.goto(cafe.results)
@@ -287,6 +295,7 @@ CREATOR = [
         ("confirm-incomplete", at("{cafe.unfinished}/confirm"), 0),
         ("confirm-stale", changed_meanwhile, 409),
         ("share", at("{cafe.share}"), 0),
+        ("share-website-refused", refused_website, 422),
         ("forms", at("/forms"), 0),
         ("results", at("{cafe.results}"), 0),
         ("results-open", results_open, 0),

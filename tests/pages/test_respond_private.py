@@ -157,6 +157,7 @@ def test_pages_can_know_only_the_public_part_of_a_form() -> None:
         "response_limit",
         "asker",
         "closed_at",
+        "frame_origins",
     }
 
 

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Index,
     Row,
     String,
+    Text,
     and_,
     bindparam,
     select,
@@ -34,6 +35,7 @@ class Form(Content, Base):
     `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
     of the newest completed response. `response_count` counts completed responses,
     `answered_count` sessions with at least one answer, `started_count` all of them.
+    `frame_origins` are the origins that may show it in a frame, separated by spaces.
     """
 
     __tablename__ = "forms"
@@ -51,6 +53,7 @@ class Form(Content, Base):
     started_count: Mapped[int] = mapped_column(default=0)
     published_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
+    frame_origins: Mapped[str] = mapped_column(Text, server_default="")
     deleted_at: Mapped[datetime | None]
 
 

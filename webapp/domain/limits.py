@@ -15,6 +15,7 @@ PAGE_MAX_BYTES = 512 * 1024  # our choice: keeps a page inside an agent's contex
 ABANDONED_AFTER_SECONDS = 24 * 3600  # our choice
 DISCARDED_KEPT_SECONDS = 24 * 3600  # our choice: how long a discard can be undone
 TRASH_KEPT_SECONDS = 30 * 24 * 3600  # our choice: deleted forms can be restored for that long
+FRAME_ORIGINS_MAX = 10  # our choice: the header stays short
 INVITE_LIFETIME_SECONDS = 24 * 3600  # our choice
 API_BODY_MAX_BYTES = 256 * 1024  # our choice: four times the largest draft
 DRAFT_WAIT_MAX_SECONDS = 25  # our choice: below the idle timeouts of proxies

@@ -27,6 +27,7 @@ class RespondentForm:
     response_limit: ResponseLimit
     asker: str
     closed_at: datetime | None
+    frame_origins: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ _FORM = (
         Form.response_limit,
         Account.name.label("asker"),
         Form.closed_at,
+        Form.frame_origins,
     )
     .join(Account, Account.id == Form.account_id)
     .where(shared_form(bindparam("share_token")))

@@ -1,17 +1,19 @@
 """Published forms: the list, the link of one, closing and opening it again."""
 
+from http import HTTPStatus
 from io import BytesIO
 from urllib.parse import urlsplit
 
 import segno
-from flask import Blueprint, Response, render_template, url_for
+from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from segno import QRCode
 
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain import forms
+from webapp.domain import embedding, forms
+from webapp.domain.errors import InvalidInput
 from webapp.domain.terms import FormStatus
 from webapp.pages.desk import creator_id, require_creator
 from webapp.pages.fragments import go_to
@@ -20,6 +22,11 @@ from webapp.serializers import share_url
 CODE_INK = "#10241c"
 CODE_SCALE = 12  # pixels of one module: sharp on paper
 CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
+# for pages of other people: no style, which their policy might refuse
+FRAME_CODE = Markup(
+    '<iframe src="{}?embed=1" title="{}" width="100%" height="720" loading="lazy"></iframe>'
+)
+LINK_CODE = Markup('<a href="{}">{}</a>')
 CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 
 bp = Blueprint("forms", __name__, url_prefix="/forms")
@@ -39,16 +46,19 @@ def show_all() -> ResponseReturnValue:
 
 @bp.get("/<form_id>/share")
 def share(form_id: str) -> ResponseReturnValue:
-    """The link of a form, to copy or to scan."""
-    form = forms.get_form(creator_id(), form_id)
-    address = share_url(settings().public_url, form.share_token)
-    return render_template(
-        "forms/share.html",
-        form=form,
-        share_url=address,
-        host=urlsplit(address).netloc,
-        qr=_drawn(_code(address)),
-    )
+    """The link of a form, to copy, to scan, to put on a website."""
+    return _share(form_id)
+
+
+@bp.post("/<form_id>/embedding")
+def allow_embedding(form_id: str) -> ResponseReturnValue:
+    """Name the websites that may show the form in a frame; none ends it."""
+    origins = request.form.get("origins", "")
+    try:
+        embedding.allow_embedding(creator_id(), form_id, origins)
+    except InvalidInput as refusal:
+        return _share(form_id, origins, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    return go_to(url_for("forms.share", form_id=form_id, _anchor="website"))
 
 
 @bp.get("/<form_id>/code.<any(svg, png):kind>")
@@ -75,6 +85,22 @@ def reopen(form_id: str) -> ResponseReturnValue:
     """Take answers again."""
     forms.reopen_form(creator_id(), form_id)
     return go_to(url_for("results.by_question", form_id=form_id))
+
+
+def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | None = None) -> str:
+    form = forms.get_form(creator_id(), form_id)
+    address = share_url(settings().public_url, form.share_token)
+    return render_template(
+        "forms/share.html",
+        form=form,
+        share_url=address,
+        host=urlsplit(address).netloc,
+        qr=_drawn(_code(address)),
+        origins="\n".join(form.frame_origins.split()) if origins is None else origins,
+        refusal=refusal,
+        frame_code=str(FRAME_CODE.format(address, form.title)),
+        link_code=str(LINK_CODE.format(address, form.title)),
+    )
 
 
 def _code(address: str) -> QRCode:

@@ -1,7 +1,8 @@
 """What a respondent's form posted: the keys it carries and the words typed into it.
 
 The session travels in the body of every POST, so that answering needs no cookie. The cookie only
-lets a GET find the way back, and no POST trusts it.
+lets a GET find the way back, and no POST trusts it. In a frame of another website, which every
+address on its pages says (`embed=1`), cookies are neither read nor set.
 """
 
 import re
@@ -17,6 +18,7 @@ from webapp.languages import FIELD as LANGUAGE
 COOKIE_DAYS = 30
 BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
 FIELDS = {"session", "answer_key", "answer", "name", LANGUAGE}
+FRAMES = {"iframe", "frame", "embed", "object"}  # Fetch, section 2.2.5: request destinations
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -46,7 +48,7 @@ def read_posted(share_token: str, *needed: str) -> Posted:
         form.get("answer_key", ""),
         typed("answer"),
         typed("name"),
-        remembered=session_key == remembered_key(share_token),
+        remembered=not says_framed() and session_key == remembered_key(share_token),
     )
 
 
@@ -59,6 +61,15 @@ def typed(name: str) -> str:
     return UNSTORABLE.sub("\ufffd", text)
 
 
+def says_framed() -> bool:
+    """Whether the request comes from a frame: its address says so, or the browser does.
+
+    Requests that scripts make inside a frame look like any other, so the address has to say it.
+    """
+    in_frame = request.headers.get("Sec-Fetch-Dest") in FRAMES
+    return in_frame or request.args.get("embed") == "1"
+
+
 def remembered_key(share_token: str) -> str | None:
     """The session key in the cookie of this form, None when there is none that could be one."""
     key = request.cookies.get(_cookie_name(), "")
@@ -66,7 +77,9 @@ def remembered_key(share_token: str) -> str | None:
 
 
 def remember(response: Response, share_token: str, session_key: str) -> None:
-    """Let later GETs from this browser find the session."""
+    """Let later GETs from this browser find the session; nothing is left behind in a frame."""
+    if says_framed():
+        return
     response.set_cookie(
         _cookie_name(),
         session_key,
@@ -79,7 +92,9 @@ def remember(response: Response, share_token: str, session_key: str) -> None:
 
 
 def forget(response: Response, share_token: str) -> None:
-    """Take the cookie of this form back."""
+    """Take the cookie of this form back, where there can be one."""
+    if says_framed():
+        return
     response.delete_cookie(
         _cookie_name(),
         path=f"/r/{share_token}",

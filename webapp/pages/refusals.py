@@ -1,20 +1,24 @@
 """What a respondent's POST may run into: bounds, rates, refusals. The typed text is always kept."""
 
+from contextlib import suppress
 from http import HTTPStatus
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, g, request
 from flask_limiter import RateLimitExceeded
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
 from webapp.database import db
+from webapp.domain.embedding import find_frame_origins
 from webapp.domain.errors import Outcome
 from webapp.domain.public_forms import key_hash
 from webapp.extensions import client_network, limiter, seconds_to_wait
 from webapp.pages import errors, slips
+from webapp.pages.fragments import wants_fragment
 from webapp.pages.posted import BODY_MAX_BYTES, KEY, read_posted, typed
+from webapp.security import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
 STORAGE_FAILURES = (OperationalError, InterfaceError, PoolTimeout)
@@ -30,11 +34,21 @@ def guard(bp: Blueprint) -> None:
     bp.register_error_handler(Outcome, _outcome)
     for failure in STORAGE_FAILURES:
         bp.register_error_handler(failure, _storage_failed)
+    bp.after_request(_name_frames)
 
 
 def _bound_the_body(_endpoint: str | None, _values: dict[str, object] | None) -> None:
     """Longer than any answer we take; beyond it nothing is read."""
     request.max_content_length = request.max_form_memory_size = BODY_MAX_BYTES
+
+
+def _name_frames(response: Response) -> Response:
+    """A refusal that came before its form was found has to be seen in a frame, too."""
+    unknown = "frame_origins" not in g and response.status_code != HTTPStatus.NOT_FOUND
+    if unknown and not wants_fragment():
+        with suppress(SQLAlchemyError, UnicodeError):
+            allow_frames(find_frame_origins((request.view_args or {})["share_token"]))
+    return response
 
 
 def _session() -> str:

@@ -7,12 +7,11 @@ from flask import Blueprint, Response, url_for
 
 from webapp.database import utc_now
 from webapp.domain import responding
-from webapp.domain.public_forms import get_public_form
 from webapp.extensions import csrf
 from webapp.openings import count_opening
 from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import Posted, forget, read_posted, remembered_key
+from webapp.pages.posted import Posted, forget, read_posted, remembered_key, says_framed
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
@@ -159,16 +158,16 @@ def withdraw(share_token: str) -> Response:
 def withdraw_now(share_token: str) -> Response:
     """Delete the session with all its answers."""
     responding.withdraw_response(share_token, read_posted(share_token).session_key)
-    return slips.withdrawn(get_public_form(share_token))
+    return slips.withdrawn(slips.find_form(share_token))
 
 
 @bp.post("/another")
 def another(share_token: str) -> Response:
     """Begin another response; the one before stays as it is."""
-    if remembered_key(share_token) and not wants_fragment():
+    if remembered_key(share_token) and not (wants_fragment() or says_framed()):
         response = _see("respond.start", share_token)
     else:
-        at = slips.new_visit(get_public_form(share_token))
+        at = slips.new_visit(slips.find_form(share_token))
         response = slips.instead(at) or slips.question(at, 0)
     forget(response, share_token)
     return response
@@ -202,5 +201,7 @@ def _next(at: slips.Visit) -> Response:
 
 def _see(endpoint: str, share_token: str, number: int | None = None) -> Response:
     values: dict[str, Any] = {} if number is None else {"number": number}
+    if says_framed():
+        values["embed"] = 1
     url = url_for(endpoint, share_token=share_token, **values)
     return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": url})

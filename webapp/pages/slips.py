@@ -18,17 +18,21 @@ from webapp.domain.public_forms import (
 )
 from webapp.domain.terms import FormStatus, ResponseLimit
 from webapp.pages.fragments import drawn, wants_fragment
-from webapp.pages.posted import Posted, forget, remember, remembered_key
+from webapp.pages.posted import Posted, forget, remember, remembered_key, says_framed
+from webapp.security import allow_frames
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A respondent at a form. `remembered`: their cookie carries the session."""
+    """A respondent at a form. `remembered`: their cookie carries the session. `framed`: they are in
+    a frame of another website, so there is no cookie.
+    """
 
     form: RespondentForm
     session_key: str
     progress: Progress
     remembered: bool = False
+    framed: bool = False
 
     @property
     def answered(self) -> set[int]:
@@ -58,8 +62,8 @@ class Visit:
 
 def visit(share_token: str) -> Visit:
     """The visit of a GET: as the cookie remembers it, else a new one that exists nowhere yet."""
-    form = get_public_form(share_token)
-    key = remembered_key(share_token)
+    form = find_form(share_token)
+    key = None if _framed(form) else remembered_key(share_token)
     progress = read_progress(share_token, key) if key else NOTHING_YET
     if key and progress.started:
         return Visit(form, key, progress, remembered=True)
@@ -68,13 +72,25 @@ def visit(share_token: str) -> Visit:
 
 def new_visit(form: RespondentForm) -> Visit:
     """A visit with a fresh session key, which the first answer will bring to the database."""
-    return Visit(form, secrets.token_urlsafe(24), NOTHING_YET)
+    return Visit(form, secrets.token_urlsafe(24), NOTHING_YET, framed=_framed(form))
 
 
 def posted_visit(share_token: str, sent: Posted) -> Visit:
     """The visit of a POST: the session in its body."""
     progress = read_progress(share_token, sent.session_key)
-    return Visit(get_public_form(share_token), sent.session_key, progress, sent.remembered)
+    form = find_form(share_token)
+    return Visit(form, sent.session_key, progress, sent.remembered, _framed(form))
+
+
+def find_form(share_token: str) -> RespondentForm:
+    """The form behind a public link, which its answer may be framed by from now on."""
+    form = get_public_form(share_token)
+    allow_frames(form.frame_origins)
+    return form
+
+
+def _framed(form: RespondentForm) -> bool:
+    return bool(form.frame_origins) and says_framed()
 
 
 def instead(at: Visit, *, left_over: str = "") -> Response | None:
@@ -149,11 +165,11 @@ def held(text: str, *, status: HTTPStatus, retry_after: int) -> Response:
     template = current_app.jinja_env.get_template("respond/held.html")
     fields = {name: value for name, value in request.form.items() if name != "answer"}
     body = template.render(
-        **_frame(),
+        **_frame(framed=says_framed()),
         too_fast=status == HTTPStatus.TOO_MANY_REQUESTS,
         fields=fields,
         text=text,
-        path=request.path,
+        path=request.path + ("?embed=1" if says_framed() else ""),
     )
     return Response(body, status, {"Retry-After": str(retry_after)})
 
@@ -168,9 +184,9 @@ def _slip(
 ) -> Response:
     # without context processors: they ask the database who is signed in, which is no business here
     template = current_app.jinja_env.get_template(f"respond/{page}.html")
-    body = template.render(**_frame(), visit=at, **context)
+    body = template.render(**_frame(framed=at.framed), visit=at, **context)
     push_url = None
-    if push and wants_fragment():
+    if push and wants_fragment() and not at.framed:
         push_url = url_for(push[0], share_token=at.form.share_token, **push[1])
     response = drawn(body, status=status, push_url=push_url)
     if request.method == "POST" and at.progress.started:
@@ -178,6 +194,7 @@ def _slip(
     return response
 
 
-def _frame() -> dict[str, Any]:
+def _frame(*, framed: bool) -> dict[str, Any]:
     swapped = wants_fragment()
-    return {"frame": "respond/swap.html" if swapped else "slip.html", "swapped": swapped}
+    frame = "respond/swap.html" if swapped else "slip.html"
+    return {"frame": frame, "swapped": swapped, "framed": framed}

@@ -252,6 +252,7 @@ def upgrade() -> None:
         sa.Column("started_count", sa.Integer(), nullable=False),
         sa.Column("published_at", sa.BigInteger(), nullable=False),
         sa.Column("closed_at", sa.BigInteger(), nullable=True),
+        sa.Column("frame_origins", sa.Text(), server_default="", nullable=False),
         sa.Column("deleted_at", sa.BigInteger(), nullable=True),
         sa.Column("title", sa.Text(), nullable=False),
         sa.Column("goal", sa.Text(), nullable=True),
