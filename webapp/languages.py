@@ -19,6 +19,7 @@ from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
 from webapp.extensions import babel
+from webapp.framing import says_framed
 
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent / "translations"
@@ -133,7 +134,7 @@ def _tell(response: Response) -> Response:
         response.headers["Content-Language"] = page_language().tag
         response.vary.update(("Accept-Language", "Cookie"))
         named = _named()
-        if named and named is not _expected():
+        if named and named is not _expected() and not says_framed():
             _remember(response, named)
     return response
 

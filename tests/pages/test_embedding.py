@@ -132,6 +132,14 @@ def test_without_the_option_the_link_works_as_ever(respondent_alone: Respondent)
     assert [cookie.key for cookie in respondent_alone.client._cookies.values()] == ["askback_r"]
 
 
+def test_another_language_is_spoken_and_not_remembered_in_the_frame(framed: Framed) -> None:
+    page = framed.answer(1, "Me")
+    page = framed.post("/q/2/open", lang="de")
+
+    assert '<html lang="de"' in page.text
+    assert "Set-Cookie" not in page.headers
+
+
 @pytest.mark.parametrize("path", ["/r/nothing-is-here-nothing", "/r/%00", "/r/%ED%A0%80"])
 def test_a_link_of_no_form_is_framed_by_nobody(client: FlaskClient, path: str) -> None:
     page = client.get(f"{path}?embed=1")

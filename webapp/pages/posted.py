@@ -13,12 +13,12 @@ from werkzeug.wrappers import Response
 
 from webapp.config import settings
 from webapp.domain.errors import InvalidInput, Phrase
+from webapp.framing import says_framed
 from webapp.languages import FIELD as LANGUAGE
 
 COOKIE_DAYS = 30
 BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
 FIELDS = {"session", "answer_key", "answer", "name", LANGUAGE}
-FRAMES = {"iframe", "frame", "embed", "object"}  # Fetch, section 2.2.5: request destinations
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -59,15 +59,6 @@ def typed(name: str) -> str:
     """
     text = request.form.get(name, "").replace("\r\n", "\n").replace("\r", "\n")
     return UNSTORABLE.sub("\ufffd", text)
-
-
-def says_framed() -> bool:
-    """Whether the request comes from a frame: its address says so, or the browser does.
-
-    Requests that scripts make inside a frame look like any other, so the address has to say it.
-    """
-    in_frame = request.headers.get("Sec-Fetch-Dest") in FRAMES
-    return in_frame or request.args.get("embed") == "1"
 
 
 def remembered_key(share_token: str) -> str | None:

@@ -8,10 +8,11 @@ from flask import Blueprint, Response, url_for
 from webapp.database import utc_now
 from webapp.domain import responding
 from webapp.extensions import csrf
+from webapp.framing import says_framed
 from webapp.openings import count_opening
 from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import Posted, forget, read_posted, remembered_key, says_framed
+from webapp.pages.posted import Posted, forget, read_posted, remembered_key
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent

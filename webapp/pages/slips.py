@@ -17,8 +17,9 @@ from webapp.domain.public_forms import (
     read_progress,
 )
 from webapp.domain.terms import FormStatus, ResponseLimit
+from webapp.framing import says_framed
 from webapp.pages.fragments import drawn, wants_fragment
-from webapp.pages.posted import Posted, forget, remember, remembered_key, says_framed
+from webapp.pages.posted import Posted, forget, remember, remembered_key
 from webapp.security import allow_frames
 
 
