@@ -120,12 +120,14 @@ def rows(statement: Executable, **values: Any) -> CursorResult[Any]:
 
 
 def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
-    """All rows of one SELECT outside of the session, each in a transaction of its own.
+    """All rows of one SELECT, in a transaction of its own unless the session is in one.
 
-    Sees what is committed, never what this session is about to commit. The connection is kept for
-    further looks until `release` or the end of the request; one that the server drops is replaced
-    once. Statements as for `rows`.
+    The connection is kept for further looks until the session begins, `release` or the end of the
+    request: whoever held one connection and waited for a second would wait for others like
+    themselves. One that the server drops is replaced once. Statements as for `rows`.
     """
+    if db.session().in_transaction():
+        return rows(statement, **values).all()
     if "reader" not in g:
         g.reader = _readers[db.engine].connect()
     reader: Connection = g.reader
@@ -144,9 +146,12 @@ def release() -> None:
     _close_reader()
 
 
-def _close_reader(_error: BaseException | None = None) -> None:
+def _close_reader(*_of_the_event: object) -> None:
     if "reader" in g:
         g.pop("reader").close()
+
+
+event.listen(db.session, "after_transaction_create", _close_reader)
 
 
 def engine_options(url: str) -> dict[str, Any]:

@@ -36,19 +36,27 @@ def test_a_look_sees_what_was_committed_since_the_last_one() -> None:
 
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_a_look_does_not_see_what_is_not_committed() -> None:
-    account = make_account()
-    database.begin_write()
-    db.session.delete(db.session.get_one(Account, account.id))
-    db.session.flush()
+def test_all_looks_of_a_request_share_one_connection() -> None:
+    look(ACCOUNTS)
+    look(ACCOUNTS)
 
-    assert len(look(ACCOUNTS)) == 1
+    assert taken() == 1
 
 
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_all_looks_of_a_request_share_one_connection() -> None:
+def test_the_session_takes_no_second_connection_after_a_look() -> None:
     look(ACCOUNTS)
+    database.begin_write()
+    db.session.scalars(ACCOUNTS).all()
+
+    assert taken() == 1
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_a_look_takes_no_second_connection_beside_the_session() -> None:
+    db.session.scalars(ACCOUNTS).all()
     look(ACCOUNTS)
 
     assert taken() == 1
