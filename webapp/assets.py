@@ -101,7 +101,7 @@ def _shelf(folder: Path) -> Shelf:
     bodies = {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".png"
+        if path.is_file() and "pictures" not in path.parts
     }
     for name, parts in BUNDLES.items():
         sources = [f"{name.removesuffix('.css')}/{part}.css" for part in parts]

@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Response, abort, current_app, request, url_for
 
+from webapp.config import settings
 from webapp.domain.errors import Outcome
 from webapp.domain.public_forms import (
     NOTHING_YET,
@@ -198,4 +199,5 @@ def _slip(
 def _frame(*, framed: bool) -> dict[str, Any]:
     swapped = wants_fragment()
     frame = "respond/swap.html" if swapped else "slip.html"
-    return {"frame": frame, "swapped": swapped, "framed": framed}
+    origin = settings().public_url
+    return {"frame": frame, "swapped": swapped, "framed": framed, "origin": origin}
