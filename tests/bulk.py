@@ -15,10 +15,10 @@ Dump = dict[str, list[str]]
 # Session s holds the stamps 11 s + 1 … 11 s + 10 of its answers and 11 s + 11 of its completion.
 SESSIONS = """
 INSERT INTO response_sessions (id, form_id, key_hash, status, responder_name, skipped,
-  answered, answer_count, created_at, last_active_at, completed_stamp)
+  answered, answer_count, suspect, created_at, last_active_at, completed_stamp)
 WITH RECURSIVE n(s) AS (SELECT 0 UNION ALL SELECT s + 1 FROM n WHERE s + 1 < :sessions)
 SELECT :form || '-s-' || s, :form, :form || '-key-' || s, 'completed', 'Robin', '[]',
-  '{}', 10, :base + 11 * s, :base + 11 * s, :base + 11 * s + 11 FROM n
+  '{}', 10, false, :base + 11 * s, :base + 11 * s, :base + 11 * s + 11 FROM n
 """
 ANSWERS = """
 INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,

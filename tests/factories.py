@@ -8,6 +8,7 @@ from webapp.domain import drafts, publishing, responding
 from webapp.domain.accounts import Account
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
+from webapp.domain.suspicion import Signs
 
 
 def make_account(**changed: Any) -> Account:
@@ -44,7 +45,14 @@ def make_form(account_id: str, **fields: Any) -> Any:
     ).form
 
 
-def make_answer(form: Any, session_key: str, position: int = 0, text: str = "Me") -> None:
+def make_answer(
+    form: Any,
+    session_key: str,
+    position: int = 0,
+    text: str = "Me",
+    *,
+    signs: Signs | None = None,
+) -> None:
     """An answer to one question, in the session of this key."""
     responding.answer_question(
         form.share_token,
@@ -53,6 +61,7 @@ def make_answer(form: Any, session_key: str, position: int = 0, text: str = "Me"
         answer_text=text,
         answer_key=secrets.token_urlsafe(16),
         now=utc_now(),
+        signs=signs,
     )
 
 

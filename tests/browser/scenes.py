@@ -102,7 +102,7 @@ def deleting(page: Page, cafe: Cafe) -> None:
 
 def deleted(page: Page, cafe: Cafe) -> None:
     deleting(page, cafe)
-    page.locator(".btn--alarm").click()
+    press(page, "Yes, delete my answers")
     page.get_by_text("Delete all your answers?").wait_for(state="detached")
 
 

@@ -81,7 +81,7 @@ def test_what_was_sent_can_be_read_and_deleted(any_page: Page, link: Link) -> No
     expect(any_page.get_by_text("answer 2")).to_be_visible()
     press(any_page, "Delete my answers")
     expect(any_page.get_by_role("heading", level=1)).to_have_text("Delete all your answers?")
-    press(any_page, "Delete my answers")
+    press(any_page, "Yes, delete my answers")
     expect(any_page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted.")
 
     assert link.sessions() == 0

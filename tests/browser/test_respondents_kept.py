@@ -203,7 +203,7 @@ def test_a_browser_without_cookies_can_delete_its_answers(cookieless: Page, link
     finish(cookieless)
     press(cookieless, "Delete my answers")
     expect(cookieless.get_by_role("heading", level=1)).to_have_text("Delete all your answers?")
-    press(cookieless, "Delete my answers")
+    press(cookieless, "Yes, delete my answers")
     expect(cookieless.get_by_role("heading", level=1)).to_have_text("Your answers are deleted.")
 
     assert link.sessions() == 0

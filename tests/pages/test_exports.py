@@ -18,6 +18,7 @@ from webapp.config import Settings
 from webapp.contract import FormResponses
 from webapp.database import db, utc_now
 from webapp.domain import exports, forms, responding, responses
+from webapp.domain.suspicion import Signs
 from webapp.pages import exports as pages
 from webapp.pages.exports import CSV_COLUMNS, cell
 from webapp.serializers import form_responses
@@ -75,6 +76,13 @@ class TestCsv:
         assert [row["status"] for row in rows] == ["in_progress", "completed"]
         assert [bool(row["finished_at"]) for row in rows] == [False, True]
         assert rows[0]["question"] == "What went wrong?"
+
+    def test_it_says_what_looks_automated(self, app: Flask, ann: Creator, form: Any) -> None:
+        with app.app_context():
+            make_response(form)
+            make_answer(form, "p" * 32, signs=Signs(None))
+
+        assert [row["looks_automated"] for row in table(ann, form)] == ["", "yes"]
 
     def test_it_begins_with_a_byte_order_mark_and_quotes_every_cell(
         self, app: Flask, ann: Creator, form: Any

@@ -39,10 +39,14 @@ PersonKey = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What to show: words to find, sent responses only, times in milliseconds, `until` excluded."""
+    """What to show: words to find, sent responses only, times in milliseconds, `until` excluded.
+
+    `unflagged` leaves out what looks automated.
+    """
 
     words: str = ""
     sent_only: bool = False
+    unflagged: bool = False
     since: int | None = None
     until: int | None = None
 
@@ -53,6 +57,10 @@ class Filters:
     def needle(self) -> str:
         """The words as they are compared."""
         return _comparable(self.words)
+
+    def keep(self, *, sent: bool, suspect: bool) -> bool:
+        """True for a response that these filters do not leave out, whatever its words."""
+        return (sent or not self.sent_only) and not (suspect and self.unflagged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +100,9 @@ def find_answers(form_id: str, filters: Filters, *, before: int | None) -> Found
     effort, needle = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
     found: list[ShownAnswer] = []
     for answer, superseded in _answers_backwards(form_id, filters, before):
-        sent = answer.is_sent or not filters.sent_only
+        kept = filters.keep(sent=answer.is_sent, suspect=answer.suspect)
         texts = (answer.answer_text, answer.responder_name or "")
-        passes = sent and not superseded and _holds(needle, *texts)
+        passes = kept and not superseded and _holds(needle, *texts)
         if passes:
             found.append(answer._replace(answer_text=cut(answer.answer_text)))
         if effort.look(len(answer.answer_text), found=passes):
@@ -185,7 +193,7 @@ def _with_answers(sessions: list[SessionRow], filters: Filters) -> Iterator[Sess
     wanted = [
         session.id
         for session in sessions
-        if session.status == SessionStatus.COMPLETED or not filters.sent_only
+        if filters.keep(sent=session.status == SessionStatus.COMPLETED, suspect=session.suspect)
     ]
     answers: dict[str, list[AnswerRow]] = defaultdict(list)
     for answer in current_answers(wanted):

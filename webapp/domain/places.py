@@ -5,9 +5,9 @@ columns as they were before the write.
 """
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import BigInteger, String, bindparam, case, select, type_coerce, update
+from sqlalchemy import BigInteger, String, Table, bindparam, case, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from webapp.database import db, new_id, rows, to_millis
@@ -76,6 +76,11 @@ _COMPLETION_STAMP = _ANSWER_STAMP.values(
         else_=FormStatus.PUBLISHED.value,
     ),
 )
+_FLAG = (
+    update(cast(Table, ResponseSession.__table__))
+    .where(ResponseSession.id == bindparam("session"))
+    .values(suspect=True)
+)
 _FORM = select(Form.id, Form.questions, type_coerce(Form.status, String).label("status")).where(
     shared_form(bindparam("share_token"))
 )
@@ -130,6 +135,11 @@ def find_stamp(
         started=int(is_new(place)),
     ).scalar_one_or_none()
     return stamp
+
+
+def flag_session(place: Place) -> None:
+    """Show this response as one that looks automated, from now on."""
+    rows(_FLAG, session=place.session_id)
 
 
 def change_form(form_id: str, values: dict[str, Any]) -> None:

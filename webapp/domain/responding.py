@@ -29,6 +29,7 @@ from webapp.domain.places import (
     change_form,
     find_place,
     find_stamp,
+    flag_session,
     is_new,
     not_open,
     open_place,
@@ -38,6 +39,7 @@ from webapp.domain.places import (
 from webapp.domain.public_forms import get_public_form, next_open
 from webapp.domain.responses import Answer, ResponseSession
 from webapp.domain.storing import store_answer, supersede, touch_session
+from webapp.domain.suspicion import Signs
 from webapp.domain.terms import (
     FormStatus,
     QuestionKind,
@@ -57,11 +59,13 @@ def answer_question(
     answer_text: str,
     answer_key: str,
     now: datetime,
+    signs: Signs | None = None,
 ) -> int | None:
     """Store one typed answer durably; a repeat of `answer_key` stores nothing and is no error.
 
     position    0-based place of the scripted question
     answer_key  made for each rendered question, so a double click or a retry answers once
+    signs       how the page was used: flags the session when they tell of a program
     returns     position of the next question that is neither answered nor skipped, None at the end
     raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
                 `answer_differs` (this key stored other words); InvalidInput `question_unknown`,
@@ -71,6 +75,8 @@ def answer_question(
     begin_write()
     place = open_place(share_token, session_key, now)
     question = question_at(place, position)
+    if signs and signs.tell(len(place.answered.keys() | {question["id"]}), now):
+        flag_session(place)
     if not store_answer(place, question, answer_text=answer_text, answer_key=answer_key, now=now):
         db.session.rollback()
         _require_repeat(place, question["id"], answer_key, answer_text)
@@ -106,9 +112,14 @@ def skip_question(
 
 
 def complete_response(
-    share_token: str, session_key: str, *, responder_name: str, now: datetime
+    share_token: str,
+    session_key: str,
+    *,
+    responder_name: str,
+    now: datetime,
+    signs: Signs | None = None,
 ) -> bool:
-    """Send the response; True the first time, False for a repeat.
+    """Send the response; True the first time, False for a repeat. `signs` as `answer_question`.
 
     raises  NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
             InvalidInput `name_too_long`
@@ -130,6 +141,8 @@ def complete_response(
     stamp = find_stamp(place, now, completes=True)
     if stamp is None:
         raise refusal(place.form_id)
+    if signs and signs.tell(place.answer_count, now):
+        flag_session(place)
     db.session.execute(
         update(ResponseSession)
         .where(ResponseSession.id == place.session_id)

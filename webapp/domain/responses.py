@@ -37,6 +37,7 @@ class ResponseSession(Base):
     """One respondent's way through a form; `key_hash` is the SHA-256 of the key they carry.
 
     `answered` holds the ids of the current answers by question id, `answer_count` how many.
+    `suspect` flags a response that looks automated.
     """
 
     __tablename__ = "response_sessions"
@@ -53,6 +54,7 @@ class ResponseSession(Base):
     skipped: Mapped[list[str]] = mapped_column(JSON)
     answered: Mapped[dict[str, str]] = mapped_column(JSON, default=dict)
     answer_count: Mapped[int] = mapped_column(default=0)
+    suspect: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime]
     last_active_at: Mapped[datetime]
     completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
@@ -111,6 +113,7 @@ class SessionRow(NamedTuple):
     id: str
     status: str
     responder_name: str | None
+    suspect: bool
     created_at: int
     last_active_at: int
     completed_stamp: int | None

@@ -42,6 +42,7 @@ class ShownAnswer(NamedTuple):
     stamp: int
     responder_name: str | None
     session_status: str
+    suspect: bool
 
     @property
     def is_sent(self) -> bool:
@@ -67,6 +68,7 @@ SHOWN_COLUMNS = (
     Answer.stamp,
     ResponseSession.responder_name,
     raw_column(ResponseSession.status).label("session_status"),
+    ResponseSession.suspect,
 )
 
 

@@ -37,6 +37,7 @@ CSV_COLUMNS = (
     "status",
     "started_at",
     "finished_at",
+    "looks_automated",
     "question_number",
     "question",
     "question_id",
@@ -116,6 +117,7 @@ def _person_cells(person: SessionRow, now_millis: int) -> str:
         session_status(person, now_millis),
         wire_time(person.created_at),
         wire_time(completed) if completed else "",
+        "yes" if person.suspect else "",
     )
 
 

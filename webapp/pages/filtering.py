@@ -10,6 +10,7 @@ from webapp.domain.counts import DAY_MILLIS, EPOCH_DAY
 from webapp.domain.finding import Filters, PersonKey
 
 WORDS_MAX_CHARS = 200
+NAMES = ("q", "sent", "unflagged", "from", "to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Choice:
 
 def read_choice() -> Choice:
     """The search and the filters of the current address; what cannot be read filters nothing."""
-    typed = {name: request.args.get(name, "").strip() for name in ("q", "sent", "from", "to")}
+    typed = {name: request.args.get(name, "").strip() for name in NAMES}
     typed["q"] = typed["q"][:WORDS_MAX_CHARS]
     since, until = _day(typed["from"]), _day(typed["to"])
     misread = [typed[name] for name, day in (("from", since), ("to", until)) if day is None]
@@ -35,6 +36,7 @@ def read_choice() -> Choice:
     filters = Filters(
         words=typed["q"],
         sent_only=bool(typed["sent"]),
+        unflagged=bool(typed["unflagged"]),
         since=None if since is None else since * DAY_MILLIS,
         until=None if until is None else (until + 1) * DAY_MILLIS,
     )

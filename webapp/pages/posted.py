@@ -6,20 +6,26 @@ address on its pages says (`embed=1`), cookies are neither read nor set.
 """
 
 import re
+import secrets
 from dataclasses import dataclass
+from datetime import datetime
 
 from flask import request
+from itsdangerous import BadSignature, TimestampSigner
 from werkzeug.wrappers import Response
 
 from webapp.config import settings
 from webapp.domain.errors import InvalidInput, Phrase
+from webapp.domain.suspicion import Signs
 from webapp.framing import says_framed
 from webapp.languages import FIELD as LANGUAGE
 
 COOKIE_DAYS = 30
 BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
-FIELDS = {"session", "answer_key", "answer", "name", LANGUAGE}
+TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
+FIELDS = {"session", "answer_key", "answer", "name", LANGUAGE, TRAP}
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
+SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -32,6 +38,12 @@ class Posted:
     answer: str
     name: str
     remembered: bool
+    signs: Signs
+
+
+def new_session_key() -> str:
+    """A key that nobody has yet; it says, signed, when it was made."""
+    return _signer().sign(secrets.token_urlsafe(24)).decode()
 
 
 def read_posted(share_token: str, *needed: str) -> Posted:
@@ -39,16 +51,18 @@ def read_posted(share_token: str, *needed: str) -> Posted:
     form = request.form
     if request.files or not form.keys() <= FIELDS or any(map(_repeated, form)):
         raise _unreadable()
-    for name in ("session", *needed):
-        if not KEY.fullmatch(form.get(name, "")):
-            raise _unreadable()
-    session_key = form["session"]
+    session_key = form.get("session", "")
+    if not SESSION_KEY.fullmatch(session_key):
+        raise _unreadable()
+    if not all(KEY.fullmatch(form.get(name, "")) for name in needed):
+        raise _unreadable()
     return Posted(
         session_key,
         form.get("answer_key", ""),
         typed("answer"),
         typed("name"),
         remembered=not says_framed() and session_key == remembered_key(share_token),
+        signs=Signs(_made_at(session_key), trapped=bool(form.get(TRAP))),
     )
 
 
@@ -64,7 +78,7 @@ def typed(name: str) -> str:
 def remembered_key(share_token: str) -> str | None:
     """The session key in the cookie of this form, None when there is none that could be one."""
     key = request.cookies.get(_cookie_name(), "")
-    return key if KEY.fullmatch(key) else None
+    return key if SESSION_KEY.fullmatch(key) else None
 
 
 def remember(response: Response, share_token: str, session_key: str) -> None:
@@ -93,6 +107,18 @@ def forget(response: Response, share_token: str) -> None:
         httponly=True,
         samesite="Lax",
     )
+
+
+def _signer() -> TimestampSigner:
+    return TimestampSigner(settings().secret_key, salt="respondent")
+
+
+def _made_at(session_key: str) -> datetime | None:
+    """When this key was made, to the second below; None when not by us."""
+    try:
+        return _signer().unsign(session_key, return_timestamp=True)[1]
+    except BadSignature:
+        return None
 
 
 def _cookie_name() -> str:

@@ -17,7 +17,7 @@ from webapp.domain.public_forms import key_hash
 from webapp.extensions import client_network, limiter, seconds_to_wait
 from webapp.pages import errors, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import BODY_MAX_BYTES, KEY, read_posted, typed
+from webapp.pages.posted import BODY_MAX_BYTES, SESSION_KEY, read_posted, typed
 from webapp.security import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
@@ -58,7 +58,7 @@ def _session() -> str:
     except HTTPException:
         # too large: the route says so, the limiter would take it for a failure of its storage
         key = ""
-    return key_hash(key) if KEY.fullmatch(key) else client_network()
+    return key_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
 
 
 def _off() -> bool:

@@ -1,5 +1,6 @@
 """Answering a form in public, one question per page, with and without scripts and cookies."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -13,6 +14,8 @@ from webapp.openings import count_opening
 from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.posted import Posted, forget, read_posted, remembered_key
+
+Draw = Callable[[slips.Visit], Response]
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
@@ -56,6 +59,7 @@ def answer(share_token: str, number: int) -> Response:
         answer_text=sent.answer,
         answer_key=sent.answer_key,
         now=utc_now(),
+        signs=sent.signs,
     )
     return _go_on(share_token, sent, following)
 
@@ -73,11 +77,12 @@ def skip(share_token: str, number: int) -> Response:
 @bp.post("/q/<int:number>/open")
 def open_question(share_token: str, number: int) -> Response:
     """Back and Change: the question with its answer, found without a cookie."""
-    sent = read_posted(share_token)
-    if _by_get(sent):
-        return _see("respond.ask", share_token, number=number)
-    at = slips.posted_visit(share_token, sent)
-    return slips.instead(at) or slips.question(at, number - 1)
+    return _found(
+        share_token,
+        lambda at: slips.instead(at) or slips.question(at, number - 1),
+        "respond.ask",
+        number=number,
+    )
 
 
 @bp.get("/check")
@@ -92,11 +97,7 @@ def check(share_token: str) -> Response:
 @bp.post("/check/open")
 def open_check(share_token: str) -> Response:
     """Back to the answers, found without a cookie."""
-    sent = read_posted(share_token)
-    if _by_get(sent):
-        return _see("respond.check", share_token)
-    at = slips.posted_visit(share_token, sent)
-    return slips.instead(at) or slips.check(at)
+    return _found(share_token, lambda at: slips.instead(at) or slips.check(at), "respond.check")
 
 
 @bp.post("/check")
@@ -104,7 +105,11 @@ def send(share_token: str) -> Response:
     """Complete the response; sending twice sends once."""
     sent = read_posted(share_token)
     responding.complete_response(
-        share_token, sent.session_key, responder_name=sent.name, now=utc_now()
+        share_token,
+        sent.session_key,
+        responder_name=sent.name,
+        now=utc_now(),
+        signs=sent.signs,
     )
     if _by_get(sent):
         return _see("respond.done", share_token)
@@ -114,39 +119,25 @@ def send(share_token: str) -> Response:
 @bp.get("/done")
 def done(share_token: str) -> Response:
     """Thank you, with the way to delete."""
-    at = slips.visit(share_token)
-    if at.progress.completed_at is None:
-        return _see("respond.start", share_token)
-    return slips.thanks(at)
-
-
-@bp.get("/sent")
-def show_sent(share_token: str) -> Response:
-    """What was sent."""
-    at = slips.visit(share_token)
-    if at.progress.completed_at is None:
-        return _see("respond.start", share_token)
-    return slips.sent(at)
-
-
-@bp.post("/sent")
-def open_sent(share_token: str) -> Response:
-    """What was sent, found without a cookie."""
-    sent = read_posted(share_token)
-    if _by_get(sent):
-        return _see("respond.show_sent", share_token)
-    at = slips.posted_visit(share_token, sent)
-    return slips.sent(at) if at.progress.completed_at else slips.check(at)
+    return _when_sent(share_token, slips.thanks)
 
 
 @bp.post("/done/open")
 def open_done(share_token: str) -> Response:
     """Back to the thank-you page, found without a cookie."""
-    sent = read_posted(share_token)
-    if _by_get(sent):
-        return _see("respond.done", share_token)
-    at = slips.posted_visit(share_token, sent)
-    return slips.thanks(at) if at.progress.completed_at else slips.check(at)
+    return _found(share_token, _once_sent(slips.thanks), "respond.done")
+
+
+@bp.get("/sent")
+def show_sent(share_token: str) -> Response:
+    """What was sent."""
+    return _when_sent(share_token, slips.sent)
+
+
+@bp.post("/sent")
+def open_sent(share_token: str) -> Response:
+    """What was sent, found without a cookie."""
+    return _found(share_token, _once_sent(slips.sent), "respond.show_sent")
 
 
 @bp.post("/withdraw")
@@ -184,6 +175,24 @@ def _go_on(share_token: str, sent: Posted, following: int | None) -> Response:
 
 def _open_slip(at: slips.Visit, position: int | None) -> Response:
     return slips.check(at) if position is None else slips.question(at, position)
+
+
+def _found(share_token: str, draw: Draw, endpoint: str, number: int | None = None) -> Response:
+    """A page asked for by POST: by its address where the cookie suffices, else drawn at once."""
+    sent = read_posted(share_token)
+    if _by_get(sent):
+        return _see(endpoint, share_token, number=number)
+    return draw(slips.posted_visit(share_token, sent))
+
+
+def _once_sent(draw: Draw) -> Draw:
+    return lambda at: draw(at) if at.progress.completed_at else slips.check(at)
+
+
+def _when_sent(share_token: str, draw: Draw) -> Response:
+    """A page that only a completed response has, asked for by GET."""
+    at = slips.visit(share_token)
+    return draw(at) if at.progress.completed_at else _see("respond.start", share_token)
 
 
 def _by_get(sent: Posted) -> bool:

@@ -20,7 +20,7 @@ from webapp.domain.public_forms import (
 from webapp.domain.terms import FormStatus, ResponseLimit
 from webapp.framing import says_framed
 from webapp.pages.fragments import drawn, wants_fragment
-from webapp.pages.posted import Posted, forget, remember, remembered_key
+from webapp.pages.posted import Posted, forget, new_session_key, remember, remembered_key
 from webapp.security import allow_frames
 
 
@@ -74,7 +74,7 @@ def visit(share_token: str) -> Visit:
 
 def new_visit(form: RespondentForm) -> Visit:
     """A visit with a fresh session key, which the first answer will bring to the database."""
-    return Visit(form, secrets.token_urlsafe(24), NOTHING_YET, framed=_framed(form))
+    return Visit(form, new_session_key(), NOTHING_YET, framed=_framed(form))
 
 
 def posted_visit(share_token: str, sent: Posted) -> Visit:

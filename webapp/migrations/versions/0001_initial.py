@@ -418,6 +418,7 @@ def upgrade() -> None:
         sa.Column("skipped", sa.JSON(), nullable=False),
         sa.Column("answered", sa.JSON(), nullable=False),
         sa.Column("answer_count", sa.Integer(), nullable=False),
+        sa.Column("suspect", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("last_active_at", sa.BigInteger(), nullable=False),
         sa.Column("completed_stamp", sa.BigInteger(), nullable=True),
