@@ -13,7 +13,9 @@ if (remembers && form && location.pathname === start) {
 // a page that another language was chosen on has the address of a post, where no reload leads
 if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+|\/check|\/done|\/sent)?$/.test(location.pathname)) {
   const session = document.querySelector("input[name=session]")?.value;
-  history.replaceState({ htmx: true, session }, "", start);
+  const query = new URLSearchParams(location.search);
+  query.set("lang", document.documentElement.lang);
+  history.replaceState({ htmx: true, session }, "", `${start}?${query}`);
 } else if (!remembers && history.state?.session) {
   const values = { session: history.state.session, lang: document.documentElement.lang };
   addEventListener("load", () =>
