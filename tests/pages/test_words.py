@@ -76,7 +76,7 @@ def leftovers(page: TestResponse) -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-def _cyrillic(monkeypatch: pytest.MonkeyPatch) -> None:
+def _cyrillic(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"ar": Cyrillic()}
     nothing = NullTranslations()
     monkeypatch.setattr(languages, "read_catalog", lambda locale: found.get(locale, nothing))
