@@ -26,6 +26,7 @@ KEPT = re.compile(r"%\(\w+\)s|\{\w+\}|[A-Za-z]")
 LATIN = re.compile(r"[A-Za-z]+")
 NAMES = {"Askback", "seconds"}  # our own name; a place that a script fills
 SPOKEN = {"aria-label", "title", "placeholder", "alt", "data-words"}
+PREVIEWED = {"og:title", "og:description", "og:site_name", "og:image:alt"}
 # Nobody reads these
 SILENT = {"style", "script"}
 
@@ -55,7 +56,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.said += [value or "" for name, value in attrs if name in SPOKEN]
-        if (given.get("property") or given.get("name") or "").startswith(("og:", "description")):
+        if given.get("property") in PREVIEWED:
             self.said.append(given.get("content") or "")
         self.inside.append("language" if tag == "button" and "lang" in given else tag)
 
