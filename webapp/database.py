@@ -3,17 +3,21 @@
 Times are BIGINT milliseconds since the epoch, because clients re-parse dates to milliseconds.
 """
 
+import json
 import math
 import secrets
 import select
+import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import orjson
 from flask import Flask, g
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
@@ -36,7 +40,7 @@ READING = "askback_reading"
 IDLE_SECONDS = 1.0  # after which a pooled connection may have been closed by its server
 LOCK_SECONDS = 15  # how long a writer waits for others, before the request is refused
 _sqlite_writers = threading.Lock()
-_readers: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
+_beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
 
 
 def to_millis(moment: datetime) -> int:
@@ -100,7 +104,7 @@ def begin_write() -> None:
     SQLite: ends an open read transaction and starts BEGIN IMMEDIATE behind one process-wide lock
     (writers that wait on the busy handler alone starve each other). PostgreSQL: nothing to do.
     """
-    if db.engine.dialect.name != "sqlite":
+    if not on_sqlite():
         return
     session = db.session()
     if session.in_transaction():
@@ -126,37 +130,96 @@ def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     request: whoever held one connection and waited for a second would wait for others like
     themselves. One that the server drops is replaced once. Statements as for `rows`.
     """
-    if db.session().in_transaction():
+    if db.session.registry.has() and db.session().in_transaction():
         return rows(statement, **values).all()
-    if "reader" not in g:
-        g.reader = _readers[db.engine].connect()
-    reader: Connection = g.reader
+    connection = _connection()
     try:
-        return reader.execute(statement, values).all()
+        return connection.execute(statement, values).all()
     except DBAPIError as error:
         if not error.connection_invalidated:
             raise
-        reader.rollback()
-        return reader.execute(statement, values).all()
+        connection.rollback()
+        return connection.execute(statement, values).all()
+
+
+def on_sqlite() -> bool:
+    """Where statements do not travel, and a writer is alone."""
+    return db.engine.dialect.name == "sqlite"
+
+
+def write(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
+    """One statement outside of the session as a transaction of its own; the rows it returns.
+
+    PostgreSQL commits it by itself: the client goes there once, and rows are locked no longer than
+    the database needs. SQLite as `writing`. Statements as for `rows`.
+    """
+    if on_sqlite():
+        with writing() as connection:
+            return _returned(connection.execute(statement, values))
+    _leave_session()
+    return _returned(_connection().execute(statement, values))
+
+
+@contextmanager
+def writing() -> Iterator[Connection]:
+    """One writing transaction on SQLite outside of the session; locks as `begin_write`.
+
+    Commits at the end, rolls back when anything is raised. What the session has read or not yet
+    committed is given up first, so that it sees the change afterwards; inside, leave it alone.
+    """
+    _leave_session()
+    connection = _connection()
+    connection.rollback()
+    connection.execution_options(**{READING: False, IMMEDIATE: True})
+    try:
+        with connection.begin():
+            yield connection
+    except BaseException:
+        _close_connection()  # which ends whatever a failed commit has left open
+        raise
+    connection.execution_options(**{READING: True, IMMEDIATE: False})
+    _release_writers(None, connection.connection)
+
+
+def _connection() -> Connection:
+    """The connection of this request beside the session; its statements commit by themselves."""
+    if "connection" not in g:
+        g.connection = _beside[db.engine].connect()
+    connection: Connection = g.connection
+    return connection
+
+
+def _leave_session() -> None:
+    if db.session.registry.has():
+        db.session.rollback()
+
+
+def _returned(result: CursorResult[Any]) -> Sequence[Row[Any]]:
+    return result.all() if result.returns_rows else []
 
 
 def release() -> None:
     """Give all connections of this request back; call it before waiting for anything."""
     db.session.remove()
-    _close_reader()
+    _close_connection()
 
 
-def _close_reader(*_of_the_event: object) -> None:
-    if "reader" in g:
-        g.pop("reader").close()
+def _close_connection(*_of_the_event: object) -> None:
+    if "connection" in g:
+        g.pop("connection").close()
 
 
-event.listen(db.session, "after_transaction_create", _close_reader)
+event.listen(db.session, "after_transaction_create", _close_connection)
 
 
 def engine_options(url: str) -> dict[str, Any]:
     """How many connections one process holds, and that errors never repeat stored values."""
-    common = {"hide_parameters": True, "pool_timeout": 10}
+    common = {
+        "hide_parameters": True,
+        "pool_timeout": 10,
+        "json_serializer": _to_json,
+        "json_deserializer": _from_json,
+    }
     if url.startswith("sqlite"):
         return common | {"pool_size": 16, "max_overflow": 48}
     return common | {
@@ -167,13 +230,28 @@ def engine_options(url: str) -> dict[str, Any]:
     }
 
 
+def _to_json(value: Any) -> str:
+    """The faster encoder, save for what it refuses: lone surrogates, integers beyond 64 bits."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        return json.dumps(value)
+
+
+def _from_json(text: str | bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return json.loads(text)
+
+
 def init_app(app: Flask) -> None:
     """Bind the handle; every request gives back what it took.
 
     Needs the database in the configuration already.
     """
     db.init_app(app)
-    app.teardown_appcontext(_close_reader)
+    app.teardown_appcontext(_close_connection)
     with app.app_context():
         prepare_engine(db.engine)
 
@@ -184,11 +262,11 @@ def prepare_engine(engine: Engine) -> None:
         event.listen(engine, "connect", _sqlite_pragmas)
         event.listen(engine, "begin", _sqlite_begin)
         event.listen(engine.pool, "checkin", _release_writers)
-        _readers[engine] = engine.execution_options(**{READING: True})
+        _beside[engine] = engine.execution_options(**{READING: True})
     else:
         event.listen(engine.pool, "checkout", partial(_ping_after_idling, engine.dialect))
         event.listen(engine.pool, "checkin", _begin_idling)
-        _readers[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
+        _beside[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
 
 
 def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: Any) -> None:
@@ -230,17 +308,20 @@ def _sqlite_pragmas(connection: Any, _record: Any) -> None:
 
 
 def _sqlite_begin(connection: Any) -> None:
+    # past SQLAlchemy, for speed
     options = connection.get_execution_options()
     if options.get(READING):
         return
     if not options.get(IMMEDIATE):
-        # past SQLAlchemy, for speed: a deferred BEGIN touches nothing and so cannot fail
         connection.connection.dbapi_connection.execute("BEGIN")
         return
     if not _sqlite_writers.acquire(timeout=LOCK_SECONDS):
         raise OperationalError("BEGIN IMMEDIATE", None, RuntimeError("other writers hold it"))
     connection.connection.record_info["writer"] = True
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    try:
+        connection.connection.dbapi_connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.Error as error:
+        raise OperationalError("BEGIN IMMEDIATE", None, error) from error
 
 
 def _release_writers(_connection: Any, record: Any) -> None:

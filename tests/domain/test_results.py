@@ -9,7 +9,7 @@ from sqlalchemy import event
 from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import db, to_millis, utc_now
+from webapp.database import db, release, to_millis, utc_now
 from webapp.domain import exports, finding, forms, results
 from webapp.domain.counts import Reached, store_openings
 from webapp.domain.errors import NotFound
@@ -351,6 +351,7 @@ class TestExports:
 
     def test_no_connection_is_held_between_batches(self, form: Any) -> None:
         make_answer(form, key(1))
+        release()
         reading = exports.read_answers(form.id)
         people = exports.read_people(form.id)
         next(reading)

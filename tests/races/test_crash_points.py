@@ -13,7 +13,7 @@ from sqlalchemy import event
 from tests.bulk import Dump, dump
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_draft, make_form
-from webapp.database import db, utc_now
+from webapp.database import db, on_sqlite, utc_now
 from webapp.domain.discarding import discard_draft
 from webapp.domain.drafts import create_draft, update_draft
 from webapp.domain.publishing import confirm_and_publish, confirm_draft, publish_draft
@@ -174,7 +174,7 @@ def test_a_cut_before_any_statement_leaves_no_half_row(
 
     *cut, whole = dumps_after_cuts(call)
 
-    assert len(cut) >= 2
+    assert len(cut) >= (2 if on_sqlite() else 1)  # PostgreSQL commits a lone statement itself
     assert [there for there in cut if there != before] == []
     assert whole != before
 

@@ -1,6 +1,7 @@
 """What a form asks: the content that an agent drafts, a creator confirms and a form keeps."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypedDict
@@ -9,6 +10,8 @@ import orjson
 from sqlalchemy import JSON, Enum, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from webapp.database import new_id
+from webapp.domain.errors import InvalidInput
 from webapp.domain.terms import (
     DEFAULT_FOLLOW_UPS,
     FollowUpMode,
@@ -127,3 +130,36 @@ def lacks_context(content: Content) -> bool:
     """True when the contract's context rule is broken (spec, FormDraftInput.context)."""
     smart = content.follow_up_mode is FollowUpMode.SMART
     return smart and not (content.private_context or "").strip()
+
+
+def merged(changes: Mapping[str, Any], before: list[QuestionRow]) -> dict[str, Any]:
+    """The new values of content columns; `before` are the questions that may keep their ids."""
+    given = dict(changes)
+    if "questions" in given:
+        given["questions"] = _with_ids(given["questions"], before)
+    return given
+
+
+def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
+    """A question sent without an id keeps the id that its words had, so repeats change nothing."""
+    taken = {question["id"] for question in questions if "id" in question}
+    free = {old["text"]: old["id"] for old in reversed(before) if old["id"] not in taken}
+    return [
+        {
+            **question,
+            "id": question.get("id") or free.pop(question["text"], None) or new_id("q"),
+        }
+        for question in questions
+    ]
+
+
+def require_context(content: Content) -> None:
+    """Raises InvalidInput `context_required`."""
+    if lacks_context(content):
+        raise InvalidInput(
+            "context_required",
+            "context: smart follow-ups need a private context.",
+            "Send `context` with a summary of what the follow-ups should know, or another"
+            " followUpMode.",
+            field="context",
+        )

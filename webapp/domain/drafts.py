@@ -4,7 +4,7 @@ States: draft -> published. Every change of content raises `revision` and keeps 
 content; a confirmation is bound to revision and hash, so any change of content voids it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     ForeignKey,
+    Integer,
     Row,
     Select,
     String,
@@ -26,17 +27,28 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, new_id, rows
+from webapp.database import (
+    Base,
+    begin_write,
+    db,
+    look,
+    new_id,
+    on_sqlite,
+    rows,
+    write,
+    writing,
+)
 from webapp.domain.content import (
+    CONTENT_COLUMNS,
     Content,
-    QuestionRow,
     content_hash,
-    lacks_context,
+    merged,
+    require_context,
     snapshot,
     words,
 )
 from webapp.domain.draft_input import DraftChanges
-from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.errors import NotFound, StateConflict
 from webapp.domain.repeats import Repeatable, find_repeated, remember
 from webapp.domain.terms import (
     ConfirmationMethod,
@@ -122,17 +134,13 @@ def create_draft(
         author=author,
         created_at=now,
         updated_at=now,
-        **_EMPTY | _merged(changes, []),
+        **_EMPTY | merged(changes, []),
     )
-    _require_context(draft)
+    require_context(draft)
     draft.content_hash = content_hash(draft)
-    begin_write()
-    if repeatable and (earlier := _created_before(account_id, repeatable, now)):
-        return earlier
-    rows(_INSERT, **_columns(draft))
     if repeatable:
-        return _commit_once(account_id, draft, repeatable, now)
-    db.session.commit()
+        return _create_once(account_id, draft, repeatable, now)
+    write(_INSERT, **_columns(draft, _COLUMNS))
     return draft
 
 
@@ -179,25 +187,20 @@ def update_draft(
     raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
             `revision_conflict` (another revision than expected); InvalidInput `context_required`
     """
-    begin_write()
-    before = rows(_LOCKED_ROW, account=account_id, draft=draft_id).one_or_none()
-    if before is None:
-        raise no_draft()
-    _require_open(before)
-    if expected_revision is not None:
-        require_revision(before, expected_revision)
-    given = _merged(changes, before.questions)
-    draft = Draft(**{**before._mapping, **given})
-    _require_context(draft)
-    draft.content_hash = content_hash(draft)
-    if draft.content_hash != before.content_hash:
-        rows(_KEEP, **_superseded(before))
-        draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
-    if any(given[name] != before._mapping[name] for name in given):
-        rows(_REPLACE, **_columns(draft), key=draft_id)
-        db.session.expire_all()
-    db.session.commit()
-    return draft
+    while True:
+        before = _row(account_id, draft_id)
+        _require_open(before)
+        if expected_revision is not None:
+            require_revision(before, expected_revision)
+        given = merged(changes, before.questions)
+        draft = Draft(**{**before._mapping, **given})
+        require_context(draft)
+        draft.content_hash = content_hash(draft)
+        if draft.content_hash != before.content_hash:
+            draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
+        unchanged = all(given[name] == before._mapping[name] for name in given)
+        if unchanged or _replace(before, draft):
+            return draft
 
 
 def list_views(account_id: str) -> dict[str, int]:
@@ -248,12 +251,33 @@ def content_of(kept: DraftRevision) -> Draft:
 
 _TABLE = Draft.__table__
 _COLUMNS = tuple(_TABLE.c.keys())
+_CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "updated_at")
+_KEPT = {
+    f"kept_{column.key}": bindparam(f"kept_{column.key}", type_=column.type)
+    for column in DraftRevision.__table__.c
+}
 _INSERT = insert(Draft)
-_KEEP = insert(DraftRevision)
+# What a hash does not cover may change at one revision: whether follow-ups have a given number.
 _REPLACE = (
     update(Draft)
-    .where(Draft.id == bindparam("key"))
-    .values({name: bindparam(name) for name in _COLUMNS if name != "id"})
+    .where(
+        Draft.id == bindparam("key"),
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
+        Draft.revision == bindparam("seen_revision"),
+        Draft.followups_given.is_not_distinct_from(bindparam("seen_followups", type_=Integer)),
+    )
+    .values({name: bindparam(name) for name in _CHANGING})
+    .returning(Draft.id)
+)
+_KEEP = insert(DraftRevision).values(
+    dict(zip(DraftRevision.__table__.c.keys(), _KEPT.values(), strict=True))
+)
+_REPLACED = _REPLACE.cte("replaced")
+_REPLACE_AND_KEEP = (
+    insert(DraftRevision)
+    .from_select(DraftRevision.__table__.c.keys(), select(*_KEPT.values()).select_from(_REPLACED))
+    .returning(DraftRevision.revision)
 )
 _EMPTY: dict[str, Any] = {
     "title": "",
@@ -326,7 +350,7 @@ _LOCKED = (
     .with_for_update()
     .execution_options(populate_existing=True)
 )
-_LOCKED_ROW = _LOCKED.with_only_columns(*_TABLE.c)
+_ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(*_TABLE.c)
 
 
 def _locked(account_id: str, draft_id: str) -> Draft:
@@ -336,51 +360,45 @@ def _locked(account_id: str, draft_id: str) -> Draft:
     return draft
 
 
-def _merged(changes: Mapping[str, Any], before: list[QuestionRow]) -> dict[str, Any]:
-    """The new values of content columns; `before` are the questions that may keep their ids."""
-    given = dict(changes)
-    if "questions" in given:
-        given["questions"] = _with_ids(given["questions"], before)
-    return given
+def _row(account_id: str, draft_id: str) -> Row[Any]:
+    found = look(_ROW, account=account_id, draft=draft_id)
+    if not found:
+        raise no_draft()
+    return found[0]
 
 
-def _columns(draft: Draft) -> dict[str, Any]:
-    return {name: getattr(draft, name) for name in _COLUMNS}
+def _replace(before: Row[Any], draft: Draft) -> bool:
+    """Write the draft over the row, which is kept as history; False when it is another by now."""
+    values = _columns(draft, _CHANGING) | {
+        "key": before.id,
+        "seen_revision": before.revision,
+        "seen_followups": before.followups_given,
+    }
+    if draft.revision == before.revision:
+        return bool(write(_REPLACE, **values))
+    kept = _superseded(before)
+    if not on_sqlite():
+        return bool(write(_REPLACE_AND_KEEP, **values, **kept))
+    with writing() as connection:
+        replaced = connection.execute(_REPLACE, values).all()
+        if replaced:
+            connection.execute(_KEEP, kept)
+    return bool(replaced)
+
+
+def _columns(draft: Draft, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(draft, name) for name in names}
 
 
 def _superseded(row: Row[Any]) -> dict[str, Any]:
     """The history row of a draft that is about to change."""
     return {
-        "draft_id": row.id,
-        "revision": row.revision,
-        "content": snapshot(row),
-        "author": row.author,
-        "created_at": row.updated_at,
+        "kept_draft_id": row.id,
+        "kept_revision": row.revision,
+        "kept_content": snapshot(row),
+        "kept_author": row.author,
+        "kept_created_at": row.updated_at,
     }
-
-
-def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
-    """A question sent without an id keeps the id that its words had, so repeats change nothing."""
-    taken = {question["id"] for question in questions if "id" in question}
-    free = {old["text"]: old["id"] for old in reversed(before) if old["id"] not in taken}
-    return [
-        {
-            **question,
-            "id": question.get("id") or free.pop(question["text"], None) or new_id("q"),
-        }
-        for question in questions
-    ]
-
-
-def _require_context(draft: Draft) -> None:
-    if lacks_context(draft):
-        raise InvalidInput(
-            "context_required",
-            "context: smart follow-ups need a private context.",
-            "Send `context` with a summary of what the follow-ups should know, or another"
-            " followUpMode.",
-            field="context",
-        )
 
 
 def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
@@ -394,8 +412,12 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
     return Draft(id=draft_id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
 
 
-def _commit_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
+def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
     """On PostgreSQL two requests with one key meet at its primary key: the later one repeats."""
+    begin_write()
+    if earlier := _created_before(account_id, repeatable, now):
+        return earlier
+    rows(_INSERT, **_columns(draft, _COLUMNS))
     try:
         remember(account_id, repeatable, draft.id, now)
         db.session.commit()

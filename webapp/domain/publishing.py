@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, select, update
 
-from webapp.database import begin_write, db, new_id, rows, to_millis
+from webapp.database import begin_write, db, new_id, on_sqlite, to_millis, write, writing
 from webapp.domain.content import CONTENT_COLUMNS, missing_parts
 from webapp.domain.drafts import (
     Draft,
@@ -53,7 +53,7 @@ def confirm_and_publish(
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
     begin_write()
     _confirm_shown(account_id, draft_id, revision, shown_hash, now)
-    return _publish(account_id, draft_id, now)
+    return _publish_confirmed(account_id, draft_id, now)
 
 
 def publish_draft(
@@ -65,10 +65,12 @@ def publish_draft(
     raises       NotFound; StateConflict `draft_not_confirmed`, `confirmation_stale`,
                  `draft_incomplete`
     """
-    begin_write()
     if attested_by:
+        begin_write()
         _attest(account_id, draft_id, attested_by, now)
-    return _publish(account_id, draft_id, now)
+        return _publish_confirmed(account_id, draft_id, now)
+    form = _publish_alone(account_id, draft_id, now)
+    return _published(form, account_id, draft_id)
 
 
 def find_confirmation(draft: Draft) -> DraftConfirmation | None:
@@ -191,25 +193,81 @@ _TAKE_DRAFT = (
     .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
 )
 _ADD_FORM = insert(Form).returning(*Form.__table__.c)
+_MADE = (
+    "id",
+    "account_id",
+    "draft_id",
+    "share_token",
+    "status",
+    "last_stamp",
+    "published_at",
+    "response_count",
+    "answered_count",
+    "started_count",
+)
+_TAKEN = _TAKE_DRAFT.cte("taken")
+_TURN_INTO_FORM = (
+    insert(Form)
+    .from_select(
+        [*_MADE, *CONTENT_COLUMNS],
+        select(
+            *(bindparam(f"new_{name}", type_=Form.__table__.c[name].type) for name in _MADE),
+            *_TAKEN.c,
+        ),
+        include_defaults=False,
+    )
+    .returning(*Form.__table__.c)
+)
 
 
-def _publish(account_id: str, draft_id: str, now: datetime) -> Published:
-    """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
-    taken = rows(_TAKE_DRAFT, draft=draft_id, account=account_id).one_or_none()
-    if taken is None:
-        return Published(_published_before(account_id, draft_id), repeated=True)
-    form = rows(
-        _ADD_FORM,
-        id=new_id("frm"),
-        account_id=account_id,
-        draft_id=draft_id,
-        share_token=secrets.token_urlsafe(16),
-        status=FormStatus.PUBLISHED,
-        last_stamp=to_millis(now),
-        published_at=now,
-        **taken._mapping,
-    ).one()
+def _publish_confirmed(account_id: str, draft_id: str, now: datetime) -> Published:
+    """Goes on in the session's transaction, and commits it."""
+    form = _in_steps(db.session.connection(), account_id, draft_id, now)
+    published = _published(form, account_id, draft_id)
     db.session.commit()
+    return published
+
+
+def _publish_alone(account_id: str, draft_id: str, now: datetime) -> Row[Any] | None:
+    if on_sqlite():
+        with writing() as connection:
+            return _in_steps(connection, account_id, draft_id, now)
+    made = {f"new_{name}": value for name, value in _made(account_id, draft_id, now).items()}
+    forms = write(_TURN_INTO_FORM, draft=draft_id, account=account_id, **made)
+    return forms[0] if forms else None
+
+
+def _in_steps(
+    connection: Connection, account_id: str, draft_id: str, now: datetime
+) -> Row[Any] | None:
+    """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
+    keys = {"draft": draft_id, "account": account_id}
+    taken = connection.execute(_TAKE_DRAFT, keys).one_or_none()
+    if taken is None:
+        return None
+    form = {**_made(account_id, draft_id, now), **taken._mapping}
+    return connection.execute(_ADD_FORM, form).one()
+
+
+def _made(account_id: str, draft_id: str, now: datetime) -> dict[str, Any]:
+    """What a form has that its draft has not."""
+    return {
+        "id": new_id("frm"),
+        "account_id": account_id,
+        "draft_id": draft_id,
+        "share_token": secrets.token_urlsafe(16),
+        "status": FormStatus.PUBLISHED,
+        "last_stamp": to_millis(now),
+        "published_at": now,
+        "response_count": 0,
+        "answered_count": 0,
+        "started_count": 0,
+    }
+
+
+def _published(form: Row[Any] | None, account_id: str, draft_id: str) -> Published:
+    if form is None:
+        return Published(_published_before(account_id, draft_id), repeated=True)
     return Published(form, repeated=False)
 
 
