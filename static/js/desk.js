@@ -3,6 +3,8 @@ import "./keys.js";
 import "./copy.js";
 import "./sortable.js";
 import "./share.js";
+import "./busy.js";
+import "./views.js";
 import "./refused.js";
 import "./revision.js";
 import "./tick.js";

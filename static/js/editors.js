@@ -1,5 +1,6 @@
 // A swap never takes an open editor away: a part that is being edited stays as it is, and an editor
-// of a question goes to where its question stands in the new list.
+// of a question goes to where its question stands in the new list, one of a new question to where it
+// was begun.
 const open = (part) => part.querySelectorAll(".q--open");
 
 document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
@@ -20,10 +21,14 @@ function keep(list, asking) {
 }
 
 function putBack(kept) {
-  const rows = [...document.querySelectorAll("#question-list > .q")];
+  const list = document.getElementById("question-list");
+  const rows = [...list.children];
+  const place = (row) => `${row.dataset.question} ${row.dataset.after ?? ""}`;
   for (const row of kept) {
-    const place = rows.find((other) => other.dataset.question === row.dataset.question);
-    if (place) place.replaceWith(row);
-    else document.getElementById("question-list").append(row);
+    const same = rows.find((other) => place(other) === place(row));
+    const before = rows.find((other) => other.dataset.question === row.dataset.after);
+    if (same) same.replaceWith(row);
+    else if (before) before.after(row);
+    else list.append(row);
   }
 }

@@ -24,6 +24,15 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   slot.hidden = false;
 });
 
+// signed out: on the way to the door nothing that somebody is writing may be lost
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  const { xhr } = event.detail;
+  if (xhr.status !== 401 || !document.querySelector(".editor")) return;
+  event.preventDefault();
+  if (!slot.querySelector("[data-signed-out]")) slot.innerHTML = xhr.responseText;
+  slot.hidden = false;
+});
+
 document.addEventListener("htmx:sendError", ({ detail }) => {
   if (quiet(detail)) return;
   say(document.getElementById("unreachable").content.cloneNode(true));

@@ -8,8 +8,9 @@ customElements.define(
       this.addEventListener("keydown", (event) => this.step(event));
     }
 
+    // a question that is not saved yet has no place
     get rows() {
-      return [...this.querySelectorAll(":scope > ol > li")];
+      return [...this.querySelectorAll(":scope > ol > li:not(.q--new)")];
     }
 
     step(event) {

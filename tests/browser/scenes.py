@@ -147,6 +147,43 @@ def refused_title(page: Page, cafe: Cafe) -> None:
     page.locator(".field__error").wait_for()
 
 
+def conflicting(page: Page, cafe: Cafe) -> None:
+    """A title written on the page of an older revision."""
+    editing("title")(page, cafe)
+    page.locator("#title [name=revision]").evaluate("field => { field.value = 1 }")
+    page.get_by_label("Title").fill("How a rota comes about")
+    press(page, "Save")
+    page.get_by_role("button", name="Keep mine").wait_for()
+
+
+def refused_settings(page: Page, cafe: Cafe) -> None:
+    page.goto(cafe.unfinished)
+    page.get_by_role("radio", name="Smart").check()
+    page.locator("#settings .field__error").wait_for()
+
+
+def saving(page: Page, cafe: Cafe) -> None:
+    """The server takes its time."""
+    editing("goal")(page, cafe)
+    page.route("**/goal", lambda route: None)
+    press(page, "Save")
+    page.get_by_role("button", name="Saving…").wait_for()
+
+
+def signed_out(page: Page, cafe: Cafe) -> None:
+    """The session ended while somebody was writing."""
+    editing("goal")(page, cafe)
+    page.context.clear_cookies()
+    press(page, "Save")
+    page.get_by_text("You are signed out.").wait_for()
+
+
+def without_network(page: Page, _cafe: Cafe) -> None:
+    page.goto("/drafts")
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    page.get_by_text("Could not refresh.").wait_for()
+
+
 def removing(page: Page, cafe: Cafe) -> None:
     page.goto(cafe.rota)
     follow(page, "Remove question 1")
@@ -281,6 +318,11 @@ CREATOR = [
         ("review", at("{cafe.rota}"), 0),
         ("review-question", editing("question 2"), 0),
         ("review-title-refused", refused_title, 422),
+        ("review-title-conflict", conflicting, 409),
+        ("review-settings-refused", refused_settings, 422),
+        ("review-saving", saving, 0),
+        ("review-signed-out", signed_out, 401),
+        ("inbox-unrefreshed", without_network, 0),
         ("review-context", editing("private context"), 0),
         ("review-remove", removing, 0),
         ("review-confirmed", at("{cafe.goodbye}"), 0),

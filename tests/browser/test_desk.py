@@ -110,6 +110,29 @@ def test_questions_are_added_moved_and_removed_in_place(
     assert texts == [asked[1], "What else?", asked[2]]
 
 
+def test_questions_are_begun_below_others_and_keep_their_words(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        for number in (2, 1):
+            page.get_by_role("link", name=f"Add below question {number}").click()
+            expect(page.locator(".q--open")).to_have_count(3 - number)
+            box = page.get_by_role("textbox", name="Question", exact=True).nth(0)
+            expect(box).to_be_focused()
+            box.fill(f"After {number}")
+        page.get_by_role("button", name="Save", exact=True).first.click()
+        saved(page, 2)
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+        page.get_by_role("button", name="Save", exact=True).click()
+        saved(page, 3)
+
+        expect(page.get_by_role("link", name="Edit question 4")).to_be_focused()
+    asked = [question["text"] for question in ROTA["questions"]]
+    texts = [question["text"] for question in stored(place, draft).questions]
+    assert texts == [asked[0], "After 1", asked[1], "After 2", asked[2]]
+
+
 def test_arrow_keys_through_the_settings_lose_nothing(
     place: Place, desk: Desk, draft: Draft
 ) -> None:
@@ -205,10 +228,13 @@ def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft
         page.get_by_role("link", name="Edit title").click()
         page.get_by_role("textbox", name="Title").fill("Without scripts")
         page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_role("link", name="Add below question 1").click()
+        page.get_by_role("textbox", name="Question", exact=True).fill("In between?")
+        page.get_by_role("button", name="Save", exact=True).click()
         page.get_by_role("button", name="Move question 1 down").click()
         page.get_by_role("radio", name="None People").check()
         page.get_by_role("button", name="Save settings").click()
-        page.get_by_role("link", name="Remove question 3").click()
+        page.get_by_role("link", name="Remove question 4").click()
         page.get_by_role("button", name="Remove", exact=True).click()
         page.get_by_role("link", name="Check and confirm").click()
         page.get_by_role("button", name="Publish now").click()
@@ -216,7 +242,11 @@ def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft
         expect(page.get_by_role("heading", level=1)).to_have_text("It is out. Send it to someone.")
     asked = [question["text"] for question in ROTA["questions"]]
     kept = stored(place, draft)
-    assert [question["text"] for question in kept.questions] == [asked[1], asked[0]]
+    assert [question["text"] for question in kept.questions] == [
+        "In between?",
+        asked[0],
+        asked[1],
+    ]
     assert (kept.title, kept.follow_up_mode, kept.status) == (
         "Without scripts",
         "none",

@@ -112,7 +112,7 @@ def test_an_account_is_changed_and_deleted_by_keyboard_alone(place: Place) -> No
         page.keyboard.press("Tab")
         page.keyboard.type(new_password)
         page.keyboard.press("Enter")
-        expect(page.get_by_role("status")).to_contain_text("Your password is changed.")
+        expect(page.locator(".note[role=status]")).to_contain_text("Your password is changed.")
         reach(page, "Delete account")
         page.keyboard.press("Enter")
         expect(page.locator("h1")).to_have_text("Delete your account?")

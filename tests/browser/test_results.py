@@ -73,19 +73,30 @@ def test_the_page_asks_for_news_by_itself(page: Page, place: Place, form: Any) -
 
 
 def test_while_the_storage_is_away_the_page_stays_as_it_was(place: Place, form: Any) -> None:
-    # not the watched window: htmx reports the refusal to the console, for whoever reads it there
-    with place.browser.new_context(
-        base_url=place.address, storage_state=place.signed_in
-    ) as context:
-        page = context.new_page()
+    options = {"storage_state": place.signed_in, "refused": [503]}
+    with window(place.browser, place.address, **options) as page:
         page.goto(f"/forms/{form.id}")
         page.route("**/new?*", lambda route: route.fulfill(status=503, body="away"))
-
-        with page.expect_response("**/new?*"):
-            page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
-
+        page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
+        expect(page.get_by_text("Could not refresh.")).to_be_visible()
         expect(page.locator(".answer")).to_have_count(10)
         expect(page.locator("#trouble")).to_be_hidden()
+        page.unroute("**/new?*")
+
+        page.get_by_role("button", name="Try now").click()
+
+        expect(page.get_by_text("Could not refresh.")).to_have_count(0)
+
+
+def test_a_view_that_takes_long_is_drawn_in_outline(page: Page, form: Any) -> None:
+    page.goto(f"/forms/{form.id}")
+    page.evaluate("addEventListener('click', (event) => event.preventDefault())")
+
+    page.get_by_role("link", name="By person").click()
+
+    expect(page.locator("[data-view]")).to_have_attribute("aria-busy", "true")
+    expect(page.get_by_role("link", name="By person")).to_have_attribute("aria-current", "page")
+    expect(page.locator(".answer").first).to_be_hidden()
 
 
 def test_searching_and_filtering(any_page: Page, form: Any) -> None:

@@ -47,6 +47,30 @@ def test_closing_and_reopening(app: Flask, ann: Creator, form: Any) -> None:
     assert status(app, form) is FormStatus.PUBLISHED
 
 
+def test_nothing_published_is_an_invitation_without_a_trash(ann: Creator) -> None:
+    page = ann.page("/forms").text
+
+    assert "Nothing is out yet." in page
+    assert 'action="/drafts/new"' in page
+    assert "/forms/trash" not in page
+
+
+def test_the_list_tells_what_lies_in_the_trash(ann: Creator, form: Any) -> None:
+    ann.post(f"/forms/{form.id}/delete")
+
+    assert "1 form in the trash" in alone(ann.page("/forms").text)
+
+
+def test_the_settings_tell_what_follow_ups_would_add(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, followUpMode="smart", context="Why.")
+
+    words = alone(ann.page(f"/forms/{form.id}/settings").text)
+
+    assert "exactly 2, those above. This server asks no follow-ups." in words
+    assert "nobody is asked more than 6." in words
+
+
 def test_looking_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:
     assert ann.page(f"/forms/{form.id}/close").status_code == 405
     assert status(app, form) is FormStatus.PUBLISHED
@@ -65,7 +89,7 @@ def test_the_settings_show_what_was_published(ann: Creator, form: Any) -> None:
 
     assert "Who changed it?" in words
     assert "Speak or type" in words
-    assert "at most 2" in words
+    assert "exactly 2, those above" in words
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from flask import Flask
 
 from tests.databases import both_databases
-from tests.pages.creator import HTMX, ORIGIN, Creator, alone, hidden
+from tests.factories import make_account
+from tests.pages.creator import HTMX, ORIGIN, Creator, alone, creator, hidden
 from tests.pages.test_drafts import HOSTILE, by_agent, seen, stored, written
 from webapp.database import db, from_millis, utc_now
 from webapp.domain import discarding, drafts, publishing
@@ -214,8 +215,50 @@ def test_a_page_open_from_before_gets_the_key_of_the_new_session(app: Flask, ann
     assert stored(app, draft).goal == "Kept"
 
 
-def test_a_look_for_news_without_a_session_is_a_note_not_the_door(app: Flask, ann: Creator) -> None:
-    response = app.test_client().get("/drafts?v=x", base_url=ORIGIN, headers=HTMX)
+def test_the_count_in_the_masthead_follows_the_drafts(app: Flask, ann: Creator) -> None:
+    before = ann.swap("/drafts/waiting?have=0")
+    written(app, ann)
+
+    news = ann.swap("/drafts/waiting?have=0")
+    same = ann.swap("/drafts/waiting?have=1")
+
+    assert (before.status_code, same.status_code) == (204, 204)
+    assert alone(news.text).strip() == "1 waiting"
+
+
+def test_a_look_for_news_without_a_session_leads_to_the_door_and_back(
+    app: Flask, ann: Creator
+) -> None:
+    gone = app.test_client()
+    shown = {"HX-Current-URL": f"{ORIGIN}/forms?x=1#end"}
+
+    response = gone.get("/drafts?v=x", base_url=ORIGIN, headers=HTMX | shown)
 
     assert response.status_code == 401
     assert "<html" not in response.text
+    assert coming_back(app, response.headers["HX-Redirect"]) == "/forms?x=1"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example/forms",
+        f"{ORIGIN}//evil.example",
+        f"{ORIGIN}/\\evil.example",
+        "",
+        "http://[",
+    ],
+)
+def test_no_foreign_page_is_remembered(app: Flask, address: str) -> None:
+    headers = HTMX | {"HX-Current-URL": address}
+
+    response = app.test_client().get("/drafts?v=x", base_url=ORIGIN, headers=headers)
+
+    assert response.headers["HX-Redirect"] == "/login"
+
+
+def coming_back(app: Flask, door: str) -> str:
+    """Where the sign-in page leads somebody who is signed in already."""
+    with app.app_context():
+        back = creator(app, make_account()).page(door)
+    return back.location

@@ -1,5 +1,6 @@
 """Writing, changing, moving and removing questions on the review page."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -165,3 +166,45 @@ def test_without_scripts_an_editor_is_a_page(ann: Creator, asking: Ask) -> None:
         response = ann.page(f"/drafts/{draft.id}/questions/{step}")
         assert "<html" in response.text
         assert "<form" in response.text
+
+
+def test_a_question_is_added_below_another(app: Flask, ann: Creator, asking: Ask) -> None:
+    draft = asking("A", "B")
+    first = draft.questions[0]["id"]
+
+    editor = ann.swap(f"/drafts/{draft.id}/questions/new?after={first}")
+    saved = ann.post(
+        f"/drafts/{draft.id}/questions", htmx=True, text="New", revision=1, after=first
+    )
+
+    assert 'name="after" value="' + first in editor.text
+    assert texts(app, draft) == ["A", "New", "B"]
+    assert re.search(r'/questions/2/edit"[^>]*autofocus', saved.text)
+
+
+def test_a_question_below_one_that_is_gone_stands_at_the_end(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A", "B")
+
+    editor = ann.swap(f"/drafts/{draft.id}/questions/new?after=gone")
+    ann.post(f"/drafts/{draft.id}/questions", text="New", revision=1, after="gone")
+
+    assert 'name="after"' not in editor.text
+    assert texts(app, draft) == ["A", "B", "New"]
+
+
+def test_a_new_question_keeps_its_place_through_a_conflict(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A", "B")
+    first, second = draft.questions
+    by_agent(app, draft, questions=[{**second}, {**first}, "C"])
+    typed = {"text": "New", "after": first["id"]}
+
+    conflict = ann.post(f"/drafts/{draft.id}/questions", **typed, revision=1)
+    ann.post(f"/drafts/{draft.id}/questions", **typed, revision=2)
+
+    assert conflict.status_code == 409
+    assert 'name="after" value="' + first["id"] in conflict.text
+    assert texts(app, draft) == ["B", "A", "New", "C"]

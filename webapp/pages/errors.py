@@ -17,6 +17,7 @@ from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
+from webapp.pages.returning import door
 
 Words: TypeAlias = str | LazyString
 
@@ -111,9 +112,13 @@ def stale_page(_error: CSRFError) -> Response:
 
 
 def signed_out() -> Response:
-    """For htmx only: a note inside the open page, which keeps all that is typed there."""
+    """For htmx only: to the sign-in page and back, or a note where words would be lost by leaving.
+
+    The open page decides: it knows whether somebody is writing in it.
+    """
     body = current_app.jinja_env.get_template("errors/_signed_out.html").render()
     response = Response(body, HTTPStatus.UNAUTHORIZED)
+    response.headers["HX-Redirect"] = door()
     response.vary.update(VARIES_BY)
     return response
 

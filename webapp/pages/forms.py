@@ -12,7 +12,7 @@ from segno import QRCode
 
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain import embedding, forms
+from webapp.domain import embedding, forms, trash
 from webapp.domain.errors import InvalidInput
 from webapp.domain.terms import FormStatus
 from webapp.pages.desk import creator_id, require_creator
@@ -41,6 +41,7 @@ def show_all() -> ResponseReturnValue:
         "forms/list.html",
         live=[form for form in found if form.status is FormStatus.PUBLISHED],
         ended=[form for form in found if form.status is not FormStatus.PUBLISHED],
+        deleted=len(trash.list_deleted_forms(creator_id(), now=utc_now())),
     )
 
 

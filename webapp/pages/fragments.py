@@ -19,6 +19,11 @@ def wants_fragment() -> bool:
     return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
 
 
+def shown_address() -> str | None:
+    """The address of the open page that htmx asks for; None without htmx. A hint like the rest."""
+    return cast(str, request.htmx.current_url or "") if request.htmx else None
+
+
 def page_or_fragment(
     page: str,
     fragment: str,

@@ -13,8 +13,8 @@ from webapp.domain import discarding, drafts, forms, publishing
 from webapp.domain.draft_input import DraftChanges
 from webapp.domain.terms import DraftStatus
 from webapp.pages import review
-from webapp.pages.desk import agent_names, creator_id, require_creator
-from webapp.pages.fragments import go_to, nothing_new, page_or_fragment
+from webapp.pages.desk import agent_names, creator_id, require_creator, waiting_count
+from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.waiting import waiting
 
 LIVE_SHOWN = 5
@@ -55,6 +55,14 @@ def show() -> ResponseReturnValue:
         state=state,
         discarded=_discarded(),
     )
+
+
+@bp.get("/waiting")
+def count() -> ResponseReturnValue:
+    """The count in the masthead; 204 when it is the one that the page `have`s."""
+    if request.args.get("have") == str(waiting_count()):
+        return nothing_new()
+    return fragment("drafts/_waiting.html")
 
 
 @bp.get("/new")

@@ -29,7 +29,11 @@ bp.before_request(require_creator)
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The one question that is being written, changed or removed; `position` 0 = a new one."""
+    """The one question that is being written, changed or removed.
+
+    position  from 1; 0 = a new one
+    after     the id of the question that a new one follows, "" = at the end
+    """
 
     position: int
     id: str = ""
@@ -37,18 +41,19 @@ class Opened:
     hint: str = ""
     theirs: QuestionRow | None = None
     leaving: bool = False
+    after: str = ""
 
     @property
     def key(self) -> str:
         """A short name of the question that can be part of an element's id."""
-        return hashlib.sha256(self.id.encode()).hexdigest()[:12]
+        return hashlib.sha256((self.id or self.after).encode()).hexdigest()[:12]
 
 
 @bp.get("")
 def show(draft_id: str) -> ResponseReturnValue:
-    """The list of questions as it reads."""
+    """The list of questions as it reads; the focus goes back to where a new one was begun."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return review.shown(draft, LIST, "questions", opened=None, focus=0)
+    return review.shown(draft, LIST, "questions", opened=None, focus=_position(draft, _after()))
 
 
 @bp.get("/row")
@@ -63,9 +68,9 @@ def show_row(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/new")
 def write(draft_id: str) -> ResponseReturnValue:
-    """The list with an editor for a new question at its end."""
+    """The list with an editor for a new question `after` another, or at its end."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return review.editing(draft, LIST, opened=Opened(0), focus=-1)
+    return review.editing(draft, LIST, opened=_new(draft, _after()), focus=-1)
 
 
 @bp.get("/<int(min=1):position>/edit")
@@ -84,7 +89,7 @@ def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
 
 @bp.post("")
 def add(draft_id: str) -> ResponseReturnValue:
-    """A question at the end."""
+    """A question `after` another, or at the end."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return _save_words(draft, 0, LIST)
 
@@ -125,16 +130,17 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
 
 
 def _save_words(draft: Draft, position: int, part: str) -> Response:
-    """The typed question instead of the one at `position`, or at the end (0)."""
+    """The typed question instead of the one at `position`, or as a new one (0)."""
+    new_at = (_position(draft, _after()) or len(draft.questions)) + 1
 
     def written(rows: list[QuestionRow]) -> list[QuestionRow]:
-        place = slice(position - 1, position) if position else slice(len(rows), None)
+        place = slice(position - 1, position) if position else slice(new_at - 1, new_at - 1)
         rows[place] = [_typed_question(rows[position - 1] if position else {})]
         return rows
 
     result = review.attempt(draft, lambda: _changed(draft, position, written))
     if isinstance(result, Draft):
-        place = position or len(result.questions)
+        place = position or new_at
         return _answered(draft, result, part, position=place, opened=None, focus=place)
     opened = _opened(draft, position)
     if not isinstance(result, InvalidInput):
@@ -188,9 +194,19 @@ def _typed_question(before: QuestionRow) -> QuestionRow:
     return row
 
 
+def _new(draft: Draft, after: str) -> Opened:
+    """A new question; where the one before it is gone, it stands at the end."""
+    return Opened(0, after=after if _position(draft, after) else "")
+
+
+def _after() -> str:
+    """The id of the question that a new one follows, "" at the end."""
+    return request.values.get("after", "")
+
+
 def _opened(draft: Draft, position: int) -> Opened:
     if not _has(draft, position):
-        return Opened(0)
+        return _new(draft, _after())
     question = draft.questions[position - 1]
     return Opened(position, question["id"], question["text"], question.get("context", ""))
 
@@ -202,7 +218,8 @@ def _opened_after_conflict(draft: Draft, position: int) -> Opened:
     if not named and before and 0 < position <= len(before.questions):
         named = before.questions[position - 1]["id"]
     place = _position(draft, named)
-    return replace(_opened(draft, place), theirs=draft.questions[place - 1]) if place else Opened(0)
+    opened = _opened(draft, place)
+    return replace(opened, theirs=draft.questions[place - 1]) if place else opened
 
 
 def _named(draft: Draft, position: int) -> int:

@@ -6,10 +6,9 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, Flask, Response, current_app, render_template, request, session
+from flask import Blueprint, Flask, Response, render_template, request, session
 from flask_babel import gettext as _
 from flask_login import current_user, login_required, login_user, logout_user
-from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from webapp.config import Settings, settings
 from webapp.database import utc_now
@@ -20,10 +19,9 @@ from webapp.domain.limits import EMAIL_MAX_CHARS
 from webapp.extensions import client_network, limiter, login
 from webapp.pages.errors import Problem, problem, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
+from webapp.pages.returning import HOME, door, next_page
 
-HOME = "/drafts"
 SESSION_LIFETIME = timedelta(days=30)  # our choice
-RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
 RECENT_SECONDS = 600  # our choice: what cannot be undone asks for the password again after that
 SIGNED_IN_AT = "signed_in_at"
 
@@ -58,18 +56,14 @@ def find_session_account(session_id: str) -> Account | None:
 @login.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> Response:
     """To the sign-in page, which remembers where the person was going; a note for htmx."""
-    if wants_fragment():
-        return signed_out()
-    going = request.full_path.removesuffix("?")
-    remembered = request.method == "GET" or request.endpoint == "consent.decide"
-    return go_to(f"/login?next={_serializer().dumps(going)}" if remembered else "/login")
+    return signed_out() if wants_fragment() else go_to(door())
 
 
 @bp.get("/login")
 def show_sign_in() -> Any:
     """The form; somebody who is signed in goes on at once."""
     if current_user.is_authenticated:
-        return go_to(_next_page())
+        return go_to(next_page())
     return render_template("account/sign_in.html", email="", wrong=False)
 
 
@@ -93,7 +87,7 @@ def sign_in() -> Any:
         page = render_template("account/sign_in.html", email=shown, wrong=True)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
-    return go_to(_next_page())
+    return go_to(next_page())
 
 
 @bp.post("/logout")
@@ -154,22 +148,6 @@ def start_session(account: Account) -> None:
 def signed_in_recently() -> bool:
     """Whether this browser session began with a password in the last ten minutes."""
     return int(session.get(SIGNED_IN_AT, 0)) > time.time() - RECENT_SECONDS
-
-
-def _next_page() -> str:
-    """Where the person was going when we asked them to sign in.
-
-    Only what we signed ourselves counts, so that no link can send somebody elsewhere.
-    """
-    try:
-        page: str = _serializer().loads(request.args.get("next", ""), max_age=RETURN_SECONDS)
-    except BadSignature:
-        return HOME
-    return page
-
-
-def _serializer() -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt="after-sign-in")
 
 
 def _account_key() -> str:

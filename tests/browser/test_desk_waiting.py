@@ -1,0 +1,92 @@
+"""What a creator's page does while the server is slow, away, or does not know them any more."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.cafe import write
+from tests.browser.conftest import Place
+from tests.browser.words import EMAIL, GOODBYE, PASSWORD
+from tests.browsing import window
+from webapp.database import utc_now
+
+HOLD_BACK = """() => { window.sent = []; addEventListener("submit", (event) => {
+  if (!event.defaultPrevented) sent.push(event.submitter.value); event.preventDefault(); }) }"""
+TICK = "document.body.dispatchEvent(new Event('app:tick'))"
+
+
+@pytest.fixture
+def page(place: Place) -> Iterator[Page]:
+    options = {"storage_state": place.signed_in, "refused": [401]}
+    with window(place.browser, place.address, **options) as page:
+        yield page
+
+
+def new_draft(place: Place) -> str:
+    with place.app.app_context():
+        return f"/drafts/{write(place.cafe.account_id, GOODBYE, None, utc_now()).id}"
+
+
+def test_the_masthead_counts_a_draft_that_arrives(place: Place, page: Page) -> None:
+    page.goto("/forms")
+    waiting = page.locator("#waiting .badge")
+    before = int(waiting.inner_text().split()[0])
+    new_draft(place)
+
+    page.evaluate(TICK)
+
+    expect(waiting).to_contain_text(str(before + 1))
+
+
+def test_a_page_whose_session_ended_comes_back_after_signing_in(page: Page) -> None:
+    page.goto("/forms?from=elsewhere")
+    page.context.clear_cookies()
+
+    page.evaluate(TICK)
+    page.wait_for_url("**/login?next=*")
+    page.get_by_label("E-mail").fill(EMAIL)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+    page.wait_for_url("**/forms?from=elsewhere")
+
+
+def test_a_page_that_is_written_on_stays_when_its_session_ended(place: Place, page: Page) -> None:
+    page.goto(new_draft(place))
+    page.get_by_role("link", name="Edit goal").click()
+    page.get_by_role("textbox", name="Goal").fill("Half a thought")
+    page.context.clear_cookies()
+
+    page.evaluate(TICK)
+
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
+    expect(page.get_by_role("textbox", name="Goal")).to_have_value("Half a thought")
+
+
+def test_publishing_says_so_and_happens_once(place: Place, page: Page) -> None:
+    page.goto(f"{new_draft(place)}/confirm")
+    page.evaluate(HOLD_BACK)
+
+    page.get_by_role("button", name="Publish now").dblclick()
+    busy = page.get_by_role("button", name="Publishing…")
+    expect(busy).to_have_attribute("aria-disabled", "true")
+    busy.click(force=True)
+
+    assert page.evaluate("sent") == ["publish"]
+
+
+def test_saving_says_so_and_happens_once(place: Place, page: Page) -> None:
+    page.goto(new_draft(place))
+    page.get_by_role("link", name="Edit goal").click()
+    page.get_by_role("textbox", name="Goal").fill("Slowly")
+    sent: list[Route] = []
+    page.route("**/goal", lambda route: sent.append(route))
+
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("button", name="Saving…")).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    sent[0].continue_()
+
+    expect(page.locator("#said")).to_have_text("Saved as revision 2.")
+    assert len(sent) == 1
