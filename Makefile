@@ -26,7 +26,7 @@ run: $(VENV)/.installed ## start Askback on http://127.0.0.1:8000 (HOST, PORT, P
 	@exec $(BIN)/askback run
 
 test: $(VENV)/.installed-test ## run every test with the servers and the browser it needs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 prove: $(VENV)/.installed-test ## run the long proofs with their full figures
 	$(BIN)/python -m pytest -m prove --timeout 3600

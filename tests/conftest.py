@@ -37,6 +37,14 @@ def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_refuse_outside)
 
 
+LONG = ("tests/contract/test_fuzz.py", "tests/races/", "tests/journey/", "tests/browser/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long ones first, so that two processes end at about the same time."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 @dataclass
 class Clock:
     """A moment under the control of the test; pass `clock.now` as `now=`."""

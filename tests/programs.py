@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
-from tests.services import AS_ROOT, install_with_apt, missing, on_path, package_folder
+from tests.services import AS_ROOT, alone, install_with_apt, missing, on_path, package_folder
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +51,8 @@ def _chromium(playwright: Playwright) -> str:
 
 def _install_for_playwright() -> None:
     command = [sys.executable, "-m", "playwright", "install", "chromium"]
-    subprocess.run(command, capture_output=True, check=False)
+    with alone():
+        subprocess.run(command, capture_output=True, check=False)
 
 
 def _installed_chromium(own: str) -> str | None:

@@ -3,6 +3,7 @@
 Every server is started by us in a temporary folder, on this machine only, and ended with the run.
 """
 
+import fcntl
 import os
 import pwd
 import secrets
@@ -53,13 +54,22 @@ def on_path(*names: str) -> str | None:
     return next(filter(None, map(shutil.which, names)), None)
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """One process of the test run at a time: two installers stumble over each other."""
+    with Path(tempfile.gettempdir(), f"askback-tests-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def install_with_apt(package: str) -> None:
     """As root on a Debian system: install `package`; quietly nothing elsewhere."""
     if not (AS_ROOT and shutil.which("apt-get")):
         return
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    for step in (["update", "-q"], ["install", "-qy", "--no-install-recommends", package]):
-        subprocess.run(["apt-get", *step], env=environment, capture_output=True, check=False)
+    with alone():
+        for step in (["update", "-q"], ["install", "-qy", "--no-install-recommends", package]):
+            subprocess.run(["apt-get", *step], env=environment, capture_output=True, check=False)
 
 
 # --- PostgreSQL ---
@@ -208,10 +218,19 @@ def _postgresql_answers(folder: Path) -> bool:
 def redis_url() -> Iterator[str]:
     """URL of an empty Redis without persistence; ASKBACK_TEST_REDIS_URL names an existing one."""
     if given := os.environ.get("ASKBACK_TEST_REDIS_URL"):
-        yield given
+        yield _redis_database_of_this_process(given)
         return
     with redis_server() as url:
         yield url
+
+
+def _redis_database_of_this_process(url: str) -> str:
+    """Each process of a parallel test run counts its limits in a database of its own."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    with redis.Redis.from_url(url) as given:
+        number = given.connection_pool.connection_kwargs.get("db", 0) + int(worker[2:])
+    place, _, options = url.partition("?")
+    return f"{place}?db={number}&{options}"
 
 
 @contextmanager
