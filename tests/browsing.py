@@ -26,6 +26,7 @@ AXE_OPTIONS = {
 }
 # without the rest of axe's results, which take longer to fetch than to find
 AXE_RUN = f"axe.run({json.dumps(AXE_OPTIONS)}).then((results) => results.violations)"
+FADING_GIVEN_UP = ("ViewTransition opt-in disabled", "Viewport size changed")
 WIDER_THAN_THE_WINDOW = """() => {
   const limit = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= limit) return [];
@@ -97,9 +98,9 @@ def watch(
     context.on("console", hear)
 
     def broke(error: WebError) -> None:
-        # `look` forbids motion while the browser may still fade between two pages: it gives that
-        # up and says so as if a script had failed
-        if "ViewTransition opt-in disabled" not in str(error.error):
+        # `look` resizes the window and forbids motion while the browser may still fade between two
+        # pages: it gives that up and says so as if a script had failed
+        if not any(why in str(error.error) for why in FADING_GIVEN_UP):
             complaints.append(f"script: {error.error}")
 
     context.on("weberror", broke)

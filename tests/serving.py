@@ -37,6 +37,8 @@ def serving(app: Flask) -> Iterator[Server]:
     finally:
         server.stop()
         thread.join(10)
+        # a busy machine may need longer than a stop gives, and sockets left open fail later tests
+        server._close(20)
         with app.app_context():
             db.engine.dispose()
 

@@ -121,8 +121,7 @@ class Callback(BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def callback() -> Iterator[str]:
     """Its address."""
-    server = HTTPServer(("127.0.0.1", 0), Callback)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/callback"
-    server.shutdown()
-    server.server_close()
+    with HTTPServer(("127.0.0.1", 0), Callback) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/callback"
+        server.shutdown()

@@ -110,11 +110,13 @@ def callback() -> Iterator[str]:
             """Silence: the test speaks."""
 
     with HTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/callback"
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/callback"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def ask(method: str, url: str, **options: Any) -> requests.Response:

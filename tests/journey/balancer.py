@@ -23,9 +23,11 @@ def balancing(ports: Sequence[int]) -> Iterator[int]:
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection) as server:
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever).start()
-        yield server.server_address[1]
-        server.shutdown()
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
 
 
 def pipe(source: socket.socket, target: socket.socket) -> None:

@@ -1,18 +1,15 @@
 """A local https server that plays the site of a client with a metadata document."""
 
 import json
-import ssl
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-import trustme
-
+from tests.tls import certified, https_server
 from webapp.outbound import Pinned
 
 HOST = "agent.example"
@@ -50,22 +47,11 @@ class Site:
 @contextmanager
 def running_site(folder: Path, names: tuple[str, ...] = (HOST,)) -> Iterator[Site]:
     """The server, with a certificate of a private authority for `names`."""
-    authority = trustme.CA()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert(*names).configure_cert(context)
-    ca_file = folder / "authority.pem"
-    authority.cert_pem.write_to_path(str(ca_file))
+    authority = certified(folder, *names)
     site = Site()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(site))
-    server.daemon_threads = True
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    site.pinned = (Pinned(HOST, "127.0.0.1", server.server_address[1], str(ca_file)),)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
+    with https_server(authority, _handler(site)) as port:
+        site.pinned = (Pinned(HOST, "127.0.0.1", port, str(authority.ca_file)),)
         yield site
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def _handler(site: Site) -> type[BaseHTTPRequestHandler]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -23,9 +23,10 @@ class Installation:
 
     app: Flask
     origin: str
+    people: ExitStack
 
     def person(self) -> "Person":
-        return Person(self.origin)
+        return self.people.enter_context(closing(Person(self.origin)))
 
 
 class Person:
@@ -36,6 +37,9 @@ class Person:
         self.http = requests.Session()
         self.consents = 0
         self._post(f"{origin}/login", {"email": EMAIL, "password": PASSWORD})
+
+    def close(self) -> None:
+        self.http.close()
 
     def allow(self, address: str, **form: Any) -> str:
         """Where the browser is sent after pressing Allow on the consent page at `address`."""
@@ -60,7 +64,7 @@ def installation(settings: Settings) -> Iterator[Installation]:
     with app.app_context():
         db.create_all()
         accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
-    with serving(app):
-        yield Installation(app, app.config["SETTINGS"].public_url)
+    with serving(app), ExitStack() as people:
+        yield Installation(app, app.config["SETTINGS"].public_url, people)
     with app.app_context():
         db.engine.dispose()
