@@ -40,6 +40,7 @@ OWN_LISTS = {
     "forms.show_all",
     "home.show",
     "inbox.choose",
+    "inbox.count",
     "inbox.show",
     "trash.show",
 }
@@ -66,6 +67,7 @@ NO_OBJECT = {
     "oauth.register",
     "oauth.revoke",
     "oauth.token",
+    "privacy.show",
     "sign_in.accept_invite",
     "sign_in.show_invite",
     "sign_in.show_sign_in",
