@@ -176,7 +176,7 @@ def test_every_address_on_the_page_stays_in_the_frame(framed: Framed) -> None:
 
 
 def test_links_to_other_pages_leave_the_frame(framed: Framed) -> None:
-    assert '<a href="/privacy" target="_blank"' in framed.page.text
+    assert '<a href="/privacy?lang=en" target="_blank"' in framed.page.text
     assert 'href="/" target="_blank"' in framed.page.text
 
 

@@ -216,3 +216,10 @@ def test_pages_of_creators_are_english_in_every_browser(ann: Creator, path: str)
 
     assert tag(page) == "en"
     assert "Content-Language" not in page.headers
+
+
+def test_the_way_to_the_privacy_note_keeps_the_language(client: FlaskClient, form: Any) -> None:
+    page = client.get(f"/r/{form.share_token}?lang=fr")
+
+    assert 'href="/privacy?lang=fr"' in page.text
+    assert tag(client.get("/privacy?lang=fr")) == "fr"

@@ -138,6 +138,10 @@ def test_nothing_english_is_left(person: Respondent, way: list[tuple[str, dict[s
     assert leftovers(page) == set()
 
 
+def test_nothing_english_is_left_on_the_privacy_note(client: FlaskClient) -> None:
+    assert leftovers(client.get("/privacy?lang=ar")) == set()
+
+
 def test_nothing_english_is_left_on_an_answer_that_differs(person: Respondent) -> None:
     before = person.page
     person.answer(1, "Я")
