@@ -32,7 +32,8 @@ def client_network() -> str:
 class DecoratorLimiter(Limiter):
     """The limits of the API are decorators; a look before its routes would cost every call.
 
-    So would one before the routes of respondents where their limits are off.
+    So would one before the pages of respondents, whose posts alone are limited, and those only
+    where limits are on.
     """
 
     def _check_request_limit(
@@ -41,7 +42,8 @@ class DecoratorLimiter(Limiter):
         in_middleware: bool = True,  # noqa: FBT001, FBT002
     ) -> None:
         idle = request.blueprint == "api" or (
-            request.blueprint == "respond" and not settings().write_limits
+            request.blueprint == "respond"
+            and (request.method != "POST" or not settings().write_limits)
         )
         if not (in_middleware and idle):
             super()._check_request_limit(callable_name, in_middleware)

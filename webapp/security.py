@@ -93,12 +93,22 @@ def _with_headers(response: Response) -> Response:
 
 
 def _policy() -> str:
+    origins, any_form_action = g.get("frame_origins"), g.get("any_form_action")
+    if not (origins or any_form_action):
+        return STRICT
     policy = dict(POLICY)
-    if g.get("any_form_action"):
+    if any_form_action:
         del policy["form-action"]
-    if origins := g.get("frame_origins"):
+    if origins:
         policy["frame-ancestors"] = origins
+    return _written(policy)
+
+
+def _written(policy: dict[str, str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in policy.items())
+
+
+STRICT = _written(POLICY)
 
 
 def _microphone() -> str:

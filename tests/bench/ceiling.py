@@ -1,5 +1,7 @@
 """What is possible: a bare Flask application under the same server, database and driver.
 
+`/template` renders what a test has left in the data folder; with a token behind it, it looks the
+form up before.
 `/look-up` finds a bearer token by its hash. `/insert` does that and commits one row. `/page` does
 it and dumps the tuples of 200 answers. The selects and the tables are those of the product.
 """
@@ -7,7 +9,8 @@ it and dumps the tuples of 200 answers. The selects and the tables are those of 
 import secrets
 
 import orjson
-from flask import Flask, Response, request
+from flask import Flask, Response, render_template, request
+from jinja2 import FileSystemLoader
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -15,6 +18,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    bindparam,
     create_engine,
     insert,
     select,
@@ -22,6 +26,7 @@ from sqlalchemy import (
 
 from webapp.config import Settings
 from webapp.database import IMMEDIATE, prepare_engine
+from webapp.domain.forms import Form
 from webapp.domain.responses import Answer, AnswerRow
 from webapp.oauth.secrets import secret_hash
 from webapp.oauth.tokens import LOOK_UP
@@ -36,6 +41,13 @@ ROWS = Table(
     Column("stamp", BigInteger, nullable=False),
 )
 PAGE = select(*(getattr(Answer, name) for name in AnswerRow._fields)).order_by(Answer.stamp)
+LINK = select(Form.title, Form.questions).where(Form.share_token == bindparam("share_token"))
+TEMPLATE = "bare.html"
+VALUES = {
+    "title": "What went wrong on Tuesday?",
+    "question": "What went wrong in step 0?",
+    "asker": "Robin Example",
+}
 WORDS = "The deploy ran twice, because the lock was not taken before the first step."
 
 
@@ -46,6 +58,7 @@ def create_ceiling(settings: Settings) -> Flask:
     init_app(app)
     engine = create_engine(settings.database_url, pool_size=32)
     prepare_engine(engine)
+    app.jinja_env.loader = FileSystemLoader(settings.data_folder)
     _add_routes(app, engine, engine.execution_options(**{IMMEDIATE: True}))
     return app
 
@@ -70,6 +83,16 @@ def _add_routes(app: Flask, reading: Engine, writing: Engine) -> None:
             row = {"id": secrets.token_hex(12), "form_id": found[0], "words": WORDS, "stamp": 1}
             connection.execute(insert(ROWS), row)
         return _answer(found[0])
+
+    @app.get("/template")
+    def template() -> str:
+        return render_template(TEMPLATE, **VALUES, session=secrets.token_urlsafe(24))
+
+    @app.get("/template/<share_token>")
+    def looked_up(share_token: str) -> str:
+        with reading.connect() as connection:
+            connection.execute(LINK, {"share_token": share_token}).one()
+        return template()
 
     @app.get("/page/<form_id>")
     def page(form_id: str) -> Response:

@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
 
-from webapp.database import from_millis, rows
+from webapp.database import from_millis, look, rows
 from webapp.domain.accounts import Account
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import NotFound, Phrase
@@ -22,7 +22,7 @@ class RespondentForm:
 
     share_token: str
     title: str
-    questions: list[QuestionRow]
+    questions: list[QuestionRow] = field(hash=False)
     status: FormStatus
     response_limit: ResponseLimit
     asker: str
@@ -81,10 +81,10 @@ _PROGRESS = (
 
 def get_public_form(share_token: str) -> RespondentForm:
     """The form behind a public link, whatever its status; raises NotFound `not_found`."""
-    row = rows(_FORM, share_token=share_token).one_or_none()
-    if row is None:
+    found = look(_FORM, share_token=share_token)
+    if not found:
         raise no_public_form()
-    return RespondentForm(**row._mapping)
+    return RespondentForm(*tuple(found[0]))
 
 
 def read_progress(share_token: str, session_key: str) -> Progress:

@@ -9,6 +9,7 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from flask import request
 from itsdangerous import BadSignature, TimestampSigner
@@ -43,7 +44,7 @@ class Posted:
 
 def new_session_key() -> str:
     """A key that nobody has yet; it says, signed, when it was made."""
-    return _signer().sign(secrets.token_urlsafe(24)).decode()
+    return _signer(settings().secret_key).sign(secrets.token_urlsafe(24)).decode()
 
 
 def read_posted(share_token: str, *needed: str) -> Posted:
@@ -109,14 +110,15 @@ def forget(response: Response, share_token: str) -> None:
     )
 
 
-def _signer() -> TimestampSigner:
-    return TimestampSigner(settings().secret_key, salt="respondent")
+@lru_cache
+def _signer(secret_key: str) -> TimestampSigner:
+    return TimestampSigner(secret_key, salt="respondent")
 
 
 def _made_at(session_key: str) -> datetime | None:
     """When this key was made, to the second below; None when not by us."""
     try:
-        return _signer().unsign(session_key, return_timestamp=True)[1]
+        return _signer(settings().secret_key).unsign(session_key, return_timestamp=True)[1]
     except BadSignature:
         return None
 

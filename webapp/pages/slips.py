@@ -2,8 +2,9 @@
 
 import secrets
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeAlias
 
 from flask import Response, abort, current_app, request, url_for
 
@@ -19,9 +20,15 @@ from webapp.domain.public_forms import (
 )
 from webapp.domain.terms import FormStatus, ResponseLimit
 from webapp.framing import says_framed
+from webapp.languages import page_language
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.posted import Posted, forget, new_session_key, remember, remembered_key
 from webapp.security import allow_frames
+
+Push: TypeAlias = tuple[str, dict[str, Any]]
+FRESH_KEPT = 256  # our choice: some megabytes
+# what stands for the keys in a page that is kept; nobody can know it
+SESSION_HERE, ANSWER_HERE = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +117,14 @@ def question(
     """One question with the answer it has; `error` and the `text` typed when it was refused."""
     if not 0 <= position < len(at.form.questions):
         abort(HTTPStatus.NOT_FOUND)
-    asked = at.form.questions[position]
-    return _slip(
-        "question",
-        at,
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK,
-        push=("respond.ask", {"number": position + 1}) if not error else None,
-        asked=asked["text"],
-        hint=asked.get("context"),
-        number=position + 1,
-        stored=at.progress.texts.get(asked["id"]),
-        text=at.progress.texts.get(asked["id"], "") if text is None else text,
-        answer_key=secrets.token_urlsafe(16),
-        error=error,
-    )
+    if error or text is not None or at.progress is not NOTHING_YET:
+        frame = _frame(framed=at.framed)
+        body = _question(at, position, secrets.token_urlsafe(16), frame, error=error, text=text)
+    else:
+        body = _fresh_question(at, position)
+    if error:
+        return _answer(body, at, HTTPStatus.UNPROCESSABLE_ENTITY)
+    return _answer(body, at, push=("respond.ask", {"number": position + 1}))
 
 
 def check(at: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
@@ -176,17 +177,67 @@ def held(text: str, *, status: HTTPStatus, retry_after: int) -> Response:
     return Response(body, status, {"Retry-After": str(retry_after)})
 
 
+def _fresh_question(at: Visit, position: int) -> str:
+    """A question for somebody who has answered none.
+
+    Such pages differ in two random keys only, so each is drawn once and kept.
+    """
+    page = _kept_question(at.form, position, page_language().tag, **_frame(framed=at.framed))
+    keyed = page.replace(SESSION_HERE, at.session_key)
+    return keyed.replace(ANSWER_HERE, secrets.token_urlsafe(16))
+
+
+@lru_cache(maxsize=FRESH_KEPT)
+def _kept_question(form: RespondentForm, position: int, _language: str, **frame: Any) -> str:
+    at = Visit(form, SESSION_HERE, NOTHING_YET, framed=frame["framed"])
+    return _question(at, position, ANSWER_HERE, frame)
+
+
+def _question(
+    at: Visit,
+    position: int,
+    answer_key: str,
+    frame: dict[str, Any],
+    *,
+    error: Outcome | None = None,
+    text: str | None = None,
+) -> str:
+    asked = at.form.questions[position]
+    stored = at.progress.texts.get(asked["id"])
+    return _draw(
+        "question",
+        at,
+        frame,
+        asked=asked["text"],
+        hint=asked.get("context"),
+        number=position + 1,
+        stored=stored,
+        text=(stored or "") if text is None else text,
+        answer_key=answer_key,
+        error=error,
+    )
+
+
 def _slip(
     page: str,
     at: Visit,
     *,
     status: HTTPStatus = HTTPStatus.OK,
-    push: tuple[str, dict[str, Any]] | None = None,
+    push: Push | None = None,
     **context: Any,
 ) -> Response:
+    return _answer(_draw(page, at, _frame(framed=at.framed), **context), at, status, push)
+
+
+def _draw(page: str, at: Visit, frame: dict[str, Any], **context: Any) -> str:
     # without context processors: they ask the database who is signed in, which is no business here
     template = current_app.jinja_env.get_template(f"respond/{page}.html")
-    body = template.render(**_frame(framed=at.framed), visit=at, **context)
+    return template.render(**frame, visit=at, **context)
+
+
+def _answer(
+    body: str, at: Visit, status: HTTPStatus = HTTPStatus.OK, push: Push | None = None
+) -> Response:
     push_url = None
     if push and wants_fragment() and not at.framed:
         push_url = url_for(push[0], share_token=at.form.share_token, **push[1])
