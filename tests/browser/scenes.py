@@ -106,6 +106,22 @@ def deleted(page: Page, cafe: Cafe) -> None:
     page.get_by_text("Delete all your answers?").wait_for(state="detached")
 
 
+def in_arabic(page: Page, cafe: Cafe) -> None:
+    """The first question, with all languages to choose from."""
+    page.goto(f"{cafe.asks}?lang=ar")
+    page.locator(".languages summary").click()
+    page.get_by_role("button", name="Deutsch").wait_for()
+
+
+def in_german(page: Page, cafe: Cafe) -> None:
+    """The page with the most words, in the language with the longest."""
+    page.goto(f"{cafe.asks}?lang=de")
+    for number in (1, 2, 3):
+        page.get_by_text(f"Frage {number} von 3").wait_for()
+        press(page, "Diese Frage überspringen")
+    page.get_by_label("Ihr Name").wait_for()
+
+
 RESPONDENT = [
     Scene("question", at("{cafe.asks}")),
     Scene("question-typed", typed),
@@ -117,6 +133,8 @@ RESPONDENT = [
     Scene("sent", read_again),
     Scene("withdrawal", deleting),
     Scene("withdrawn", deleted),
+    Scene("question-ar", in_arabic),
+    Scene("check-de", in_german),
     Scene("closed", at("{cafe.closed}"), refused=410),
     Scene("already-answered", at("{cafe.answered}"), refused=410),
     Scene("no-form", at("/r/nothing-is-here-nothing-is-here"), refused=404),

@@ -49,6 +49,25 @@ def test_unsent_words_survive_a_reload_and_end_with_saving(page: Page) -> None:
     assert page.evaluate("sessionStorage.length") == 0
 
 
+def speak(page: Page, language: str) -> None:
+    """Choose a language at the foot of the page."""
+    page.locator(".languages summary").click()
+    press(page, language)
+
+
+def test_unsent_words_survive_the_choice_of_a_language(page: Page) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    speak(page, "العربية")
+
+    expect(page).to_have_title(re.compile("السؤال 2 من 3"))
+    expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    expect(page.locator("#answer")).to_have_value("half a sent")
+    press(page, "متابعة")
+    expect(page).to_have_title(re.compile("السؤال 3 من 3"))
+
+
 def test_unsent_words_survive_a_look_at_another_question(page: Page) -> None:
     give(page, "Me")
     asked(page, 2)
@@ -194,6 +213,23 @@ def test_a_browser_without_cookies_goes_on_after_a_reload(cookieless: Page, link
     give(cookieless, "It")
     asked(cookieless, 3)
     assert (link.sessions(), link.texts()) == (1, ["Me", "It"])
+
+
+def test_a_browser_without_cookies_keeps_its_language_and_its_place_after_a_reload(
+    cookieless: Page, link: Link
+) -> None:
+    give(cookieless, "Me")
+    asked(cookieless, 2)
+    speak(cookieless, "Deutsch")
+    expect(cookieless).to_have_title(re.compile("Frage 2 von 3"))
+
+    cookieless.reload()
+
+    expect(cookieless).to_have_title(re.compile("Frage 2 von 3"))
+    cookieless.locator("#answer").fill("Es")
+    press(cookieless, "Weiter")
+    expect(cookieless).to_have_title(re.compile("Frage 3 von 3"))
+    assert (link.sessions(), link.texts()) == (1, ["Me", "Es"])
 
 
 def test_a_browser_without_cookies_can_delete_its_answers(cookieless: Page, link: Link) -> None:
