@@ -8,7 +8,6 @@ from werkzeug.wrappers import Response
 
 from api import drafts, errors, forms, openapi, responses
 from api.blueprint import bp
-from api.paths import IdConverter
 from webapp.extensions import csrf
 
 __all__ = ["drafts", "forms", "init_app", "openapi", "responses"]
@@ -16,7 +15,6 @@ __all__ = ["drafts", "forms", "init_app", "openapi", "responses"]
 
 def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None:
     """Serve the API; `elsewhere` renders what the router refuses outside of `/api`."""
-    app.url_map.converters["id"] = IdConverter
     # else an empty id in a path would be answered by a redirect to another route
     app.url_map.merge_slashes = False
     csrf.exempt(bp)

@@ -46,7 +46,7 @@ def create_service_draft() -> Response:
     return json_answer(body, HTTPStatus.CREATED, draft_headers(draft))
 
 
-@bp.patch("/drafts/<id:draft_id>")
+@bp.patch("/drafts/<draft_id>")
 @require_scope(Scope.FORMS_WRITE)
 @limit_updates
 def update_service_draft(draft_id: str) -> Response:
@@ -65,7 +65,7 @@ def update_service_draft(draft_id: str) -> Response:
     return json_answer(form_draft(draft, settings().public_url), headers=draft_headers(draft))
 
 
-@bp.post("/drafts/<id:draft_id>/publish")
+@bp.post("/drafts/<draft_id>/publish")
 @require_scope(Scope.FORMS_WRITE)
 @limit_publishes
 def publish_service_draft(draft_id: str) -> Response:
@@ -85,7 +85,7 @@ def publish_service_draft(draft_id: str) -> Response:
     return json_answer(body, headers={"Link": review_link(draft_id)})
 
 
-@bp.get("/drafts/<id:draft_id>")
+@bp.get("/drafts/<draft_id>")
 @require_scope(Scope.FORMS_WRITE)
 def get_service_draft(draft_id: str) -> Response:
     """getServiceDraft, an extension: the draft and whether its creator confirmed it."""

@@ -23,7 +23,7 @@ def list_service() -> Response:
     return json_answer(FormList(formCount=len(found), forms=found))
 
 
-@bp.get("/forms/<id:form_id>")
+@bp.get("/forms/<form_id>")
 @require_scope(Scope.FORMS_READ)
 def get_service(form_id: str) -> Response:
     """getService: one form with questions, settings and counts (200 OwnedForm)."""

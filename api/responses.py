@@ -12,7 +12,7 @@ from webapp.serializers import form_responses
 from webapp.times import parse_since
 
 
-@bp.get("/forms/<id:form_id>/responses")
+@bp.get("/forms/<form_id>/responses")
 @require_scope(Scope.RESPONSES_READ)
 def get_service_responses(form_id: str) -> Response:
     """getServiceResponses: what came after `since` (200 FormResponses)."""

@@ -17,6 +17,7 @@ from webapp import (
     languages,
     logs,
     openings,
+    paths,
     security,
     waiting,
 )
@@ -95,6 +96,7 @@ def create_app(config: Settings) -> Flask:
     )
     app.jinja_env.undefined = StrictUndefined
     app.session_interface = BrowserSessions()
+    paths.init_app(app)
     logs.init_app(app)
     security.init_app(app, config)
     hosts.init_app(app, config)

@@ -202,7 +202,7 @@ def test_only_the_extension_and_the_document_itself_are_added(document: Any) -> 
 
 def test_every_route_of_the_api_is_described(app: Flask, document: Any) -> None:
     routes = {
-        (method.lower(), rule.rule.removeprefix("/api").replace("<id:", "{").replace(">", "}"))
+        (method.lower(), rule.rule.removeprefix("/api").replace("<", "{").replace(">", "}"))
         for rule in app.url_map.iter_rules()
         if rule.endpoint.startswith("api.")
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}

@@ -70,7 +70,7 @@ def test_a_request_is_one_line_with_its_route(app: Flask, written: Lines) -> Non
     assert described == {
         "message": "request",
         "method": "GET",
-        "route": "/api/drafts/<id:draft_id>",
+        "route": "/api/drafts/<draft_id>",
         "status": 401,
     }
     assert "secret" not in written.getvalue()

@@ -253,6 +253,14 @@ def test_odd_characters_are_refused_on_a_page(name: str, value: str, flow: Flow)
     assert "Location" not in page.headers
 
 
+@pytest.mark.parametrize("name", ["response_type", "redirect_uri", "scope"])
+def test_odd_characters_are_refused_in_the_posted_form_too(name: str, flow: Flow) -> None:
+    page = flow.decide(**{name: "café"})
+
+    assert page.status_code == 400
+    assert "Location" not in page.headers
+
+
 @pytest.mark.parametrize(
     "name", ["response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge"]
 )

@@ -4,23 +4,23 @@ from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 from flask_babel import format_date
-from flask_login import current_user, login_required
 
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.oauth import connections
+from webapp.pages.desk import creator_id, require_creator
 from webapp.pages.fragments import go_to, wants_fragment
 
 PAGE = "/connections"
 
 bp = Blueprint("connections", __name__)
+bp.before_request(require_creator)
 
 
 @bp.get(PAGE)
-@login_required  # type: ignore[untyped-decorator]
 def show_connections() -> str:
     """Who may act for this creator, what was ended for safety, and how to connect another."""
-    found = connections.list_connections(current_user.id, now=utc_now())
+    found = connections.list_connections(creator_id(), now=utc_now())
     return render_template(
         "connections/list.html",
         connections=found.live,
@@ -31,26 +31,23 @@ def show_connections() -> str:
 
 
 @bp.post("/connections/<grant_id>/disconnect")
-@login_required  # type: ignore[untyped-decorator]
 def disconnect(grant_id: str) -> Response:
     """Ends one connection at once."""
-    connections.disconnect(current_user.id, grant_id, now=utc_now())
+    connections.disconnect(creator_id(), grant_id, now=utc_now())
     return go_to(PAGE)
 
 
 @bp.post("/connections/disconnect-all")
-@login_required  # type: ignore[untyped-decorator]
 def disconnect_all() -> Response:
     """Ends every connection at once."""
-    connections.disconnect_all(current_user.id, now=utc_now())
+    connections.disconnect_all(creator_id(), now=utc_now())
     return go_to(PAGE)
 
 
 @bp.post("/connections/<grant_id>/trust")
-@login_required  # type: ignore[untyped-decorator]
 def let_publish(grant_id: str) -> Any:
     """Whether the agent's publish counts as the creator's word."""
-    grant = connections.let_publish(current_user.id, grant_id, allowed="trust" in request.form)
+    grant = connections.let_publish(creator_id(), grant_id, allowed="trust" in request.form)
     if wants_fragment():
         return render_template("connections/_connection.html", grant=grant, format_date=format_date)
     return go_to(PAGE)

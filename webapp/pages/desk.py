@@ -7,7 +7,6 @@ from typing import cast
 from flask import Flask, request
 from flask_login import current_user, login_required
 from sqlalchemy import select
-from werkzeug.exceptions import NotFound
 
 from webapp.database import db
 from webapp.domain import publishing
@@ -21,9 +20,7 @@ def init_app(app: Flask) -> None:
 
 @login_required  # type: ignore[untyped-decorator]
 def require_creator() -> None:
-    """For `before_request`: a signed-in creator, and ids that a database can look up."""
-    if any("\x00" in str(value) for value in (request.view_args or {}).values()):
-        raise NotFound
+    """For `before_request`: somebody who is signed in."""
 
 
 def creator_id() -> str:

@@ -1,5 +1,6 @@
-"""Ids as they come in a path."""
+"""Ids as they come in the path of an address."""
 
+from flask import Flask
 from werkzeug.routing import UnicodeConverter
 
 
@@ -8,3 +9,8 @@ class IdConverter(UnicodeConverter):
 
     def to_python(self, value: str) -> str:
         return value.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+def init_app(app: Flask) -> None:
+    """Read every `<id>` of every route so; call it before any route is added."""
+    app.url_map.converters["default"] = IdConverter
