@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response
 
 from webapp.config import Settings
 from webapp.environment import is_loopback
+from webapp.paths import current_address
 
 FOR_PROBES = {"/healthz", "/readyz"}  # a supervisor asks by whatever address it knows
 NOT_PAGES = ("/api", "/mcp", "/.well-known", "/static")
@@ -30,7 +31,7 @@ def init_app(app: Flask, config: Settings) -> None:
         if name not in known and not (on_loopback and is_loopback(name)):
             raise BadRequest("This host name is unknown here.")
         if on_loopback and _is_page():
-            return redirect(config.public_url + request.full_path.removesuffix("?"))
+            return redirect(config.public_url + current_address())
         return None
 
 

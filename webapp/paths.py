@@ -1,7 +1,11 @@
-"""Ids as they come in the path of an address."""
+"""Paths of addresses: the ids in them, and the one of the current request."""
 
-from flask import Flask
+from urllib.parse import quote
+
+from flask import Flask, request
 from werkzeug.routing import UnicodeConverter
+
+PATH_CHARS = "/:@!$&'()*+,;="  # RFC 3986 section 3.3, besides those that are never escaped
 
 
 class IdConverter(UnicodeConverter):
@@ -14,3 +18,9 @@ class IdConverter(UnicodeConverter):
 def init_app(app: Flask) -> None:
     """Read every `<id>` of every route so; call it before any route is added."""
     app.url_map.converters["default"] = IdConverter
+
+
+def current_address() -> str:
+    """Path and query of this request as they fit into a header: `request.full_path` does not."""
+    query = request.query_string.decode("latin-1")
+    return quote(request.path, safe=PATH_CHARS) + (f"?{query}" if query else "")

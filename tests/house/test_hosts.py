@@ -21,6 +21,12 @@ def test_pages_under_other_loopback_names_lead_to_the_public_address(
     assert ask(client, PAGE, host) == (302, "http://127.0.0.1:8000/docs/nowhere?a=b")
 
 
+def test_a_line_end_in_the_path_stays_in_the_path(client: FlaskClient) -> None:
+    asked = "/docs/a%0D%0ASet-Cookie:%20a=b"
+
+    assert ask(client, asked, "localhost:8000") == (302, f"http://127.0.0.1:8000{asked}")
+
+
 @pytest.mark.parametrize(
     ("path", "method"), [(API, "GET"), ("/.well-known/nowhere", "GET"), ("/docs/nowhere", "POST")]
 )

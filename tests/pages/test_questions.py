@@ -50,7 +50,14 @@ def test_a_changed_question_keeps_its_id(app: Flask, ann: Creator, asking: Ask) 
 
 @pytest.mark.parametrize(
     ("position", "to", "order"),
-    [(3, 1, "CAB"), (1, 2, "BAC"), (2, 9, "ACB"), (2, 0, "BAC"), (2, 2, "ABC"), (9, 1, "ABC")],
+    [
+        (3, 1, "CAB"),
+        (1, 2, "BAC"),
+        (2, 10**20, "ACB"),
+        (2, 0, "BAC"),
+        (2, 2, "ABC"),
+        (9, 1, "ABC"),
+    ],
 )
 def test_a_question_moves_between_the_others(
     app: Flask, ann: Creator, asking: Ask, position: int, to: int, order: str

@@ -193,14 +193,15 @@ def test_a_way_back_signed_for_another_purpose_is_ignored(
     assert client.post(f"/login?next={signed}", data=form).location == "/drafts"
 
 
+@pytest.mark.parametrize("page", ["/connections?a=b", "/drafts/a%0D%0Ab%C3%A9"])
 def test_a_stranger_comes_back_to_the_page_they_wanted(
-    creator: Account, client: FlaskClient
+    page: str, creator: Account, client: FlaskClient
 ) -> None:
-    asked = client.get("/connections?a=b")
+    asked = client.get(page)
     token = csrf_token(client.get(asked.location))
     form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
 
-    assert client.post(asked.location, data=form).location == "/connections?a=b"
+    assert client.post(asked.location, data=form).location == page
 
 
 def test_htmx_gets_a_note_for_the_page_that_is_open(client: FlaskClient) -> None:

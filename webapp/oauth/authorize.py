@@ -92,7 +92,8 @@ def decide() -> Any:
 
 def _check_characters() -> None:
     """RFC 6749 appendix A: visible ASCII; Authlib cannot echo anything else in an error."""
-    for name, value in request.values.items(multi=True):
+    sent = [*request.args.items(multi=True), *request.form.items(multi=True)]
+    for name, value in sent:
         plain = value.isascii() and value.isprintable()
         if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
             raise Refused("invalid_request", "The app sent an address that cannot be read.")

@@ -120,10 +120,11 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
     """The question to position `to`, the others in their order around it."""
     draft = drafts.get_draft(creator_id(), draft_id)
     to = request.form.get("to", position, type=int)
+    to = min(max(to, 1), len(draft.questions))
 
     def moved(rows: list[QuestionRow]) -> list[QuestionRow]:
         row = rows.pop(position - 1)
-        rows.insert(max(to, 1) - 1, row)
+        rows.insert(to - 1, row)
         return rows
 
     return _save_order(draft, position, to, moved)

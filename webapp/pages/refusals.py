@@ -82,11 +82,14 @@ _limit_sessions = limiter.shared_limit(
 
 
 def _too_fast(error: RateLimitExceeded) -> Response:
-    return slips.held(
-        typed("answer"),
-        status=HTTPStatus.TOO_MANY_REQUESTS,
-        retry_after=seconds_to_wait(error),
-    )
+    try:
+        return slips.held(
+            typed("answer"),
+            status=HTTPStatus.TOO_MANY_REQUESTS,
+            retry_after=seconds_to_wait(error),
+        )
+    except HTTPException as worse:  # too large to be read
+        return errors.http_problem(worse)
 
 
 def _storage_failed(_error: Exception) -> Response:

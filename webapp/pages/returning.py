@@ -7,6 +7,7 @@ from flask import current_app, request
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from webapp.pages.fragments import shown_address
+from webapp.paths import current_address
 
 HOME = "/drafts"
 RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
@@ -18,7 +19,7 @@ def door() -> str:
     shown = shown_address()
     if shown is None:
         remembered = request.method == "GET" or request.endpoint == "consent.decide"
-        going = request.full_path.removesuffix("?") if remembered else ""
+        going = current_address() if remembered else ""
     else:
         going = _own_page(shown)
     return f"/login?next={_serializer().dumps(going)}" if going else "/login"
