@@ -1,12 +1,13 @@
 """Static files under immutable addresses: `/static/v/<build>/<name>`.
 
-`<build>` is a hash over all of them, so a page, its styles and the relative imports of its scripts
-always fit together. Everything is read and compressed once, when the application is made.
+`<build>` is a hash over all of them, so a page, its styles and its scripts always fit together.
+Everything is read, joined and compressed once, when the application is made.
 """
 
 import gzip
 import hashlib
 import mimetypes
+import re
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -41,6 +42,9 @@ BUNDLES = {
         "doc",
     ),
 }
+# each holds the scripts it imports, so that a page waits for one file and not for a chain of them
+SCRIPTS = ("js/slip.js", "js/desk.js")
+IMPORT = re.compile(rb'^import "\./(?P<name>[a-z]+)\.js";$', re.MULTILINE)
 IMMUTABLE = "public, max-age=31536000, immutable"
 COMPRESSED_FROM_BYTES = 512  # our choice: below, the gzip header eats the gain
 
@@ -106,12 +110,25 @@ def _shelf(folder: Path) -> Shelf:
     for name, parts in BUNDLES.items():
         sources = [f"{name.removesuffix('.css')}/{part}.css" for part in parts]
         bodies[name] = b"\n".join(bodies.pop(source) for source in sources)
+    _join_scripts(bodies)
     bodies["js/htmx.js"] = files("js_lib_htmx").joinpath("static/htmx/htmx.min.js").read_bytes()
     digest = hashlib.sha256()
     for name, body in sorted(bodies.items()):
         digest.update(name.encode() + b"\0" + body)
     assets = {name: _asset(name, body) for name, body in bodies.items()}
     return Shelf(digest.hexdigest()[:12], assets)
+
+
+def _join_scripts(bodies: dict[str, bytes]) -> None:
+    """Put each imported script in the place of its import, in a block that keeps its names."""
+    imported = set()
+    for name in SCRIPTS:
+        parts = [f"js/{part.decode()}.js" for part in IMPORT.findall(bodies[name])]
+        blocks = iter([b"{\n" + bodies[part] + b"}" for part in parts])
+        bodies[name] = IMPORT.sub(lambda _found, blocks=blocks: next(blocks), bodies[name])  # type: ignore[misc]
+        imported.update(parts)
+    for part in imported:
+        del bodies[part]
 
 
 def _asset(name: str, body: bytes) -> Asset:

@@ -1,0 +1,106 @@
+"""How much a page makes somebody load, compressed: small enough for a bad connection."""
+
+import gzip
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.factories import make_draft, make_form, make_response
+from tests.pages.creator import ORIGIN, Creator
+from tests.pages.respondent import Respondent
+from webapp.domain.accounts import Account
+
+KIB = 1024
+LOADED = re.compile(r'<(?:link|script|img|use)\b[^>]*?\s(?:href|src)="([^"#]+)')
+
+
+@dataclass(frozen=True)
+class Load:
+    """A page with everything that it makes a browser fetch at once: name to compressed bytes."""
+
+    html: int
+    files: dict[str, int]
+
+    def of(self, ending: str) -> int:
+        return sum(size for name, size in self.files.items() if name.endswith(ending))
+
+    @property
+    def whole(self) -> int:
+        return self.html + sum(self.files.values())
+
+
+def load(client: FlaskClient, page: TestResponse) -> Load:
+    files = {}
+    for address in sorted(set(LOADED.findall(page.text))):
+        assert address.startswith("/static/v/"), f"{address} is not ours"
+        with client.get(address, headers={"Accept-Encoding": "gzip"}, base_url=ORIGIN) as found:
+            assert found.status_code == 200
+            files[address] = len(found.data)
+    return Load(len(gzip.compress(page.data)), files)
+
+
+@pytest.fixture
+def pages(app: Flask, client: FlaskClient, account: Account) -> list[TestResponse]:
+    """What one respondent sees, from the first question to the end, and a closed form."""
+    with app.app_context():
+        questions = [f"What went wrong in step {number} of the deploy?" for number in range(1, 4)]
+        form = make_form(account.id, title="How your rota really gets made", questions=questions)
+        full = make_form(account.id, responseLimit="one")
+        make_response(full)
+    first = client.get(f"/r/{form.share_token}")
+    respondent = Respondent(client, form.share_token, first)
+    answered = [respondent.answer(number, "It ran twice.") for number in (1, 2, 3)]
+    return [first, *answered, respondent.post("/check"), client.get(f"/r/{full.share_token}")]
+
+
+def test_a_respondent_page_is_light(client: FlaskClient, pages: list[TestResponse]) -> None:
+    loads = [load(client, page) for page in pages]
+
+    assert len(loads) == 6
+    assert max(each.html for each in loads) <= 6 * KIB
+    assert max(each.of(".css") for each in loads) <= 9 * KIB
+    assert max(each.of(".js") for each in loads) <= 24 * KIB
+
+
+def test_a_respondent_page_takes_six_requests_and_no_font(
+    client: FlaskClient, pages: list[TestResponse]
+) -> None:
+    loads = [load(client, page) for page in pages]
+
+    assert max(1 + len(each.files) for each in loads) <= 6
+    assert not [name for each in loads for name in each.files if "font" in name]
+    styles = client.get(next(name for name in loads[0].files if name.endswith(".css"))).text
+    assert not re.search(r"@import|url\(|@font-face", styles)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/drafts", "/drafts/{draft.id}", "/drafts/{draft.id}/confirm", "/forms/{form.id}",
+     "/forms/{form.id}/share", "/forms/{form.id}/people", "/connections", "/account", "/privacy"],
+)  # fmt: skip
+def test_a_creator_page_is_light(
+    app: Flask, ann: Creator, path: str, draft: Any, form: Any
+) -> None:
+    page = ann.page(path.format(draft=draft, form=form))
+
+    assert page.status_code == 200
+    assert load(ann.client, page).whole <= 70 * KIB
+
+
+@pytest.fixture
+def draft(app: Flask, account: Account) -> Any:
+    with app.app_context():
+        return make_draft(account.id, context="what only the creator knows", goal="to find out")
+
+
+def test_a_script_comes_with_everything_it_imports(app: Flask) -> None:
+    shelf = app.extensions["assets"].assets
+
+    assert not re.search(rb"^import ", shelf["js/slip.js"].body, re.MULTILINE)
+    assert b"takesCookies" in shelf["js/slip.js"].body
+    assert "js/places.js" not in shelf
