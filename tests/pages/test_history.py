@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.pages.creator import Creator, alone, hidden
-from tests.pages.test_drafts import HOSTILE, by_agent, stored, written
+from tests.pages.test_drafts import by_agent, stored, written
 from webapp.domain.drafts import Draft
 
 
@@ -186,17 +186,6 @@ def test_a_strange_place_in_the_history_starts_at_the_top(
     page = ann.page(f"/drafts/{draft.id}/history?before={before}")
 
     assert "This is how it stands." in page.text
-
-
-def test_hostile_words_in_the_history_are_words(app: Flask, ann: Creator) -> None:
-    draft = written(app, ann)
-    by_agent(app, draft, goal=HOSTILE, questions=[{"id": HOSTILE[:60].strip(), "text": HOSTILE}])
-
-    for path in ("", "/history", "/questions/1/edit", "/questions/1/remove"):
-        page = ann.page(f"/drafts/{draft.id}{path}").text
-        assert "<img" not in page
-        assert "<script>alert" not in page
-        assert "49" not in alone(page).partition("{{ 7*7 }}")[2][:4]
 
 
 @pytest.mark.parametrize("looked", ["have=1", "have=0&told=1", "have=x&told=1"])

@@ -21,6 +21,9 @@ from webapp.pages.desk import (
 )
 from webapp.pages.fragments import go_to
 
+CHOICES = ("followUpMode", "responseMode", "responseLimit")
+NUMBERS = ("maxFollowupsPerQuestion", "maxTotalQuestions")
+
 bp = Blueprint("drafts", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
 
@@ -112,7 +115,7 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
         editor="drafts/_settings_edit.html",
         inside="drafts/_settings_note.html",
         anchor="settings",
-        posted=request.form,
+        posted={name: typed(name) for name in CHOICES + NUMBERS},
     )
 
 
@@ -133,10 +136,8 @@ def _text(draft: Draft, part: str) -> str:
 
 def _posted_settings() -> DraftChanges:
     """The settings form; an empty number means the default, and no cap."""
-    raw: dict[str, Any] = {
-        name: typed(name) for name in ("followUpMode", "responseMode", "responseLimit")
-    }
-    numbers = {name: typed(name) for name in ("maxFollowupsPerQuestion", "maxTotalQuestions")}
+    raw: dict[str, Any] = {name: typed(name) for name in CHOICES}
+    numbers = {name: typed(name) for name in NUMBERS}
     for name, value in numbers.items():
         if value:
             raw[name] = int(value) if re.fullmatch("[0-9]{1,9}", value) else value
