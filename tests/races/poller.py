@@ -34,7 +34,8 @@ class Poller:
             while more:
                 writers_at_work = writing()
                 more = self.poll() or writers_at_work
-                time.sleep(self.pause_seconds)
+                if writers_at_work:
+                    time.sleep(self.pause_seconds)
 
     def poll(self) -> bool:
         """Read one page; True when it held something."""
