@@ -10,6 +10,7 @@ from tests.browser.cafe import EMAIL, PASSWORD, write
 from tests.browser.conftest import Place
 from tests.browser.words import ROTA
 from tests.browsing import window
+from tests.services import wait_until
 from webapp.database import utc_now
 from webapp.domain import discarding, drafts
 from webapp.domain.draft_input import parse_draft_input
@@ -40,6 +41,11 @@ def desk(place: Place) -> Desk:
 def stored(place: Place, draft: Draft) -> Draft:
     with place.app.app_context():
         return drafts.get_draft(draft.account_id, draft.id)
+
+
+def modes(place: Place, draft: Draft) -> tuple[str, str]:
+    kept = stored(place, draft)
+    return kept.follow_up_mode, kept.response_limit
 
 
 def by_agent(place: Place, draft: Draft, **fields: object) -> None:
@@ -143,12 +149,11 @@ def test_arrow_keys_through_the_settings_lose_nothing(
             page.keyboard.press(key)
         expect(page.get_by_text("Nobody is asked more than 3 questions.")).to_be_visible()
         page.get_by_role("radio", name="One For one").check()
-        page.wait_for_load_state("networkidle")
+        wait_until(lambda: modes(place, draft) == ("none", "one"), "saving both", seconds=10)
 
         expect(page.get_by_role("radio", name="None People")).to_be_checked()
         expect(page.get_by_role("alert")).to_have_count(0)
-    kept = stored(place, draft)
-    assert (kept.follow_up_mode, kept.response_limit) == ("none", "one")
+    assert modes(place, draft) == ("none", "one")
 
 
 def test_an_open_editor_goes_on_after_another_part_was_saved(
@@ -215,7 +220,7 @@ def test_the_preview_walks_through_the_questions(desk: Desk, draft: Draft) -> No
 def test_the_link_is_copied(place: Place, desk: Desk) -> None:
     with desk(permissions=["clipboard-read", "clipboard-write"]) as page:
         page.goto(place.cafe.share)
-        page.get_by_role("button", name="Copy").click()
+        page.get_by_role("button", name="Copy", exact=True).click()
         expect(page.get_by_text("Copied.")).to_be_visible()
 
         copied = page.evaluate("navigator.clipboard.readText()")
