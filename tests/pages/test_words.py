@@ -6,6 +6,7 @@ letters that are left on a page were written past the catalogs.
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ class Page(HTMLParser):
         self.said += [value or "" for name, value in attrs if name in SPOKEN]
         if given.get("property") in PREVIEWED:
             self.said.append(given.get("content") or "")
-        self.inside.append("language" if tag == "button" and "lang" in given else tag)
+        self.inside.append("language" if tag in {"a", "button"} and "lang" in given else tag)
 
     def handle_endtag(self, tag: str) -> None:
         while self.inside and self.inside.pop() not in {tag, "language"}:
@@ -74,6 +75,17 @@ def leftovers(page: TestResponse) -> set[str]:
     reader = Page()
     reader.feed(page.text)
     return {word for said in reader.said for word in LATIN.findall(said)} - NAMES
+
+
+SCRIPTS = Path(__file__).parents[2] / "static" / "js"
+SENTENCE = re.compile(r"""["'`][A-Z][a-z]+ [a-z]|textContent = ["'`]""")
+
+
+def test_scripts_of_respondents_have_no_words_of_their_own() -> None:
+    names = re.findall(r'import "\./(\S+)";', (SCRIPTS / "slip.js").read_text())
+
+    assert len(names) >= 5
+    assert [name for name in names if SENTENCE.search((SCRIPTS / name).read_text())] == []
 
 
 @pytest.fixture(autouse=True)
