@@ -70,7 +70,38 @@ def test_letting_the_agent_publish_only_confirms(app: Flask, ann: Creator, draft
     assert stored(app, draft).status is DraftStatus.DRAFT
     assert found is not None
     assert found.content_hash == draft.content_hash
-    assert "Confirmed" in ann.page(f"/drafts/{draft.id}").text
+
+
+def test_the_confirmed_draft_says_that_the_agent_goes_on(ann: Creator, draft: Draft) -> None:
+    before = alone(ann.page(f"/drafts/{draft.id}").text)
+    say_yes(ann, draft, then="agent")
+
+    words = alone(ann.page(f"/drafts/{draft.id}").text)
+
+    assert "Check and confirm" in before
+    assert "You have confirmed this. Your agent may publish it now." in words
+    assert "Publish it yourself" in words
+    assert "Check and confirm" not in words
+
+
+def test_a_change_takes_the_word_back_on_the_open_page(ann: Creator, draft: Draft) -> None:
+    say_yes(ann, draft, then="agent")
+
+    saved = ann.post(f"/drafts/{draft.id}/title", htmx=True, revision=1, text="New").text
+
+    assert 'id="go"' in saved
+    assert "Check and confirm" in saved
+    assert "Changed since you confirmed it" in saved
+    assert "You have confirmed this." not in saved
+
+
+def test_nothing_is_counted_before_there_is_a_question(ann: Creator) -> None:
+    draft = ann.post("/drafts/new").location.partition("?")[0]
+
+    words = alone(ann.page(draft).text + ann.page(f"{draft}/confirm").text)
+
+    assert "Go and add them" in words
+    assert "0 questions" not in words
 
 
 def test_looking_never_confirms(app: Flask, ann: Creator, draft: Draft) -> None:

@@ -157,7 +157,7 @@ def test_a_swap_brings_the_text_and_all_that_depends_on_it(app: Flask, ann: Crea
 
     assert response.status_code == 200
     assert "<html" not in response.text
-    assert response.text.count("hx-swap-oob") == 4
+    assert response.text.count("hx-swap-oob") == 5
     assert "Revision 2" in response.text
     assert '"to": 2' in response.headers["HX-Trigger"]
 
