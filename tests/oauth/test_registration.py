@@ -60,6 +60,13 @@ def test_what_is_not_supported_is_dropped(client: FlaskClient) -> None:
     assert "logo_uri" not in body
 
 
+def test_a_client_that_names_no_grant_types_may_stay_connected(client: FlaskClient) -> None:
+    body = client.post("/oauth/register", json={"redirect_uris": [REDIRECT]}).json
+
+    assert body is not None
+    assert body["grant_types"] == ["authorization_code", "refresh_token"]
+
+
 def test_without_a_name_it_is_called_after_its_address(client: FlaskClient) -> None:
     body = client.post("/oauth/register", json={"redirect_uris": [REDIRECT]}).json
 

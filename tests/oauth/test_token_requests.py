@@ -134,6 +134,7 @@ def test_a_wrong_parameter_is_refused(changed: dict[str, object], error: str, fl
     assert response.status_code in {400, 401}
     assert response.json is not None
     assert response.json["error"] == error, response.text
+    assert response.json["error_description"]
 
 
 def test_the_resource_may_be_named_again(flow: Flow) -> None:

@@ -29,7 +29,8 @@ def register_client(metadata: object, *, now: datetime) -> dict[str, Any]:
     """Dynamic registration (RFC 7591): the client information response; commits.
 
     The secret in it is shown this once. What we do not support is dropped, `scope` is no ceiling
-    and answered with all scopes. Raises Refused.
+    and answered with all scopes. Grant types not named are both: whether an agent stays connected
+    is its creator's choice, and most agents do not name any. Raises Refused.
     """
     if not isinstance(metadata, dict):
         raise Refused("invalid_client_metadata", "Send one JSON object.")
@@ -72,7 +73,7 @@ def client_details(metadata: Mapping[str, Any]) -> dict[str, Any]:
         )
     details = {
         "redirect_uris": _redirect_uris(metadata.get("redirect_uris")),
-        "grant_types": _grant_types(metadata.get("grant_types", ["authorization_code"])),
+        "grant_types": _grant_types(metadata.get("grant_types", list(GRANT_TYPES))),
         "token_endpoint_auth_method": method,
     }
     name = metadata.get("client_name")

@@ -26,6 +26,13 @@ from webapp.oauth.models import OAuthClient, OAuthToken
 from webapp.oauth.secrets import secret_hash
 from webapp.oauth.tokens import revoke_grant
 
+# Authlib leaves them out of its answers
+MISSING_WORDS = {
+    "unsupported_grant_type": {
+        "error_description": "grant_type is authorization_code or refresh_token."
+    }
+}
+
 
 class Request(OAuth2Request):
     """The Flask request as Authlib sees it, under the address that the operator configured.
@@ -57,7 +64,7 @@ class Server(AuthorizationServer):
         self, status_code: int, payload: Any, headers: list[tuple[str, str]]
     ) -> Response:
         if isinstance(payload, dict):
-            payload = json.dumps(payload)
+            payload = json.dumps(MISSING_WORDS.get(payload.get("error", ""), {}) | payload)
         response = Response(payload, status=status_code, headers=headers)
         if response.location:
             issuer = {"iss": settings().public_url}
