@@ -62,17 +62,19 @@ def run() -> None:
     settings = Settings.from_env(os.environ)
     with lock_folder(settings.data_folder, settings.public_url):
         app = create_app(settings)
+        server = _listen(app, settings)
         with app.app_context():
             schema.upgrade()
             _print_first_link(settings)
-        _serve(app, settings)
+        _serve(app, server, settings)
 
 
 @main.command()
 def web() -> None:
     """Start one web process of a production installation."""
     settings = Settings.from_env(os.environ, production=True)
-    _serve(create_app(settings), settings)
+    app = create_app(settings)
+    _serve(app, _listen(app, settings), settings)
 
 
 @main.command()
@@ -208,14 +210,17 @@ def _settings_of_the_server() -> Settings:
     return settings
 
 
-def _serve(app: Flask, settings: Settings) -> None:
+def _listen(app: Flask, settings: Settings) -> Server:
     try:
-        server = Server(app, settings)
+        return Server(app, settings)
     except OSError as error:
         place = f"{settings.host} port {settings.port}"
         raise click.ClickException(
             f"Cannot listen on {place}: {error.strerror}. Choose another one with PORT or HOST."
         ) from error
+
+
+def _serve(app: Flask, server: Server, settings: Settings) -> None:
     server.stop_on_signals()
     logs.configure()
     click.echo(f"Askback runs on {settings.public_url}")

@@ -109,6 +109,7 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
     assert second.stderr.splitlines()[-1].startswith(
         f"Error: Cannot listen on 127.0.0.1 port {port}"
     )
+    assert second.stdout == ""  # above all no link that leads to the other program
 
 
 def test_commands_beside_a_server_use_its_address(tmp_path: Path) -> None:
