@@ -78,6 +78,7 @@ def test_the_fifth_failure_is_the_last_for_a_while(creator: Account, client: Fla
     assert (failures, response.status_code) == ([422] * 5, 429)
     assert 1 <= int(response.headers["Retry-After"]) <= 60
     assert "Too many tries" in response.text
+    assert "Wait 1 minute, then try again." in response.text
 
 
 def test_failures_of_one_account_leave_others_alone(creator: Account, client: FlaskClient) -> None:

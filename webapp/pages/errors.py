@@ -1,11 +1,13 @@
 """What went wrong, as a page or as a note inside one: what happened, what is safe, what to do."""
 
 import json
+import math
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
 from flask import Flask, Response, current_app, request
 from flask_babel import lazy_gettext as _
+from flask_babel import ngettext
 from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user
@@ -61,9 +63,6 @@ PROBLEMS = {
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: Problem(
         _("That is too much at once."),
         _("Nothing was saved. Go back, shorten it and send it again."),
-    ),
-    HTTPStatus.TOO_MANY_REQUESTS: Problem(
-        _("Too many tries in a short time."), _("Wait a little, then try again.")
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: Problem(
         _("Something broke on our side."),
@@ -124,15 +123,27 @@ def signed_out() -> Response:
 
 
 def http_problem(error: HTTPException) -> Response:
-    """Any other refusal; its headers, as `Allow` and `Retry-After`, are kept."""
+    """Any other refusal; its headers, as `Allow`, are kept."""
+    if isinstance(error, RateLimitExceeded):
+        return too_many_tries(seconds_to_wait(error))
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
-    found = PROBLEMS.get(status, PROBLEMS[HTTPStatus.BAD_REQUEST])
-    response = problem(found, status)
+    response = problem(PROBLEMS.get(status, PROBLEMS[HTTPStatus.BAD_REQUEST]), status)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
             response.headers.add(name, value)
-    if isinstance(error, RateLimitExceeded):
-        response.headers["Retry-After"] = str(seconds_to_wait(error))
+    return response
+
+
+def too_many_tries(seconds: int) -> Response:
+    """A limit was reached; the page says when it ends, in minutes rounded up."""
+    wait = ngettext(
+        "Wait %(num)s minute, then try again.",
+        "Wait %(num)s minutes, then try again.",
+        math.ceil(seconds / 60),
+    )
+    page = Problem(_("Too many tries in a short time."), wait)
+    response = problem(page, HTTPStatus.TOO_MANY_REQUESTS)
+    response.headers["Retry-After"] = str(seconds)
     return response
 
 
