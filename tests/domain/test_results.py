@@ -117,6 +117,12 @@ class TestByQuestion:
 
         assert usual_words(form) == {form.questions[0]["id"]: 3}
 
+    def test_nothing_is_usual_about_two_answers(self, form: Any) -> None:
+        for number in range(2):
+            make_answer(form, key(number), 0)
+
+        assert usual_words(form) == {}
+
     def test_usual_speaks_of_the_newest_hundred(self, form: Any) -> None:
         for number in range(5):
             make_answer(form, key(number), 0, "word " * 50)

@@ -59,14 +59,14 @@ class TestByQuestion:
             openings.store()
             make_response(form)
             make_answer(form, "k" * 32)
+            make_answer(form, "l" * 32)
             responding.skip_question(form.share_token, "k" * 32, position=1, now=utc_now())
 
         words = alone(ann.page(f"/forms/{form.id}").text)
-
-        assert "finished 1 not finished 1 link opened 1" in words
-        assert "Question 1 2 answers, none skipped usually 1 word" in words
-        assert "Question 2 0 answers, 1 skipped" in words
-        assert "Nobody has answered this one yet." in words
+        assert "finished 1 not finished 2 link opened 1" in words
+        assert "Question 1 3 answers, none skipped usually 1 word" in words
+        nothing = "0 answers, 1 skipped What went wrong? Nobody has answered this one yet."
+        assert f"Question 2 {nothing}" in words
         assert "Opened the link 1" in words
 
     def test_responses_per_day_are_drawn_and_written(

@@ -18,6 +18,7 @@ from webapp.domain.terms import SessionStatus
 
 ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
 CHARS_SHOWN = 2000  # of one answer in a list; the page of its person shows all of it
+USUAL_FROM = 3  # of fewer answers none is usual
 USUAL_OF = 100  # the newest answers that "usually" speaks of
 NEW_COUNTED = 99
 
@@ -99,11 +100,15 @@ def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
 
 
 def usual_words(form: Row[Any]) -> dict[str, int]:
-    """The median number of words of the newest answers, by id of each question that has any."""
+    """The median number of words of the newest answers, by id of each question that has enough."""
     counts: dict[str, list[int]] = {}
     for row in _of_each_question(form, _lengths_of, USUAL_OF):
         counts.setdefault(row.question_id, []).append(row.word_count)
-    return {question_id: median_low(numbers) for question_id, numbers in counts.items()}
+    return {
+        question_id: median_low(numbers)
+        for question_id, numbers in counts.items()
+        if len(numbers) >= USUAL_FROM
+    }
 
 
 def count_new(form: Row[Any], since: int) -> int:
