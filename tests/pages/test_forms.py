@@ -1,12 +1,13 @@
 """The list of forms, one form with its responses, its link and its end."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.factories import make_draft, make_form, make_response
+from tests.factories import make_answer, make_draft, make_form, make_response
 from tests.pages.creator import ORIGIN, Creator, alone
 from webapp.domain import forms
 from webapp.domain.terms import FormStatus
@@ -53,6 +54,21 @@ def test_nothing_published_is_an_invitation_without_a_trash(ann: Creator) -> Non
     assert "Nothing is out yet." in page
     assert 'action="/drafts/new"' in page
     assert "/forms/trash" not in page
+
+
+def test_before_the_end_it_is_told_what_goes_with_the_form(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    said = []
+    for step in (None, make_response, partial(make_answer, session_key="k" * 32)):
+        with app.app_context():
+            if step:
+                step(form)
+        said.append(alone(ann.page(f"/forms/{form.id}/delete").text))
+
+    assert "Nobody has answered it." in said[0]
+    assert "1 finished response goes with it. The link" in said[1]
+    assert "1 finished response goes with it, and 1 that is not finished." in said[2]
 
 
 def test_the_list_tells_what_lies_in_the_trash(ann: Creator, form: Any) -> None:
