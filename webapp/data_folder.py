@@ -33,7 +33,7 @@ def embedded_secret(folder: Path) -> str:
 
 def _write_once(path: Path, text: str) -> None:
     """Appear complete or not at all; an existing file is left as it is."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text)
         file.flush()

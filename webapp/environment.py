@@ -79,8 +79,8 @@ def rate(text: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Names separated by commas."""
-    return tuple(word.strip() for word in text.split(",") if word.strip())
+    """Names separated by commas, in lower case."""
+    return tuple(word.strip() for word in text.lower().split(",") if word.strip())
 
 
 def one_line(most: int) -> Reader:

@@ -141,6 +141,17 @@ def test_every_order_is_explained_by_moves_alone(order: list[str]) -> None:
     assert bool(changes) == (order != list("abcde"))
 
 
+def test_hostile_texts_of_usual_length_are_compared_in_bounded_time() -> None:
+    before, after = "a b " * 400, "b a a b " * 200
+    questions = [(f"q{number}", before) for number in range(20)]
+    others = [(f"q{number}", after) for number in range(20)]
+    began = time.process_time()
+
+    compare(asking(*questions), asking(*others))
+
+    assert time.process_time() - began < 1
+
+
 def test_long_and_repetitive_texts_are_compared_in_bounded_time() -> None:
     before = asking(*((f"a{n}", "a b " * 20_000 + str(n)) for n in range(20)))
     after = asking(*((f"b{n}", "b a a " * 20_000 + str(n)) for n in range(20)))

@@ -9,10 +9,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
+from tests.databases import both_databases
 from tests.oauth.documents import CLIENT_ID, HOST, REDIRECT, Site, document, running_site
 from tests.oauth.flow import Flow, leave, location
+from tests.races.threads import together
 from webapp.database import db, utc_now
 from webapp.oauth import authorize
+from webapp.oauth.client_documents import load_document_client
 from webapp.oauth.models import OAuthClient
 
 
@@ -119,6 +122,18 @@ def test_an_old_document_is_fetched_again(app: Flask, agent: Flow, site: Site) -
     site.serve(document(client_name="Renamed agent"))
 
     assert "Let Renamed agent work" in ask(agent)
+    assert clients(app) == 1
+
+
+@both_databases
+def test_the_first_looks_at_one_moment_make_one_client(app: Flask, site: Site) -> None:
+    def load() -> str:
+        failures = authorize.Failures()
+        return load_document_client(
+            CLIENT_ID, failures, pinned=site.pinned, now=utc_now()
+        ).client_id
+
+    assert together(app, [load] * 4) == [CLIENT_ID] * 4
     assert clients(app) == 1
 
 

@@ -217,6 +217,14 @@ def test_storage_that_takes_no_writes_still_answers_reads(
     assert statuses == [200, 200]
 
 
+def test_storage_that_takes_no_writes_is_told_to_programs(app: Flask, read_only: None) -> None:
+    metadata = {"redirect_uris": ["https://app.example/callback"]}
+
+    response = app.test_client().post("/oauth/register", json=metadata)
+
+    assert (response.status_code, response.json["error"]) == (500, "server_error")
+
+
 def test_issuing_tokens_makes_one_client(app: Flask, account: Account) -> None:
     with app.app_context():
         tokens = {issue_token(account.id, [], API, now=utc_now()) for _ in range(3)}

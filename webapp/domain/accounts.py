@@ -276,7 +276,9 @@ def _rehash(account: Account, password: str) -> None:
     known_hash = password_hash(password)
     begin_write()
     db.session.execute(
-        update(Account).where(Account.id == account.id).values(password_hash=known_hash)
+        update(Account)
+        .where(Account.id == account.id, Account.password_hash == account.password_hash)
+        .values(password_hash=known_hash)
     )
     db.session.commit()
 

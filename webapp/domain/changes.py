@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -12,7 +13,7 @@ from webapp.domain.content import Content, QuestionRow
 
 SAME_QUESTION_RATIO = 0.6  # our choice: half the words kept still reads as the same question
 COMPARED_CHARS = 600  # bounds the matching of questions that lost their ids
-COMPARED_WORDS = 800  # longer texts are shown as replaced: word matching is quadratic
+COMPARED_PAIRS = 50_000  # of equal words: with more of them, texts are shown as replaced
 _WORD = re.compile(r"\S+\s*|\s+")
 
 
@@ -79,7 +80,7 @@ def differences(before: Content, after: Content) -> list[Change]:
 def word_runs(before: str, after: str) -> tuple[Run, ...]:
     """Both texts as one sequence of kept, removed and added words; joined they give both back."""
     old, new = _WORD.findall(before), _WORD.findall(after)
-    if max(len(old), len(new)) > COMPARED_WORDS:
+    if _equal_pairs(old, new) > COMPARED_PAIRS:
         return (Run(Kind.REMOVED, before), Run(Kind.ADDED, after))
     return tuple(_runs(old, new))
 
@@ -108,6 +109,12 @@ def longest_rising(places: Sequence[int]) -> set[int]:
         tails[at:] = [place, *tails[at + 1 :]]
         chains[at:] = [chain, *chains[at + 1 :]]
     return set(chains[-1]) if chains else set()
+
+
+def _equal_pairs(old: list[str], new: list[str]) -> int:
+    """What matching costs; a text of thousand words has some ten thousand, a hostile one all."""
+    again = Counter(new)
+    return sum(count * again[word] for word, count in Counter(old).items())
 
 
 def _runs(old: list[str], new: list[str]) -> Iterator[Run]:

@@ -9,10 +9,11 @@ import re
 import threading
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from webapp.database import begin_write, db, new_id
 from webapp.domain.limits import CLIENT_ID_MAX_CHARS
@@ -145,16 +146,29 @@ def _store(
     client_id: str, details: dict[str, Any], until: datetime, *, now: datetime
 ) -> OAuthClient:
     begin_write()
-    client = _find(client_id)
-    if client is None:
-        client = OAuthClient(
-            id=new_id("cli"), client_id=client_id, kind=ClientKind.DOCUMENT, created_at=now
-        )
-        db.session.add(client)
+    client = _find(client_id) or _added(client_id, details, now=now)
     client.name = client_name(details)
     client.details = details
     client.fetched_until = until
     db.session.commit()
+    return client
+
+
+def _added(client_id: str, details: dict[str, Any], *, now: datetime) -> OAuthClient:
+    """The client in the session, made by us or by a request at the same moment."""
+    client = OAuthClient(
+        id=new_id("cli"),
+        client_id=client_id,
+        kind=ClientKind.DOCUMENT,
+        name=client_name(details),
+        details=details,
+        created_at=now,
+    )
+    try:
+        with db.session.begin_nested():
+            db.session.add(client)
+    except IntegrityError:
+        return cast(OAuthClient, _find(client_id))
     return client
 
 

@@ -218,7 +218,7 @@ def _rotate(token_id: str, grant_id: str) -> None:
         select(OAuthToken.rotated_at).where(OAuthToken.id == token_id)
     ).one()
     grace = timedelta(seconds=settings().oauth_refresh_grace_seconds)
-    if rotated_at is None or now - rotated_at >= grace:
+    if rotated_at is None or utc_now() - rotated_at >= grace:
         revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
         db.session.commit()
         raise InvalidGrantError("This refresh token was used before.")

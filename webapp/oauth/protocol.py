@@ -4,6 +4,7 @@ Open to every origin without credentials (browser clients preflight them); they 
 """
 
 import json
+import logging
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -16,11 +17,12 @@ from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
 from flask import Blueprint, Response, abort, jsonify, request
 from flask_limiter import RateLimitExceeded
-from werkzeug.exceptions import HTTPException
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.config import Settings, settings
-from webapp.database import utc_now
+from webapp.database import db, utc_now
 from webapp.domain.terms import Scope
 from webapp.extensions import client_network, csrf, limiter, seconds_to_wait
 from webapp.oauth.redirects import PRINTABLE_ASCII
@@ -33,7 +35,19 @@ METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of its limit
 FORM = "application/x-www-form-urlencoded"
 ENDPOINTS = {"/oauth/token", "/oauth/revoke", "/oauth/register"}
+REFUSALS = {
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        "temporarily_unavailable",
+        "Too many requests; wait a little.",
+    ),
+    HTTPStatus.INTERNAL_SERVER_ERROR: (
+        "server_error",
+        "Something broke on our side; nothing was changed. Try again.",
+    ),
+}
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
+
+log = logging.getLogger("askback.oauth")
 
 bp = Blueprint("oauth", __name__)
 csrf.exempt(bp)
@@ -75,18 +89,23 @@ def registration_error(refusal: Refused) -> Response:
 @bp.errorhandler(HTTPException)
 def http_error(error: HTTPException) -> Response:
     """Whatever else is refused, in the shape that OAuth clients read."""
-    busy = error.code == HTTPStatus.TOO_MANY_REQUESTS
-    body = {
-        "error": "temporarily_unavailable" if busy else "invalid_request",
-        "error_description": "Too many requests; wait a little." if busy else error.name,
-    }
-    response = _no_store(jsonify(body), error.code or HTTPStatus.BAD_REQUEST)
+    status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
+    code, description = REFUSALS.get(status, ("invalid_request", error.name))
+    response = _no_store(jsonify({"error": code, "error_description": description}), status)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
             response.headers[name] = value
     if isinstance(error, RateLimitExceeded):
         response.headers["Retry-After"] = str(seconds_to_wait(error))
     return response
+
+
+@bp.errorhandler(SQLAlchemyError)
+def storage_failed(_error: SQLAlchemyError) -> Response:
+    """The database is locked, full or away; nothing was changed."""
+    log.exception("storage failed")
+    db.session.remove()
+    return http_error(InternalServerError())
 
 
 def router_refusal(

@@ -1,6 +1,7 @@
 """What went wrong, as a page or as a note inside one: what happened, what is safe, what to do."""
 
 import json
+import logging
 import math
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
@@ -12,14 +13,21 @@ from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from webapp import security
+from webapp.database import db
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.returning import door
+
+STORAGE_FAILURES = (OperationalError, InterfaceError, PoolTimeout)
+
+log = logging.getLogger("askback.pages")
 
 Words: TypeAlias = str | LazyString
 
@@ -85,6 +93,8 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(Outcome, outcome)
     app.register_error_handler(CSRFError, stale_page)
     app.register_error_handler(HTTPException, http_problem)
+    for failure in STORAGE_FAILURES:
+        app.register_error_handler(failure, storage_failed)
 
 
 def outcome(error: Outcome) -> Response:
@@ -101,8 +111,7 @@ def stale_page(_error: CSRFError) -> Response:
     A page that was open while its creator signed in again gets the token of the new session.
     """
     if not wants_fragment():
-        kept = _typed() if security.is_same_origin() else ""
-        return problem(STALE_PAGE, HTTPStatus.BAD_REQUEST, kept=kept)
+        return problem(STALE_PAGE, HTTPStatus.BAD_REQUEST, kept=_typed())
     if not current_user.is_authenticated:
         return signed_out()
     response = problem(SIGNED_IN_AGAIN, HTTPStatus.BAD_REQUEST)
@@ -147,6 +156,14 @@ def too_many_tries(seconds: int) -> Response:
     return response
 
 
+def storage_failed(_error: Exception) -> Response:
+    """The database is locked, full or away; for htmx a note beside what was typed."""
+    log.exception("storage failed")
+    db.session.remove()
+    away = HTTPStatus.SERVICE_UNAVAILABLE
+    return problem(PROBLEMS[away], away, kept=_typed())
+
+
 def problem(what: Problem, status: HTTPStatus, *, kept: str = "") -> Response:
     """A page of its own, or a note for htmx to put where the answer would have stood.
 
@@ -161,5 +178,7 @@ def problem(what: Problem, status: HTTPStatus, *, kept: str = "") -> Response:
 
 
 def _typed() -> str:
-    """The words of the creator's editors."""
+    """The words of the creator's editors; none for a form of another site."""
+    if not security.is_same_origin():
+        return ""
     return "\n\n".join(filter(None, (request.form.get(name) for name in ("text", "hint"))))

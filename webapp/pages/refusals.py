@@ -5,8 +5,7 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response, g, request
 from flask_limiter import RateLimitExceeded
-from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
@@ -21,7 +20,6 @@ from webapp.pages.posted import BODY_MAX_BYTES, SESSION_KEY, read_posted, typed
 from webapp.security import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
-STORAGE_FAILURES = (OperationalError, InterfaceError, PoolTimeout)
 
 
 def guard(bp: Blueprint) -> None:
@@ -32,7 +30,7 @@ def guard(bp: Blueprint) -> None:
     _limit_sessions(bp)
     bp.register_error_handler(RateLimitExceeded, _too_fast)
     bp.register_error_handler(Outcome, _outcome)
-    for failure in STORAGE_FAILURES:
+    for failure in errors.STORAGE_FAILURES:
         bp.register_error_handler(failure, _storage_failed)
     bp.after_request(_name_frames)
 
@@ -92,12 +90,11 @@ def _too_fast(error: RateLimitExceeded) -> Response:
         return errors.http_problem(worse)
 
 
-def _storage_failed(_error: Exception) -> Response:
+def _storage_failed(error: Exception) -> Response:
     """The database is locked, full or away."""
-    db.session.rollback()
+    told = errors.storage_failed(error)
     if request.method != "POST":
-        away = HTTPStatus.SERVICE_UNAVAILABLE
-        return errors.problem(errors.PROBLEMS[away], away)
+        return told
     return slips.held(
         typed("answer"),
         status=HTTPStatus.SERVICE_UNAVAILABLE,
@@ -117,7 +114,7 @@ def _outcome(error: Outcome) -> Response:
         return errors.outcome(worse)
     except HTTPException as worse:
         return errors.http_problem(worse)
-    except STORAGE_FAILURES as worse:
+    except errors.STORAGE_FAILURES as worse:
         return _storage_failed(worse)
 
 
