@@ -37,11 +37,21 @@ def settings_at_each_commit(app: Flask) -> Iterator[list[Any]]:
     def ask(connection: Any) -> None:
         promised.append(connection.execute(text(question)).scalar_one())
 
+    def ask_lone_statement(connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.split()[0] in {"INSERT", "UPDATE", "WITH"} and commits_itself(connection):
+            ask(connection)
+
     event.listen(engine, "commit", ask)
+    event.listen(engine, "before_cursor_execute", ask_lone_statement)
     try:
         yield promised
     finally:
         event.remove(engine, "commit", ask)
+        event.remove(engine, "before_cursor_execute", ask_lone_statement)
+
+
+def commits_itself(connection: Any) -> bool:
+    return bool(connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT")
 
 
 _POSTGRESQL = """SELECT string_agg(setting, ' ' ORDER BY name) FROM pg_settings

@@ -5,6 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,13 +13,13 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from tests.databases import both_databases
 from tests.factories import make_form
 from tests.races.poller import Poller
 from tests.races.threads import each_statement, together
-from webapp.database import db, utc_now
+from webapp.database import db, look, on_sqlite, utc_now, write
 from webapp.domain.accounts import Account
 from webapp.domain.limits import PAGE_MAX_ITEMS
 from webapp.domain.responding import answer_question, complete_response
@@ -36,20 +37,50 @@ fewer_in_short = pytest.mark.parametrize(
 
 @dataclass
 class Delay:
-    """Holds every writer between its stamp and its commit; counts those who are held."""
+    """Holds every writer on SQLite between its stamp and its commit; counts those who are held."""
 
     held: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def hold(self, _connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if "UPDATE forms" in statement:
+        if "UPDATE forms" in statement and on_sqlite():
             self._add(1)
             time.sleep(random.uniform(0, LONGEST_DELAY_SECONDS))  # noqa: S311
             self._add(-1)
 
+    def holds(self) -> bool:
+        return bool(self.held if on_sqlite() else look(_SLEEPING)[0][0])
+
     def _add(self, change: int) -> None:
         with self.lock:
             self.held += change
+
+
+@contextmanager
+def sleeping_stamps(app: Flask) -> Iterator[None]:
+    """PostgreSQL stamps and commits in one statement, so it has to wait there by itself."""
+    if app.config["SQLALCHEMY_DATABASE_URI"].startswith("sqlite"):
+        yield
+        return
+    with app.app_context():
+        write(_SLEEP)
+        write(_SLEEP_AT_STAMPS)
+    try:
+        yield
+    finally:
+        with app.app_context():
+            write(_SLEEP_NO_MORE)
+
+
+_SLEEPING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+_SLEEP = text(
+    "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS"
+    f" 'BEGIN PERFORM pg_sleep(random() * {LONGEST_DELAY_SECONDS}); RETURN NEW; END'"
+)
+_SLEEP_AT_STAMPS = text(
+    "CREATE TRIGGER hold AFTER UPDATE OF last_stamp ON forms FOR EACH ROW EXECUTE FUNCTION hold()"
+)
+_SLEEP_NO_MORE = text("DROP FUNCTION hold CASCADE")
 
 
 @dataclass
@@ -67,12 +98,13 @@ class Race:
     def run(self) -> None:
         delay = Delay()
         writers = [self._write_and_tell] * WRITERS
-        with each_statement(self.app, "after_cursor_execute", delay.hold):
+        holding = each_statement(self.app, "after_cursor_execute", delay.hold)
+        with holding, sleeping_stamps(self.app):
             together(self.app, [*writers, partial(self.poller.run, self._at_work(delay))])
 
     def _at_work(self, delay: Delay) -> Callable[[], bool]:
         def at_work() -> bool:
-            self.reads_in_delay += delay.held > 0
+            self.reads_in_delay += delay.holds()
             return len(self.finished) < WRITERS
 
         return at_work

@@ -78,7 +78,7 @@ def count_questions(form_id: str, changes: Mapping[str, Reached]) -> None:
         if change.answered or change.skipped
     ]
     if rows:
-        db.session.execute(_ADD_QUESTION, rows if len(rows) > 1 else rows[0])
+        db.session.execute(ADD_QUESTION, rows if len(rows) > 1 else rows[0])
 
 
 def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
@@ -124,7 +124,7 @@ def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
 
 
 # The same words on both databases, and no statement to build for each answer.
-_ADD_QUESTION = text(
+ADD_QUESTION = text(
     "INSERT INTO question_counts (form_id, question_id, answered, skipped)"
     " VALUES (:form_id, :question_id, :answered, :skipped)"
     " ON CONFLICT (form_id, question_id) DO UPDATE SET"

@@ -1,4 +1,4 @@
-"""Where a respondent stands, locked for the write that goes on from there.
+"""Where a respondent stands, read before or locked for the write that goes on from there.
 
 Rows are locked in one order: session, then form. A place is a row of the form's and the session's
 columns as they were before the write.
@@ -7,10 +7,10 @@ columns as they were before the write.
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import BigInteger, String, Table, bindparam, case, select, type_coerce, update
+from sqlalchemy import BigInteger, Row, String, Table, bindparam, case, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from webapp.database import db, new_id, rows, to_millis
+from webapp.database import db, look, new_id, on_sqlite, rows, to_millis
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import InvalidInput, Outcome, Phrase, StateConflict
 from webapp.domain.forms import Form, shared_form
@@ -20,7 +20,7 @@ from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
 
 
 class Place(NamedTuple):
-    """The columns of a form and of one session; the session's row is locked."""
+    """The columns of a form and of one session. No two states have one `last_active_at` (ms)."""
 
     form_id: str
     questions: list[QuestionRow]
@@ -31,9 +31,11 @@ class Place(NamedTuple):
     answered: dict[str, str]
     answer_count: int
     completed_stamp: int | None
+    last_active_at: int
+    key_hash: str
 
 
-_PLACE = (
+_SEEN = (
     select(
         Form.id.label("form_id"),
         Form.questions,
@@ -44,14 +46,16 @@ _PLACE = (
         ResponseSession.answered,
         ResponseSession.answer_count,
         ResponseSession.completed_stamp,
+        type_coerce(ResponseSession.last_active_at, BigInteger).label("last_active_at"),
+        ResponseSession.key_hash,
     )
     .join(ResponseSession, ResponseSession.form_id == Form.id)
     .where(
         shared_form(bindparam("share_token")),
         ResponseSession.key_hash == bindparam("key_hash"),
     )
-    .with_for_update(of=ResponseSession)
 )
+_PLACE = _SEEN.with_for_update(of=ResponseSession)
 _NOW = bindparam("now", type_=BigInteger)
 _STAMP = case((Form.last_stamp < _NOW, _NOW), else_=Form.last_stamp + 1)
 _ANSWER_STAMP = (
@@ -84,6 +88,10 @@ _FLAG = (
 _FORM = select(Form.id, Form.questions, type_coerce(Form.status, String).label("status")).where(
     shared_form(bindparam("share_token"))
 )
+_FORM_OF_KEY = select(ResponseSession.form_id).where(
+    ResponseSession.key_hash == bindparam("key_hash")
+)
+_STATUS = select(Form.status).where(Form.id == bindparam("form"), Form.deleted_at.is_(None))
 
 
 def find_place(share_token: str, session_key: str) -> Place | None:
@@ -93,9 +101,33 @@ def find_place(share_token: str, session_key: str) -> Place | None:
     return None if found is None else Place._make(found)
 
 
+def see_place(share_token: str, session_key: str) -> Place:
+    """The respondent's open session as it is just now, not locked; one that nothing is stored of
+    has no `last_active_at` (0).
+    """
+    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    found = look(_SEEN, **keys)
+    if found:
+        return _require_unsent(Place._make(found[0]))
+    forms = look(_FORM, share_token=share_token)
+    place = _unstored(forms[0] if forms else None, keys["key_hash"])
+    if any(row.form_id != place.form_id for row in look(_FORM_OF_KEY, key_hash=place.key_hash)):
+        raise no_public_form()
+    return place
+
+
 def open_place(share_token: str, session_key: str, now: datetime) -> Place:
     """The respondent's open session, made now if this is its first answer."""
     place = find_place(share_token, session_key) or _open_session(share_token, session_key, now)
+    return _require_unsent(place)
+
+
+def next_activity(place: Place, now: datetime) -> int:
+    """The `last_active_at` of the state that follows this one, in milliseconds."""
+    return max(to_millis(now), place.last_active_at + 1)
+
+
+def _require_unsent(place: Place) -> Place:
     if place.status == SessionStatus.COMPLETED:
         raise StateConflict(
             "response_completed",
@@ -170,11 +202,22 @@ def not_open(status: str | None) -> StateConflict:
 def _open_session(share_token: str, session_key: str, now: datetime) -> Place:
     """Insert the session, or take the one that a request at the same moment inserted."""
     form = rows(_FORM, share_token=share_token).one_or_none()
+    made = _unstored(form, key_hash(session_key))._replace(last_active_at=to_millis(now))
+    if _insert_session(made, now):
+        return made
+    place = find_place(share_token, session_key)
+    if place is None:  # the key belongs to another form
+        raise no_public_form()
+    return place
+
+
+def _unstored(form: Row[Any] | None, key: str) -> Place:
+    """A place that nobody has stored anything for."""
     if form is None:
         raise no_public_form()
     if form.status != FormStatus.PUBLISHED:
         raise not_open(form.status)
-    made = Place(
+    return Place(
         form.id,
         form.questions,
         form.status,
@@ -184,22 +227,18 @@ def _open_session(share_token: str, session_key: str, now: datetime) -> Place:
         answered={},
         answer_count=0,
         completed_stamp=None,
+        last_active_at=0,
+        key_hash=key,
     )
-    if _insert_session(made, session_key, now):
-        return made
-    place = find_place(share_token, session_key)
-    if place is None:  # the key belongs to another form
-        raise no_public_form()
-    return place
 
 
-def _insert_session(made: Place, session_key: str, now: datetime) -> bool:
-    insert_any = sqlite.insert if db.engine.dialect.name == "sqlite" else postgresql.insert
+def _insert_session(made: Place, now: datetime) -> bool:
+    insert_any = sqlite.insert if on_sqlite() else postgresql.insert
     inserted = rows(
         insert_any(ResponseSession).on_conflict_do_nothing(),
         id=made.session_id,
         form_id=made.form_id,
-        key_hash=key_hash(session_key),
+        key_hash=made.key_hash,
         status=SessionStatus.IN_PROGRESS,
         skipped=made.skipped,
         answered=made.answered,
@@ -210,8 +249,9 @@ def _insert_session(made: Place, session_key: str, now: datetime) -> bool:
     return inserted.rowcount == 1
 
 
-def refusal(form_id: str) -> Outcome:
-    """Why a form that was there when the transaction began takes no answer now."""
-    query = select(Form.status).where(Form.id == form_id, Form.deleted_at.is_(None))
-    status = db.session.scalar(query)
-    return no_public_form() if status is None else not_open(status)
+def refusal(form_id: str) -> Outcome | None:
+    """Why a form that was there a moment ago takes no answer now; None when it does."""
+    found = look(_STATUS, form=form_id)
+    if not found:
+        return no_public_form()
+    return None if found[0].status is FormStatus.PUBLISHED else not_open(found[0].status)

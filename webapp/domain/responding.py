@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from webapp.database import begin_write, db, rows
+from webapp.database import begin_write, db, look
 from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.forms import Form
@@ -35,6 +35,7 @@ from webapp.domain.places import (
     open_place,
     question_at,
     refusal,
+    see_place,
 )
 from webapp.domain.public_forms import get_public_form, next_open
 from webapp.domain.responses import Answer, ResponseSession
@@ -72,15 +73,15 @@ def answer_question(
                 `answer_empty`, `answer_too_long`; nothing is stored then
     """
     _require_answer(answer_text)
-    begin_write()
-    place = open_place(share_token, session_key, now)
-    question = question_at(place, position)
-    if signs and signs.tell(len(place.answered.keys() | {question["id"]}), now):
-        flag_session(place)
-    if not store_answer(place, question, answer_text=answer_text, answer_key=answer_key, now=now):
-        db.session.rollback()
-        _require_repeat(place, question["id"], answer_key, answer_text)
-    db.session.commit()
+    while True:
+        place = see_place(share_token, session_key)
+        question = question_at(place, position)
+        words = {"answer_text": answer_text, "answer_key": answer_key}
+        reached = len(place.answered.keys() | {question["id"]})
+        suspect = signs is not None and signs.tell(reached, now)
+        stored = store_answer(place, question, **words, now=now, suspect=suspect)
+        if stored or _is_repeat(place, question["id"], **words):
+            break
     settled = {question["id"], *place.skipped, *place.answered}
     return next_open(place.questions, settled, after=position)
 
@@ -140,7 +141,7 @@ def complete_response(
         return False
     stamp = find_stamp(place, now, completes=True)
     if stamp is None:
-        raise refusal(place.form_id)
+        raise refusal(place.form_id) or not_open(FormStatus.CLOSED)
     if signs and signs.tell(place.answer_count, now):
         flag_session(place)
     db.session.execute(
@@ -209,17 +210,21 @@ def _require_answer(answer_text: str) -> None:
         )
 
 
-def _require_repeat(place: Place, question_id: str, answer_key: str, answer_text: str) -> None:
-    """Nothing was stored: fine if this key stored this very answer before, else say why."""
-    stored = rows(_UNDER_KEY, session=place.session_id, key=answer_key).one_or_none()
-    if stored is None:
-        raise refusal(place.form_id)
-    if (stored.question_id, stored.answer_text) != (question_id, answer_text):
+def _is_repeat(place: Place, question_id: str, *, answer_key: str, answer_text: str) -> bool:
+    """Nothing was stored: True if this key stored this very answer before, False to try again.
+
+    raises  StateConflict, NotFound when another try would come to nothing
+    """
+    stored = look(_UNDER_KEY, session=place.session_id, key=answer_key)
+    if stored and tuple(stored[0]) != (question_id, answer_text):
         raise StateConflict(
             "answer_differs",
             Phrase("An earlier version of this answer is saved."),
             Phrase("Continue once more to replace it with these words."),
         )
+    if not stored and (refused := refusal(place.form_id)):
+        raise refused
+    return bool(stored)
 
 
 def _count_skip(place: Place, *, taken_back: bool) -> None:

@@ -1,56 +1,90 @@
 """One answer, written together with everything that changes with it.
 
-On PostgreSQL it is one statement, because whoever answers holds the row of the form until the
-commit, and a trip between two statements would make all others wait. SQLite takes the same steps
-one by one: nothing travels there, and a writer is alone anyway.
+On PostgreSQL it is one statement, which is the transaction, too: whoever answers holds the row of
+the form until the commit, and a trip in between would make all others wait. SQLite takes the same
+steps one by one: nothing travels there, and a writer is alone anyway. The place was read before
+that; nothing is written where it is another one by now.
 """
 
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import JSON, Table, bindparam, text, update
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import JSON, Connection, TextClause, bindparam, text
+from sqlalchemy.exc import IntegrityError
 
-from webapp.database import db, new_id, rows, to_millis
+from webapp.database import new_id, on_sqlite, rows, to_millis, write, writing
 from webapp.domain.content import QuestionRow
-from webapp.domain.counts import Reached, count_questions
-from webapp.domain.places import Place, find_stamp, is_new
-from webapp.domain.responses import Answer, ResponseSession, count_words
+from webapp.domain.counts import ADD_QUESTION
+from webapp.domain.places import Place, next_activity
+from webapp.domain.responses import count_words
 from webapp.domain.terms import QuestionKind, ResponseType
 
-_ANSWERS = cast(Table, Answer.__table__)
-_SESSIONS = cast(Table, ResponseSession.__table__)
 
-_ADD = sqlite.insert(_ANSWERS).on_conflict_do_nothing()
-_SUPERSEDE = update(_ANSWERS).where(_ANSWERS.c.id == bindparam("earlier")).values(superseded=True)
-_TOUCH = (
-    update(_SESSIONS)
-    .where(_SESSIONS.c.id == bindparam("session"))
-    .values(
-        skipped=bindparam("new_skipped"),
-        answered=bindparam("new_answered"),
-        answer_count=bindparam("new_count"),
-        last_active_at=bindparam("now"),
+def _with_json(words: str) -> TextClause:
+    return text(words).bindparams(
+        bindparam("skipped", type_=JSON), bindparam("answered", type_=JSON)
     )
-)
-_AT_ONCE = text(
+
+
+_TOUCH = _with_json(
     """
-    WITH stamped AS (
+    UPDATE response_sessions SET skipped = :skipped, answered = :answered,
+      answer_count = :answer_count, suspect = suspect OR :suspect, last_active_at = :active
+    WHERE id = :session_id AND status = 'in_progress' AND last_active_at = :seen
+    """
+)
+_BEGIN = _with_json(
+    """
+    INSERT INTO response_sessions (id, form_id, key_hash, status, skipped, answered, answer_count,
+      suspect, created_at, last_active_at)
+    VALUES (:session_id, :form_id, :key_hash, 'in_progress', :skipped, :answered, :answer_count,
+      :suspect, :now, :active)
+    """
+)
+_STAMP = text(
+    """
+    UPDATE forms SET
+      last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
+      answered_count = answered_count + :first, started_count = started_count + :started
+    WHERE id = :form_id AND status = 'published' AND deleted_at IS NULL
+    RETURNING last_stamp
+    """
+)
+_ADD = text(
+    """
+    INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,
+      response_type, question_kind, answer_key, word_count, superseded, stamp)
+    VALUES (:id, :form_id, :session_id, :question_id, :question_text, :answer_text,
+      :response_type, :question_kind, :answer_key, :word_count, false, :stamp)
+    ON CONFLICT DO NOTHING
+    """
+)
+_SUPERSEDE = text("UPDATE answers SET superseded = true WHERE id = :earlier")
+# Locks in the order of all writers: session, form, counters. Every step waits for the one before.
+_NEXT_AT_ONCE = _with_json(
+    """
+    WITH held AS (
+      SELECT id FROM response_sessions
+      WHERE id = :session_id AND status = 'in_progress' AND last_active_at = :seen
+        AND NOT EXISTS (
+          SELECT FROM answers WHERE session_id = :session_id AND answer_key = :answer_key)
+      FOR UPDATE
+    ), stamped AS (
       UPDATE forms SET
         last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
-        answered_count = answered_count + :first,
-        started_count = started_count + :started
-      WHERE id = :form_id AND status = 'published' AND deleted_at IS NULL
+        answered_count = answered_count + :first
+      FROM held
+      WHERE forms.id = :form_id AND status = 'published' AND deleted_at IS NULL
       RETURNING last_stamp
-    ), superseded AS (
-      UPDATE answers SET superseded = true WHERE id = :earlier
     ), touched AS (
       UPDATE response_sessions SET skipped = :skipped, answered = :answered,
-        answer_count = :answer_count, last_active_at = :now
-      WHERE id = :session_id
+        answer_count = :answer_count, suspect = suspect OR :suspect, last_active_at = :active
+      FROM stamped WHERE id = :session_id
+    ), superseded AS (
+      UPDATE answers SET superseded = true FROM stamped WHERE id = :earlier
     ), counted AS (
       INSERT INTO question_counts (form_id, question_id, answered, skipped)
-      VALUES (:form_id, :question_id, :more_answered, :more_skipped)
+      SELECT :form_id, :question_id, :more_answered, :more_skipped FROM stamped
       ON CONFLICT (form_id, question_id) DO UPDATE SET
         answered = question_counts.answered + excluded.answered,
         skipped = question_counts.skipped + excluded.skipped
@@ -60,19 +94,124 @@ _AT_ONCE = text(
     SELECT :id, :form_id, :session_id, :question_id, :question_text, :answer_text,
       :response_type, :question_kind, :answer_key, :word_count, false, last_stamp
     FROM stamped
-    ON CONFLICT DO NOTHING
+    RETURNING stamp
     """
-).bindparams(bindparam("skipped", type_=JSON), bindparam("answered", type_=JSON))
+)
+# For a form that has closed meanwhile there is no stamp, so NOT NULL undoes the whole statement.
+_FIRST_AT_ONCE = _with_json(
+    """
+    WITH begun AS (
+      INSERT INTO response_sessions (id, form_id, key_hash, status, skipped, answered,
+        answer_count, suspect, created_at, last_active_at)
+      VALUES (:session_id, :form_id, :key_hash, 'in_progress', :skipped, :answered,
+        :answer_count, :suspect, :now, :active)
+      RETURNING id
+    ), stamped AS (
+      UPDATE forms SET
+        last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
+        answered_count = answered_count + 1, started_count = started_count + 1
+      FROM begun
+      WHERE forms.id = :form_id AND status = 'published' AND deleted_at IS NULL
+      RETURNING last_stamp
+    ), counted AS (
+      INSERT INTO question_counts (form_id, question_id, answered, skipped)
+      SELECT :form_id, :question_id, 1, 0 FROM stamped
+      ON CONFLICT (form_id, question_id) DO UPDATE SET answered = question_counts.answered + 1
+    )
+    INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,
+      response_type, question_kind, answer_key, word_count, superseded, stamp)
+    SELECT :id, :form_id, id, :question_id, :question_text, :answer_text, :response_type,
+      :question_kind, :answer_key, :word_count, false, (SELECT last_stamp FROM stamped)
+    FROM begun
+    RETURNING stamp
+    """
+)
+
+
+class _Refused(Exception):
+    """A step found that something has changed; nothing is written."""
 
 
 def store_answer(
-    place: Place, question: QuestionRow, *, answer_text: str, answer_key: str, now: datetime
+    place: Place,
+    question: QuestionRow,
+    *,
+    answer_text: str,
+    answer_key: str,
+    now: datetime,
+    suspect: bool = False,
 ) -> bool:
-    """Write an answer with its stamp; False when the form takes none or the key has stored one.
+    """Write an answer with its stamp and commit.
 
-    Does not commit. After False the transaction is good for nothing but a rollback.
+    False, and nothing written, when the place is another by now, the form takes no answers or the
+    key has stored one.
     """
-    answer = {
+    values = {
+        **_answer(place, question, answer_text, answer_key),
+        **_changes(place, question["id"], now),
+        "suspect": suspect,
+    }
+    values["answered"] = place.answered | {question["id"]: values["id"]}
+    begins = place.last_active_at == 0
+    try:
+        if not on_sqlite():
+            return bool(write(_FIRST_AT_ONCE if begins else _NEXT_AT_ONCE, **values))
+        with writing() as connection:
+            _in_steps(connection, values, begins=begins)
+    except _Refused:
+        return False
+    except IntegrityError:
+        if begins:  # so did another request with the same key, or the form has closed
+            return False
+        raise
+    return True
+
+
+def touch_session(
+    place: Place, now: datetime, *, skipped: list[str], answered: dict[str, str]
+) -> None:
+    """Write what a locked session has reached; `answered` holds current answers by question id.
+
+    Does not commit.
+    """
+    rows(
+        _TOUCH,
+        session_id=place.session_id,
+        skipped=skipped,
+        answered=answered,
+        answer_count=len(answered),
+        suspect=False,
+        seen=place.last_active_at,
+        active=next_activity(place, now),
+    )
+
+
+def supersede(answer_id: str | None) -> None:
+    """Never return this answer again; nothing for None. Does not commit."""
+    if answer_id:
+        rows(_SUPERSEDE, earlier=answer_id)
+
+
+def _in_steps(connection: Connection, values: dict[str, Any], *, begins: bool) -> None:
+    if begins:
+        connection.execute(_BEGIN, values)
+    elif not connection.execute(_TOUCH, values).rowcount:
+        raise _Refused
+    stamp = connection.execute(_STAMP, values).scalar_one_or_none()
+    if stamp is None or not connection.execute(_ADD, values | {"stamp": stamp}).rowcount:
+        raise _Refused
+    if values["earlier"]:
+        connection.execute(_SUPERSEDE, values)
+    if values["more_answered"] or values["more_skipped"]:
+        counted = {"answered": values["more_answered"], "skipped": values["more_skipped"]}
+        connection.execute(ADD_QUESTION, values | counted)
+
+
+def _answer(
+    place: Place, question: QuestionRow, answer_text: str, answer_key: str
+) -> dict[str, Any]:
+    """The new row of answers, all but its stamp."""
+    return {
         "id": new_id("ans"),
         "form_id": place.form_id,
         "session_id": place.session_id,
@@ -84,63 +223,21 @@ def store_answer(
         "answer_key": answer_key,
         "word_count": count_words(answer_text),
     }
-    sqlite_here = db.engine.dialect.name == "sqlite"
-    return (_in_steps if sqlite_here else _at_once)(place, answer, now)
 
 
-def touch_session(
-    place: Place, now: datetime, *, skipped: list[str], answered: dict[str, str]
-) -> None:
-    """Write what a session has reached; `answered` holds current answers by question id."""
-    rows(
-        _TOUCH,
-        session=place.session_id,
-        new_skipped=skipped,
-        new_answered=answered,
-        new_count=len(answered),
-        now=now,
-    )
-
-
-def supersede(answer_id: str | None) -> None:
-    """Never return this answer again; nothing for None."""
-    if answer_id:
-        rows(_SUPERSEDE, earlier=answer_id)
-
-
-def _at_once(place: Place, answer: dict[str, Any], now: datetime) -> bool:
-    question_id = answer["question_id"]
+def _changes(place: Place, question_id: str, now: datetime) -> dict[str, Any]:
+    """What becomes of the session, the form and the counters; `answered` misses the new answer."""
     earlier = place.answered.get(question_id)
-    answered = place.answered | {question_id: answer["id"]}
-    stored = rows(
-        _AT_ONCE,
-        **answer,
-        now=to_millis(now),
-        first=int(not place.answered),
-        started=int(is_new(place)),
-        earlier=earlier,
-        skipped=_without(place.skipped, question_id),
-        answered=answered,
-        answer_count=len(answered),
-        more_answered=int(earlier is None),
-        more_skipped=-int(question_id in place.skipped),
-    )
-    return stored.rowcount == 1
-
-
-def _in_steps(place: Place, answer: dict[str, Any], now: datetime) -> bool:
-    question_id = answer["question_id"]
-    earlier = place.answered.get(question_id)
-    stamp = find_stamp(place, now, first=not place.answered)
-    if stamp is None or not rows(_ADD, **answer, superseded=False, stamp=stamp).rowcount:
-        return False
-    supersede(earlier)
-    change = Reached(int(earlier is None), -int(question_id in place.skipped))
-    count_questions(place.form_id, {question_id: change})
-    answered = place.answered | {question_id: answer["id"]}
-    touch_session(place, now, skipped=_without(place.skipped, question_id), answered=answered)
-    return True
-
-
-def _without(question_ids: list[str], question_id: str) -> list[str]:
-    return [each for each in question_ids if each != question_id]
+    return {
+        "key_hash": place.key_hash,
+        "now": to_millis(now),
+        "seen": place.last_active_at,
+        "active": next_activity(place, now),
+        "first": int(not place.answered),
+        "started": int(place.last_active_at == 0),
+        "earlier": earlier,
+        "skipped": [each for each in place.skipped if each != question_id],
+        "answer_count": len(place.answered) + int(earlier is None),
+        "more_answered": int(earlier is None),
+        "more_skipped": -int(question_id in place.skipped),
+    }
