@@ -32,6 +32,7 @@ from webapp.pages import (
     desk,
     docs,
     drafts,
+    elsewhere,
     errors,
     exports,
     filters,
@@ -71,6 +72,7 @@ ROUTES = (
     authorize,
     protocol,
     respond,
+    elsewhere,
 )
 
 

@@ -24,6 +24,7 @@ BUNDLES = {
         "slip",
         "question",
         "summary",
+        "link",
         "languages",
         "utilities",
     ),

@@ -14,6 +14,7 @@ from flask import Flask
 from webapp import openings
 from webapp.database import db, utc_now
 from webapp.domain.discarding import purge_discarded
+from webapp.domain.handovers import purge_handovers
 from webapp.domain.trash import purge_deleted
 from webapp.leaving import purge_leavers
 from webapp.oauth.purging import purge_dead
@@ -63,7 +64,11 @@ def _once(app: Flask, work: Callable[[], None]) -> None:
 def _purge(ended: threading.Event) -> None:
     now = utc_now()
     for deleted in chain(
-        purge_deleted(now), purge_discarded(now), purge_leavers(now), purge_dead(now)
+        purge_deleted(now),
+        purge_discarded(now),
+        purge_leavers(now),
+        purge_dead(now),
+        purge_handovers(now),
     ):
         log.info("purged", extra={"rows": deleted})
         if ended.wait(PAUSE_SECONDS):

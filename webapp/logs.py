@@ -23,7 +23,7 @@ from sqlalchemy.exc import OperationalError
 ROOT = Path(__file__).resolve().parent.parent
 REQUEST_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 SECRETS = re.compile(
-    r"(?P<token>ask(?:ac|at|rt|cs|ag)_)\S+|(?P<link>/(?:r|join)/)[^/\s?\"']+|(?<=\S)\?\S+"
+    r"(?P<token>ask(?:ac|at|rt|cs|ag)_)\S+|(?P<link>/(?:r|join|continue)/)[^/\s?\"']+|(?<=\S)\?\S+"
 )
 FIELDS = ("method", "route", "status", "ms", "account", "client", "endpoint")
 QUIET = {"health.healthz", "health.readyz", "asset"}

@@ -1,5 +1,7 @@
 // A button that copies the value of the field it names, and says so.
-for (const button of document.querySelectorAll("[data-copies]")) button.hidden = false;
+function reveal(part) {
+  for (const button of part.querySelectorAll("[data-copies]")) button.hidden = false;
+}
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copies]");
@@ -14,3 +16,6 @@ document.addEventListener("click", async (event) => {
     status.textContent = button.dataset.failed;
   }
 });
+
+document.addEventListener("htmx:afterSettle", ({ detail }) => reveal(detail.elt));
+reveal(document);

@@ -1,41 +1,77 @@
-// Words not sent yet survive a reload: in this tab only, and until the server has them.
+// Words not sent yet stay in this browser, under the session and the question, until the server has
+// them: they outlive a reload, Back, and a browser that dies. They are never sent from here. Inside
+// another website they end with the tab, because nothing is remembered there.
 const PREFIX = "askback:";
+const KEPT_DAYS = 30;
 
 function store(action) {
   try {
-    return action(sessionStorage);
+    return action(window === window.top ? localStorage : sessionStorage);
   } catch {
-    return undefined; // a browser that keeps nothing
+    return undefined; // a browser that keeps nothing, or is full
   }
 }
 
 const withoutQuery = (address) => address?.split("?")[0];
-const place = (form) => PREFIX + form.getAttribute("action");
 const keptField = (form) => form.elements[form.dataset.keeps];
+
+function place(form) {
+  return `${PREFIX}${form.dataset.keptAs}:${withoutQuery(form.getAttribute("action"))}`;
+}
+
+function names(part = "") {
+  const all = store((box) => Object.keys(box)) ?? [];
+  return all.filter((name) => name.startsWith(PREFIX) && name.includes(part));
+}
+
+function read(name) {
+  return store((box) => JSON.parse(box.getItem(name)));
+}
+
+function forget(name) {
+  store((box) => box.removeItem(name));
+}
 
 function bringBack(part) {
   for (const form of part.querySelectorAll("form[data-keeps]")) {
     const field = keptField(form);
-    const kept = store((box) => JSON.parse(box.getItem(place(form))));
+    const kept = read(place(form));
     const fits = kept && (field.defaultValue === "" || field.defaultValue === kept.instead);
-    if (fits && field.value === field.defaultValue) field.value = kept.text;
-    form.querySelector("#kept")?.toggleAttribute("hidden", !store(() => true));
+    const news = fits && kept.text !== field.defaultValue && field.value === field.defaultValue;
+    if (news) field.value = kept.text;
+    tell(form.querySelector("#kept"), news);
   }
-  if (part.querySelector("[data-forgets]")) forget();
+  for (const { dataset } of part.querySelectorAll("[data-forgets]")) {
+    names(dataset.forgets).forEach(forget);
+  }
+  part.querySelectorAll("[data-recovers]").forEach(recover);
 }
 
-function forget() {
-  store((box) => {
-    const ours = Object.keys(box).filter((name) => name.startsWith(PREFIX));
-    ours.forEach((name) => box.removeItem(name));
-  });
+function tell(note, broughtBack) {
+  if (!note) return;
+  if (broughtBack) note.prepend(`${note.dataset.back} `);
+  note.hidden = !store(() => true);
+}
+
+// on a page that takes no answers: what was being written when it closed
+function recover(slot) {
+  const texts = names(slot.dataset.recovers).map((name) => read(name)?.text);
+  const words = texts.filter((text) => text?.trim());
+  slot.querySelector("textarea").value = words.join("\n\n");
+  slot.hidden = !words.length;
+}
+
+function tidy() {
+  const oldest = Date.now() - KEPT_DAYS * 24 * 3600 * 1000;
+  names().filter((name) => !(read(name)?.at > oldest)).forEach(forget);
 }
 
 document.addEventListener("input", ({ target }) => {
   const form = target.closest("form[data-keeps]");
   if (!form || target !== keptField(form)) return;
-  const kept = JSON.stringify({ text: target.value, instead: target.defaultValue });
-  store((box) => box.setItem(place(form), kept));
+  const kept = { text: target.value, instead: target.defaultValue, at: Date.now() };
+  if (kept.text === kept.instead) forget(place(form));
+  else store((box) => box.setItem(place(form), JSON.stringify(kept)));
 });
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -43,8 +79,9 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const action = withoutQuery(form?.getAttribute("action"));
   const saves = [action, `${action}/skip`];
   if (detail.xhr.status !== 200 || !saves.includes(withoutQuery(detail.pathInfo.requestPath))) return;
-  store((box) => box.removeItem(place(form)));
+  forget(place(form));
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => bringBack(detail.elt));
+tidy();
 bringBack(document);

@@ -2,5 +2,7 @@
 import "./keys.js";
 import "./places.js";
 import "./keep.js";
+import "./saving.js";
 import "./trouble.js";
+import "./copy.js";
 import "./clock.js";

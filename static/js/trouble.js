@@ -7,24 +7,23 @@ let timer;
 let tries = 0;
 let sendAgain;
 
-function failed({ detail }) {
-  const { status } = detail.xhr;
-  const slot = document.querySelector("[data-trouble]");
-  if (!slot || !(AGAIN.has(status) || status >= 500)) return;
-  const asked = Number(detail.xhr.getResponseHeader("Retry-After"));
+function failed({ detail: { requestConfig, xhr } }) {
+  const { elt } = requestConfig;
+  const asked = Number(xhr.getResponseHeader("Retry-After"));
   const seconds = Math.max(WAITS[Math.min(tries, WAITS.length - 1)], asked || 0);
   tries += 1;
   sendAgain = () => {
     clearTimeout(timer);
     sendAgain = undefined;
-    const event = detail.elt.matches("form") ? "submit" : "click";
-    if (detail.elt.isConnected) htmx.trigger(detail.elt, event);
+    if (elt.isConnected) htmx.trigger(elt, elt.matches("form") ? "submit" : "click");
   };
   timer = setTimeout(sendAgain, seconds * 1000);
-  tell(slot, seconds);
+  tell(seconds);
 }
 
-function tell(slot, seconds) {
+function tell(seconds) {
+  const slot = document.querySelector("[data-trouble]");
+  if (!slot) return;
   const words = slot.querySelector("template").content.cloneNode(true);
   const line = words.querySelector("[data-words]");
   line.textContent = line.dataset.words.replace("{seconds}", seconds);
@@ -33,18 +32,26 @@ function tell(slot, seconds) {
   slot.hidden = false;
 }
 
+function refused(detail) {
+  const slot = document.querySelector("[data-refusal]");
+  if (!slot) return;
+  detail.shouldSwap = true;
+  detail.target = slot;
+  detail.swapOverride = "innerHTML";
+  slot.hidden = false;
+}
+
 document.addEventListener("htmx:sendError", failed);
-document.addEventListener("htmx:responseError", failed);
+document.addEventListener("htmx:timeout", failed);
 addEventListener("online", () => sendAgain?.());
 
 document.addEventListener("htmx:beforeRequest", () => clearTimeout(timer));
-document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { detail } = event;
   const { status } = detail.xhr;
   if (detail.shouldSwap) tries = 0;
-  const slot = document.querySelector("[data-refusal]");
-  if (detail.shouldSwap || !slot || AGAIN.has(status) || status >= 500) return;
-  detail.shouldSwap = true;
-  detail.target = slot;
-  slot.hidden = false;
-  detail.swapOverride = "innerHTML";
+  if (detail.shouldSwap || status < 400) return;
+  detail.isError = false; // it is told on the page, so not on the console
+  if (AGAIN.has(status) || status >= 500) failed(event);
+  else refused(detail);
 });

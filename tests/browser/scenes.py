@@ -100,6 +100,31 @@ def deleting(page: Page, cafe: Cafe) -> None:
     page.get_by_text("Delete all your answers?").wait_for()
 
 
+def elsewhere(page: Page, cafe: Cafe) -> None:
+    typed(page, cafe)
+    press(page, "Finish on another device")
+    page.locator("#link").wait_for()
+
+
+def arriving(page: Page, cafe: Cafe) -> None:
+    """The page behind the link; who opens it has no session of their own yet."""
+    elsewhere(page, cafe)
+    page.goto(page.locator("#link").input_value())
+
+
+def brought_back(page: Page, cafe: Cafe) -> None:
+    typed(page, cafe)
+    page.reload()
+    page.get_by_text("Your unsent words are back.").wait_for()
+
+
+def not_saved(page: Page, cafe: Cafe) -> None:
+    typed(page, cafe)
+    page.route("**/q/2", lambda route: route.fulfill(status=429, headers={"Retry-After": "99"}))
+    press(page, "Continue")
+    page.locator(".note--alarm").wait_for()
+
+
 def deleted(page: Page, cafe: Cafe) -> None:
     deleting(page, cafe)
     press(page, "Yes, delete my answers")
@@ -127,6 +152,11 @@ RESPONDENT = [
     Scene("question-typed", typed),
     Scene("question-second", second_question),
     Scene("question-empty", empty_answer, refused=422),
+    Scene("question-brought-back", brought_back),
+    Scene("question-not-saved", not_saved, refused=429),
+    Scene("elsewhere", elsewhere),
+    Scene("arrival", arriving),
+    Scene("link-used-up", at("{cafe.asks}/continue/nothing-is-here-nothing-is-here"), refused=410),
     Scene("check", all_answers),
     Scene("check-empty", nothing_answered, refused=422),
     Scene("thanks", sent),

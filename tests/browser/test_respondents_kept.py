@@ -14,6 +14,8 @@ from tests.browser.respondent import Link, asked, finish, give, press
 from tests.browsing import look, sideways, violations, watch, window
 from tests.pages.respondent import storage_away
 from tests.programs import CHROMIUM_ARGS
+from webapp.database import utc_now
+from webapp.domain.forms import close_form
 
 
 @pytest.fixture
@@ -36,9 +38,10 @@ def troubled(browser: Browser, link: Link) -> Iterator[Page]:
 
 def test_unsent_words_survive_a_reload_and_end_with_saving(page: Page) -> None:
     page.locator("#answer").press_sequentially("half a sent")
-    expect(page.get_by_text("Kept in this tab until you continue.")).to_be_visible()
+    expect(page.locator("#kept")).to_have_text("Kept in this browser until you continue.")
     page.reload()
     expect(page.locator("#answer")).to_have_value("half a sent")
+    expect(page.locator("#kept")).to_contain_text("Your unsent words are back.")
 
     give(page, "A whole sentence")
     asked(page, 2)
@@ -46,7 +49,60 @@ def test_unsent_words_survive_a_reload_and_end_with_saving(page: Page) -> None:
     asked(page, 1)
 
     expect(page.locator("#answer")).to_have_value("A whole sentence")
-    assert page.evaluate("sessionStorage.length") == 0
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_unsent_words_survive_the_end_of_their_tab(page: Page, link: Link) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    other = page.context.new_page()
+    page.close()
+    other.goto(link.path)
+
+    asked(other, 2)
+    expect(other.locator("#answer")).to_have_value("half a sent")
+    assert link.texts() == ["Me"]
+
+
+def test_unsent_words_are_under_no_name_that_opens_the_session(page: Page) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    key = page.locator("form.ask input[name=session]").get_attribute("value") or "missing"
+
+    assert page.evaluate("localStorage.length") == 1
+    assert key not in page.evaluate("JSON.stringify(localStorage)")
+
+
+def test_another_response_begins_empty(page: Page) -> None:
+    for number in (1, 2, 3):
+        asked(page, number)
+        give(page, f"answer {number}")
+    press(page, "Change question 2")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    press(page, "Back to your answers")
+    finish(page)
+
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_a_form_that_closed_meanwhile_hands_unsent_words_back(browser: Browser, link: Link) -> None:
+    with window(browser, link.address, refused=[410]) as page:
+        page.goto(link.path)
+        page.locator("#answer").fill("A long story")
+        with link.app.app_context():
+            close_form(link.form.account_id, link.form.id, now=utc_now())
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.reload()
+
+        expect(page.get_by_label("Your unsent words")).to_have_value("A long story")
+        press(page, "Copy")
+        expect(page.get_by_text("Copied.")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == "A long story"
+        look(page, width=320)
+        assert violations(page) + sideways(page) == []
 
 
 def speak(page: Page, language: str) -> None:
@@ -85,7 +141,7 @@ def test_without_a_network_the_words_stay_and_are_sent_once_it_is_back(
 ) -> None:
     troubled.context.set_offline(True)
     give(troubled, "A long story")
-    expect(troubled.get_by_text(re.compile("Not saved yet. Trying again in"))).to_be_visible()
+    expect(troubled.get_by_text(re.compile("Not saved – trying again in"))).to_be_visible()
     expect(troubled.locator("#answer")).to_have_value("A long story")
     troubled.locator("#answer").fill("A longer story")
 
@@ -105,11 +161,65 @@ def test_a_storage_that_fails_is_tried_again_by_itself(troubled: Page, link: Lin
     troubled.route("**/q/1", fail_once)
     give(troubled, "A long story")
     expect(
-        troubled.get_by_text(re.compile("Not saved yet. Trying again in 2 seconds"))
+        troubled.get_by_text(re.compile("Not saved – trying again in 2 seconds"))
     ).to_be_visible()
 
     asked(troubled, 2)
     assert link.texts() == ["A long story"]
+
+
+def test_a_server_that_asks_for_time_gets_it(troubled: Page) -> None:
+    troubled.route("**/q/1", lambda route: route.fulfill(status=429, headers={"Retry-After": "9"}))
+    give(troubled, "A long story")
+
+    expect(troubled.get_by_text("Not saved – trying again in 9 seconds.")).to_be_visible()
+    expect(troubled.locator("#answer")).to_have_value("A long story")
+
+
+@pytest.mark.parametrize("status", [400, 403, 413])
+def test_what_is_refused_for_good_is_not_tried_again(troubled: Page, status: int) -> None:
+    tried = []
+
+    def refuse(route: Any) -> None:
+        tried.append(route.request.url)
+        route.fulfill(status=status, body="<p>No, never.</p>", content_type="text/html")
+
+    troubled.route("**/q/1", refuse)
+    troubled.clock.install()
+    give(troubled, "A long story")
+    expect(troubled.get_by_text("No, never.")).to_be_visible()
+    troubled.clock.run_for(60_000)
+
+    expect(troubled.locator("#answer")).to_have_value("A long story")
+    assert len(tried) == 1
+
+
+def test_the_waits_grow_and_end_with_the_network(troubled: Page, link: Link) -> None:
+    troubled.clock.install()
+    troubled.context.set_offline(True)
+    give(troubled, "A long story")
+    for seconds in (2, 5, 15, 30, 30):
+        line = troubled.get_by_text(f"Not saved – trying again in {seconds} seconds.")
+        expect(line).to_be_visible()
+        troubled.clock.run_for(seconds * 1000)
+
+    troubled.context.set_offline(False)
+
+    asked(troubled, 2)
+    assert link.texts() == ["A long story"]
+
+
+def test_what_takes_long_says_so_and_what_never_ends_fails(troubled: Page) -> None:
+    troubled.route("**/q/1", lambda _route: None)  # never answered
+    troubled.evaluate(
+        "document.addEventListener('htmx:beforeSend',"
+        " ({ detail }) => { window.patience = detail.xhr.timeout })"
+    )
+    expect(troubled.get_by_text("Saving…")).to_be_hidden()
+    give(troubled, "A long story")
+
+    expect(troubled.get_by_text("Saving…")).to_be_visible()
+    assert troubled.evaluate("window.patience") == 20_000
 
 
 def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
@@ -243,3 +353,73 @@ def test_a_browser_without_cookies_can_delete_its_answers(cookieless: Page, link
     expect(cookieless.get_by_role("heading", level=1)).to_have_text("Your answers are deleted.")
 
     assert link.sessions() == 0
+
+
+# --- another device ---
+
+
+def take_link(page: Page) -> str:
+    """Answer the first question and ask for a link to go on elsewhere."""
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    press(page, "Finish on another device")
+    return page.locator("#link").input_value()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_another_device_goes_on_with_the_same_answers(
+    browser: Browser,
+    link: Link,
+    scripts: bool,  # noqa: FBT001
+) -> None:
+    with (
+        window(browser, link.address, java_script_enabled=scripts) as first,
+        window(browser, link.address, java_script_enabled=scripts) as second,
+    ):
+        first.goto(link.path)
+        second.goto(take_link(first))
+        press(second, "Continue here")
+        asked(second, 2)
+        give(second, "It")
+        asked(second, 3)
+        second.reload()
+        asked(second, 3)
+        give(second, "Habit")
+        finish(second)
+
+        press(first, "Go on here")
+        expect(first.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+
+    assert (link.sessions(), link.texts()) == (1, ["Me", "It", "Habit"])
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_asking_for_the_link_loses_no_word(
+    browser: Browser,
+    link: Link,
+    scripts: bool,  # noqa: FBT001
+) -> None:
+    with window(browser, link.address, java_script_enabled=scripts) as page:
+        page.goto(link.path)
+        take_link(page)
+        press(page, "Go on here")
+
+        asked(page, 2)
+        expect(page.locator("#answer")).to_have_value("half a sent")
+
+
+def test_a_browser_without_cookies_takes_over(
+    browser: Browser, cookieless: Page, link: Link
+) -> None:
+    with window(browser, link.address) as first:
+        first.goto(link.path)
+        cookieless.goto(take_link(first))
+    press(cookieless, "Continue here")
+    asked(cookieless, 2)
+    cookieless.reload()
+    asked(cookieless, 2)
+    give(cookieless, "It")
+
+    asked(cookieless, 3)
+    assert (link.sessions(), link.texts()) == (1, ["Me", "It"])

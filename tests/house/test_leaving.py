@@ -14,6 +14,7 @@ from webapp.domain import accounts, drafts, trash
 from webapp.domain.accounts import Account
 from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
+from webapp.domain.handovers import offer_handover
 from webapp.domain.repeats import Repeatable
 from webapp.leaving import delete_account, purge_leavers
 
@@ -45,7 +46,9 @@ def fill(account_id: str) -> None:
     drafts.mark_seen(account_id, draft.id, 1, now=utc_now())
     make_response(form)
     make_response(thrown)
-    make_answer(form, secrets.token_hex(16), 1)
+    session_key = secrets.token_hex(16)
+    make_answer(form, session_key, 1)
+    offer_handover(form.share_token, session_key, now=utc_now())
     store_openings({form.share_token: 7})
     trash.delete_form(account_id, thrown.id, now=utc_now())
 

@@ -103,6 +103,7 @@ def test_another_request_id_is_replaced(app: Flask, sent: str) -> None:
     [
         (f"/r/{CANARY}", {}),
         (f"/join/{CANARY}", {}),
+        (f"/r/share/continue/{CANARY}", {}),
         (f"/{CANARY}", {}),
         (f"/api/forms?access_token={CANARY}", {}),
         ("/api/forms", {"Authorization": f"Bearer askat_{CANARY}"}),
@@ -145,6 +146,7 @@ def test_a_fault_is_logged_by_place_and_type_only(
         ("token askat_abc.def next", "token askat_*** next"),
         ("Exception on /r/Sh4re/answer [POST]", "Exception on /r/***/answer [POST]"),
         ("serving /join/tok3n", "serving /join/***"),
+        ("on /r/Sh4re/continue/s3cret [GET]", "on /r/***/continue/*** [GET]"),
         ("GET /api/forms?since=1 done", "GET /api/forms?*** done"),
         ("is it? yes", "is it? yes"),
     ],

@@ -1,5 +1,6 @@
 """What the creator keeps to themselves reaches no respondent: not a byte, in no state of a form."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
@@ -48,9 +49,11 @@ def client(app: Flask) -> Iterator[Overheard]:
     def note() -> None:
         client.endpoints.add(request.endpoint or "")
 
-    app.before_request_funcs.setdefault("respond", []).append(note)
+    for blueprint in ("respond", "elsewhere"):
+        app.before_request_funcs.setdefault(blueprint, []).append(note)
     yield client
-    app.before_request_funcs["respond"].remove(note)
+    for blueprint in ("respond", "elsewhere"):
+        app.before_request_funcs[blueprint].remove(note)
 
 
 def secretive(app: Flask, account: Account, **changed: Any) -> Any:
@@ -78,6 +81,7 @@ def whole_way(respondent: Respondent) -> None:
     respondent.page = after
     respondent.post("/q/1/open")
     respondent.post("/resume")
+    go_on_elsewhere(respondent)
     respondent.post("/q/2/skip")
     respondent.post("/check/open")
     respondent.post("/check", name="n" * 81)
@@ -96,6 +100,16 @@ def whole_way(respondent: Respondent) -> None:
     respondent.post("/q/1", foreign="field")
     respondent.post("/withdraw")
     respondent.post("/withdraw/now")
+
+
+def go_on_elsewhere(respondent: Respondent) -> None:
+    """Make a link for another device, and use it up here."""
+    offer = respondent.post("/q/2/elsewhere", answer="half a sentence")
+    for path in re.findall(r'value="[^"]*(/continue/[^"]*)"', offer.text):
+        respondent.open(path)
+        respondent.post("/continue")
+        respondent.open(path)
+    respondent.open("/continue")
 
 
 def closed_way(respondent: Respondent) -> None:

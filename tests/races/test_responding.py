@@ -16,6 +16,7 @@ from tests.races.threads import together
 from webapp.database import db, utc_now
 from webapp.domain.errors import StateConflict
 from webapp.domain.forms import Form, close_form
+from webapp.domain.handovers import is_offered, offer_handover, take_over
 from webapp.domain.responding import answer_question, complete_response, withdraw_response
 from webapp.domain.responses import Answer, ResponseSession
 
@@ -133,6 +134,34 @@ def test_withdrawing_eight_times_at_once_counts_once(app: Flask) -> None:
     assert Counter(together(app, [withdraw] * 8)) == {True: 1, False: 7}
     after = form_now(app, form)
     assert (after.response_count, after.answered_count, after.status) == (0, 0, "published")
+
+
+def test_a_link_used_eight_times_at_once_serves_one_device(app: Flask) -> None:
+    form = published(app)
+    with app.app_context():
+        make_answer(form, KEY)
+        secret = offer_handover(form.share_token, KEY, now=utc_now())
+    claims = [secrets.token_urlsafe(16) for _ in range(8)]
+
+    keys = together(
+        app,
+        [partial(take_over, form.share_token, secret, claim, now=utc_now()) for claim in claims],
+    )
+
+    assert Counter(keys) == {KEY: 1, None: 7}
+
+
+def test_links_made_at_once_leave_one_that_works(app: Flask) -> None:
+    form = published(app)
+    with app.app_context():
+        make_answer(form, KEY)
+    offer = partial(offer_handover, form.share_token, KEY, now=utc_now())
+
+    secrets_made = together(app, [offer] * 8)
+
+    with app.app_context():
+        working = [is_offered(form.share_token, made, now=utc_now()) for made in secrets_made]
+    assert sum(working) == 1
 
 
 @pytest.mark.parametrize("attempt", range(5))

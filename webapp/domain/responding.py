@@ -23,6 +23,7 @@ from webapp.database import begin_write, db, look
 from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.forms import Form
+from webapp.domain.handovers import forget_handover
 from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 from webapp.domain.places import (
     Place,
@@ -170,6 +171,7 @@ def withdraw_response(share_token: str, session_key: str) -> bool:
         db.session.rollback()
         return False
     reached = _reached(place)
+    forget_handover(place.session_id)
     db.session.execute(delete(Answer).where(Answer.session_id == place.session_id))
     db.session.execute(delete(ResponseSession).where(ResponseSession.id == place.session_id))
     _lower_counts(place)

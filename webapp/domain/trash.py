@@ -20,12 +20,13 @@ from webapp.domain.drafts import (
     DraftView,
 )
 from webapp.domain.forms import Form, no_form, owned_form
+from webapp.domain.handovers import Handover
 from webapp.domain.limits import TRASH_KEPT_SECONDS
 from webapp.domain.repeats import IdempotencyKey
 from webapp.domain.responses import Answer, ResponseSession
 
 PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
-_MANY = (Answer.form_id, ResponseSession.form_id)
+_MANY = (Handover.form_id, Answer.form_id, ResponseSession.form_id)
 _FEW_OF_FORM = (QuestionCount.form_id, DayCount.form_id, LinkOpenings.form_id)
 _FEW_OF_DRAFT = (
     DraftRevision.draft_id,

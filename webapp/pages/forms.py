@@ -4,22 +4,20 @@ from http import HTTPStatus
 from io import BytesIO
 from urllib.parse import urlsplit
 
-import segno
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
-from segno import QRCode
 
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain import embedding, forms, trash
 from webapp.domain.errors import InvalidInput
 from webapp.domain.terms import FormStatus
+from webapp.pages.codes import CODE_INK, code_of, drawn_code
 from webapp.pages.desk import creator_id, require_creator
 from webapp.pages.fragments import go_to
 from webapp.serializers import share_url
 
-CODE_INK = "#10241c"
 CODE_SCALE = 12  # pixels of one module: sharp on paper
 CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
 # for pages of other people: no style, which their policy might refuse
@@ -67,7 +65,7 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
     """The code of the link as a file, for print."""
     form = forms.get_form(creator_id(), form_id)
     body = BytesIO()
-    code = _code(share_url(settings().public_url, form.share_token))
+    code = code_of(share_url(settings().public_url, form.share_token))
     code.save(body, kind=kind, scale=CODE_SCALE, border=CODE_BORDER, dark=CODE_INK)
     response = Response(body.getvalue(), mimetype=CODE_TYPES[kind])
     response.headers.set("Content-Disposition", "attachment", filename=f"askback-{form_id}.{kind}")
@@ -96,19 +94,9 @@ def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | Non
         form=form,
         share_url=address,
         host=urlsplit(address).netloc,
-        qr=_drawn(_code(address)),
+        qr=drawn_code(address),
         origins="\n".join(form.frame_origins.split()) if origins is None else origins,
         refusal=refusal,
         frame_code=str(FRAME_CODE.format(address, form.title)),
         link_code=str(LINK_CODE.format(address, form.title)),
     )
-
-
-def _code(address: str) -> QRCode:
-    return segno.make(address, error="m", micro=False)
-
-
-def _drawn(code: QRCode) -> Markup:
-    """Dark on white in both colour schemes."""
-    svg = code.svg_inline(omitsize=True, border=2, dark=CODE_INK, svgclass=None, lineclass=None)
-    return Markup(svg)  # noqa: S704  # drawn by segno from numbers, holds no text

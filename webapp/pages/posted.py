@@ -24,7 +24,7 @@ from webapp.languages import FIELD as LANGUAGE
 COOKIE_DAYS = 30
 BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
 TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
-FIELDS = {"session", "answer_key", "answer", "name", LANGUAGE, TRAP}
+FIELDS = {"session", "answer_key", "answer", "name", "draft", LANGUAGE, TRAP}
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -51,12 +51,12 @@ def read_posted(share_token: str, *needed: str) -> Posted:
     """The posted fields; raises InvalidInput for unknown or repeated ones and malformed keys."""
     form = request.form
     if request.files or not form.keys() <= FIELDS or any(map(_repeated, form)):
-        raise _unreadable()
+        raise unreadable()
     session_key = form.get("session", "")
     if not SESSION_KEY.fullmatch(session_key):
-        raise _unreadable()
+        raise unreadable()
     if not all(KEY.fullmatch(form.get(name, "")) for name in needed):
-        raise _unreadable()
+        raise unreadable()
     return Posted(
         session_key,
         form.get("answer_key", ""),
@@ -131,7 +131,8 @@ def _repeated(name: str) -> bool:
     return len(request.form.getlist(name)) > 1
 
 
-def _unreadable() -> InvalidInput:
+def unreadable() -> InvalidInput:
+    """The refusal of a body that no page of ours sends."""
     return InvalidInput(
         "form_unreadable",
         Phrase("This page was not sent as it was made."),

@@ -1,10 +1,8 @@
 """Answering a form in public, one question per page, with and without scripts and cookies."""
 
 from collections.abc import Callable
-from http import HTTPStatus
-from typing import Any
 
-from flask import Blueprint, Response, url_for
+from flask import Blueprint, Response
 
 from webapp.database import utc_now
 from webapp.domain import responding
@@ -13,7 +11,7 @@ from webapp.framing import says_framed
 from webapp.openings import count_opening
 from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import Posted, forget, read_posted, remembered_key
+from webapp.pages.posted import Posted, forget, read_posted, remembered_key, typed
 
 Draw = Callable[[slips.Visit], Response]
 
@@ -45,7 +43,7 @@ def resume(share_token: str) -> Response:
     """Where the session in the body stopped: for a reload in a browser without cookies."""
     sent = read_posted(share_token)
     at = slips.posted_visit(share_token, sent)
-    return slips.instead(at) or _open_slip(at, at.next_open)
+    return slips.instead(at) or slips.open_slip(at, at.next_open)
 
 
 @bp.post("/q/<int:number>")
@@ -77,9 +75,10 @@ def skip(share_token: str, number: int) -> Response:
 @bp.post("/q/<int:number>/open")
 def open_question(share_token: str, number: int) -> Response:
     """Back and Change: the question with its answer, found without a cookie."""
+    draft = typed("draft")
     return _found(
         share_token,
-        lambda at: slips.instead(at) or slips.question(at, number - 1),
+        lambda at: slips.instead(at) or slips.question(at, number - 1, text=draft or None),
         "respond.ask",
         number=number,
     )
@@ -90,7 +89,7 @@ def check(share_token: str) -> Response:
     """All answers to read over."""
     at = slips.visit(share_token)
     if not at.progress.started:
-        return _see("respond.start", share_token)
+        return slips.see("respond.start", share_token)
     return slips.instead(at) or slips.check(at)
 
 
@@ -112,7 +111,7 @@ def send(share_token: str) -> Response:
         signs=sent.signs,
     )
     if _by_get(sent):
-        return _see("respond.done", share_token)
+        return slips.see("respond.done", share_token)
     return slips.thanks(slips.posted_visit(share_token, sent))
 
 
@@ -157,7 +156,7 @@ def withdraw_now(share_token: str) -> Response:
 def another(share_token: str) -> Response:
     """Begin another response; the one before stays as it is."""
     if remembered_key(share_token) and not (wants_fragment() or says_framed()):
-        response = _see("respond.start", share_token)
+        response = slips.see("respond.start", share_token)
     else:
         at = slips.new_visit(slips.find_form(share_token))
         response = slips.instead(at) or slips.question(at, 0)
@@ -168,20 +167,16 @@ def another(share_token: str) -> Response:
 def _go_on(share_token: str, sent: Posted, following: int | None) -> Response:
     if _by_get(sent):
         if following is None:
-            return _see("respond.check", share_token)
-        return _see("respond.ask", share_token, number=following + 1)
-    return _open_slip(slips.posted_visit(share_token, sent), following)
-
-
-def _open_slip(at: slips.Visit, position: int | None) -> Response:
-    return slips.check(at) if position is None else slips.question(at, position)
+            return slips.see("respond.check", share_token)
+        return slips.see("respond.ask", share_token, number=following + 1)
+    return slips.open_slip(slips.posted_visit(share_token, sent), following)
 
 
 def _found(share_token: str, draw: Draw, endpoint: str, number: int | None = None) -> Response:
     """A page asked for by POST: by its address where the cookie suffices, else drawn at once."""
     sent = read_posted(share_token)
-    if _by_get(sent):
-        return _see(endpoint, share_token, number=number)
+    if _by_get(sent) and not typed("draft"):
+        return slips.see(endpoint, share_token, number=number)
     return draw(slips.posted_visit(share_token, sent))
 
 
@@ -192,7 +187,7 @@ def _once_sent(draw: Draw) -> Draw:
 def _when_sent(share_token: str, draw: Draw) -> Response:
     """A page that only a completed response has, asked for by GET."""
     at = slips.visit(share_token)
-    return draw(at) if at.progress.completed_at else _see("respond.start", share_token)
+    return draw(at) if at.progress.completed_at else slips.see("respond.start", share_token)
 
 
 def _by_get(sent: Posted) -> bool:
@@ -203,15 +198,7 @@ def _by_get(sent: Posted) -> bool:
 def _next(at: slips.Visit) -> Response:
     token = at.form.share_token
     if at.progress.completed_at:
-        return _see("respond.done", token)
+        return slips.see("respond.done", token)
     if at.next_open is None:
-        return _see("respond.check", token)
-    return _see("respond.ask", token, number=at.next_open + 1)
-
-
-def _see(endpoint: str, share_token: str, number: int | None = None) -> Response:
-    values: dict[str, Any] = {} if number is None else {"number": number}
-    if says_framed():
-        values["embed"] = 1
-    url = url_for(endpoint, share_token=share_token, **values)
-    return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": url})
+        return slips.see("respond.check", token)
+    return slips.see("respond.ask", token, number=at.next_open + 1)

@@ -1,5 +1,6 @@
 """The pages a respondent holds, each drawn from a `Visit` and nothing else."""
 
+import hashlib
 import secrets
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from flask import Response, abort, current_app, request, url_for
+from markupsafe import Markup
 
 from webapp.config import settings
 from webapp.domain.errors import Outcome
@@ -59,6 +61,13 @@ class Visit:
         return next_open(self.form.questions, self.progress.settled)
 
     @property
+    def kept_as(self) -> str:
+        """What browsers keep unsent words under; it tells nothing about the key."""
+        if not self.progress.started:
+            return "new"
+        return hashlib.sha256(f"kept:{self.session_key}".encode()).hexdigest()[:16]
+
+    @property
     def may_repeat(self) -> bool:
         """True when the link takes another response from the same person."""
         open_ = self.form.status is FormStatus.PUBLISHED
@@ -86,9 +95,14 @@ def new_visit(form: RespondentForm) -> Visit:
 
 def posted_visit(share_token: str, sent: Posted) -> Visit:
     """The visit of a POST: the session in its body."""
-    progress = read_progress(share_token, sent.session_key)
+    return keyed_visit(share_token, sent.session_key, remembered=sent.remembered)
+
+
+def keyed_visit(share_token: str, session_key: str, *, remembered: bool = False) -> Visit:
+    """The visit of whoever holds this key."""
+    progress = read_progress(share_token, session_key)
     form = find_form(share_token)
-    return Visit(form, sent.session_key, progress, sent.remembered, _framed(form))
+    return Visit(form, session_key, progress, remembered, _framed(form))
 
 
 def find_form(share_token: str) -> RespondentForm:
@@ -109,6 +123,11 @@ def instead(at: Visit, *, left_over: str = "") -> Response | None:
     if at.form.status is not FormStatus.PUBLISHED:
         return closed(at, left_over=left_over)
     return None
+
+
+def open_slip(at: Visit, position: int | None) -> Response:
+    """The question at a 0-based position, the check page when nothing is open."""
+    return check(at) if position is None else question(at, position)
 
 
 def question(
@@ -160,6 +179,23 @@ def withdrawn(form: RespondentForm) -> Response:
     return response
 
 
+def elsewhere(at: Visit, address: str, code: Markup, *, number: int | None, draft: str) -> Response:
+    """The link to go on with on another device, and the way back to question `number` or the check
+    page. `draft` is what was typed there and not sent.
+    """
+    return _slip("elsewhere", at, link=address, code=code, number=number, draft=draft)
+
+
+def arrival(at: Visit, secret: str, *, claim: str) -> Response:
+    """Behind the link: asks whether to go on here."""
+    return _slip("arrival", at, secret=secret, claim=claim)
+
+
+def used_up(at: Visit) -> Response:
+    """Behind a link that has been used, or whose time is over."""
+    return _slip("used_up", at, status=HTTPStatus.GONE)
+
+
 def held(text: str, *, status: HTTPStatus, retry_after: int) -> Response:
     """Not saved, but nothing is lost: the text and a button that sends the same form again.
 
@@ -175,6 +211,15 @@ def held(text: str, *, status: HTTPStatus, retry_after: int) -> Response:
         path=request.path + ("?embed=1" if says_framed() else ""),
     )
     return Response(body, status, {"Retry-After": str(retry_after)})
+
+
+def see(endpoint: str, share_token: str, number: int | None = None) -> Response:
+    """Another page of this form next, by its address."""
+    values: dict[str, Any] = {} if number is None else {"number": number}
+    if says_framed():
+        values["embed"] = 1
+    url = url_for(endpoint, share_token=share_token, **values)
+    return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": url})
 
 
 def _fresh_question(at: Visit, position: int) -> str:

@@ -1,0 +1,85 @@
+"""Going on with one's answers on another device, by a link that works once.
+
+Looking at the link changes nothing, because chats and scanners look at links before people do;
+only the button behind it uses it up.
+"""
+
+import secrets
+from typing import NamedTuple
+
+from flask import Blueprint, Response, request, url_for
+
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain import handovers
+from webapp.extensions import csrf
+from webapp.languages import FIELD as LANGUAGE
+from webapp.pages import refusals, slips
+from webapp.pages.codes import drawn_code
+from webapp.pages.posted import KEY, read_posted, typed, unreadable
+
+bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
+# What is posted here carries a secret that no other site can know
+csrf.exempt(bp)
+refusals.guard(bp)
+
+FIELDS = {"secret", "claim", LANGUAGE}
+
+
+class Arrival(NamedTuple):
+    """What the page behind a link posts: the link's secret, and a claim of that page's own."""
+
+    secret: str
+    claim: str
+
+
+@bp.post("/check/elsewhere", defaults={"number": None})
+@bp.post("/q/<int:number>/elsewhere")
+def offer(share_token: str, number: int | None) -> Response:
+    """A link for the other device; `number` is the question to come back to here."""
+    sent = read_posted(share_token)
+    at = slips.posted_visit(share_token, sent)
+    if stand_in := slips.instead(at, left_over=sent.answer):
+        return stand_in
+    secret = handovers.offer_handover(share_token, sent.session_key, now=utc_now())
+    path = url_for("elsewhere.look", share_token=share_token, secret=secret)
+    address = settings().public_url + path
+    return slips.elsewhere(at, address, drawn_code(address), number=number, draft=typed("answer"))
+
+
+@bp.get("/continue/<secret>")
+def look(share_token: str, secret: str) -> Response:
+    """Asks whether to go on here; changes nothing."""
+    form = slips.find_form(share_token)
+    if not handovers.is_offered(share_token, secret, now=utc_now()):
+        return slips.used_up(slips.new_visit(form))
+    return slips.arrival(slips.new_visit(form), secret, claim=secrets.token_urlsafe(16))
+
+
+@bp.post("/continue")
+def go_on(share_token: str) -> Response:
+    """Use the link up and ask the next open question here."""
+    arrival = read_arrival()
+    key = handovers.take_over(share_token, arrival.secret, arrival.claim, now=utc_now())
+    if key is None:
+        return slips.used_up(slips.new_visit(slips.find_form(share_token)))
+    at = slips.keyed_visit(share_token, key)
+    return slips.instead(at) or slips.open_slip(at, at.next_open)
+
+
+@bp.get("/continue")
+def reload(share_token: str) -> Response:
+    """The address that `go_on` leaves in a browser without scripts, called again."""
+    return slips.see("respond.start", share_token)
+
+
+def read_arrival() -> Arrival:
+    """The posted fields; raises InvalidInput for unknown, repeated and malformed ones."""
+    form = request.form
+    repeated = any(len(form.getlist(name)) > 1 for name in form)
+    if request.files or repeated or not form.keys() <= FIELDS:
+        raise unreadable()
+    arrival = Arrival(form.get("secret", ""), form.get("claim", ""))
+    if not all(map(KEY.fullmatch, arrival)):
+        raise unreadable()
+    return arrival
