@@ -179,7 +179,7 @@ def test_a_skipped_question_is_not_asked_again(any_client: FlaskClient, form: An
     page = respondent.answer(2, "It")
 
     assert heading(page) == "Read it over, then send."
-    assert "1 answered, 1 skipped" in page.text
+    assert "1\u00a0answered, 1\u00a0skipped" in page.text
 
 
 def test_an_answer_can_be_taken_back(app: Flask, respondent: Respondent) -> None:

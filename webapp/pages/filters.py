@@ -52,6 +52,7 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(asked_of, "asked_of")
     app.add_template_filter(figure, "figure")
     app.add_template_filter(translated, "translated")
+    app.add_template_filter(unbroken, "unbroken")
     app.add_template_filter(short_day, "short_day")
     app.add_template_global(tally_of, "tally_of")
     app.jinja_env.globals["CHARS_SHOWN"] = CHARS_SHOWN
@@ -101,6 +102,11 @@ def asked_of(questions: int) -> str:
     count = ngettext("%(num)s question", "%(num)s questions", questions)
     time = ngettext("about %(num)s minute", "about %(num)s minutes", minutes)
     return str(gettext("%(questions)s, %(minutes)s", questions=count, minutes=time))
+
+
+def unbroken(words: str) -> str:
+    """Words that stay on one line: a number with what it counts."""
+    return words.replace(" ", "\u00a0")
 
 
 def translated(words: str) -> str:
