@@ -19,6 +19,7 @@ from webapp import (
     openings,
     paths,
     security,
+    themes,
     waiting,
 )
 from webapp.config import Settings, settings
@@ -27,6 +28,7 @@ from webapp.extensions import csrf, htmx, init_limiter
 from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
     account,
+    appearance,
     confirm,
     connections,
     desk,
@@ -68,6 +70,7 @@ ROUTES = (
     account,
     docs,
     privacy,
+    appearance,
     sign_in,
     authorize,
     protocol,
@@ -109,6 +112,7 @@ def create_app(config: Settings) -> Flask:
     sign_in.init_app(app, config)
     server.init_app(app)
     languages.init_app(app)
+    themes.init_app(app)
     waiting.init_app(app)
     openings.init_app(app)
     assets.init_app(app, ROOT / "static")

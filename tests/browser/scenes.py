@@ -72,6 +72,15 @@ def all_answers(page: Page, cafe: Cafe) -> None:
     page.get_by_label("Your name").wait_for()
 
 
+def dark_chosen(page: Page, cafe: Cafe) -> None:
+    """The colours chosen by hand, and the choice open."""
+    page.goto(cafe.asks)
+    page.locator("summary", has_text="Colours").click()
+    press(page, "Dark")
+    page.locator("html[data-theme=dark]").wait_for()
+    page.locator("summary", has_text="Colours").click()
+
+
 def nothing_answered(page: Page, cafe: Cafe) -> None:
     page.goto(cafe.asks)
     for number in (1, 2, 3):
@@ -157,6 +166,7 @@ RESPONDENT = [
     Scene("elsewhere", elsewhere),
     Scene("arrival", arriving),
     Scene("link-used-up", at("{cafe.asks}/continue/nothing-is-here-nothing-is-here"), refused=410),
+    Scene("question-dark-chosen", dark_chosen),
     Scene("check", all_answers),
     Scene("check-empty", nothing_answered, refused=422),
     Scene("thanks", sent),

@@ -42,7 +42,7 @@ def test_a_name_is_text(client: FlaskClient) -> None:
         "it lies in a trash for 30 days",
         "A discarded draft is erased after 24 hours",
         "erased 180 days after a connection has ended",
-        "keeps you signed in for 30 days",
+        "keeps you signed in for 30 days, and one for a year if you choose colours",
     ],
 )
 def test_it_tells_how_long_things_are_kept(client: FlaskClient, period: str) -> None:

@@ -20,11 +20,12 @@ from webapp.domain.errors import InvalidInput, Phrase
 from webapp.domain.suspicion import Signs
 from webapp.framing import says_framed
 from webapp.languages import FIELD as LANGUAGE
+from webapp.themes import FIELD as THEME
 
 COOKIE_DAYS = 30
 BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
 TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
-FIELDS = {"session", "answer_key", "answer", "name", "draft", LANGUAGE, TRAP}
+FIELDS = {"session", "answer_key", "answer", "name", "draft", LANGUAGE, THEME, TRAP}
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")

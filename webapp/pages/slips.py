@@ -26,6 +26,7 @@ from webapp.languages import page_language
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.posted import Posted, forget, new_session_key, remember, remembered_key
 from webapp.security import allow_frames
+from webapp.themes import page_theme
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
 FRESH_KEPT = 256  # our choice: some megabytes
@@ -227,13 +228,19 @@ def _fresh_question(at: Visit, position: int) -> str:
 
     Such pages differ in two random keys only, so each is drawn once and kept.
     """
-    page = _kept_question(at.form, position, page_language().tag, **_frame(framed=at.framed))
+    page = _kept_question(at.form, position, _looks(), **_frame(framed=at.framed))
     keyed = page.replace(SESSION_HERE, at.session_key)
     return keyed.replace(ANSWER_HERE, secrets.token_urlsafe(16))
 
 
+def _looks() -> tuple[str, str]:
+    return page_language().tag, page_theme()
+
+
 @lru_cache(maxsize=FRESH_KEPT)
-def _kept_question(form: RespondentForm, position: int, _language: str, **frame: Any) -> str:
+def _kept_question(
+    form: RespondentForm, position: int, _looks: tuple[str, str], **frame: Any
+) -> str:
     at = Visit(form, SESSION_HERE, NOTHING_YET, framed=frame["framed"])
     return _question(at, position, ANSWER_HERE, frame)
 
