@@ -78,10 +78,10 @@ def _with_headers(response: Response) -> Response:
     headers.setdefault("X-Content-Type-Options", "nosniff")
     # no-referrer would make the CSRF check refuse every form on https
     headers.setdefault("Referrer-Policy", "same-origin")
+    headers.setdefault("Cache-Control", "private, no-store")
     if response.mimetype == "text/html":
         headers["Content-Security-Policy"] = _policy()
         headers["Permissions-Policy"] = f"microphone={_microphone()}, {CLOSED_DOORS}"
-        headers.setdefault("Cache-Control", "private, no-store")
         if not g.get("frame_origins"):
             headers["X-Frame-Options"] = "DENY"
     elif request.endpoint == "asset":

@@ -91,6 +91,8 @@ def test_every_log_line_is_json(web: subprocess.Popen[str], variables: dict[str,
     web.send_signal(signal.SIGTERM)
     out, errors = web.communicate(timeout=5)
 
-    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    first, *logged, last = out.splitlines()
+    lines = [json.loads(line) for line in logged]
     assert [(line["route"], line["status"]) for line in lines] == [("/api/forms", 401)]
+    assert (first[:7], last[:7]) == ("Askback", "Askback")
     assert (errors, out.count("canary")) == ("", 0)

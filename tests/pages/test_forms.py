@@ -116,6 +116,7 @@ def test_the_code_is_a_file_to_print(ann: Creator, form: Any, kind: str, begins:
 
     assert response.data.startswith(begins)
     assert response.headers["Content-Disposition"].startswith("attachment; filename=askback-frm_")
+    assert response.headers["Cache-Control"] == "private, no-store"
     assert ann.page(f"/forms/{form.id}/code.gif").status_code == 404
 
 

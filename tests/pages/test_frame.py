@@ -34,6 +34,11 @@ def test_a_page_carries_the_strict_policy_and_is_not_kept(client: FlaskClient) -
     assert "microphone=()" in headers["Permissions-Policy"]
 
 
+@pytest.mark.parametrize("path", ["/", "/drafts", "/healthz"])
+def test_what_is_no_page_is_not_kept_either(client: FlaskClient, path: str) -> None:
+    assert client.get(path).headers["Cache-Control"] == "private, no-store"
+
+
 def test_plain_http_promises_no_https(client: FlaskClient) -> None:
     assert "Strict-Transport-Security" not in client.get("/nothing-here").headers
 
