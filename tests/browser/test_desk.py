@@ -217,14 +217,16 @@ def test_the_preview_walks_through_the_questions(desk: Desk, draft: Draft) -> No
         expect(page.locator("#preview .question")).to_have_text(ROTA["questions"][1]["text"])
 
 
-def test_the_link_is_copied(place: Place, desk: Desk) -> None:
+def test_addresses_are_copied(place: Place, desk: Desk) -> None:
+    copied = []
     with desk(permissions=["clipboard-read", "clipboard-write"]) as page:
-        page.goto(place.cafe.share)
-        page.get_by_role("button", name="Copy", exact=True).click()
-        expect(page.get_by_text("Copied.")).to_be_visible()
+        for path in (place.cafe.share, "/connections"):
+            page.goto(path)
+            page.get_by_role("button", name="Copy").first.click()
+            expect(page.get_by_text("Copied.")).to_be_visible()
+            copied.append(page.evaluate("navigator.clipboard.readText()"))
 
-        copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == place.address + place.cafe.shared
+    assert copied == [place.address + place.cafe.shared, f"{place.address}/api"]
 
 
 def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft) -> None:

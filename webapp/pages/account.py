@@ -21,6 +21,11 @@ PAGE = "/account"
 SAVED = ("details", "password")
 
 bp = Blueprint("account", __name__)
+limited = limiter.limit(
+    lambda: settings().limit_sign_in_account,
+    key_func=lambda: _own_key(),
+    deduct_when=lambda response: response.status_code >= HTTPStatus.BAD_REQUEST,
+)
 
 
 @bp.before_request
@@ -48,11 +53,7 @@ def change_details() -> Any:
 
 
 @bp.post("/account/password")
-@limiter.limit(
-    lambda: settings().limit_sign_in_account,
-    key_func=lambda: _own_key(),
-    deduct_when=lambda response: response.status_code >= HTTPStatus.BAD_REQUEST,
-)
+@limited
 def change_password() -> Any:
     """A new password; this browser stays signed in, all others are out."""
     given = request.form.get("current", ""), request.form.get("password", "")
@@ -71,11 +72,7 @@ def show_deletion() -> str:
 
 
 @bp.post("/account/delete")
-@limiter.limit(
-    lambda: settings().limit_sign_in_account,
-    key_func=lambda: _own_key(),
-    deduct_when=lambda response: response.status_code >= HTTPStatus.BAD_REQUEST,
-)
+@limited
 def delete() -> Any:
     """Deletes the account, for somebody who has just proved to be its creator."""
     if not signed_in_recently():

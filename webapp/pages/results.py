@@ -18,6 +18,7 @@ from webapp.domain.counts import read_days
 from webapp.domain.results import NEW_COUNTED, ShownAnswer
 from webapp.domain.terms import ConfirmationMethod
 from webapp.pages.charts import day_chart, days_since
+from webapp.pages.codes import drawn_code
 from webapp.pages.desk import agent_names, creator_id, require_creator
 from webapp.pages.filtering import Choice, person_before, position, read_choice, stamp
 from webapp.pages.fragments import fragment, page_or_fragment
@@ -145,11 +146,13 @@ def _frame(form: Row[Any], view: str, choice: Choice) -> dict[str, Any]:
     """What stands above every view of a form."""
     now = utc_now()
     days = read_days(form.id, now, days=days_since(form.published_at, now))
+    address = share_url(settings().public_url, form.share_token)
     return {
         "form": form,
         "view": view,
         "choice": choice,
-        "share_url": share_url(settings().public_url, form.share_token),
+        "share_url": address,
+        "qr": "" if form.answered_count else drawn_code(address),
         "funnel": results.read_funnel(form),
         "days": days,
         "chart": day_chart(days),
