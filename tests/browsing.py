@@ -26,7 +26,11 @@ AXE_OPTIONS = {
 }
 # without the rest of axe's results, which take longer to fetch than to find
 AXE_RUN = f"axe.run({json.dumps(AXE_OPTIONS)}).then((results) => results.violations)"
-FADING_GIVEN_UP = ("ViewTransition opt-in disabled", "Viewport size changed")
+FADING_GIVEN_UP = (
+    "ViewTransition opt-in disabled",
+    "Viewport size changed",
+    "Transition was skipped. Navigation aborted",
+)
 WIDER_THAN_THE_WINDOW = """() => {
   const limit = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= limit) return [];

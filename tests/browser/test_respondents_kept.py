@@ -75,6 +75,16 @@ def test_unsent_words_are_under_no_name_that_opens_the_session(page: Page) -> No
     assert key not in page.evaluate("JSON.stringify(localStorage)")
 
 
+def test_the_room_that_is_left_is_told_when_it_is_little(page: Page) -> None:
+    page.locator("#answer").fill("🙂" * 17_999)
+    expect(page.locator("#room")).to_be_hidden()
+    page.locator("#answer").fill("🙂" * 18_000)
+    expect(page.locator("#room")).to_have_text("Characters left: 2000")
+    page.locator("#answer").fill("🙂" * 20_001)
+
+    expect(page.locator("#room")).to_have_text("Characters too many: 1")
+
+
 def test_another_response_begins_empty(page: Page) -> None:
     for number in (1, 2, 3):
         asked(page, number)

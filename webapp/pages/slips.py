@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from webapp.config import settings
 from webapp.domain.errors import Outcome
+from webapp.domain.limits import ANSWER_MAX_CHARS
 from webapp.domain.public_forms import (
     NOTHING_YET,
     Progress,
@@ -266,6 +267,7 @@ def _question(
         stored=stored,
         text=(stored or "") if text is None else text,
         answer_key=answer_key,
+        most=ANSWER_MAX_CHARS,
         error=error,
     )
 

@@ -1,0 +1,21 @@
+// How many characters are left, once they are few. The server counts code points, and so do we.
+const FEW = 0.1;
+
+function count(field) {
+  const line = document.getElementById("room");
+  const most = Number(field.dataset.most);
+  const few = field.value.length > most * (1 - FEW);
+  const left = few ? most - [...field.value].length : most;
+  const words = left < 0 ? line.dataset.over : line.dataset.left;
+  line.textContent = left > most * FEW ? "" : words.replace("{count}", Math.abs(left));
+}
+
+function look(part) {
+  part.querySelectorAll("[data-most]").forEach(count);
+}
+
+document.addEventListener("input", ({ target }) => {
+  if (target.matches("[data-most]")) count(target);
+});
+document.addEventListener("htmx:afterSettle", ({ detail }) => look(detail.elt));
+look(document);
