@@ -19,11 +19,13 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 endif
 
-.PHONY: run test prove check format bench pictures help
+.PHONY: run install test prove check format bench pictures help
 .DEFAULT_GOAL := help
 
 run: $(VENV)/.installed ## start Askback on http://127.0.0.1:8000 (HOST, PORT, PUBLIC_URL, ASKBACK_DATA)
 	@exec $(BIN)/askback run
+
+install: $(VENV)/.installed ## install what Askback needs into .venv
 
 test: $(VENV)/.installed-test ## run every test with the servers and the browser it needs
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder

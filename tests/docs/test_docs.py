@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,3 +88,19 @@ def test_the_changelog_says_what_comes_next() -> None:
 
     assert "## [Unreleased]" in changes
     assert re.search(r"^### (Added|Changed|Fixed)$", changes, re.M)
+
+
+def test_a_shell_reads_the_environment_file_of_readme(tmp_path: Path) -> None:
+    file = tmp_path / "askback.env"
+    written = re.search(r"```ini\n(PUBLIC_URL=.*?)```", README, re.DOTALL)
+    assert written is not None
+    file.write_text(written[1])
+
+    sourced = subprocess.run(
+        ["sh", "-euc", f". {file}; echo $OPERATOR_NAME"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (sourced.stdout, sourced.stderr) == ("Fernhill Ltd, 12 Mill Lane, York\n", "")

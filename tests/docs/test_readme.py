@@ -16,6 +16,7 @@ from tests.journey.installation import Installation, embedded
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
 WRITTEN_ADDRESS = "http://127.0.0.1:8000"
+NOT_CONFIRMED = "The creator has not confirmed this draft yet."
 ANSWER = "Ich war’s, am Dienstag.\nMira’s little one had a fever."
 
 
@@ -28,6 +29,7 @@ def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> No
         terminal.paste(start.replace(WRITTEN_ADDRESS, running.url))
         review = terminal.paste(draft)
         assert json.loads(terminal.paste(refused))["code"] == "draft_not_confirmed"
+        assert terminal.paste(f"({refused.strip()} | field formId) || true") == NOT_CONFIRMED
         confirm(page, review)
         assert terminal.paste(waiting) == "Askback-Confirmation: current"
         answer(page, terminal.paste(publishing))
