@@ -13,6 +13,7 @@ import ssl
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any, NamedTuple
@@ -243,9 +244,10 @@ def _exchange(
     lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items())]
     connection.settimeout(deadline.left())
     connection.sendall("\r\n".join([*lines, "", ""]).encode("ascii"))
-    response = http.client.HTTPResponse(_TimedSocket(connection, deadline), method="GET")  # type: ignore[arg-type]
-    response.begin()
-    most = deadline.bounds.body_bytes
-    body = response.read(most + 1)
-    names = {name.lower(): value for name, value in response.getheaders()}
-    return Reply(response.status, names, body[:most], len(body) > most)
+    timed: Any = _TimedSocket(connection, deadline)
+    with closing(http.client.HTTPResponse(timed, method="GET")) as response:
+        response.begin()
+        most = deadline.bounds.body_bytes
+        body = response.read(most + 1)
+        names = {name.lower(): value for name, value in response.getheaders()}
+        return Reply(response.status, names, body[:most], len(body) > most)

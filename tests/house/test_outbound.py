@@ -180,12 +180,12 @@ def test_an_unknown_name_is_unresolved(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_slow_resolver_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbound, "RESOLVE_SECONDS", 0.05)
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_a, **_o: time.sleep(1) or [])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_a, **_o: time.sleep(5) or [])
 
     started = time.monotonic()
 
     assert reason("https://agent.example/", Bounds(body_bytes=10)) == "unresolved"
-    assert time.monotonic() - started < 0.8
+    assert time.monotonic() - started < 4
 
 
 def test_a_certificate_for_another_name_is_refused(bounds: Bounds) -> None:
