@@ -1,6 +1,7 @@
 """Codes for tokens: one use, one client, one verifier, form-encoded."""
 
 from base64 import b64encode
+from datetime import timedelta
 
 import pytest
 from flask import Flask
@@ -8,7 +9,9 @@ from sqlalchemy import update
 
 from tests.oauth.flow import API, MCP, REDIRECT, Flow, bearer, register
 from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
 from webapp.extensions import limiter
+from webapp.oauth.connections import list_connections
 from webapp.oauth.models import OAuthClient, OAuthCode
 
 
@@ -208,6 +211,19 @@ def test_a_client_that_was_switched_off_gets_nothing(app: Flask, flow: Flow) -> 
 
 def test_without_offline_access_there_is_no_refresh_token(flow: Flow) -> None:
     assert "refresh_token" not in flow.connect(scope="forms:read")
+
+
+@pytest.mark.parametrize(("scope", "live"), [("forms:read", 0), ("forms:read offline_access", 1)])
+def test_without_offline_access_the_connection_ends_with_its_token(
+    scope: str, live: int, app: Flask, flow: Flow, creator: Account
+) -> None:
+    body = flow.connect(scope=scope)
+
+    with app.app_context():
+        now = list_connections(creator.id, now=utc_now()).live
+        later = list_connections(creator.id, now=utc_now() + timedelta(seconds=3661)).live
+    assert body["expires_in"] == 3600
+    assert (len(now), len(later)) == (1, live)
 
 
 def test_a_client_without_the_grant_type_gets_no_refresh_token(flow: Flow) -> None:

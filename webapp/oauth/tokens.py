@@ -93,7 +93,11 @@ def note_use(row: TokenRow, *, now: datetime) -> None:
 def add_grant(
     account_id: str, client: OAuthClient, scope: str, resource: str, *, now: datetime
 ) -> OAuthGrant:
-    """A new consent in the session; the caller commits."""
+    """A new consent in the session, which ends with its only token unless it may be refreshed.
+
+    The caller commits.
+    """
+    lasting = Scope.OFFLINE_ACCESS in scope.split()
     grant = OAuthGrant(
         id=new_id("con"),
         account_id=account_id,
@@ -101,10 +105,17 @@ def add_grant(
         resource=resource,
         scope=scope,
         created_at=now,
-        expires_at=now + timedelta(seconds=settings().oauth_grant_seconds),
+        expires_at=now + timedelta(seconds=_grant_seconds(lasting=lasting)),
     )
     db.session.add(grant)
     return grant
+
+
+def _grant_seconds(*, lasting: bool) -> int:
+    config = settings()
+    if lasting:
+        return config.oauth_grant_seconds
+    return config.oauth_code_seconds + config.oauth_access_seconds
 
 
 def add_token(grant: OAuthGrant, kind: TokenKind, scope: str, *, now: datetime) -> str:
