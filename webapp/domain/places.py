@@ -58,7 +58,7 @@ _SEEN = (
 _PLACE = _SEEN.with_for_update(of=ResponseSession)
 _NOW = bindparam("now", type_=BigInteger)
 _STAMP = case((Form.last_stamp < _NOW, _NOW), else_=Form.last_stamp + 1)
-_ANSWER_STAMP = (
+ANSWER_STAMP = (
     update(Form)
     .where(
         Form.id == bindparam("form"),
@@ -72,7 +72,7 @@ _ANSWER_STAMP = (
     )
     .returning(Form.last_stamp)
 )
-_COMPLETION_STAMP = _ANSWER_STAMP.values(
+_COMPLETION_STAMP = ANSWER_STAMP.values(
     completed_stamp=_STAMP,
     response_count=Form.response_count + 1,
     status=case(
@@ -160,7 +160,7 @@ def find_stamp(
 ) -> int | None:
     """The next stamp of the form under its row lock; None when it takes no answers."""
     stamp: int | None = rows(
-        _COMPLETION_STAMP if completes else _ANSWER_STAMP,
+        _COMPLETION_STAMP if completes else ANSWER_STAMP,
         form=place.form_id,
         now=to_millis(now),
         answered=int(first),

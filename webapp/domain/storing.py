@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from webapp.database import new_id, on_sqlite, rows, to_millis, write, writing
 from webapp.domain.content import QuestionRow
 from webapp.domain.counts import ADD_QUESTION
-from webapp.domain.places import Place, next_activity
+from webapp.domain.places import ANSWER_STAMP, Place, next_activity
 from webapp.domain.responses import count_words
 from webapp.domain.terms import QuestionKind, ResponseType
 
@@ -39,15 +39,6 @@ _BEGIN = _with_json(
       suspect, created_at, last_active_at)
     VALUES (:session_id, :form_id, :key_hash, 'in_progress', :skipped, :answered, :answer_count,
       :suspect, :now, :active)
-    """
-)
-_STAMP = text(
-    """
-    UPDATE forms SET
-      last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
-      answered_count = answered_count + :first, started_count = started_count + :started
-    WHERE id = :form_id AND status = 'published' AND deleted_at IS NULL
-    RETURNING last_stamp
     """
 )
 _ADD = text(
@@ -197,7 +188,9 @@ def _in_steps(connection: Connection, values: dict[str, Any], *, begins: bool) -
         connection.execute(_BEGIN, values)
     elif not connection.execute(_TOUCH, values).rowcount:
         raise _Refused
-    stamp = connection.execute(_STAMP, values).scalar_one_or_none()
+    of_form = {"form": values["form_id"], "now": values["now"]}
+    of_form |= {"answered": values["first"], "started": values["started"]}
+    stamp = connection.execute(ANSWER_STAMP, of_form).scalar_one_or_none()
     if stamp is None or not connection.execute(_ADD, values | {"stamp": stamp}).rowcount:
         raise _Refused
     if values["earlier"]:

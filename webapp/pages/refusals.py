@@ -42,8 +42,8 @@ def _bound_the_body(_endpoint: str | None, _values: dict[str, object] | None) ->
 
 def _name_frames(response: Response) -> Response:
     """A refusal that came before its form was found has to be seen in a frame, too."""
-    unknown = "frame_origins" not in g and response.status_code != HTTPStatus.NOT_FOUND
-    if unknown and not wants_fragment():
+    refused = response.status_code >= 400 and response.status_code != HTTPStatus.NOT_FOUND
+    if refused and "frame_origins" not in g and not wants_fragment():
         with suppress(SQLAlchemyError, UnicodeError):
             allow_frames(find_frame_origins((request.view_args or {})["share_token"]))
     return response
