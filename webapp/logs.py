@@ -48,9 +48,9 @@ def init_app(app: Flask) -> None:
 
 
 def configure() -> None:
-    """Send all log records of this process to standard output as JSON lines."""
+    """Send all log records of this process to standard output: JSON, short to a terminal."""
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(TerminalLines() if sys.stdout.isatty() else JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     # authlib writes tokens at DEBUG; the others only repeat what the request line says
     for name in ("authlib", "alembic", "waitress.queue", "flask-limiter", "werkzeug"):
@@ -61,6 +61,10 @@ class JsonLines(logging.Formatter):
     """A record as one line of JSON, without anything that must stay secret."""
 
     def format(self, record: logging.LogRecord) -> str:
+        return orjson.dumps(self.line(record), default=str).decode()
+
+    def line(self, record: logging.LogRecord) -> dict[str, Any]:
+        """What may be told of a record, by name."""
         line: dict[str, Any] = {
             "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -73,7 +77,26 @@ class JsonLines(logging.Formatter):
         if record.exc_info and record.exc_info[1]:
             line["exception"] = list(_causes(record.exc_info[1]))
             line["trace"] = list(_places(record.exc_info[1]))
-        return orjson.dumps(line, default=str).decode()
+        return line
+
+
+class TerminalLines(JsonLines):
+    """The same for somebody who started the server by hand and reads along, in local time."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = self.line(record)
+        if record.name == log.name:
+            said = "{status} {method} {route}  {ms} ms".format_map({"ms": "?"} | line)
+        else:
+            said = "\n    ".join(
+                [
+                    line["message"].replace("\n", " "),
+                    *line.get("exception", []),
+                    *line.get("trace", []),
+                ]
+            )
+        visible = "".join(c if c.isprintable() or c == "\n" else "?" for c in said)
+        return f"{time.strftime('%H:%M:%S', time.localtime(record.created))}  {visible}"
 
 
 def without_secrets(text: str) -> str:

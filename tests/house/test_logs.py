@@ -160,3 +160,13 @@ def test_a_message_stays_on_one_line(written: Lines) -> None:
 
     assert len(written.getvalue().splitlines()) == 1
     assert written.last["message"] == "one\r\ntwo \x1b[31m"
+
+
+def test_whoever_reads_along_in_a_terminal_gets_short_lines() -> None:
+    def shown(name: str, message: str, **fields: object) -> str:
+        record = logging.makeLogRecord({"name": name, "msg": message} | fields)
+        return logs.TerminalLines().format(record).partition("  ")[2]
+
+    request = {"method": "GET", "route": "/r/<share_token>", "status": 200, "ms": 4.1}
+    assert shown("askback.requests", "request", **request) == "200 GET /r/<share_token>  4.1 ms"
+    assert shown("askback.tests", "on /r/Sh4re\r\n\x1b[31m") == "on /r/***? ?[31m"
