@@ -1,8 +1,8 @@
 """The example installation behind a real server, once for each module."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -12,16 +12,19 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page
 
-from tests.browser.cafe import Cafe, open_cafe
+from tests.browser.cafe import Cafe, open_cafe, write
 from tests.browser.respondent import QUESTIONS, Link
 from tests.browser.scenes import Scene
-from tests.browser.words import EMAIL, PASSWORD
+from tests.browser.words import EMAIL, PASSWORD, ROTA
 from tests.browsing import window
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 from tests.serving import new_app, serving
 from webapp.config import Settings
-from webapp.database import db
+from webapp.database import db, utc_now
+from webapp.domain.drafts import Draft
+
+Desk = Callable[..., AbstractContextManager[Page]]
 
 
 @dataclass(frozen=True)
@@ -125,3 +128,22 @@ def callback() -> Iterator[str]:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/callback"
         server.shutdown()
+
+
+@pytest.fixture
+def draft(place: Place) -> Draft:
+    """A draft of this test's own."""
+    with place.app.app_context():
+        return write(place.cafe.account_id, ROTA, None, utc_now())
+
+
+@pytest.fixture
+def desk(place: Place) -> Desk:
+    """Opens a quiet window of the signed-in creator."""
+
+    def opened(*, refused: Collection[int] = (), **options: object) -> AbstractContextManager[Page]:
+        return window(
+            place.browser, place.address, refused=refused, storage_state=place.signed_in, **options
+        )
+
+    return opened

@@ -1,61 +1,12 @@
 """The creator's pages in a real browser: keyboard, focus, swaps, and all of it without scripts."""
 
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager
+from playwright.sync_api import expect
 
-import pytest
-from playwright.sync_api import Page, expect
-
-from tests.browser.cafe import EMAIL, PASSWORD, write
-from tests.browser.conftest import Place
+from tests.browser.conftest import Desk, Place
+from tests.browser.desk import by_agent, edit, modes, saved, stored
 from tests.browser.words import ROTA
-from tests.browsing import window
 from tests.services import wait_until
-from webapp.database import utc_now
-from webapp.domain import discarding, drafts
-from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
-
-Desk = Callable[..., AbstractContextManager[Page]]
-
-
-@pytest.fixture
-def draft(place: Place) -> Draft:
-    """A draft of this test's own."""
-    with place.app.app_context():
-        return write(place.cafe.account_id, ROTA, None, utc_now())
-
-
-@pytest.fixture
-def desk(place: Place) -> Desk:
-    """Opens a quiet window of the signed-in creator."""
-
-    def opened(*, refused: Collection[int] = (), **options: object) -> AbstractContextManager[Page]:
-        return window(
-            place.browser, place.address, refused=refused, storage_state=place.signed_in, **options
-        )
-
-    return opened
-
-
-def stored(place: Place, draft: Draft) -> Draft:
-    with place.app.app_context():
-        return drafts.get_draft(draft.account_id, draft.id)
-
-
-def modes(place: Place, draft: Draft) -> tuple[str, str]:
-    kept = stored(place, draft)
-    return kept.follow_up_mode, kept.response_limit
-
-
-def by_agent(place: Place, draft: Draft, **fields: object) -> None:
-    with place.app.app_context():
-        changes = parse_draft_input(fields)
-        drafts.update_draft(draft.account_id, draft.id, changes, author="grt_1", now=utc_now())
-
-
-def saved(page: Page, revision: int) -> None:
-    expect(page.locator("#said")).to_have_text(f"Saved as revision {revision}.")
 
 
 def test_a_title_is_edited_by_keyboard_alone(place: Place, desk: Desk, draft: Draft) -> None:
@@ -84,8 +35,7 @@ def test_control_and_enter_saves_paper_and_escape_leaves_it(
         page.keyboard.press("Control+Enter")
         saved(page, 2)
         expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
-        page.get_by_role("link", name="Edit goal").click()
-        page.get_by_role("textbox", name="Goal").fill("Never saved")
+        edit(page, "goal", "Never saved")
         page.keyboard.press("Escape")
 
         expect(page.get_by_role("link", name="Edit goal")).to_be_focused()
@@ -161,8 +111,7 @@ def test_an_open_editor_goes_on_after_another_part_was_saved(
 ) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit goal").click()
-        page.get_by_role("textbox", name="Goal").fill("A new goal")
+        edit(page, "goal", "A new goal")
         page.get_by_role("radio", name="Type only").check()
         saved(page, 2)
         page.locator("#goal").get_by_role("button", name="Save").click()
@@ -176,10 +125,8 @@ def test_an_editor_opened_before_another_change_still_meets_it(
 ) -> None:
     with desk(refused=[409]) as page:
         page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit goal").click()
-        page.get_by_role("textbox", name="Goal").fill("Mine")
-        page.get_by_role("link", name="Edit title").click()
-        page.get_by_role("textbox", name="Title").fill("My title")
+        edit(page, "goal", "Mine")
+        edit(page, "title", "My title")
         by_agent(place, draft, goal="From the agent")
         page.locator("#title").get_by_role("button", name="Save").click()
         page.get_by_role("button", name="Keep mine").click()
@@ -199,8 +146,7 @@ def test_a_text_that_is_too_long_stays_under_the_fingers(
 ) -> None:
     with desk(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit title").click()
-        page.get_by_role("textbox", name="Title").fill("x" * 121)
+        edit(page, "title", "x" * 121)
         page.keyboard.press("Enter")
 
         expect(page.locator(".field__error")).to_contain_text("longer than 120 characters")
@@ -232,8 +178,7 @@ def test_addresses_are_copied(place: Place, desk: Desk) -> None:
 def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft) -> None:
     with desk(java_script_enabled=False) as page:
         page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit title").click()
-        page.get_by_role("textbox", name="Title").fill("Without scripts")
+        edit(page, "title", "Without scripts")
         page.get_by_role("button", name="Save", exact=True).click()
         page.get_by_role("link", name="Add below question 1").click()
         page.get_by_role("textbox", name="Question", exact=True).fill("In between?")
@@ -259,41 +204,6 @@ def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft
         "none",
         "published",
     )
-
-
-def test_a_save_that_reaches_nobody_keeps_the_words(place: Place, draft: Draft) -> None:
-    # not a quiet window: the browser and htmx both report the broken connection
-    options = {"base_url": place.address, "storage_state": place.signed_in}
-    with place.browser.new_context(**options) as context:
-        page = context.new_page()
-        page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit goal").click()
-        page.get_by_role("textbox", name="Goal").fill("Written on a train")
-        page.route("**/goal", lambda route: route.abort("internetdisconnected"))
-        with page.expect_event("requestfailed"):
-            page.keyboard.press("Control+Enter")
-        expect(page.get_by_role("alert")).to_contain_text("Your words are still here")
-        page.unroute("**/goal")
-        page.keyboard.press("Control+Enter")
-        saved(page, 2)
-
-        expect(page.locator("#trouble")).to_be_hidden()
-    assert stored(place, draft).goal == "Written on a train"
-
-
-def test_a_draft_that_is_gone_is_said_where_one_writes(
-    place: Place, desk: Desk, draft: Draft
-) -> None:
-    with desk(refused=[404]) as page:
-        page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit goal").click()
-        page.get_by_role("textbox", name="Goal").fill("Too late")
-        with place.app.app_context():
-            discarding.discard_draft(draft.account_id, draft.id, now=utc_now())
-        page.keyboard.press("Control+Enter")
-
-        expect(page.get_by_role("alert")).to_contain_text("There is nothing at this address")
-        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Too late")
 
 
 def test_a_removed_question_comes_back_by_undo(place: Place, desk: Desk, draft: Draft) -> None:
@@ -340,8 +250,7 @@ def test_news_of_an_agent_leave_an_open_editor_alone(
 ) -> None:
     with desk(refused=[409]) as page:
         page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit goal").click()
-        page.get_by_role("textbox", name="Goal").fill("Under my fingers")
+        edit(page, "goal", "Under my fingers")
         by_agent(place, draft, goal="From the agent", title="Another title")
         page.evaluate("htmx.trigger(document.body, 'app:tick')")
         expect(page.locator("#news")).to_contain_text("changed this draft just now")
@@ -368,30 +277,6 @@ def test_a_change_of_an_agent_is_put_back_in_place(place: Place, desk: Desk, dra
         expect(page.get_by_role("heading", level=1)).to_have_text("Before anybody looked")
         expect(page.get_by_role("heading", name="1 change since you looked")).to_be_visible()
     assert stored(place, draft).goal == "From the agent"
-
-
-def test_words_survive_a_session_that_ended(place: Place, draft: Draft) -> None:
-    # not a quiet window: the refusals are part of the story
-    options = {"base_url": place.address, "storage_state": place.signed_in}
-    with place.browser.new_context(**options) as context:
-        page = context.new_page()
-        page.goto(f"/drafts/{draft.id}")
-        page.get_by_role("link", name="Edit goal").click()
-        page.get_by_role("textbox", name="Goal").fill("Written overnight")
-        context.clear_cookies()
-        page.keyboard.press("Control+Enter")
-        expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
-        with context.expect_page() as door:
-            page.get_by_role("link", name="Sign in").click()
-        door.value.get_by_label("E-mail").fill(EMAIL)
-        door.value.get_by_label("Password").fill(PASSWORD)
-        door.value.get_by_role("button", name="Sign in").click()
-        door.value.wait_for_url("**/drafts")
-        page.locator("#goal").get_by_role("button", name="Save").click()
-        saved(page, 2)
-
-        expect(page.locator("#trouble")).to_be_hidden()
-    assert stored(place, draft).goal == "Written overnight"
 
 
 def order(place: Place, draft: Draft) -> list[int]:

@@ -6,10 +6,13 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.cafe import write
-from tests.browser.conftest import Place
+from tests.browser.conftest import Desk, Place
+from tests.browser.desk import edit, saved, stored
 from tests.browser.words import EMAIL, GOODBYE, PASSWORD
 from tests.browsing import window
 from webapp.database import utc_now
+from webapp.domain import discarding
+from webapp.domain.drafts import Draft
 
 HOLD_BACK = """() => { window.sent = []; addEventListener("submit", (event) => {
   if (!event.defaultPrevented) sent.push(event.submitter.value); event.preventDefault(); }) }"""
@@ -90,3 +93,59 @@ def test_saving_says_so_and_happens_once(place: Place, page: Page) -> None:
 
     expect(page.locator("#said")).to_have_text("Saved as revision 2.")
     assert len(sent) == 1
+
+
+def test_a_save_that_reaches_nobody_keeps_the_words(place: Place, draft: Draft) -> None:
+    # not a quiet window: the browser and htmx both report the broken connection
+    options = {"base_url": place.address, "storage_state": place.signed_in}
+    with place.browser.new_context(**options) as context:
+        page = context.new_page()
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "Written on a train")
+        page.route("**/goal", lambda route: route.abort("internetdisconnected"))
+        with page.expect_event("requestfailed"):
+            page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text("Your words are still here")
+        page.unroute("**/goal")
+        page.keyboard.press("Control+Enter")
+        saved(page, 2)
+
+        expect(page.locator("#trouble")).to_be_hidden()
+    assert stored(place, draft).goal == "Written on a train"
+
+
+def test_a_draft_that_is_gone_is_said_where_one_writes(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[404]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "Too late")
+        with place.app.app_context():
+            discarding.discard_draft(draft.account_id, draft.id, now=utc_now())
+        page.keyboard.press("Control+Enter")
+
+        expect(page.get_by_role("alert")).to_contain_text("There is nothing at this address")
+        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Too late")
+
+
+def test_words_survive_a_session_that_ended(place: Place, draft: Draft) -> None:
+    # not a quiet window: the refusals are part of the story
+    options = {"base_url": place.address, "storage_state": place.signed_in}
+    with place.browser.new_context(**options) as context:
+        page = context.new_page()
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "Written overnight")
+        context.clear_cookies()
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
+        with context.expect_page() as door:
+            page.get_by_role("link", name="Sign in").click()
+        door.value.get_by_label("E-mail").fill(EMAIL)
+        door.value.get_by_label("Password").fill(PASSWORD)
+        door.value.get_by_role("button", name="Sign in").click()
+        door.value.wait_for_url("**/drafts")
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        saved(page, 2)
+
+        expect(page.locator("#trouble")).to_be_hidden()
+    assert stored(place, draft).goal == "Written overnight"
