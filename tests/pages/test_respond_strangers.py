@@ -19,6 +19,8 @@ ROUTES = [
     "/q/1",
     "/q/1/skip",
     "/q/1/open",
+    "/q/1/elsewhere",
+    "/check/elsewhere",
     "/check",
     "/check/open",
     "/sent",
