@@ -30,6 +30,7 @@ FADING_GIVEN_UP = (
     "ViewTransition opt-in disabled",
     "Viewport size changed",
     "Transition was skipped. Navigation aborted",
+    "Transition was aborted because of invalid state. Page already revealed",
 )
 WIDER_THAN_THE_WINDOW = """() => {
   const limit = document.documentElement.clientWidth;

@@ -143,7 +143,7 @@ def deleted(page: Page, cafe: Cafe) -> None:
 def in_arabic(page: Page, cafe: Cafe) -> None:
     """The first question, with all languages to choose from."""
     page.goto(f"{cafe.asks}?lang=ar")
-    page.locator(".languages summary").click()
+    page.locator(".languages summary").first.click()
     page.get_by_role("button", name="Deutsch").wait_for()
 
 

@@ -117,7 +117,7 @@ def test_a_form_that_closed_meanwhile_hands_unsent_words_back(browser: Browser, 
 
 def speak(page: Page, language: str) -> None:
     """Choose a language at the foot of the page."""
-    page.locator(".languages summary").click()
+    page.locator(".languages summary").first.click()
     press(page, language)
 
 
