@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-import psycopg
 import pytest
 import redis
 from flask import Flask
-from sqlalchemy import make_url
 
 from tests.command import start
 from tests.factories import make_account
-from tests.services import free_port, redis_server, wait_until
+from tests.services import free_port, postgresql_database, redis_server, wait_until
 from webapp import schema
 from webapp.app import create_app
 from webapp.config import Settings
@@ -73,17 +71,6 @@ class Installation:
 
 
 @contextmanager
-def own_database(postgresql_url: str) -> Iterator[str]:
-    """A database of its own on the server of the tests."""
-    url = make_url(postgresql_url)
-    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    with psycopg.connect(plain, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE limits")
-        yield url.set(database="limits").render_as_string(hide_password=False)
-        connection.execute("DROP DATABASE limits WITH (FORCE)")
-
-
-@contextmanager
 def running(environment: dict[str, str], port: int) -> Iterator[None]:
     """`askback web` on this port."""
     server = start("web", **environment | {"PORT": str(port)})
@@ -105,7 +92,7 @@ def is_ready(port: int) -> bool:
 @contextmanager
 def installation(postgresql_url: str, data: Path) -> Iterator[Installation]:
     with ExitStack() as stack:
-        database = stack.enter_context(own_database(postgresql_url))
+        database = stack.enter_context(postgresql_database(postgresql_url))
         redis_url = stack.enter_context(redis_server())
         ports = free_port(), free_port()
         environment = {
