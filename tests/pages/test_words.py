@@ -25,8 +25,11 @@ from webapp.extensions import babel, limiter
 
 KEPT = re.compile(r"%\(\w+\)s|\{\w+\}|[A-Za-z]")
 LATIN = re.compile(r"[A-Za-z]+")
-NAMES = {"Askback", "seconds"}  # our own name; a place that a script fills
-SPOKEN = {"aria-label", "title", "placeholder", "alt", "data-words"}
+NAMES = {"Askback", "seconds", "count"}  # our own name; places that a script fills
+SPOKEN = {"aria-label", "title", "placeholder", "alt"}
+FOR_SCRIPTS = re.compile(
+    r"data-(?!keeps|kept-as|forgets|recovers|copies|says|lpignore)"
+)  # not words
 PREVIEWED = {"og:title", "og:description", "og:site_name", "og:image:alt"}
 # Nobody reads these
 SILENT = {"style", "script"}
@@ -46,6 +49,10 @@ class Cyrillic(NullTranslations):  # type: ignore[misc]
     ngettext = ungettext
 
 
+def spoken(attribute: str) -> bool:
+    return attribute in SPOKEN or bool(FOR_SCRIPTS.match(attribute))
+
+
 class Page(HTMLParser):
     """What a page says: its text, and the attributes that somebody hears, sees or is sent."""
 
@@ -56,7 +63,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        self.said += [value or "" for name, value in attrs if name in SPOKEN]
+        self.said += [value or "" for name, value in attrs if spoken(name)]
         if given.get("property") in PREVIEWED:
             self.said.append(given.get("content") or "")
         self.inside.append("language" if tag in {"a", "button"} and "lang" in given else tag)
@@ -134,6 +141,8 @@ def test_english_words_are_found_where_they_are_left(client: FlaskClient, asked:
         [("/q/1", {"answer": "Я"}), ("/check", {"name": "Лена"}), ("/sent", {})],
         [("/q/1", {"answer": "Я"}), ("/withdraw", {})],
         [("/q/1", {"answer": "Я"}), ("/withdraw", {}), ("/withdraw/now", {})],
+        [("/q/1", {"answer": "Я"}), ("/q/2/elsewhere", {})],
+        [("/q/1/elsewhere", {})],
         [("/q/9", {"answer": "Я"})],
         [("/q/1", {"unknown": "Я"})],
         [("/nowhere", {})],
@@ -148,6 +157,17 @@ def test_nothing_english_is_left(person: Respondent, way: list[tuple[str, dict[s
 
     assert "жж" in page.text
     assert leftovers(page) == set()
+
+
+def test_nothing_english_is_left_behind_a_link_from_another_device(person: Respondent) -> None:
+    person.answer(1, "Я")
+    offer = person.post("/q/2/elsewhere")
+    link = re.search(r'value="http://127\.0\.0\.1:8000([^"]*)"', offer.text)
+    assert link
+
+    pages = [person.client.get(link[1]), person.client.get(link[1][:-3])]
+
+    assert [leftovers(page) for page in pages] == [set(), set()]
 
 
 def test_nothing_english_is_left_on_the_privacy_note(client: FlaskClient) -> None:
