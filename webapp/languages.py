@@ -24,6 +24,7 @@ from webapp.framing import says_framed
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent / "translations"
 FIELD = "lang"  # of the address and of every form that a respondent posts
+VARY = "Accept-Language, Cookie"
 COOKIE_DAYS = 30  # as long as a browser finds its answers again
 
 
@@ -132,7 +133,8 @@ def _expected() -> Language:
 def _tell(response: Response) -> Response:
     if for_respondents() and response.mimetype == "text/html":
         response.headers["Content-Language"] = page_language().tag
-        response.vary.update(("Accept-Language", "Cookie"))
+        before = response.headers.get("Vary")
+        response.headers["Vary"] = f"{before}, {VARY}" if before else VARY
         named = _named()
         if named and named is not _expected() and not says_framed():
             _remember(response, named)

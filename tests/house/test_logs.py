@@ -126,15 +126,17 @@ def test_an_unknown_method_stays_out_of_the_log(app: Flask, written: Lines) -> N
     assert CANARY.upper() not in written.getvalue()
 
 
-@pytest.mark.parametrize("path", ["/test/bug", "/test/statement", "/api/test/bug"])
+@pytest.mark.parametrize(
+    ("path", "status"), [("/test/bug", 500), ("/test/statement", 503), ("/api/test/bug", 500)]
+)
 def test_a_fault_is_logged_by_place_and_type_only(
-    app_with_faults: Flask, written: Lines, path: str
+    app_with_faults: Flask, written: Lines, path: str, status: int
 ) -> None:
     app_with_faults.config["PROPAGATE_EXCEPTIONS"] = False
     answer = app_with_faults.test_client().get(path)
 
     fault = next(line for line in written.parsed if "exception" in line)
-    assert answer.status_code == 500
+    assert answer.status_code == status
     assert any(place.endswith(" fault") for place in fault["trace"])
     assert fault["request_id"] == answer.headers["X-Request-Id"]
     assert CANARY not in written.getvalue()

@@ -11,6 +11,7 @@ from htmx_flask import make_response, request
 
 # all three decide which body is sent, so caches have to keep them apart
 VARIES_BY = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
+VARY = ", ".join(VARIES_BY)
 
 
 def wants_fragment() -> bool:
@@ -49,7 +50,7 @@ def drawn(
     """A body that `wants_fragment` decided about, with the headers that go with such a choice."""
     answer = make_response(body, status, trigger=trigger, push_url=push_url)
     response = cast(Response, answer)
-    response.vary.update(VARIES_BY)
+    response.headers.add("Vary", VARY)
     return response
 
 
