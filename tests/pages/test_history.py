@@ -213,6 +213,7 @@ def test_a_page_hears_of_a_change_and_of_publishing(app: Flask, ann: Creator) ->
     assert 'name="told" value="2"' in changed.text
     assert "<html" not in changed.text
     assert "has been published" in published.text
+    assert '<div id="given" hx-swap-oob="innerHTML"></div>' in published.text
     assert ann.swap(f"/drafts/{draft.id}/rev?have=2&told=published").status_code == 204
 
 
