@@ -101,11 +101,12 @@ def test_too_many_answers_are_told_in_the_frame(framed: Framed) -> None:
     assert f'action="/r/{framed.share_token}/q/2?embed=1"' in page.text
 
 
-def test_a_storage_that_is_away_makes_no_page_of_its_own_worse(app: Flask, framed: Framed) -> None:
+def test_a_storage_that_is_away_is_told_in_the_frame(app: Flask, framed: Framed) -> None:
     with storage_away(app):
         page = framed.answer(1, "Me")
 
     assert page.status_code == 503
+    assert ancestors(page) == BOTH
     assert "Me</textarea>" in page.text
 
 

@@ -1,6 +1,5 @@
 """What a respondent's POST may run into: bounds, rates, refusals. The typed text is always kept."""
 
-from contextlib import suppress
 from http import HTTPStatus
 
 from flask import Blueprint, Response, g, request
@@ -44,8 +43,11 @@ def _name_frames(response: Response) -> Response:
     """A refusal that came before its form was found has to be seen in a frame, too."""
     refused = response.status_code >= 400 and response.status_code != HTTPStatus.NOT_FOUND
     if refused and "frame_origins" not in g and not wants_fragment():
-        with suppress(SQLAlchemyError, UnicodeError):
-            allow_frames(find_frame_origins((request.view_args or {})["share_token"]))
+        token = (request.view_args or {})["share_token"]
+        try:
+            allow_frames(find_frame_origins(token))
+        except (SQLAlchemyError, UnicodeError):
+            allow_frames(slips.LAST_KNOWN_FRAMES.get(token, ""))
     return response
 
 

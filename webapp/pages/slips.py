@@ -31,6 +31,9 @@ from webapp.themes import page_theme
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
 FRESH_KEPT = 256  # our choice: some megabytes
+FRAMES_KNOWN = 10_000  # our choice: some megabytes
+# by share token, for the page that says that the storage is away: it, too, may stand in a frame
+LAST_KNOWN_FRAMES: dict[str, str] = {}
 # what stands for the keys in a page that is kept; nobody can know it
 SESSION_HERE, ANSWER_HERE = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
 
@@ -111,6 +114,10 @@ def find_form(share_token: str) -> RespondentForm:
     """The form behind a public link, which its answer may be framed by from now on."""
     form = get_public_form(share_token)
     allow_frames(form.frame_origins)
+    if form.frame_origins or share_token in LAST_KNOWN_FRAMES:
+        if len(LAST_KNOWN_FRAMES) >= FRAMES_KNOWN:
+            LAST_KNOWN_FRAMES.clear()
+        LAST_KNOWN_FRAMES[share_token] = form.frame_origins
     return form
 
 
