@@ -130,7 +130,7 @@ def test_unsent_words_survive_the_choice_of_a_language(page: Page) -> None:
     expect(page).to_have_title(re.compile("السؤال 2 من 3"))
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     expect(page.locator("#answer")).to_have_value("half a sent")
-    press(page, "متابعة")
+    page.get_by_role("button", name="متابعة", exact=True).click()
     expect(page).to_have_title(re.compile("السؤال 3 من 3"))
 
 
@@ -346,7 +346,7 @@ def test_a_browser_without_cookies_keeps_its_language_and_its_place_after_a_relo
 
     expect(cookieless).to_have_title(re.compile("Frage 2 von 3"))
     cookieless.locator("#answer").fill("Es")
-    press(cookieless, "Weiter")
+    cookieless.get_by_role("button", name="Weiter", exact=True).click()
     expect(cookieless).to_have_title(re.compile("Frage 3 von 3"))
     assert (link.sessions(), link.texts()) == (1, ["Me", "Es"])
 
