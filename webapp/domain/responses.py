@@ -272,7 +272,9 @@ def _by_session(items: list[_Item]) -> list[SessionAnswers]:
     """Sessions in the order of their first item."""
     sessions: dict[str, SessionAnswers] = {}
     for _, session, answer in items:
-        entry = sessions.setdefault(session.id, SessionAnswers(session))
+        entry = sessions.get(session.id)
+        if entry is None:
+            entry = sessions[session.id] = SessionAnswers(session)
         if answer is not None:
             entry.answers.append(answer)
     return list(sessions.values())
