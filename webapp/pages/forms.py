@@ -20,9 +20,10 @@ from webapp.serializers import share_url
 
 CODE_SCALE = 12  # pixels of one module: sharp on paper
 CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
-# for pages of other people: no style, which their policy might refuse
+# for pages of other people, whose policy may refuse the style: then it has a border
 FRAME_CODE = Markup(
-    '<iframe src="{}?embed=1" title="{}" width="100%" height="720" loading="lazy"></iframe>'
+    '<iframe src="{}?embed=1" title="{}" width="100%" height="720" style="border:0"'
+    ' loading="lazy"></iframe>'
 )
 LINK_CODE = Markup('<a href="{}">{}</a>')
 CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
