@@ -1,5 +1,6 @@
 """Respondents in a real browser, with scripts and without, in a hurry and in two tabs."""
 
+import gzip
 import re
 from collections.abc import Iterator
 
@@ -231,11 +232,15 @@ def test_a_respondent_page_is_small(browser: Browser, link: Link) -> None:
             "requestfinished",
             lambda request: packed.update({request.url: request.sizes()["responseBodySize"]}),
         )
-        page.goto(link.path)
+        shown = page.goto(link.path)
+        assert shown
+        document = shown.body()
         page.wait_for_load_state("networkidle")
 
     scripts = sum(size for url, size in packed.items() if url.endswith(".js"))
     styles = sum(size for url, size in packed.items() if url.endswith(".css"))
     assert scripts <= 24 * 1024
     assert styles <= 9 * 1024
-    assert packed[f"{link.address}{link.path}"] <= 6 * 1024
+    # pages carry secrets, so only a proxy that its operator trusts with that packs them
+    assert len(gzip.compress(document)) <= 3 * 1024
+    assert len(document) <= 7 * 1024
