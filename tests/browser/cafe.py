@@ -31,6 +31,7 @@ from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.passwords import password_hash
+from webapp.domain.suspicion import Signs
 from webapp.domain.terms import ClientKind, RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import revoke_grant
@@ -194,7 +195,9 @@ def answer_all(form: Any, now: datetime) -> None:
         respond(form, f"respondent-{number}-respondent-{number}", words, moment)
     for number, text in enumerate(UNFINISHED):
         key = f"writing-{number}-writing-{number}-writing"
-        answer(form, key, 0, text, now - timedelta(minutes=20 - number))
+        # the first of them is a program, or looks like one
+        signs = None if number else Signs(None)
+        answer(form, key, 0, text, now - timedelta(minutes=20 - number), signs)
 
 
 def respond(form: Any, key: str, words: tuple[str, ...], now: datetime) -> None:
@@ -208,7 +211,9 @@ def respond(form: Any, key: str, words: tuple[str, ...], now: datetime) -> None:
     responding.complete_response(form.share_token, key, responder_name=name, now=now)
 
 
-def answer(form: Any, key: str, position: int, text: str, now: datetime) -> None:
+def answer(
+    form: Any, key: str, position: int, text: str, now: datetime, signs: Signs | None = None
+) -> None:
     responding.answer_question(
         form.share_token,
         key,
@@ -216,4 +221,5 @@ def answer(form: Any, key: str, position: int, text: str, now: datetime) -> None
         answer_text=text,
         answer_key=f"{key}-{position}",
         now=now,
+        signs=signs,
     )

@@ -306,6 +306,14 @@ def results_person(page: Page, cafe: Cafe) -> None:
     page.get_by_text("Everybody who answered").wait_for()
 
 
+def results_automated(page: Page, cafe: Cafe) -> None:
+    """The person whose answers look automated."""
+    page.goto(f"{cafe.results}/people")
+    flagged = page.locator(".person").filter(has_text="Looks automated")
+    flagged.get_by_role("link", name="No name").click()
+    page.get_by_text("This may be the work of a program.").wait_for()
+
+
 def results_news(page: Page, cafe: Cafe) -> None:
     """A page that was drawn before anybody answered."""
     page.goto(cafe.results)
@@ -403,6 +411,7 @@ CREATOR = [
         ("results-not-found", at("{cafe.results}?q=nowhere&from=yesterday"), 0),
         ("results-people", at("{cafe.results}/people"), 0),
         ("results-person", results_person, 0),
+        ("results-automated", results_automated, 0),
         ("results-news", results_news, 0),
         ("results-older", at("{cafe.results}/questions/1"), 0),
         ("results-empty", at("{cafe.empty}"), 0),
