@@ -10,9 +10,15 @@ import subprocess
 from contextlib import closing, suppress
 from pathlib import Path
 
-from sqlalchemy import URL
+from sqlalchemy import URL, NullPool, create_engine, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.schema import revisions
+
+OTHER_CONNECTIONS = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+)
 
 
 class BackupFailed(Exception):
@@ -38,17 +44,32 @@ def back_up(url: URL, file: Path) -> None:
 def restore(url: URL, file: Path) -> str:
     """Put the database back as it is in `file`; a line about where the old one is, if kept.
 
-    No server may run on it. The schema is that of the backup. Raises BackupFailed.
+    No server may run on it: SQLite's is kept away by the lock of its folder, one on PostgreSQL is
+    seen by its connections. The schema is that of the backup. Raises BackupFailed.
     """
     if not file.is_file():
         raise BackupFailed(f"There is no file {file}.")
     if url.get_backend_name() == "sqlite":
         return _restore_sqlite(Path(url.database or ""), file)
+    _check_nobody_is_connected(url)
     _run(
         "pg_restore", url, "--clean", "--if-exists", "--no-owner", "--single-transaction",
         f"--dbname={url.database}", str(file),
     )  # fmt: skip
     return "The database was replaced."
+
+
+def _check_nobody_is_connected(url: URL) -> None:
+    engine = create_engine(url, poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            others = connection.scalar(OTHER_CONNECTIONS)
+    except SQLAlchemyError as error:
+        raise BackupFailed(
+            f"The database does not answer: {getattr(error, 'orig', error)}"
+        ) from error
+    if others:
+        raise BackupFailed(f"The database is in use, by others ({others}). Stop all servers first.")
 
 
 def _copy_sqlite(source: Path, target: Path) -> None:

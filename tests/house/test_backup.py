@@ -1,8 +1,10 @@
 """Everything that is stored, in one file and back."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
@@ -89,6 +91,22 @@ def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path:
     assert refused.exit_code == 1
     assert refused.stderr.startswith("Error: ")
     assert installation.knows("ann@example.com")
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_a_database_in_use_is_not_replaced(
+    installation: Installation, empty_database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    installation.add("bob@example.com")
+
+    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))):
+        refused = installation("restore", "--yes", str(file))
+
+    assert refused.exit_code == 1
+    assert "in use, by others (1). Stop all servers first." in refused.stderr
+    assert installation.knows("bob@example.com")
 
 
 def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path, installation: Installation) -> None:
