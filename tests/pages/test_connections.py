@@ -1,5 +1,6 @@
 """The page of connected agents."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -58,6 +59,7 @@ def test_it_shows_what_an_agent_may_do(browser: FlaskClient, token: str) -> None
     assert "Registered by whoever runs this server." in page
     assert "Sees your forms, writes drafts, publishes what you confirmed." in page
     assert "Not used yet" in page
+    assert re.search(r"Ends <time [^>]*>[^<]*\d:\d\d UTC</time>\.", page)  # without a refresh token
 
 
 def test_it_shows_when_an_agent_was_here(app: Flask, browser: FlaskClient, token: str) -> None:
