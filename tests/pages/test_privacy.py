@@ -39,6 +39,7 @@ def test_a_name_is_text(client: FlaskClient) -> None:
     "period",
     [
         "from your first saved answer on, for 30 days",
+        "it works once, for 60 minutes",
         "it lies in a trash for 30 days",
         "A discarded draft is erased after 24 hours",
         "erased 180 days after a connection has ended",

@@ -3,7 +3,7 @@
 from flask import Blueprint, current_app
 
 from webapp.config import settings
-from webapp.domain.limits import DISCARDED_KEPT_SECONDS, TRASH_KEPT_SECONDS
+from webapp.domain.limits import DISCARDED_KEPT_SECONDS, HANDOVER_SECONDS, TRASH_KEPT_SECONDS
 from webapp.oauth.purging import GRANT_KEPT
 from webapp.pages.posted import COOKIE_DAYS
 from webapp.pages.sign_in import SESSION_LIFETIME
@@ -22,6 +22,7 @@ def show() -> str:
         contact=settings().operator_contact,
         host=settings().public_host,
         cookie_days=COOKIE_DAYS,
+        link_minutes=HANDOVER_SECONDS // 60,
         trash_days=TRASH_KEPT_SECONDS // DAY,
         discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
         signed_in_days=SESSION_LIFETIME.days,
