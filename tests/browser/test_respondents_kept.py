@@ -204,13 +204,15 @@ def test_what_is_refused_for_good_is_not_tried_again(troubled: Page) -> None:
 
 
 def test_the_waits_grow_and_end_with_the_network(troubled: Page, link: Link) -> None:
-    troubled.clock.install()
+    troubled.clock.install(time=0)
+    troubled.clock.pause_at(60)
     troubled.context.set_offline(True)
     give(troubled, "A long story")
     for seconds in (2, 5, 15, 30, 30):
         line = troubled.get_by_text(f"Not saved – trying again in {seconds} seconds.")
         expect(line).to_be_visible()
         troubled.clock.run_for(seconds * 1000)
+    troubled.clock.resume()
 
     troubled.context.set_offline(False)
 
