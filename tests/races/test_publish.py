@@ -5,17 +5,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from threading import Thread
 from typing import Any
 
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import both_databases
+from tests.databases import both_databases, on_postgresql
 from tests.factories import make_draft
-from tests.races.threads import together
+from tests.races.threads import each_statement, together
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
-from webapp.domain.drafts import Draft, update_draft
+from webapp.domain.drafts import Draft, get_draft, update_draft
 from webapp.domain.errors import StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.publishing import confirm_draft, publish_draft
@@ -46,6 +47,27 @@ def test_a_patch_beside_eight_publishes_leaves_one_form_or_none(
 
     assert {is_lawful(outcome) for outcome in outcomes} == {True}, outcomes
     assert {outcome.patched for outcome in outcomes} == {True, False}
+
+
+@on_postgresql
+def test_a_word_given_right_after_the_publish_is_not_called_stale(
+    app: Flask, account: Account
+) -> None:
+    with app.app_context():
+        draft_id = make_draft(account.id).id
+    confirming = Thread(target=confirm, args=(app, account.id, draft_id))
+
+    def confirm_now(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        if "UPDATE drafts" in statement and confirming.ident is None:
+            confirming.start()
+            confirming.join()
+
+    with each_statement(app, "after_cursor_execute", confirm_now), app.app_context():
+        refused = after_a_moment(partial(publish_draft, account.id, draft_id, now=utc_now()), 0)
+        published = publish_draft(account.id, draft_id, now=utc_now())
+
+    assert refused.code == "draft_not_confirmed"
+    assert not published.repeated
 
 
 def is_lawful(outcome: Outcome) -> bool:
@@ -80,15 +102,16 @@ def race(app: Flask, account_id: str, *, patch_early: bool) -> Outcome:
 
 def confirmed_draft(app: Flask, account_id: str) -> str:
     with app.app_context():
-        draft = make_draft(account_id, title=CONFIRMED)
-        confirm_draft(
-            account_id,
-            draft.id,
-            revision=draft.revision,
-            shown_hash=draft.content_hash,
-            now=utc_now(),
-        )
-        return draft.id
+        draft_id = make_draft(account_id, title=CONFIRMED).id
+    confirm(app, account_id, draft_id)
+    return draft_id
+
+
+def confirm(app: Flask, account_id: str, draft_id: str) -> None:
+    with app.app_context():
+        draft = get_draft(account_id, draft_id)
+        shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
+        confirm_draft(account_id, draft_id, **shown, now=utc_now())
 
 
 def after_a_moment(call: Callable[[], Any], longest_seconds: float) -> Any:

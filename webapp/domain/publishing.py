@@ -280,7 +280,9 @@ def _published_before(account_id: str, draft_id: str) -> Row[Any]:
     if draft.status is DraftStatus.PUBLISHED:
         return db.session.execute(select(*Form.__table__.c).where(Form.draft_id == draft_id)).one()
     _require_complete(draft)
-    if find_confirmation(draft):
+    confirmation = find_confirmation(draft)
+    # one that is current came in this very moment: the next try will find it
+    if confirmation and not is_current(confirmation, draft):
         raise StateConflict(
             "confirmation_stale",
             "The draft changed after its creator confirmed it.",
