@@ -1,6 +1,8 @@
 """The list of forms, one form with its responses, its link and its end."""
 
+import re
 from functools import partial
+from html import unescape
 from typing import Any
 
 import pytest
@@ -234,3 +236,18 @@ def test_steps_of_another_creator_change_nothing(
 @pytest.mark.parametrize("path", ["/drafts/%00", "/forms/%00", "/drafts/%ff", "/forms/a%2e%2e"])
 def test_an_id_that_cannot_be_is_not_found(ann: Creator, path: str) -> None:
     assert ann.page(path).status_code == 404
+
+
+@pytest.mark.parametrize("view", ["", "/people"])
+def test_the_page_without_answers_hears_of_the_first(
+    app: Flask, ann: Creator, form: Any, view: str
+) -> None:
+    page = ann.page(f"/forms/{form.id}{view}").text
+    asked = re.search(r'id="news" hx-get="([^"]+)"', page)
+    assert asked is not None
+    with app.app_context():
+        make_answer(form, "k" * 32)
+
+    told = ann.swap(unescape(asked[1]))
+
+    assert "1 new answer – Show" in alone(told.text)
