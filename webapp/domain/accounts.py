@@ -295,5 +295,6 @@ def _no_invite() -> NotFound:
     return NotFound(
         "not_found",
         "This link does not work any more.",
-        "It can be used once, within a day. Ask whoever runs this server for a new one.",
+        "It works once, within a day. If you have used it, sign in; "
+        "else ask whoever runs this server for a new one.",
     )
