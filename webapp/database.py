@@ -39,6 +39,7 @@ IMMEDIATE = "askback_immediate"
 READING = "askback_reading"
 IDLE_SECONDS = 1.0  # after which a pooled connection may have been closed by its server
 LOCK_SECONDS = 15  # how long a writer waits for others, before the request is refused
+CHECKPOINT_PAGES = 4000  # an answer writes eleven; the same ones are moved the more seldom
 _sqlite_writers = threading.Lock()
 _beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
 
@@ -302,6 +303,7 @@ def _sqlite_pragmas(connection: Any, _record: Any) -> None:
         f"busy_timeout={LOCK_SECONDS * 1000}",
         "journal_mode=WAL",
         "synchronous=FULL",
+        f"wal_autocheckpoint={CHECKPOINT_PAGES}",
         "foreign_keys=ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
