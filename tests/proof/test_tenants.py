@@ -53,6 +53,7 @@ NO_OBJECT = {
     "account.show_farewell",
     "api.create_service_draft",
     "api.openapi",
+    "appearance.choose",
     "asset",
     "connections.disconnect_all",
     "consent.authorize",
