@@ -35,13 +35,17 @@ def test_the_switch_saves_at_once_and_keeps_the_focus(place: Place) -> None:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_disconnecting_takes_the_agent_off_the_page(place: Place, *, scripts: bool) -> None:
+def test_disconnecting_takes_the_agent_off_the_page_and_says_so(
+    place: Place, *, scripts: bool
+) -> None:
     options = {"storage_state": place.signed_in, "java_script_enabled": scripts}
     with window(place.browser, place.address, **options) as page:
         page.goto("/connections")
         before = agents(page)
+        name = page.locator(".agent__name bdi").first.inner_text()
         page.get_by_role("button", name="Disconnect", exact=False).first.click()
         page.wait_for_load_state()
+        expect(page.locator("p:focus")).to_have_text(f"Disconnected: {name}.")
         after = agents(page)
 
     assert after == before - 1

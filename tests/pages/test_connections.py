@@ -80,6 +80,49 @@ def test_disconnecting_stops_the_agent_at_once(
     assert "Askback command line" not in browser.get("/connections").text
 
 
+def test_disconnecting_says_by_name_what_ended(
+    app: Flask, browser: FlaskClient, account: Account, token: str
+) -> None:
+    with app.app_context():
+        issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
+        first = db.session.scalars(select(OAuthGrant)).first()
+        assert first
+    csrf = {"csrf_token": csrf_token(browser.get("/connections"))}
+
+    one = browser.post(f"/connections/{first.id}/disconnect", data=csrf)
+    again = browser.post(f"/connections/{first.id}/disconnect", data=csrf)
+    rest = browser.post("/connections/disconnect-all", data=csrf)
+
+    assert again.location == one.location
+    assert said(browser, one.location) == ["Askback command line"]
+    assert said(browser, rest.location) == ["Askback command line"]
+    assert said(browser, "/connections") == []
+
+
+def test_a_page_says_nothing_of_somebody_elses_agent(
+    app: Flask, browser: FlaskClient, token: str
+) -> None:
+    csrf = {"csrf_token": csrf_token(browser.get("/connections"))}
+    ended = browser.post(f"/connections/{grant(app).id}/disconnect", data=csrf).location
+    with app.app_context():
+        stranger = app.test_client()
+        enter(stranger, make_account())
+
+    assert said(browser, ended)
+    assert said(stranger, ended) == []
+
+
+@pytest.mark.parametrize("moment", ["", "x", "-1", "0", "9" * 13, "9" * 40, "²"])
+def test_a_strange_moment_says_nothing(browser: FlaskClient, moment: str) -> None:
+    assert said(browser, f"/connections?ended={moment}") == []
+
+
+def said(browser: FlaskClient, address: str) -> list[str]:
+    """The names that the page says were just disconnected."""
+    words = re.search(r"Disconnected:(.*?)</b>", browser.get(address).text)
+    return re.findall("<bdi>(.*?)</bdi>", words[1]) if words else []
+
+
 def test_disconnecting_twice_is_fine(app: Flask, browser: FlaskClient, token: str) -> None:
     grant_id = grant(app).id
     press(browser, f"{grant_id}/disconnect")

@@ -35,12 +35,27 @@ def list_connections(account_id: str, *, now: datetime) -> Connections:
     return Connections(list(db.session.scalars(live)), list(db.session.scalars(notices)))
 
 
-def disconnect(account_id: str, grant_id: str, *, now: datetime) -> None:
-    """End one connection with all its tokens; again is fine. Raises NotFound."""
+def list_disconnected(account_id: str, at: datetime) -> list[OAuthGrant]:
+    """The connections that the creator ended at exactly this moment, newest first."""
+    ended = (
+        OAuthGrant.account_id == account_id,
+        OAuthGrant.revoked_at == at,
+        OAuthGrant.revoked_reason == RevokedReason.DISCONNECTED,
+    )
+    query = select(OAuthGrant).where(*ended).order_by(OAuthGrant.created_at.desc(), OAuthGrant.id)
+    return list(db.session.scalars(query))
+
+
+def disconnect(account_id: str, grant_id: str, *, now: datetime) -> datetime:
+    """End one connection with all its tokens; again is fine. Raises NotFound.
+
+    Returns when it ended, which is not `now` if it had ended before.
+    """
     begin_write()
-    _get_grant(account_id, grant_id)
+    grant = _get_grant(account_id, grant_id)
     revoke_grant(grant_id, RevokedReason.DISCONNECTED, now=now)
     db.session.commit()
+    return grant.revoked_at or now
 
 
 def disconnect_all(account_id: str, *, now: datetime) -> None:

@@ -1,14 +1,15 @@
 """The page of connected agents."""
 
+from datetime import datetime
 from typing import Any
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, render_template, request, url_for
 from flask_babel import format_date
 
 from webapp.config import settings
-from webapp.database import utc_now
+from webapp.database import to_millis, utc_now
 from webapp.oauth import connections
-from webapp.pages.desk import creator_id, require_creator
+from webapp.pages.desk import creator_id, moment_in, require_creator
 from webapp.pages.fragments import go_to, wants_fragment
 
 PAGE = "/connections"
@@ -19,12 +20,17 @@ bp.before_request(require_creator)
 
 @bp.get(PAGE)
 def show_connections() -> str:
-    """Who may act for this creator, what was ended for safety, and how to connect another."""
+    """Who may act for this creator, what was ended for safety, and how to connect another.
+
+    `?ended=` is the moment at which the creator disconnected something, to say what it was.
+    """
+    ended = moment_in(request.args.get("ended", ""))
     found = connections.list_connections(creator_id(), now=utc_now())
     return render_template(
         "connections/list.html",
         connections=found.live,
         notices=found.notices,
+        ended=connections.list_disconnected(creator_id(), ended) if ended else [],
         api_url=settings().api_url,
         format_date=format_date,
     )
@@ -33,15 +39,15 @@ def show_connections() -> str:
 @bp.post("/connections/<grant_id>/disconnect")
 def disconnect(grant_id: str) -> Response:
     """Ends one connection at once."""
-    connections.disconnect(creator_id(), grant_id, now=utc_now())
-    return go_to(PAGE)
+    return _after(connections.disconnect(creator_id(), grant_id, now=utc_now()))
 
 
 @bp.post("/connections/disconnect-all")
 def disconnect_all() -> Response:
     """Ends every connection at once."""
-    connections.disconnect_all(creator_id(), now=utc_now())
-    return go_to(PAGE)
+    now = utc_now()
+    connections.disconnect_all(creator_id(), now=now)
+    return _after(now)
 
 
 @bp.post("/connections/<grant_id>/trust")
@@ -51,3 +57,7 @@ def let_publish(grant_id: str) -> Any:
     if wants_fragment():
         return render_template("connections/_connection.html", grant=grant, format_date=format_date)
     return go_to(PAGE)
+
+
+def _after(ended: datetime) -> Response:
+    return go_to(url_for("connections.show_connections", ended=to_millis(ended)))

@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 from typing import cast
 
 from flask import Flask, request
 from flask_login import current_user, login_required
 from sqlalchemy import select
 
-from webapp.database import db
+from webapp.database import db, from_millis
 from webapp.domain import publishing
 from webapp.oauth.models import OAuthClient, OAuthGrant
+
+MILLIS_DIGITS = 13
 
 
 def init_app(app: Flask) -> None:
@@ -61,3 +64,9 @@ def asked_revision(name: str) -> int:
 def revision_in(text: str) -> int:
     """A revision as typed or sent, 0 for anything else."""
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
+
+
+def moment_in(text: str) -> datetime | None:
+    """A moment in milliseconds as in our addresses and forms, None for anything else."""
+    known = 0 < len(text) <= MILLIS_DIGITS and text.isascii() and text.isdigit()
+    return from_millis(int(text)) if known else None

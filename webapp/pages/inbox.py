@@ -8,18 +8,23 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import Row
 
-from webapp.database import from_millis, to_millis, utc_now
+from webapp.database import to_millis, utc_now
 from webapp.domain import discarding, drafts, forms, publishing
 from webapp.domain.draft_input import DraftChanges
 from webapp.domain.terms import DraftStatus
 from webapp.pages import review
-from webapp.pages.desk import agent_names, creator_id, require_creator, waiting_count
+from webapp.pages.desk import (
+    agent_names,
+    creator_id,
+    moment_in,
+    require_creator,
+    waiting_count,
+)
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.waiting import waiting
 
 LIVE_SHOWN = 5
 CHOSEN_MAX = 500  # our choice: bounds one statement
-MILLIS_DIGITS = 13
 
 bp = Blueprint("inbox", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
@@ -115,9 +120,9 @@ def discard(draft_id: str) -> ResponseReturnValue:
 @bp.post("/take-back")
 def take_back() -> ResponseReturnValue:
     """Undo a discard."""
-    at = _moment(request.form.get("at", ""))
+    at = moment_in(request.form.get("at", ""))
     if at:
-        discarding.take_back(creator_id(), from_millis(at), now=utc_now())
+        discarding.take_back(creator_id(), at, now=utc_now())
     return go_to(url_for("inbox.show"))
 
 
@@ -129,15 +134,11 @@ def _put_away(draft_ids: list[str], at: int | None) -> Response:
 
 def _discarded() -> dict[str, int]:
     """What the address says was just discarded, as far as it can be taken back."""
-    at = _moment(request.args.get("discarded", ""))
-    now = utc_now()
-    count = discarding.count_discarded(creator_id(), from_millis(at), now=now) if at else 0
-    return {"at": at, "count": count}
-
-
-def _moment(text: str) -> int:
-    """Milliseconds as in our addresses, 0 for anything else."""
-    return int(text) if len(text) <= MILLIS_DIGITS and text.isascii() and text.isdigit() else 0
+    at = moment_in(request.args.get("discarded", ""))
+    if at is None:
+        return {"at": 0, "count": 0}
+    count = discarding.count_discarded(creator_id(), at, now=utc_now())
+    return {"at": to_millis(at), "count": count}
 
 
 def _entries(found: list[Row[Any]]) -> list[Entry]:
