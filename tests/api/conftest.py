@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from tests.described import assert_described
 from tests.factories import make_form
 from webapp.config import Settings
 from webapp.database import utc_now
@@ -19,7 +20,10 @@ ALL_SCOPES = tuple(Scope)
 
 
 class Agent:
-    """Calls the API as a connected agent; paths are relative to `/api`."""
+    """Calls the API as a connected agent; paths are relative to `/api`.
+
+    Every answer is compared with the OpenAPI document.
+    """
 
     def __init__(self, app: Flask, token: str) -> None:
         self.app = app
@@ -28,7 +32,9 @@ class Agent:
     def call(self, method: str, path: str, **request: Any) -> TestResponse:
         headers = {"Authorization": f"Bearer {self.token}"} | request.pop("headers", {})
         client = self.app.test_client()
-        return client.open(f"/api{path}", method=method, headers=headers, **request)
+        answer = client.open(f"/api{path}", method=method, headers=headers, **request)
+        assert_described(method, path.partition("?")[0], answer)
+        return answer
 
     def get(self, path: str, **request: Any) -> TestResponse:
         return self.call("GET", path, **request)
