@@ -22,6 +22,7 @@ from webapp.domain.drafts import (
 )
 from webapp.domain.forms import Form
 from webapp.domain.repeats import IdempotencyKey
+from webapp.domain.sign_ins import SignIn
 from webapp.domain.terms import DraftStatus, RevokedReason
 from webapp.domain.trash import give_up_forms, purge_deleted
 from webapp.oauth.connections import end_grants
@@ -110,5 +111,6 @@ def _left_by(account_id: str) -> list[tuple[InstrumentedAttribute[str], ColumnEl
         (OAuthToken.id, OAuthToken.grant_id.in_(grants)),
         (OAuthGrant.id, OAuthGrant.account_id == account_id),
         (Invite.token_hash, Invite.account_id == account_id),
+        (SignIn.id, SignIn.account_id == account_id),
         (Account.id, Account.id == account_id),
     ]

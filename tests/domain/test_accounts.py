@@ -14,6 +14,8 @@ from webapp.domain import accounts
 from webapp.domain.accounts import Account, Invite
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.domain.passwords import HASHER
+from webapp.domain.sign_ins import SignIn, begin_session, end_sessions, find_session_account
+from webapp.oauth.purging import purge_dead
 
 PASSWORD = "four plain words here"
 
@@ -22,6 +24,11 @@ in_app = pytest.mark.usefixtures("app_context")
 
 def make_ann(clock: Clock) -> Account:
     return accounts.create_account("Ann@Example.com", "Ann", PASSWORD, now=clock.now)
+
+
+def begin(account: Account, clock: Clock) -> str:
+    """A browser session of the account."""
+    return begin_session(account, replaced=None, now=clock.now)
 
 
 @in_app
@@ -212,24 +219,60 @@ def test_a_link_for_an_existing_address_sets_a_new_password(clock: Clock) -> Non
 
 @in_app
 def test_a_new_password_ends_browser_sessions(clock: Clock) -> None:
-    session_id = make_ann(clock).get_id()
+    session_id = begin(make_ann(clock), clock)
     token = accounts.make_invite(email="ann@example.com", now=clock.now)
 
     accounts.accept_invite(token, "", "", "another four words", now=clock.now)
 
-    assert accounts.find_session_account(session_id) is None
+    assert find_session_account(session_id, now=clock.now) is None
 
 
 @in_app
 def test_ending_all_sessions_ends_them(clock: Clock) -> None:
     account = make_ann(clock)
-    session_id = account.get_id()
-    found_before = accounts.find_session_account(session_id)
+    session_id = begin(account, clock)
+    found_before = find_session_account(session_id, now=clock.now)
 
-    accounts.end_sessions(account.id)
+    end_sessions(account.id)
 
     assert found_before is not None
-    assert accounts.find_session_account(session_id) is None
+    assert find_session_account(session_id, now=clock.now) is None
+
+
+@in_app
+def test_a_session_ends_30_days_after_signing_in(clock: Clock) -> None:
+    session_id = begin(make_ann(clock), clock)
+
+    almost = find_session_account(session_id, now=clock.forward(days=30, milliseconds=-1))
+
+    assert almost is not None
+    assert find_session_account(session_id, now=clock.forward(milliseconds=1)) is None
+
+
+@both_databases
+def test_who_signs_in_while_the_password_changes_is_signed_out(app: Flask, clock: Clock) -> None:
+    with app.app_context():
+        make_ann(clock)
+        read_before = accounts.find_sign_in("ann@example.com", PASSWORD)
+        assert read_before is not None
+        with app.app_context():
+            accounts.change_password(read_before.id, PASSWORD, "another four words")
+
+        session_id = begin(read_before, clock)
+
+        assert find_session_account(session_id, now=clock.now) is None
+
+
+@in_app
+def test_an_expired_session_is_purged_and_no_other(clock: Clock) -> None:
+    account = make_ann(clock)
+    begin(account, clock)
+    clock.forward(days=29)
+    kept = begin(account, clock)
+
+    list(purge_dead(clock.forward(days=1)))
+
+    assert list(db.session.scalars(select(SignIn.id))) == [kept]
 
 
 @in_app

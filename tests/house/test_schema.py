@@ -75,7 +75,8 @@ def test_processes_may_upgrade_at_once(empty_database_url: str, tmp_path: Path) 
 
 @both_empty_databases
 def test_an_upgrade_keeps_what_is_stored(empty_app: Flask) -> None:
-    schema.upgrade()
+    schema.prepare()
+    flask_migrate.upgrade(directory=str(schema.MIGRATIONS), revision="0001")
     with db.engine.begin() as connection:
         connection.execute(
             text(

@@ -10,11 +10,14 @@ from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from webapp.database import utc_now
 from webapp.domain.accounts import Account
+from webapp.domain.sign_ins import begin_session
 
 EMAIL = "ann@example.com"
 PASSWORD = "four plain words here"
-ORIGIN = "http://127.0.0.1:8000"
+HOST = "127.0.0.1"
+ORIGIN = f"http://{HOST}:8000"
 API = f"{ORIGIN}/api"
 MCP = f"{ORIGIN}/mcp/app"
 REDIRECT = "https://app.example/callback"
@@ -35,8 +38,10 @@ def sign_in(browser: FlaskClient, email: str = EMAIL, password: str = PASSWORD) 
 
 def enter(browser: FlaskClient, account: Account) -> None:
     """Sign in without the costly password; `sign_in` is for tests of signing in."""
+    with browser.application.app_context():
+        session_id = begin_session(account, replaced=None, now=utc_now())
     with browser.session_transaction() as session:
-        session["_user_id"] = account.get_id()
+        session["_user_id"] = session_id
         session["_fresh"] = True
 
 

@@ -5,7 +5,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from tests.oauth.flow import EMAIL, MCP, PASSWORD, Flow, csrf_token, leave, location, register
+from tests.oauth.flow import EMAIL, HOST, MCP, PASSWORD, Flow, csrf_token, leave, location, register
 from webapp.database import db, utc_now
 from webapp.domain import accounts
 from webapp.oauth.models import OAuthCode, OAuthGrant
@@ -192,8 +192,13 @@ def test_a_post_without_a_session_signs_in_first(app: Flask, flow: Flow) -> None
 
 
 def test_somebody_else_can_take_over_at_the_page(flow: Flow) -> None:
-    response = flow.decide(allow="switch")
+    copied = flow.browser.get_cookie("askback_session", HOST)
+    assert copied is not None
 
+    response = flow.decide(allow="switch")
+    flow.machine.set_cookie("askback_session", copied.value, domain=HOST)
+
+    assert flow.machine.get("/connections").status_code == 303
     assert response.location.startswith("/login?next=")
     assert flow.ask().location.startswith("/login?next=")
 

@@ -8,7 +8,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from webapp.database import utc_now
 from webapp.domain.accounts import Account
+from webapp.domain.sign_ins import begin_session
 
 ORIGIN = "http://127.0.0.1:8000"
 HTMX = {"HX-Request": "true"}
@@ -38,8 +40,10 @@ class Creator:
 
 def creator(app: Flask, account: Account) -> Creator:
     client = app.test_client()
+    with app.app_context():
+        session_id = begin_session(account, replaced=None, now=utc_now())
     with client.session_transaction(base_url=ORIGIN) as session:
-        session["_user_id"] = account.get_id()
+        session["_user_id"] = session_id
     return Creator(client, account)
 
 

@@ -6,10 +6,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 from werkzeug.test import TestResponse
 
-from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
+from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, sign_in
 from webapp.database import db, utc_now
 from webapp.domain import accounts
 from webapp.domain.accounts import Account
@@ -136,6 +136,78 @@ def test_signing_out_ends_the_session(creator: Account, client: FlaskClient) -> 
 
     assert response.location == "/login"
     assert not signed_in(client)
+
+
+@pytest.fixture
+def copy(app: Flask, creator: Account, client: FlaskClient) -> FlaskClient:
+    """Another browser with the cookie of `client`, which is signed in."""
+    sign_in(client)
+    held = client.get_cookie("askback_session", HOST)
+    assert held is not None
+    thief = app.test_client()
+    thief.set_cookie("askback_session", held.value, domain=HOST)
+    return thief
+
+
+@pytest.mark.parametrize("path", ["/logout", "/logout/everywhere"])
+def test_signing_out_ends_every_copy_of_the_cookie(
+    path: str, client: FlaskClient, copy: FlaskClient
+) -> None:
+    worked_before = signed_in(copy)
+
+    client.post(path, data={"csrf_token": csrf_token(client.get("/connections"))})
+
+    assert (worked_before, signed_in(copy)) == (True, False)
+
+
+def test_signing_in_again_ends_every_copy_of_the_cookie_before(
+    client: FlaskClient, copy: FlaskClient
+) -> None:
+    token = csrf_token(client.get("/connections"))
+
+    client.post("/login", data={"email": EMAIL, "password": PASSWORD, "csrf_token": token})
+
+    assert (signed_in(client), signed_in(copy)) == (True, False)
+
+
+def test_signing_out_leaves_other_browsers_alone(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    elsewhere = app.test_client()
+    sign_in(client)
+    sign_in(elsewhere)
+
+    client.post("/logout", data={"csrf_token": csrf_token(client.get("/connections"))})
+
+    assert signed_in(elsewhere)
+
+
+def test_a_cookie_of_a_version_before_asks_to_sign_in(
+    creator: Account, client: FlaskClient
+) -> None:
+    with client.session_transaction() as session:
+        session["_user_id"] = f"{creator.id}|0"
+
+    assert client.get("/connections").location.startswith("/login?next=")
+
+
+def test_looking_at_pages_neither_writes_nor_sets_the_cookie_again(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    sign_in(client)
+    client.get("/connections")
+    asked: list[str] = []
+    with app.app_context():
+        engine = db.engine
+    event.listen(
+        engine, "before_cursor_execute", note := lambda *given: asked.append(given[2].split()[0])
+    )
+
+    page = client.get("/connections")
+
+    event.remove(engine, "before_cursor_execute", note)
+    assert set(asked) == {"SELECT"}
+    assert "Set-Cookie" not in page.headers
 
 
 def test_signing_out_everywhere_ends_every_session(app: Flask, creator: Account) -> None:

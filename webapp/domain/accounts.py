@@ -47,9 +47,11 @@ class Account(Base):
     language: Mapped[str] = mapped_column(String(16), default="en")
     deleted_at: Mapped[datetime | None]
 
+    session_id = ""  # of the browser that this row was loaded for
+
     def get_id(self) -> str:
-        """What a browser session keeps: the account and the epoch it was signed in under."""
-        return f"{self.id}|{self.session_epoch}"
+        """What a browser keeps in its cookie."""
+        return self.session_id
 
 
 class Invite(Base):
@@ -144,28 +146,6 @@ def find_sign_in(email: str, password: str) -> Account | None:
     if needs_rehash(account.password_hash):
         _rehash(account, password)
     return account
-
-
-def find_session_account(session_id: str) -> Account | None:
-    """The account of a browser session made from `Account.get_id`, detached; None once ended."""
-    account_id, _, epoch = session_id.partition("|")
-    account = db.session.get(Account, account_id)
-    if account is None or str(account.session_epoch) != epoch:
-        return None
-    # a write transaction starts with a rollback, which would expire an attached row
-    db.session.expunge(account)
-    return account
-
-
-def end_sessions(account_id: str) -> None:
-    """Sign out everywhere: every browser session of the account ends; commits."""
-    begin_write()
-    db.session.execute(
-        update(Account)
-        .where(Account.id == account_id)
-        .values(session_epoch=Account.session_epoch + 1)
-    )
-    db.session.commit()
 
 
 def change_details(account_id: str, name: str, language: str) -> None:

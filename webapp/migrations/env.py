@@ -24,6 +24,7 @@ def run() -> None:
             connection=connection,
             target_metadata=db.metadata,
             render_item=render_item,
+            transactional_ddl=True,  # as SQLite can, too: all migrations or none
             **current_app.extensions["migrate"].configure_args,
         )
         with context.begin_transaction():

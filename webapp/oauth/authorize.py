@@ -14,6 +14,7 @@ from webapp import security
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import Account
+from webapp.domain.sign_ins import end_session
 from webapp.domain.terms import Scope
 from webapp.extensions import limiter, login
 from webapp.oauth.client_documents import Failures, load_document_client, names_document
@@ -76,6 +77,7 @@ def decide() -> Any:
     if not current_user.is_authenticated:
         return _ask_to_sign_in()
     if request.form.get("allow") == "switch":
+        end_session(current_user.get_id())
         logout_user()
         return login.unauthorized()
     grant = _asked_grant()

@@ -1,4 +1,6 @@
-"""What the authorization server forgets: dead codes and tokens, ended grants, unused clients."""
+"""What signing in leaves behind: expired sessions and invites, dead codes and tokens, ended grants,
+unused clients.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -9,6 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import begin_write, db
 from webapp.domain.accounts import Invite
+from webapp.domain.sign_ins import SignIn
 from webapp.domain.terms import ClientKind
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 
@@ -41,6 +44,7 @@ def _dead(now: datetime) -> list[Dead]:
     over = or_(OAuthGrant.revoked_at < ended, OAuthGrant.expires_at < ended)
     unused = ~exists().where(OAuthGrant.client_pk == OAuthClient.id)
     return [
+        (SignIn.id, SignIn.expires_at <= now),
         (Invite.token_hash, Invite.expires_at < spent),
         (OAuthCode.code_hash, OAuthCode.expires_at < spent),
         (OAuthToken.id, OAuthToken.expires_at < spent),

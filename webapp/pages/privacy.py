@@ -4,9 +4,9 @@ from flask import Blueprint, current_app
 
 from webapp.config import settings
 from webapp.domain.limits import DISCARDED_KEPT_SECONDS, HANDOVER_SECONDS, TRASH_KEPT_SECONDS
+from webapp.domain.sign_ins import SESSION_LIFETIME
 from webapp.oauth.purging import GRANT_KEPT
 from webapp.pages.posted import COOKIE_DAYS
-from webapp.pages.sign_in import SESSION_LIFETIME
 
 DAY = 86_400
 

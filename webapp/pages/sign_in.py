@@ -2,7 +2,6 @@
 
 import hashlib
 import time
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -12,16 +11,16 @@ from flask_login import current_user, login_required, login_user, logout_user
 
 from webapp.config import Settings, settings
 from webapp.database import utc_now
-from webapp.domain import accounts
+from webapp.domain import accounts, sign_ins
 from webapp.domain.accounts import Account
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.limits import EMAIL_MAX_CHARS
+from webapp.domain.sign_ins import SESSION_LIFETIME
 from webapp.extensions import client_network, limiter, login
 from webapp.pages.errors import Problem, problem, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.pages.returning import HOME, door, next_page
 
-SESSION_LIFETIME = timedelta(days=30)  # our choice
 RECENT_SECONDS = 600  # our choice: what cannot be undone asks for the password again after that
 SIGNED_IN_AT = "signed_in_at"
 
@@ -41,6 +40,8 @@ def init_app(app: Flask, config: Settings) -> None:
         SESSION_COOKIE_PATH="/",
         SESSION_PROTECTION="basic",
         PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
+        # it ends with its row; an answer that comes late brings no older cookie back
+        SESSION_REFRESH_EACH_REQUEST=False,
         # a form left open overnight still works; the token is bound to the session
         WTF_CSRF_TIME_LIMIT=None,
     )
@@ -50,7 +51,7 @@ def init_app(app: Flask, config: Settings) -> None:
 @login.user_loader  # type: ignore[untyped-decorator]
 def find_session_account(session_id: str) -> Account | None:
     """The account behind a session cookie; None ends the session."""
-    return accounts.find_session_account(session_id)
+    return sign_ins.find_session_account(session_id, now=utc_now())
 
 
 @login.unauthorized_handler  # type: ignore[untyped-decorator]
@@ -92,7 +93,8 @@ def sign_in() -> Any:
 
 @bp.post("/logout")
 def sign_out() -> Response:
-    """Ends this browser's session."""
+    """Ends this browser's session, and with it every copy of its cookie."""
+    sign_ins.end_session(current_user.get_id())
     logout_user()
     session.clear()
     return go_to("/login")
@@ -102,7 +104,7 @@ def sign_out() -> Response:
 @login_required  # type: ignore[untyped-decorator]
 def sign_out_everywhere() -> Response:
     """Ends every browser session of the account."""
-    accounts.end_sessions(current_user.id)
+    sign_ins.end_sessions(current_user.id)
     return sign_out()
 
 
@@ -139,6 +141,8 @@ def accept_invite(token: str) -> Any:
 
 def start_session(account: Account) -> None:
     """A new session: nothing that was in the old one survives (session fixation)."""
+    replaced = current_user.get_id()
+    account.session_id = sign_ins.begin_session(account, replaced=replaced, now=utc_now())
     session.clear()
     session.permanent = True
     session[SIGNED_IN_AT] = int(time.time())
