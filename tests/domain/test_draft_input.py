@@ -100,7 +100,25 @@ def test_a_wrong_value_is_named_by_its_path(raw: dict[str, Any], field: str) -> 
 
 @pytest.mark.parametrize("raw", [[], None, "text", 7])
 def test_a_body_that_is_no_object_is_refused(raw: object) -> None:
-    assert refusal(raw).message.startswith("body: ")
+    assert refusal(raw).message == "body: is not an object"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"title": 1}, "title: is not a string"),
+        ({"questions": "q"}, "questions: is not an array"),
+        ({"questions": []}, "questions: has fewer items than 1"),
+        ({"questions": ["q"] * 21}, "questions: has more items than 20"),
+        ({"questions": ["q", 7]}, "questions[1]: is neither a string nor an object"),
+        ({"questions": [{"id": "a"}]}, "questions[0].text: is missing"),
+        ({"questions": [{"text": 1}]}, "questions[0].text: is not a string"),
+        ({"title": "x" * 121}, "title: string should have at most 120 characters"),
+        ({"maxTotalQuestions": 51}, "maxTotalQuestions: input should be less than or equal to 50"),
+    ],
+)
+def test_a_refusal_is_in_the_words_of_json(raw: dict[str, Any], message: str) -> None:
+    assert refusal(raw).message == message
 
 
 @pytest.mark.parametrize(

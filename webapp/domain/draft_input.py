@@ -187,6 +187,14 @@ def _question_row(question: str | Question) -> QuestionRow:
     return row
 
 
+_REASONS = {
+    "extra_forbidden": "is not a field of this object",
+    "missing": "is missing",
+    "list_type": "is not an array",
+    "string_type": "is not a string",
+    "too_short": "has fewer items than {min_length}",
+    "too_long": "has more items than {max_length}",
+}
 _CODES = {
     "extra_forbidden": "unknown_field",
     "invalid_text": "invalid_text",
@@ -207,8 +215,11 @@ def _refusal(error: ErrorDetails) -> InvalidInput:
 
 
 def _reason(error: ErrorDetails) -> str:
-    if error["type"] == "extra_forbidden":
-        return "is not a field of this object"
+    """Without the words of Python; those of pydantic are kept where they have none."""
+    if error["type"] == "model_type":
+        return "is neither a string nor an object" if error["loc"] else "is not an object"
+    if error["type"] in _REASONS:
+        return _REASONS[error["type"]].format_map(error.get("ctx", {}))
     return error["msg"][:1].lower() + error["msg"][1:]
 
 
