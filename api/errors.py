@@ -13,10 +13,12 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from api.answers import review_link, review_url
 from api.blueprint import bp
+from webapp.config import settings
 from webapp.contract import Error
 from webapp.database import db
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
+from webapp.hosts import UnknownHost
 from webapp.oauth.guard import Unauthenticated
 
 log = logging.getLogger(__name__)
@@ -60,6 +62,13 @@ def http_problem(error: HTTPException) -> Response:
         return _rate_limited(error)
     if isinstance(error, MethodNotAllowed):
         return _method_not_allowed(error)
+    if isinstance(error, UnknownHost):
+        return error_answer(
+            HTTPStatus.BAD_REQUEST,
+            "validation_failed",
+            f"Host: {error.description}",
+            f"Call it at {settings().public_url}; if a proxy stands in front, let it pass on Host.",
+        )
     if error.code == HTTPStatus.NOT_FOUND:
         return error_answer(
             HTTPStatus.NOT_FOUND,

@@ -14,6 +14,12 @@ FOR_PROBES = {"/healthz", "/readyz"}  # a supervisor asks by whatever address it
 NOT_PAGES = ("/api", "/mcp", "/.well-known", "/static")
 
 
+class UnknownHost(BadRequest):
+    """The request names a host that is not one of ours."""
+
+    description = "This server is not reached under the host name of the request."
+
+
 def init_app(app: Flask, config: Settings) -> None:
     """Refuse requests under foreign names; on loopback, lead page GETs to the public address.
 
@@ -29,7 +35,7 @@ def init_app(app: Flask, config: Settings) -> None:
             return None
         name = _host_name(request.host)
         if name not in known and not (on_loopback and is_loopback(name)):
-            raise BadRequest("This host name is unknown here.")
+            raise UnknownHost()
         if on_loopback and _is_page():
             return redirect(config.public_url + current_address())
         return None

@@ -58,6 +58,22 @@ def test_another_method_is_answered_with_those_allowed(
     assert response.headers["Allow"] == allowed
 
 
+@pytest.mark.parametrize("path", ["/drafts", "/drafts/x/publish", "/forms/x/responses"])
+def test_what_is_allowed_can_be_asked_without_a_token(path: str, client: FlaskClient) -> None:
+    response = client.options(f"/api{path}")
+
+    assert (response.status_code, response.data) == (200, b"")
+    assert "OPTIONS" in response.headers["Allow"]
+
+
+def test_an_unknown_host_name_is_told_with_the_right_address(agent: Agent) -> None:
+    response = agent.app.test_client().get("/api/forms", headers={"Host": "10.0.0.7:8000"})
+
+    assert refusal(response) == (400, "validation_failed")
+    assert response.json["message"].startswith("Host: ")
+    assert "http://127.0.0.1:8000" in response.json["resolution"]
+
+
 def test_no_csrf_token_is_asked_for(agent: Agent) -> None:
     response = agent.post("/drafts", json={}, headers={"Origin": "https://elsewhere.example"})
 
