@@ -160,6 +160,15 @@ def test_what_is_no_token_of_ours_is_refused(header: str, client: FlaskClient) -
     assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
 
 
+@pytest.mark.parametrize("word", ["", "Token ", "Basic "])
+def test_a_token_without_the_word_bearer_is_told(word: str, agent: Agent) -> None:
+    response = agent.get("/forms", headers={"Authorization": word + agent.token})
+
+    assert refusal(response) == (401, "authentication_required")
+    assert "Bearer" in response.json["message"]
+    assert "Authorization: Bearer" in response.json["resolution"]
+
+
 def test_a_token_for_mcp_does_not_open_the_api(
     app: Flask, settings: Settings, account: Account
 ) -> None:

@@ -118,7 +118,9 @@ def _bearer_token(resource: str, asked: Iterable[Scope]) -> str:
             challenge(resource, asked),
         )
     if scheme.lower() != "bearer":
-        raise _invalid_token("The Authorization header is not a bearer token.", resource, asked)
+        raise _invalid_token(
+            "The Authorization header does not begin with the word Bearer.", resource, asked
+        )
     return token.strip()
 
 
@@ -139,7 +141,8 @@ def _invalid_token(
 ) -> Unauthenticated:
     return Unauthenticated(
         message,
-        "Refresh the access token or connect again, and send it in the Authorization header.",
+        "Refresh the access token or connect again, and send the header "
+        "Authorization: Bearer with it.",
         challenge(resource, asked, error, message),
     )
 
