@@ -16,7 +16,7 @@ from webapp.database import release, utc_now
 from webapp.domain import drafts, publishing
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
-from webapp.domain.errors import InvalidInput
+from webapp.domain.errors import InvalidInput, StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.repeats import Repeatable
@@ -25,7 +25,7 @@ from webapp.oauth.guard import current_caller, require_scope
 from webapp.serializers import form_draft, published_form
 from webapp.waiting import client_gone, waiting
 
-STRONG_REVISION = re.compile(r'(?:^|[,\s])"([0-9]{1,9})"')  # RFC 9110 section 8.8.3
+STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3
 
 
 @bp.post("/drafts")
@@ -164,13 +164,19 @@ def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
 
 
 def _expected_revision(account_id: str, draft_id: str) -> int | None:
-    """The revision that If-Match names, None without one; 0 when it names no revision of ours."""
+    """The revision that If-Match names, None without one. raises StateConflict"""
     header = request.headers.get("If-Match")
     if header is None or header.strip() == "*":
         return None
     named = {int(digits) for digits in STRONG_REVISION.findall(header)}
     current = drafts.get_draft(account_id, draft_id).revision
-    return current if current in named else min(named, default=0)
+    if not named:
+        raise StateConflict(
+            "revision_conflict",
+            f'If-Match: names no revision of this draft; it is at "{current}".',
+            "Send the ETag of the draft as it came, in its quotes and without W/.",
+        )
+    return current if current in named else min(named)
 
 
 def _require_revision(account_id: str, draft_id: str) -> None:

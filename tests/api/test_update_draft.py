@@ -99,6 +99,15 @@ def test_a_change_meant_for_another_revision_is_refused(
     assert agent.get(f"/drafts/{draft_id}").json["title"] == "Rota"
 
 
+@pytest.mark.parametrize("named", ['W/"1"', "1", "'1'", "", '"01"'])
+def test_a_tag_in_a_wrong_spelling_is_told(named: str, agent: Agent, draft_id: str) -> None:
+    response = agent.patch(f"/drafts/{draft_id}", json={}, headers={"If-Match": named})
+
+    assert refusal(response) == (409, "revision_conflict")
+    assert 'it is at "1"' in response.json["message"]
+    assert "quotes" in response.json["resolution"]
+
+
 def test_a_conflict_says_where_the_creator_reviews_the_draft(agent: Agent, draft_id: str) -> None:
     headers = {"If-Match": '"2"'}
 
