@@ -46,6 +46,8 @@ def read_body() -> bytes:
 
 
 def _require_json() -> None:
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise _unreadable("it is compressed")
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     if request.mimetype == "application/json" and charset in UTF_8:
         return

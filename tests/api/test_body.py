@@ -123,6 +123,15 @@ def test_another_content_type_is_refused(content_type: str | None, agent: Agent)
     assert send(agent, b"{}", content_type) == (400, "invalid_json")
 
 
+def test_a_compressed_body_is_refused_as_such(agent: Agent) -> None:
+    headers = {"Content-Encoding": "gzip"}
+
+    response = agent.post("/drafts", data=b"\x1f\x8b", content_type=JSON, headers=headers)
+
+    assert refusal(response) == (400, "invalid_json")
+    assert "compressed" in response.json["message"]
+
+
 @pytest.mark.parametrize(("size", "status"), [(-1, 201), (0, 201), (1, 400)])
 def test_a_body_has_a_largest_size(size: int, status: int, agent: Agent) -> None:
     raw = b"{}".ljust(API_BODY_MAX_BYTES + size)
