@@ -1,14 +1,17 @@
 """getServiceResponses"""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from tests.api.conftest import Agent, refusal
 from tests.factories import make_answer, make_form, make_response
-from webapp.database import utc_now
+from webapp.database import db, utc_now
 from webapp.domain import responding
 from webapp.domain.accounts import Account
+from webapp.domain.responses import Answer, ResponseSession
 
 
 @pytest.fixture
@@ -143,6 +146,68 @@ def test_the_longest_answer_is_returned_whole(agent: Agent, form: Any) -> None:
     assert (answer["answerText"] == text, answer["answerTruncated"]) == (True, False)
 
 
+def test_a_longer_answer_is_cut_and_says_so(agent: Agent, answered: Any) -> None:
+    with agent.app.app_context():
+        db.session.execute(update(Answer).values(answer_text="é" * 20_001))
+        db.session.commit()
+
+    answer = read(agent, answered)["responses"][0]["answers"][0]
+
+    assert (answer["answerText"], answer["answerTruncated"]) == ("é" * 20_000, True)
+
+
+def test_a_page_of_long_answers_is_cut_before_half_a_mebibyte(agent: Agent, form: Any) -> None:
+    with agent.app.app_context():
+        for number in range(7):
+            make_answer(form, f"key {number}", text="\N{GRINNING FACE}" * 20_000)
+
+    first = read(agent, form)
+    second = read(agent, form, first["nextSince"])
+
+    assert (first["truncated"], first["returnedAnswerCount"]) == (True, 6)
+    assert (second["truncated"], second["returnedAnswerCount"]) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("hours", "status"), [(23.9, "in_progress"), (24.1, "abandoned"), (9000, "abandoned")]
+)
+def test_a_session_left_alone_for_a_day_is_abandoned(
+    hours: float, status: str, agent: Agent, form: Any
+) -> None:
+    with agent.app.app_context():
+        make_answer(form, "key")
+        last_seen(hours)
+
+    session = read(agent, form)["responses"][0]
+
+    assert (session["status"], len(session["answers"])) == (status, 1)
+
+
+def test_a_completed_session_stays_completed(agent: Agent, answered: Any) -> None:
+    with agent.app.app_context():
+        last_seen(hours=9000)
+
+    assert read(agent, answered)["responses"][0]["status"] == "completed"
+
+
+def test_who_comes_back_after_a_day_goes_on(agent: Agent, form: Any) -> None:
+    with agent.app.app_context():
+        make_answer(form, "key")
+        last_seen(hours=25)
+        make_answer(form, "key", position=1)
+
+    session = read(agent, form)["responses"][0]
+
+    assert (session["status"], len(session["answers"])) == ("in_progress", 2)
+
+
+def last_seen(hours: float) -> None:
+    """Every session was active that long ago."""
+    then = utc_now() - timedelta(hours=hours)
+    db.session.execute(update(ResponseSession).values(last_active_at=then))
+    db.session.commit()
+
+
 def test_answers_come_back_as_they_were_sent(agent: Agent, form: Any) -> None:
     text = "  <b>é\u0301\r\n\u202e'; DROP TABLE answers; --  "
     with agent.app.app_context():
@@ -221,6 +286,23 @@ def test_what_is_no_moment_is_refused(since: str, agent: Agent, form: Any) -> No
     response = agent.get(f"/forms/{form.id}/responses", query_string={"since": since})
 
     assert refusal(response) == (400, "invalid_since")
+
+
+def test_the_first_of_two_cursors_counts(agent: Agent, answered: Any) -> None:
+    query = "since=2999-01-01T00:00:00Z&since=1970-01-01T00:00:00Z"
+
+    response = agent.get(f"/forms/{answered.id}/responses?{query}")
+
+    assert response.json["returnedAnswerCount"] == 0
+
+
+def test_head_answers_like_get_without_a_body(agent: Agent, answered: Any) -> None:
+    path = f"/forms/{answered.id}/responses"
+
+    head = agent.call("HEAD", path)
+
+    assert (head.status_code, head.data) == (200, b"")
+    assert head.headers["Content-Length"] == agent.get(path).headers["Content-Length"]
 
 
 def test_other_parameters_are_ignored(agent: Agent, answered: Any) -> None:
