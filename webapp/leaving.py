@@ -25,7 +25,7 @@ from webapp.domain.repeats import IdempotencyKey
 from webapp.domain.sign_ins import SignIn
 from webapp.domain.terms import DraftStatus, RevokedReason
 from webapp.domain.trash import give_up_forms, purge_deleted
-from webapp.oauth.connections import end_grants
+from webapp.oauth.connections import end_grants, has_token
 from webapp.oauth.models import OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.purging import delete_some
 
@@ -53,7 +53,7 @@ def list_belongings(account_id: str, *, now: datetime) -> Belongings:
     agents = select(func.count()).where(
         OAuthGrant.account_id == account_id,
         OAuthGrant.revoked_at.is_(None),
-        OAuthGrant.expires_at > now,
+        has_token(now),
     )
     return Belongings(
         forms, responses, db.session.scalar(drafts) or 0, db.session.scalar(agents) or 0

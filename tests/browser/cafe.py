@@ -32,9 +32,9 @@ from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.passwords import password_hash
 from webapp.domain.suspicion import Signs
-from webapp.domain.terms import ClientKind, RevokedReason, Scope
+from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant
-from webapp.oauth.tokens import revoke_grant
+from webapp.oauth.tokens import add_token, revoke_grant
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,8 @@ def connect(account_id: str, client_id: str, name: str, scopes: list[Scope], now
     db.session.add(client)
     db.session.flush()
     db.session.add(grant)
+    db.session.flush()
+    add_token(grant, TokenKind.REFRESH, grant.scope, now=utc_now())
     db.session.commit()
     return grant.id
 

@@ -9,11 +9,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from tests.factories import make_account
-from tests.oauth.flow import API, bearer, csrf_token, enter
+from tests.oauth.flow import API, Flow, bearer, csrf_token, enter, register
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.terms import RevokedReason, Scope
-from webapp.oauth.models import OAuthGrant
+from webapp.extensions import limiter
+from webapp.oauth.models import OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 
 
@@ -60,6 +61,54 @@ def test_it_shows_what_an_agent_may_do(browser: FlaskClient, token: str) -> None
     assert "Sees your forms, writes drafts, publishes what you confirmed." in page
     assert "Not used yet" in page
     assert re.search(r"Ends <time [^>]*>[^<]*\d:\d\d UTC</time>\.", page)  # without a refresh token
+
+
+@pytest.fixture
+def flow(app: Flask, browser: FlaskClient) -> Flow:
+    """An app that asks this creator."""
+    limiter.reset()
+    return Flow(browser, app.test_client(), register(browser, token_endpoint_auth_method="none"))
+
+
+def test_an_app_is_connected_from_its_first_token_on(flow: Flow) -> None:
+    code = flow.code()
+    before = flow.browser.get("/connections").text
+
+    flow.redeem(code)
+
+    assert "No agent is connected." in before
+    assert "Example agent" not in before
+    assert "Example agent" in flow.browser.get("/connections").text
+
+
+def test_an_app_that_never_took_its_token_is_neither_counted_nor_named(flow: Flow) -> None:
+    flow.code()
+    page = flow.browser.get("/account/delete")
+
+    ended = flow.browser.post("/connections/disconnect-all", data={"csrf_token": csrf_token(page)})
+
+    assert "The connection of" not in page.text
+    assert said(flow.browser, ended.location) == []
+
+
+def test_disconnecting_all_ends_a_consent_that_was_not_used_yet(flow: Flow) -> None:
+    code = flow.code()
+    csrf = csrf_token(flow.browser.get("/account"))
+
+    flow.browser.post("/connections/disconnect-all", data={"csrf_token": csrf})
+
+    assert flow.redeem(code).status_code == 400
+
+
+def test_an_agent_whose_keys_have_all_expired_is_no_longer_connected(
+    app: Flask, flow: Flow
+) -> None:
+    flow.connect()
+    with app.app_context():
+        db.session.execute(update(OAuthToken).values(expires_at=utc_now()))
+        db.session.commit()
+
+    assert "No agent is connected." in flow.browser.get("/connections").text
 
 
 def test_it_shows_when_an_agent_was_here(app: Flask, browser: FlaskClient, token: str) -> None:

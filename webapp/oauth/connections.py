@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, exists, select, update
 
 from webapp.database import begin_write, db
 from webapp.domain.errors import NotFound
 from webapp.domain.terms import RevokedReason, Scope
-from webapp.oauth.models import OAuthGrant
+from webapp.oauth.models import OAuthGrant, OAuthToken
 from webapp.oauth.tokens import revoke_grant
 
 NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
@@ -24,10 +24,13 @@ class Connections:
 
 
 def list_connections(account_id: str, *, now: datetime) -> Connections:
-    """Newest first; ended ones only as security notices of the last 30 days."""
+    """Newest first; ended ones only as security notices of the last 30 days.
+
+    A consent whose code was never redeemed is no connection.
+    """
     newest_first = OAuthGrant.created_at.desc()
     mine = select(OAuthGrant).where(OAuthGrant.account_id == account_id).order_by(newest_first)
-    live = mine.where(OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
+    live = mine.where(OAuthGrant.revoked_at.is_(None), has_token(now))
     notices = mine.where(
         OAuthGrant.revoked_reason.in_(SUSPICIOUS),
         OAuthGrant.revoked_at > now - timedelta(days=NOTICE_DAYS),
@@ -41,9 +44,19 @@ def list_disconnected(account_id: str, at: datetime) -> list[OAuthGrant]:
         OAuthGrant.account_id == account_id,
         OAuthGrant.revoked_at == at,
         OAuthGrant.revoked_reason == RevokedReason.DISCONNECTED,
+        has_token(at),
     )
     query = select(OAuthGrant).where(*ended).order_by(OAuthGrant.created_at.desc(), OAuthGrant.id)
     return list(db.session.scalars(query))
+
+
+def has_token(at: datetime) -> ColumnElement[bool]:
+    """Whether a grant, unless it is revoked, lets its client in or renew a token at this moment."""
+    return exists().where(
+        OAuthToken.grant_id == OAuthGrant.id,
+        OAuthToken.revoked_at.is_(None),
+        OAuthToken.expires_at > at,
+    )
 
 
 def disconnect(account_id: str, grant_id: str, *, now: datetime) -> datetime:
