@@ -81,6 +81,23 @@ def test_the_fifth_failure_is_the_last_for_a_while(creator: Account, client: Fla
     assert "Wait 1 minute, then try again." in response.text
 
 
+def test_failures_are_counted_for_the_account_however_its_address_is_written(
+    app: Flask, client: FlaskClient
+) -> None:
+    address = "jos\u00e9@example.com"
+    with app.app_context():
+        accounts.create_account(address, "Jo", PASSWORD, now=utc_now())
+    spellings = [
+        address,
+        "jose\u0301@example.com",
+        "JOS\u00c9@example.com",
+        " JOSE\u0301@example.com",
+    ]
+    failures = [sign_in(client, each, "wrong").status_code for each in [*spellings, address]]
+
+    assert (failures, sign_in(client, spellings[1]).status_code) == ([422] * 5, 429)
+
+
 def test_failures_of_one_account_leave_others_alone(creator: Account, client: FlaskClient) -> None:
     for _ in range(5):
         sign_in(client, "eve@example.com", "wrong")

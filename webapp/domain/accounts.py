@@ -139,7 +139,7 @@ def accept_invite(token: str, email: str, name: str, password: str, *, now: date
 
 def find_sign_in(email: str, password: str) -> Account | None:
     """The account with this address and password. Takes as long when there is no such account."""
-    account = _find_by_email(_normal(email))
+    account = _find_by_email(normal_email(email))
     known_hash = account.password_hash if account else None
     if not password_matches(known_hash, password) or account is None:
         return None
@@ -196,7 +196,7 @@ def check_own_password(account: Account, password: str) -> None:
 
 def clean_email(email: str) -> str:
     """The address in lower case and NFC. Raises InvalidInput when it cannot be one."""
-    address = _normal(email)
+    address = normal_email(email)
     if len(address) > EMAIL_MAX_CHARS or not EMAIL.fullmatch(address):
         raise InvalidInput(
             "validation_failed",
@@ -205,6 +205,11 @@ def clean_email(email: str) -> str:
             field="email",
         )
     return address
+
+
+def normal_email(email: str) -> str:
+    """The spelling under which an address is stored, looked up and counted."""
+    return unicodedata.normalize("NFC", email).strip().lower()
 
 
 def clean_name(name: str, email: str) -> str:
@@ -261,10 +266,6 @@ def _rehash(account: Account, password: str) -> None:
         .values(password_hash=known_hash)
     )
     db.session.commit()
-
-
-def _normal(email: str) -> str:
-    return unicodedata.normalize("NFC", email).strip().lower()
 
 
 def _hash(token: str) -> str:

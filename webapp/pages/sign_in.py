@@ -156,7 +156,7 @@ def signed_in_recently() -> bool:
 
 def _account_key() -> str:
     """The address that is tried, not readable in the storage of the limits."""
-    email = request.form.get("email", "").strip().lower()
+    email = accounts.normal_email(request.form.get("email", ""))
     return hashlib.sha256(email.encode()).hexdigest()
 
 
