@@ -150,6 +150,12 @@ def test_an_unknown_token_is_refused(token: str, flow: Flow) -> None:
     assert flow.refresh(token).json["error"] in {"invalid_grant", "invalid_request"}
 
 
+def test_what_to_do_without_a_living_token_is_told(flow: Flow) -> None:
+    response = flow.refresh("askrt_" + "x" * 43)
+
+    assert "ask for consent again" in response.json["error_description"]
+
+
 def test_an_access_token_is_no_refresh_token(flow: Flow) -> None:
     assert flow.refresh(flow.connect()["access_token"]).json["error"] == "invalid_grant"
 

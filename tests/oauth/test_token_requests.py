@@ -5,14 +5,15 @@ from datetime import timedelta
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from tests.oauth.flow import API, MCP, REDIRECT, Flow, bearer, register
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
+from webapp.domain.terms import TokenKind
 from webapp.extensions import limiter
 from webapp.oauth.connections import list_connections
-from webapp.oauth.models import OAuthClient, OAuthCode
+from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 
 
 def assert_refused(response: object, error: str, status: int = 400) -> None:
@@ -105,6 +106,23 @@ def test_a_code_dies_after_a_minute(app: Flask, flow: Flow) -> None:
     assert_refused(flow.redeem(code), "invalid_grant")
 
 
+def test_everything_lives_as_long_as_it_should(app: Flask, flow: Flow) -> None:
+    flow.connect()
+
+    with app.app_context():
+        code = db.session.scalars(select(OAuthCode)).one()
+        grant = db.session.scalars(select(OAuthGrant)).one()
+        tokens = {token.kind: token for token in db.session.scalars(select(OAuthToken))}
+        days = grant.expires_at - grant.created_at
+        seconds = {kind: token.expires_at - token.issued_at for kind, token in tokens.items()}
+        code_seconds = code.expires_at - grant.created_at
+    assert (code_seconds, days) == (timedelta(seconds=60), timedelta(days=180))
+    assert seconds == {
+        TokenKind.ACCESS: timedelta(hours=1),
+        TokenKind.REFRESH: timedelta(days=30),
+    }
+
+
 @pytest.mark.parametrize(
     ("changed", "error"),
     [
@@ -192,6 +210,16 @@ def test_bad_basic_authorization_is_a_401(credentials: bytes, confidential: Flow
     )
 
     assert_refused(response, "invalid_client", 401)
+
+
+@pytest.mark.parametrize("endpoint", ["token", "revoke"])
+def test_a_client_has_to_say_who_it_is(endpoint: str, flow: Flow) -> None:
+    form = {"grant_type": "authorization_code", "code": "x", "token": "x"}
+
+    response = flow.machine.post(f"/oauth/{endpoint}", data=form)
+
+    assert_refused(response, "invalid_client", 401)
+    assert "client_id" in response.json["error_description"]
 
 
 def test_a_public_client_has_no_secret_to_show(flow: Flow) -> None:

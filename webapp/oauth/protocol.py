@@ -217,6 +217,10 @@ def _check_token_request() -> None:
         if not all(_printable(value) for value in values):
             raise InvalidRequestError("Parameters are printable ASCII text.")
     _check_basic_authorization()
+    if not request.form.get("client_id") and "Authorization" not in request.headers:
+        raise InvalidClientError(
+            status_code=401, description="Send client_id, or the client's Basic authorization."
+        )
 
 
 def _check_basic_authorization() -> None:

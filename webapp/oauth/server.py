@@ -30,7 +30,10 @@ from webapp.oauth.tokens import revoke_grant
 MISSING_WORDS = {
     "unsupported_grant_type": {
         "error_description": "grant_type is authorization_code or refresh_token."
-    }
+    },
+    "invalid_grant": {
+        "error_description": "This token is unknown, expired or revoked; ask for consent again."
+    },
 }
 
 
