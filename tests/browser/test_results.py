@@ -46,6 +46,18 @@ def test_more_answers_come_into_the_page_and_take_the_focus(page: Page, form: An
     assert page.url.endswith(f"/forms/{form.id}")
 
 
+@pytest.mark.parametrize(("width", "edge"), [(1280, "left"), (390, "top")])
+def test_the_three_figures_stand_in_one_line(place: Place, width: int, edge: str) -> None:
+    with window(place.browser, place.address, storage_state=place.signed_in, width=width) as page:
+        page.goto(place.cafe.results)
+        edges = page.locator(".figures > div").evaluate_all(
+            "(parts, edge) => parts.map((part) => part.getBoundingClientRect()[edge])", edge
+        )
+
+    assert len(edges) == 3
+    assert len(set(edges)) == 1
+
+
 def test_new_answers_wait_until_they_are_wanted(page: Page, place: Place, form: Any) -> None:
     page.goto(f"/forms/{form.id}")
     with place.app.app_context():
