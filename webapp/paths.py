@@ -16,7 +16,11 @@ class IdConverter(UnicodeConverter):
 
 
 def init_app(app: Flask) -> None:
-    """Read every `<id>` of every route so; call it before any route is added."""
+    """Read every `<id>` of every route so; call it before any route is added.
+
+    Templates learn the address of their page.
+    """
+    app.add_template_global(current_address, "current_address")
     app.url_map.converters["default"] = IdConverter
 
 

@@ -18,6 +18,7 @@ COOKIE_DAYS = 365
 def init_app(app: Flask) -> None:
     """Tell templates the theme of their page, and keep what respondents choose on theirs."""
     app.add_template_global(page_theme, "page_theme")
+    app.add_template_global(says_framed, "is_framed")
     app.jinja_env.globals["THEMES"] = THEMES
     app.after_request(_keep_posted)
 

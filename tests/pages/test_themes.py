@@ -110,5 +110,27 @@ def test_the_way_back_stays_here(ann: Creator, back: str) -> None:
 def test_another_site_chooses_nothing(ann: Creator) -> None:
     sent = ann.client.post("/appearance", base_url=ORIGIN, data={"theme": "dark"})
 
-    assert sent.status_code == 400
+    assert sent.status_code == 403
     assert kept(ann.client) is None
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/login?x=1", "/docs/errors", "/privacy?lang=de", "/nothing/here", "/r/no-such-form-at-all"],
+)
+def test_a_stranger_chooses_and_comes_back(client: FlaskClient, page: str) -> None:
+    shown = client.get(page, base_url=ORIGIN)
+    back = {"back": hidden(shown)["back"], "theme": "dark"}
+
+    sent = client.post("/appearance", base_url=ORIGIN, data=back, headers={"Origin": ORIGIN})
+
+    assert sent.headers["Location"] == page
+    assert theme(client.get(page, base_url=ORIGIN)) == "dark"
+
+
+@pytest.mark.parametrize("page", ["/docs/errors", "/privacy"])
+def test_a_page_with_the_switch_sets_no_cookie(client: FlaskClient, page: str) -> None:
+    shown = client.get(page)
+
+    assert "Colours" in shown.text
+    assert "Set-Cookie" not in shown.headers
