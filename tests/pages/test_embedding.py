@@ -1,5 +1,6 @@
 """Forms inside other websites: framed where the creator says so, by name, and without a cookie."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -179,6 +180,35 @@ def test_every_address_on_the_page_stays_in_the_frame(framed: Framed) -> None:
 def test_links_to_other_pages_leave_the_frame(framed: Framed) -> None:
     assert '<a href="/privacy?lang=en" target="_blank"' in framed.page.text
     assert 'href="/" target="_blank"' in framed.page.text
+
+
+def test_an_error_page_leads_back_to_the_form_and_never_out_of_the_frame(framed: Framed) -> None:
+    page = framed.post("/q/1", session="no key")
+
+    links = re.findall('<a [^>]*href="([^"]*)"([^>]*)', page.text)
+    assert page.status_code == 422
+    assert links == [
+        ("#main", ""),
+        (f"/r/{framed.share_token}?embed=1", ""),
+        ("/privacy", ' target="_blank"'),
+    ]
+
+
+def test_an_error_page_of_no_form_leads_nowhere_in_a_frame(client: FlaskClient) -> None:
+    page = client.get("/r/nothing-is-here-nothing?embed=1").text
+
+    assert re.findall('href="(/(?!static|privacy)[^"]*)"', page) == []
+
+
+def test_an_error_page_outside_a_frame_leads_back_to_the_form(respondent: Respondent) -> None:
+    page = respondent.post("/q/1", session="no key").text
+
+    assert f'<a class="btn" href="/r/{respondent.share_token}">Open the form</a>' in page
+
+
+@pytest.mark.parametrize("token", ["%00", "%ED%A0%80", "%F0%9F", "a%2F%2Fevil.example"])
+def test_an_error_page_of_a_strange_link_is_drawn(client: FlaskClient, token: str) -> None:
+    assert client.post(f"/r/{token}/q/1", data={"session": "no key"}).status_code in {404, 422}
 
 
 def test_a_frame_is_told_by_the_browser_where_the_address_forgot_it(

@@ -6,7 +6,7 @@ import math
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, Response, current_app, request, url_for
 from flask_babel import lazy_gettext as _
 from flask_babel import ngettext
 from flask_babel.speaklater import LazyString
@@ -21,6 +21,7 @@ from webapp import security
 from webapp.database import db
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
+from webapp.framing import says_framed
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.returning import door
@@ -171,7 +172,9 @@ def problem(what: Problem, status: HTTPStatus, *, kept: str = "") -> Response:
     """
     name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
     # without context processors: they ask the database who is signed in, and it may be down
-    body = current_app.jinja_env.get_template(name).render(problem=what, kept=kept)
+    form_address = None if status is HTTPStatus.NOT_FOUND else _form_address()
+    template = current_app.jinja_env.get_template(name)
+    body = template.render(problem=what, kept=kept, form_address=form_address)
     response = Response(body, status)
     response.vary.update(VARIES_BY)
     return response
@@ -182,3 +185,10 @@ def _typed() -> str:
     if not security.is_same_origin():
         return ""
     return "\n\n".join(filter(None, (request.form.get(name) for name in ("text", "hint"))))
+
+
+def _form_address() -> str | None:
+    """Where a respondent can begin again, in the frame that they are in; None for creators."""
+    token = (request.view_args or {}).get("share_token")
+    embed = 1 if says_framed() else None
+    return url_for("respond.start", share_token=token, embed=embed) if token else None
