@@ -35,6 +35,8 @@ from sqlalchemy.exc import DBAPIError, InvalidatePoolError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, registry
 from sqlalchemy.types import TypeDecorator
 
+from webapp.prepared import all_rows
+
 IMMEDIATE = "askback_immediate"
 READING = "askback_reading"
 IDLE_SECONDS = 1.0  # after which a pooled connection may have been closed by its server
@@ -133,14 +135,13 @@ def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     """
     if db.session.registry.has() and db.session().in_transaction():
         return rows(statement, **values).all()
-    connection = _connection()
     try:
-        return connection.execute(statement, values).all()
+        return all_rows(_connection(), statement, values)
     except DBAPIError as error:
         if not error.connection_invalidated:
             raise
-        connection.rollback()
-        return connection.execute(statement, values).all()
+    _close_connection()
+    return all_rows(_connection(), statement, values)
 
 
 def on_sqlite() -> bool:
@@ -156,9 +157,9 @@ def write(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     """
     if on_sqlite():
         with writing() as connection:
-            return _returned(connection.execute(statement, values))
+            return all_rows(connection, statement, values)
     _leave_session()
-    return _returned(_connection().execute(statement, values))
+    return all_rows(_connection(), statement, values)
 
 
 @contextmanager
@@ -193,10 +194,6 @@ def _connection() -> Connection:
 def _leave_session() -> None:
     if db.session.registry.has():
         db.session.rollback()
-
-
-def _returned(result: CursorResult[Any]) -> Sequence[Row[Any]]:
-    return result.all() if result.returns_rows else []
 
 
 def release() -> None:

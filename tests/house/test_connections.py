@@ -5,14 +5,14 @@ from contextlib import contextmanager
 
 import pytest
 from flask import Flask
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, bindparam, select, text, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import QueuePool
 
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account
 from webapp import database
-from webapp.database import db, look, release
+from webapp.database import db, look, release, write
 from webapp.domain.accounts import Account
 
 ACCOUNTS = select(Account.id)
@@ -117,6 +117,21 @@ def test_a_look_is_repeated_when_its_connection_ends_under_it() -> None:
         end_all_others(other)
 
         assert look(BACKEND) != [(backend,)]
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_write_after_a_repeated_look_is_committed() -> None:
+    with only_fresh_connections(), db.engine.connect() as other:
+        make_account()
+        look(BACKEND)
+        end_all_others(other)
+        look(BACKEND)
+
+        write(update(Account).values(name=bindparam("name")), name="Kim")
+        release()
+
+        assert look(select(Account.name)) == [("Kim",)]
 
 
 @on_postgresql

@@ -57,6 +57,7 @@ from webapp.domain.terms import (
     ResponseLimit,
     ResponseMode,
 )
+from webapp.prepared import run
 
 
 class Draft(Content, Base):
@@ -193,12 +194,12 @@ def update_draft(
         if expected_revision is not None:
             require_revision(before, expected_revision)
         given = merged(changes, before.questions)
-        draft = Draft(**{**before._mapping, **given})
+        draft = Draft(**{**before._asdict(), **given})
         require_context(draft)
         draft.content_hash = content_hash(draft)
         if draft.content_hash != before.content_hash:
             draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
-        unchanged = all(given[name] == before._mapping[name] for name in given)
+        unchanged = all(given[name] == getattr(before, name) for name in given)
         if unchanged or _replace(before, draft):
             return draft
 
@@ -380,9 +381,9 @@ def _replace(before: Row[Any], draft: Draft) -> bool:
     if not on_sqlite():
         return bool(write(_REPLACE_AND_KEEP, **values, **kept))
     with writing() as connection:
-        replaced = connection.execute(_REPLACE, values).all()
+        replaced = run(connection, _REPLACE, values).fetchall()
         if replaced:
-            connection.execute(_KEEP, kept)
+            run(connection, _KEEP, kept)
     return bool(replaced)
 
 

@@ -9,7 +9,6 @@ that; nothing is written where it is another one by now.
 from datetime import datetime
 from typing import Any
 
-import orjson
 from sqlalchemy import JSON, Connection, TextClause, bindparam, text
 from sqlalchemy.exc import IntegrityError
 
@@ -18,6 +17,7 @@ from webapp.domain.content import QuestionRow
 from webapp.domain.places import Place, next_activity
 from webapp.domain.responses import count_words
 from webapp.domain.terms import QuestionKind, ResponseType
+from webapp.prepared import run
 
 
 def _with_json(words: str) -> TextClause:
@@ -202,20 +202,19 @@ def supersede(answer_id: str | None) -> None:
 
 
 def _in_steps(connection: Connection, values: dict[str, Any], *, begins: bool) -> None:
-    """The driver takes the words of the statements as they are; only JSON is made here."""
-    run = connection.exec_driver_sql
-    values |= {name: orjson.dumps(values[name]).decode() for name in ("skipped", "answered")}
     if begins:
-        run(_BEGIN.text, values)
-    elif not run(_TOUCH.text, values).rowcount:
+        run(connection, _BEGIN, values)
+    elif not run(connection, _TOUCH, values).rowcount:
         raise _Refused
-    values["stamp"] = run(_STAMP.text, values).scalar_one_or_none()
-    if values["stamp"] is None or not run(_ADD.text, values).rowcount:
+    stamps = run(connection, _STAMP, values).fetchall()
+    if not stamps:
+        raise _Refused
+    if not run(connection, _ADD, values | {"stamp": stamps[0][0]}).rowcount:
         raise _Refused
     if values["earlier"]:
-        run(_SUPERSEDE.text, values)
+        run(connection, _SUPERSEDE, values)
     if values["more_answered"] or values["more_skipped"]:
-        run(_COUNT.text, values)
+        run(connection, _COUNT, values)
 
 
 def _answer(
