@@ -1,8 +1,9 @@
 """The command line: `askback`."""
 
+import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,8 @@ from webapp.oauth.tokens import issue_token
 from webapp.server import Server
 
 ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
+
+log = logging.getLogger("askback.server")
 
 
 class Askback(click.Group):
@@ -66,15 +69,17 @@ def run() -> None:
         with app.app_context():
             schema.upgrade()
             _print_first_link(settings)
-        _serve(app, server, settings)
+        logs.configure()
+        _serve(app, server, settings, tell=click.echo)
 
 
 @main.command()
 def web() -> None:
     """Start one web process of a production installation."""
     settings = Settings.from_env(os.environ, production=True)
+    logs.configure()
     app = create_app(settings)
-    _serve(app, _listen(app, settings), settings)
+    _serve(app, _listen(app, settings), settings, tell=log.info)
 
 
 @main.command()
@@ -220,13 +225,12 @@ def _listen(app: Flask, settings: Settings) -> Server:
         ) from error
 
 
-def _serve(app: Flask, server: Server, settings: Settings) -> None:
+def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str], None]) -> None:
     server.stop_on_signals()
-    logs.configure()
-    click.echo(f"Askback runs on {settings.public_url}")
+    tell(f"Askback runs on {settings.public_url}")
     with keeping_house(app):
         server.run()
-    click.echo("Askback has stopped; everything answered is saved.")
+    tell("Askback has stopped; everything answered is saved.")
 
 
 def _print_first_link(settings: Settings) -> None:
