@@ -1,7 +1,7 @@
 // Moments in the reader's own time zone; without scripts they are in UTC and say so.
 // the rest of the page writes numbers with these digits in every language
 const DIGITS = "-u-nu-latn";
-const FORM = { day: "numeric", month: "long", hour: "2-digit", minute: "2-digit" };
+const FORM = { day: "numeric", month: "long", hour: "numeric", minute: "2-digit" };
 
 function localise(part) {
   for (const time of part.querySelectorAll("time[data-clock]")) {
