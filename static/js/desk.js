@@ -9,3 +9,5 @@ import "./refused.js";
 import "./revision.js";
 import "./tick.js";
 import "./editors.js";
+import "./unsaved.js";
+import "./clock.js";

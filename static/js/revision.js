@@ -5,3 +5,11 @@ document.addEventListener("askback:saved", ({ detail }) => {
     if (field.value === String(detail.from)) field.value = String(detail.to);
   }
 });
+
+// settings that waited for the private context are tried once more when it is there
+document.addEventListener("askback:saved", ({ target }) => {
+  const isRefused = document.querySelector("#settings-note .field__error");
+  if (target.id !== "context" || !isRefused) return;
+  const tryAgain = () => htmx.trigger(document.querySelector("#settings .options"), "submit");
+  document.addEventListener("htmx:afterSettle", tryAgain, { once: true });
+});

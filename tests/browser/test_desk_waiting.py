@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Dialog, Page, Route, expect
 
 from tests.browser.cafe import write
 from tests.browser.conftest import Desk, Place
@@ -149,3 +149,40 @@ def test_words_survive_a_session_that_ended(place: Place, draft: Draft) -> None:
 
         expect(page.locator("#trouble")).to_be_hidden()
     assert stored(place, draft).goal == "Written overnight"
+
+
+def test_leaving_unsaved_words_asks_first(place: Place, desk: Desk, draft: Draft) -> None:
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    with desk() as page:
+        page.on("dialog", stay)
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "A new goal")
+        page.get_by_role("link", name="Check and confirm").click()
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        saved(page, 2)
+        page.get_by_role("link", name="Check and confirm").click()
+        page.wait_for_url("**/confirm")
+
+    assert asked == ["beforeunload"]
+    assert stored(place, draft).goal == "A new goal"
+
+
+def test_smart_is_saved_as_soon_as_its_private_context_is(place: Place, desk: Desk) -> None:
+    path = new_draft(place)
+    with desk(refused=[422]) as page:
+        page.goto(path)
+        page.get_by_role("radio", name="Smart").check()
+        expect(page.locator("#settings-note .field__error")).to_contain_text("private context")
+        page.get_by_role("link", name="Edit private context").click()
+        page.get_by_role("textbox", name="Private context").fill("We lost two cafés.")
+        page.keyboard.press("Control+Enter")
+        saved(page, 3)
+
+        expect(page.locator("#settings-note .field__error")).to_have_count(0)
+        page.reload()
+        expect(page.get_by_role("radio", name="Smart")).to_be_checked()

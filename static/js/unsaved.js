@@ -1,0 +1,14 @@
+// Words in an open editor do not go with a wrong press: the browser asks before it leaves the page.
+const REFUSED = ".field__error, .note--alarm";
+
+function isUnsaved(editor) {
+  const fields = [...editor.querySelectorAll("textarea, input:not([type=hidden])")];
+  const changed = fields.some((field) => field.value !== field.defaultValue);
+  return changed || editor.querySelector(REFUSED) !== null;
+}
+
+addEventListener("beforeunload", (event) => {
+  const refused = document.querySelector("#settings-note .field__error");
+  const editors = [...document.querySelectorAll("form.editor")];
+  if (refused || editors.some(isUnsaved)) event.preventDefault();
+});
