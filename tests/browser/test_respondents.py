@@ -220,7 +220,7 @@ def test_the_moment_of_sending_is_told_in_the_readers_time(browser: Browser, lin
         expect(sent).not_to_contain_text("UTC")
         assert sent.text_content() == sent.evaluate(
             "time => new Date(time.dateTime).toLocaleString('en', {"
-            "day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit'})"
+            "day: 'numeric', month: 'long', hour: 'numeric', minute: '2-digit'})"
         )
 
 
