@@ -24,6 +24,7 @@ from webapp.framing import says_framed
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent / "translations"
 FIELD = "lang"  # of the address and of every form that a respondent posts
+CHOICE = "language"  # what they choose instead of it
 VARY = "Accept-Language, Cookie"
 COOKIE_DAYS = 30  # as long as a browser finds its answers again
 
@@ -110,7 +111,7 @@ def _locale() -> str:
 
 
 def _named() -> Language | None:
-    """What the address says, else the form, which carries the language of its page."""
+    """What the address says, else the form: a choice, or the language of its page."""
     return find_language(request.args.get(FIELD, "")) or find_language(_posted())
 
 
@@ -118,7 +119,7 @@ def _posted() -> str:
     if request.method != "POST" or request.blueprint is None:
         return ""
     try:
-        return request.form.get(FIELD, "")
+        return request.form.get(CHOICE, "") or request.form.get(FIELD, "")
     except HTTPException:  # too large: the route says so, in the language of the browser
         return ""
 

@@ -121,17 +121,25 @@ def speak(page: Page, language: str) -> None:
     press(page, language)
 
 
-def test_unsent_words_survive_the_choice_of_a_language(page: Page) -> None:
-    give(page, "Me")
-    asked(page, 2)
-    page.locator("#answer").fill("half a sent")
-    speak(page, "العربية")
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_unsent_words_survive_the_choice_of_a_language(
+    browser: Browser,
+    link: Link,
+    scripts: bool,  # noqa: FBT001
+) -> None:
+    with window(browser, link.address, java_script_enabled=scripts) as page:
+        page.goto(link.path)
+        give(page, "Me")
+        asked(page, 2)
+        page.locator("#answer").fill("half a sent")
+        speak(page, "العربية")
 
-    expect(page).to_have_title(re.compile("السؤال 2 من 3"))
-    expect(page.locator("html")).to_have_attribute("dir", "rtl")
-    expect(page.locator("#answer")).to_have_value("half a sent")
-    page.get_by_role("button", name="متابعة", exact=True).click()
-    expect(page).to_have_title(re.compile("السؤال 3 من 3"))
+        expect(page).to_have_title(re.compile("السؤال 2 من 3"))
+        expect(page.locator("html")).to_have_attribute("dir", "rtl")
+        expect(page.locator("#answer")).to_have_value("half a sent")
+        page.get_by_role("button", name="متابعة", exact=True).click()
+        expect(page).to_have_title(re.compile("السؤال 3 من 3"))
+    assert link.texts() == ["Me", "half a sent"]
 
 
 def test_unsent_words_survive_a_look_at_another_question(page: Page) -> None:

@@ -9,7 +9,9 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.pages.creator import Creator
-from tests.pages.respondent import Respondent, arrive, heading, hidden
+from tests.pages.respondent import Respondent, arrive, box, heading, hidden, texts
+from webapp.database import utc_now
+from webapp.domain.forms import close_form
 from webapp.languages import LANGUAGES, find_language
 
 TAGS = [language.tag for language in LANGUAGES]
@@ -181,22 +183,83 @@ def test_the_chooser_shows_the_same_page_of_the_same_session(
     for path in way:
         person.post(path, answer="Me")
     before = person.page
-    where = re.search(r'languages__list" method="post" action="([^"]+)"', before.text)
-    assert where
 
-    page = person.post(where[1].removeprefix(f"/r/{form.share_token}"), lang="de")
+    page = person.post(chooser(before).removeprefix(f"/r/{form.share_token}"), language="de")
 
     assert tag(page) == "de"
     assert heading(page) == same
     assert hidden(page)["session"] == hidden(before)["session"] or not way
 
 
+def chooser(page: TestResponse) -> str:
+    """Where the buttons of the languages post to: their own address, or that of their form."""
+    own = re.search(r'name="language" [^>]*formaction="([^"]+)"', page.text)
+    around = re.search(r'languages__list" method="post" action="([^"]+)"', page.text)
+    found = own or around
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize("choice", [{"language": "de"}, {"theme": "dark"}], ids=str)
+def test_a_choice_keeps_the_words_that_are_being_written(
+    app: Flask, browser: FlaskClient, form: Any, choice: dict[str, str]
+) -> None:
+    person = arrive(browser, form)
+    person.answer(1, "Me")
+
+    page = person.post("/q/2/open", answer="half a sentence\n<b>", **choice)
+
+    assert heading(page) == "What went wrong?"
+    assert box(page) == "half a sentence\n<b>"
+    assert texts(app) == ["Me"]
+
+
+def test_a_choice_keeps_the_name_that_is_being_written(browser: FlaskClient, form: Any) -> None:
+    person = arrive(browser, form)
+    person.answer_all()
+
+    page = person.post("/check/open", name='Sam "S" Okafor', language="de")
+
+    assert 'name="name" value="Sam &#34;S&#34; Okafor"' in page.text
+
+
+def test_the_words_belong_to_the_form_that_the_choice_posts(client: FlaskClient, form: Any) -> None:
+    page = client.get(f"/r/{form.share_token}").text
+
+    owner = re.search(r'<form [^>]*id="(\w+)"[^>]*>(?:(?!</form>).)*<textarea', page, re.DOTALL)
+    buttons = re.findall('<button class="languages__one"[^>]*>', page)
+    assert owner
+    assert len(buttons) == len(LANGUAGES) + 3
+    assert [button for button in buttons if f'form="{owner[1]}" formaction=' not in button] == []
+
+
+def test_going_back_takes_no_words_to_another_question(browser: FlaskClient, form: Any) -> None:
+    person = arrive(browser, form)
+    person.answer(1, "Me")
+
+    page = person.post("/q/1/open", answer="meant for question 2")
+
+    assert (heading(page), box(page)) == ("Who changed it?", "Me")
+
+
+def test_a_choice_on_a_form_that_closed_meanwhile_hands_the_words_back(
+    app: Flask, browser: FlaskClient, form: Any
+) -> None:
+    person = arrive(browser, form)
+    with app.app_context():
+        close_form(form.account_id, form.id, now=utc_now())
+
+    page = person.post("/q/1/open", answer="half a sentence", language="de")
+
+    assert (page.status_code, box(page)) == (410, "half a sentence")
+
+
 def test_the_chooser_names_each_language_in_its_own_words(client: FlaskClient, form: Any) -> None:
     page = client.get(f"/r/{form.share_token}?lang=de")
 
-    offered = re.findall(r'name="lang" value="([^"]+)" lang="\1"[^>]*>([^<]+)<', page.text)
+    offered = re.findall(r'name="language" value="([^"]+)" lang="\1"[^>]*>([^<]+)<', page.text)
     assert offered == [(each.tag, each.name) for each in LANGUAGES]
-    assert len(re.findall('name="lang" [^>]*aria-current="true"', page.text)) == 1
+    assert len(re.findall('name="language" [^>]*aria-current="true"', page.text)) == 1
 
 
 @pytest.mark.parametrize("path", ["/r/nothing-is-here", "/r/nothing/is/here", "/privacy"])

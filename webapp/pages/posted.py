@@ -19,13 +19,14 @@ from webapp.config import settings
 from webapp.domain.errors import InvalidInput, Phrase
 from webapp.domain.suspicion import Signs
 from webapp.framing import says_framed
+from webapp.languages import CHOICE
 from webapp.languages import FIELD as LANGUAGE
 from webapp.themes import FIELD as THEME
 
 COOKIE_DAYS = 30
 BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
 TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
-FIELDS = {"session", "answer_key", "answer", "name", "draft", LANGUAGE, THEME, TRAP}
+FIELDS = {"session", "answer_key", "answer", "name", "draft", LANGUAGE, CHOICE, THEME, TRAP}
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -75,6 +76,16 @@ def typed(name: str) -> str:
     """
     text = request.form.get(name, "").replace("\r\n", "\n").replace("\r", "\n")
     return UNSTORABLE.sub("\ufffd", text)
+
+
+def typed_along(field: str) -> str | None:
+    """Words that a page is to show though nothing saves them; None when there are none.
+
+    Another page hands them back (`draft`), or somebody who is writing into `field` has chosen a
+    language or colours.
+    """
+    chosen = CHOICE in request.form or THEME in request.form
+    return (typed(field) if chosen else "") or typed("draft") or None
 
 
 def remembered_key(share_token: str) -> str | None:

@@ -11,7 +11,7 @@ from webapp.framing import says_framed
 from webapp.openings import count_opening
 from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import Posted, forget, read_posted, remembered_key, typed
+from webapp.pages.posted import Posted, forget, read_posted, remembered_key, typed_along
 
 Draw = Callable[[slips.Visit], Response]
 
@@ -75,12 +75,15 @@ def skip(share_token: str, number: int) -> Response:
 @bp.post("/q/<int:number>/open")
 def open_question(share_token: str, number: int) -> Response:
     """Back and Change: the question with its answer, found without a cookie."""
-    draft = typed("draft")
+    words = typed_along("answer")
     return _found(
         share_token,
-        lambda at: slips.instead(at) or slips.question(at, number - 1, text=draft or None),
+        lambda at: (
+            slips.instead(at, left_over=words or "") or slips.question(at, number - 1, text=words)
+        ),
         "respond.ask",
         number=number,
+        by_post=words is not None,
     )
 
 
@@ -96,7 +99,13 @@ def check(share_token: str) -> Response:
 @bp.post("/check/open")
 def open_check(share_token: str) -> Response:
     """Back to the answers, found without a cookie."""
-    return _found(share_token, lambda at: slips.instead(at) or slips.check(at), "respond.check")
+    name = typed_along("name")
+    return _found(
+        share_token,
+        lambda at: slips.instead(at) or slips.check(at, name=name or ""),
+        "respond.check",
+        by_post=name is not None,
+    )
 
 
 @bp.post("/check")
@@ -172,10 +181,17 @@ def _go_on(share_token: str, sent: Posted, following: int | None) -> Response:
     return slips.open_slip(slips.posted_visit(share_token, sent), following)
 
 
-def _found(share_token: str, draw: Draw, endpoint: str, number: int | None = None) -> Response:
+def _found(
+    share_token: str,
+    draw: Draw,
+    endpoint: str,
+    number: int | None = None,
+    *,
+    by_post: bool = False,
+) -> Response:
     """A page asked for by POST: by its address where the cookie suffices, else drawn at once."""
     sent = read_posted(share_token)
-    if _by_get(sent) and not typed("draft"):
+    if _by_get(sent) and not by_post:
         return slips.see(endpoint, share_token, number=number)
     return draw(slips.posted_visit(share_token, sent))
 
