@@ -53,6 +53,7 @@ def _invalid(text: str) -> InvalidInput:
     return InvalidInput(
         "invalid_since",
         f"since: {text[:64]!r} is not an RFC 3339 date-time with an offset.",
-        "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z.",
+        "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z; "
+        "leave since out as long as nextSince is null.",
         field="since",
     )
