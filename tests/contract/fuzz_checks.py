@@ -1,4 +1,12 @@
-"""Our own check for schemathesis: every refusal is one of those that the document lists."""
+"""Our own checks for schemathesis: every refusal is one of those that the document lists.
+
+At the end of the run `SEEN` has how often each operation was answered with which status.
+"""
+
+import atexit
+import json
+from collections import Counter
+from pathlib import Path
 
 import schemathesis
 
@@ -11,6 +19,9 @@ LISTED = {
     for operation in OPERATIONS
 }
 FIELDS = {"error", "code", "message", "resolution"}
+SEEN = Path("seen.json")
+
+seen: dict[str, Counter[int]] = {}
 
 
 @schemathesis.check
@@ -28,3 +39,19 @@ def refused_as_listed(
         return
     listed = LISTED[case.method.upper(), case.operation.path]
     assert body["code"] in listed.get(response.status_code, ()), f"{body['code']} is not listed"
+
+
+@schemathesis.check
+def is_counted(
+    _context: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case
+) -> None:
+    """Never fails."""
+    operation = f"{case.method.upper()} {case.operation.path}"
+    seen.setdefault(operation, Counter())[response.status_code] += 1
+
+
+@atexit.register
+def write_down() -> None:
+    """Where the program runs, which is a folder of the test."""
+    if seen:
+        SEEN.write_text(json.dumps(seen))

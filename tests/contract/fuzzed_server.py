@@ -26,9 +26,10 @@ def main(folder: str, port: str) -> None:
     settings = Settings.from_env(environment)
     app = create_app(settings)
     app.extensions["waiting"] = Waiting(most=0)
-    print(filled(app, settings.api_url), flush=True)
+    token = filled(app, settings.api_url)
     server = Server(app, settings)
     server.stop_on_signals()
+    print(token, flush=True)
     server.run()
 
 
