@@ -15,7 +15,7 @@ from api.answers import review_link, review_url
 from api.blueprint import bp
 from webapp.config import settings
 from webapp.contract import Error
-from webapp.database import db
+from webapp.database import db, lacks_tables
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
 from webapp.hosts import UnknownHost
@@ -94,7 +94,7 @@ def unexpected(error: Exception) -> Response:
         db.session.rollback()
     except DBAPIError:
         db.session.remove()
-    if isinstance(error, OperationalError | InterfaceError | TimeoutError):
+    if isinstance(error, OperationalError | InterfaceError | TimeoutError) or lacks_tables(error):
         return error_answer(
             HTTPStatus.INTERNAL_SERVER_ERROR,
             "storage_unavailable",

@@ -79,6 +79,8 @@ def web() -> None:
     settings = Settings.from_env(os.environ, production=True)
     logs.configure()
     app = create_app(settings)
+    with app.app_context():
+        _require_schema()
     _serve(app, _listen(app, settings), settings, tell=log.info)
 
 
@@ -213,6 +215,17 @@ def _settings_of_the_server() -> Settings:
     if served and not any(os.environ.get(name) for name in ADDRESS_VARIABLES):
         return replace(settings, public_url=served)
     return settings
+
+
+def _require_schema() -> None:
+    """A database that does not answer is waited for; one of another version never gets right."""
+    try:
+        refusal = schema.refusal()
+    except SQLAlchemyError:
+        log.warning("the database does not answer yet", exc_info=True)
+        return
+    if refusal:
+        raise click.ClickException(f"Askback cannot start on this database: {refusal}")
 
 
 def _listen(app: Flask, settings: Settings) -> Server:

@@ -41,6 +41,7 @@ IMMEDIATE = "askback_immediate"
 READING = "askback_reading"
 IDLE_SECONDS = 1.0  # after which a pooled connection may have been closed by its server
 LOCK_SECONDS = 15  # how long a writer waits for others, before the request is refused
+MISSING_TABLES = {"42P01", "42703"}  # of PostgreSQL: undefined table, undefined column
 CHECKPOINT_PAGES = 4000  # an answer writes eleven; the same ones are moved the more seldom
 _sqlite_writers = threading.Lock()
 _beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
@@ -142,6 +143,11 @@ def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
             raise
     _close_connection()
     return all_rows(_connection(), statement, values)
+
+
+def lacks_tables(error: BaseException) -> bool:
+    """Whether PostgreSQL missed a table or a column, which SQLite calls an OperationalError."""
+    return getattr(getattr(error, "orig", None), "sqlstate", None) in MISSING_TABLES
 
 
 def on_sqlite() -> bool:

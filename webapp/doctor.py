@@ -56,14 +56,13 @@ def _folder(settings: Settings) -> Iterator[Finding]:
 def _database() -> Iterator[Finding]:
     kind = db.engine.dialect.name
     try:
-        current = schema.present() == schema.newest()
-        what = "the schema is current" if current else "run: askback migrate"
-        yield Finding(current, f"{kind}: {what}")
+        refusal = schema.refusal()
+        yield Finding(refusal is None, f"{kind}: {refusal or 'the schema is current'}")
         with db.engine.connect() as connection:
             for question, wanted in DURABLE[kind].items():
                 found = connection.scalar(text(question))
                 yield Finding(found == wanted, f"{kind}: {question} is {found}, wanted: {wanted}")
-        if current:
+        if refusal is None:
             count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
             yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
     except SQLAlchemyError as error:

@@ -41,7 +41,7 @@ def readyz() -> tuple[dict[str, str], HTTPStatus]:
 
 def _database() -> str:
     try:
-        return "ok" if schema.present() == schema.newest() else "needs migration"
+        return schema.refusal() or "ok"
     except SQLAlchemyError:
         return "unreachable"
 

@@ -55,6 +55,21 @@ def revisions() -> dict[str, str | None]:
     return {each["revision"]: each.get("down_revision") for each in named}
 
 
+def refusal() -> str | None:
+    """Why this code cannot work on its database, and what to do; None when the schema is current.
+
+    raises  SQLAlchemyError when the database does not answer
+    """
+    found = present()
+    if found == newest():
+        return None
+    if found is None:
+        return "it has no tables yet; run: askback migrate"
+    if found in revisions():
+        return "its schema is older than this program; run: askback migrate"
+    return "its schema is newer than this program; install that version of Askback"
+
+
 def present() -> str | None:
     """The revision of the database; None when it has never been migrated."""
     with db.engine.connect() as connection:

@@ -6,14 +6,16 @@ from dataclasses import replace
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from tests.databases import both_empty_databases
+from tests.oauth.flow import bearer
 from tests.services import free_port
 from webapp import schema
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db
+from webapp.oauth.secrets import ACCESS_PREFIX, new_secret
 
 Make = Callable[..., Flask]
 
@@ -79,9 +81,38 @@ def test_a_database_without_the_schema_is_not_ready(fresh: Flask) -> None:
     assert answer.status_code == 503
     assert answer.json == {
         "status": "unavailable",
-        "database": "needs migration",
+        "database": "it has no tables yet; run: askback migrate",
         "redis": "not used",
     }
+
+
+@both_empty_databases
+@pytest.mark.parametrize(
+    ("revision", "what"),
+    [("0001", "older than this program; run: askback migrate"), ("9999", "newer than this")],
+)
+def test_the_schema_of_another_version_is_not_ready(revision: str, what: str, fresh: Flask) -> None:
+    with fresh.app_context():
+        schema.upgrade()
+        with db.engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = :r"), {"r": revision})
+
+    answer = fresh.test_client().get("/readyz")
+
+    assert answer.status_code == 503
+    assert what in answer.json["database"]
+
+
+@both_empty_databases
+def test_without_the_schema_people_and_agents_are_told_to_come_back(fresh: Flask) -> None:
+    client = fresh.test_client()
+
+    page = client.get("/r/some-link-some-link-so")
+    call = client.get("/api/forms", headers=bearer(new_secret(ACCESS_PREFIX)))
+
+    assert page.status_code == 503
+    assert "The storage does not answer just now." in page.text
+    assert (call.status_code, call.json["code"]) == (500, "storage_unavailable")
 
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)

@@ -66,6 +66,30 @@ def test_it_is_ready(web: subprocess.Popen[str], variables: dict[str, str]) -> N
 
 
 @POSTGRESQL
+def test_without_the_schema_it_names_the_command_to_run(variables: dict[str, str]) -> None:
+    refused = askback("web", **variables)
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        "Error: Askback cannot start on this database: it has no tables yet; run: askback migrate\n"
+    )
+
+
+def test_it_waits_for_a_database_that_is_away(redis_url: str, variables: dict[str, str]) -> None:
+    away = variables | {"DATABASE_URL": f"postgresql://askback@127.0.0.1:{free_port()}/askback"}
+    process = start("web", **away)
+    try:
+        wait_until(lambda: answers(away) or process.poll() is not None, "starting")
+    finally:
+        process.terminate()
+        out, _ = process.communicate(timeout=10)
+
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert lines[0]["message"] == "the database does not answer yet"
+    assert process.returncode == 0
+
+
+@POSTGRESQL
 def test_a_stop_ends_a_long_wait_with_its_answer(
     web: subprocess.Popen[str], variables: dict[str, str]
 ) -> None:

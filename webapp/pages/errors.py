@@ -13,12 +13,12 @@ from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from webapp import security
-from webapp.database import db
+from webapp.database import db, lacks_tables
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
 from webapp.framing import says_framed
@@ -94,6 +94,7 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(Outcome, outcome)
     app.register_error_handler(CSRFError, stale_page)
     app.register_error_handler(HTTPException, http_problem)
+    app.register_error_handler(ProgrammingError, wrong_statement)
     for failure in STORAGE_FAILURES:
         app.register_error_handler(failure, storage_failed)
 
@@ -155,6 +156,13 @@ def too_many_tries(seconds: int) -> Response:
     response = problem(page, HTTPStatus.TOO_MANY_REQUESTS)
     response.headers["Retry-After"] = str(seconds)
     return response
+
+
+def wrong_statement(error: ProgrammingError) -> Response:
+    """A fault of ours, unless the database was never brought to the schema of this code."""
+    if not lacks_tables(error):
+        raise error
+    return storage_failed(error)
 
 
 def storage_failed(_error: Exception) -> Response:
