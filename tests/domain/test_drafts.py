@@ -80,7 +80,18 @@ def test_two_questions_with_the_same_words_keep_two_ids(account: Account) -> Non
 
     changed = change(account, draft, questions=["A?", "A?", "A?"])
 
-    assert len({question["id"] for question in changed.questions}) == 3
+    ids = [question["id"] for question in changed.questions]
+    assert ids[:2] == [question["id"] for question in draft.questions]
+    assert len(set(ids)) == 3
+
+
+def test_questions_with_the_same_words_sent_again_change_nothing(account: Account) -> None:
+    questions = ["A?", "B?", "A?", "A?"]
+    draft = make_draft(account.id, questions=questions)
+
+    changed = change(account, draft, questions=questions)
+
+    assert (changed.revision, changed.questions) == (1, draft.questions)
 
 
 def test_smart_follow_ups_need_a_context_on_the_merged_draft(account: Account) -> None:

@@ -143,14 +143,16 @@ def merged(changes: Mapping[str, Any], before: list[QuestionRow]) -> dict[str, A
 def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
     """A question sent without an id keeps the id that its words had, so repeats change nothing."""
     taken = {question["id"] for question in questions if "id" in question}
-    free = {old["text"]: old["id"] for old in reversed(before) if old["id"] not in taken}
-    return [
-        {
-            **question,
-            "id": question.get("id") or free.pop(question["text"], None) or new_id("q"),
-        }
-        for question in questions
-    ]
+    free: dict[str, list[str]] = {}
+    for old in reversed(before):
+        if old["id"] not in taken:
+            free.setdefault(old["text"], []).append(old["id"])
+
+    def id_of(question: QuestionRow) -> str:
+        known = free.get(question["text"])
+        return question.get("id") or (known.pop() if known else new_id("q"))
+
+    return [{**question, "id": id_of(question)} for question in questions]
 
 
 def require_context(content: Content) -> None:
