@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import pytest
@@ -24,7 +25,16 @@ from webapp.domain.terms import Scope
 from webapp.oauth.tokens import issue_token
 
 LIMIT = 6
+MINUTE = 60
 ON_A_BUSY_MACHINE = 0.4  # seconds of a write that waits for nothing but its turn
+
+
+class Write(NamedTuple):
+    """How a write was answered, after how many seconds."""
+
+    status: int
+    seconds: float
+    retry_after: str | None
 
 
 @dataclass
@@ -43,8 +53,8 @@ class Installation:
             api_url = self.app.config["SETTINGS"].api_url
             return issue_token(make_account().id, [Scope.FORMS_WRITE], api_url, now=utc_now())
 
-    def writes(self, token: str, servers: Sequence[int]) -> list[tuple[int, float]]:
-        """Status and seconds of one write at each of these servers after another."""
+    def writes(self, token: str, servers: Sequence[int]) -> list[Write]:
+        """One write at each of these servers after another."""
         return [self._write(server, token) for server in servers]
 
     def wait_for_redis(self, server: int) -> None:
@@ -60,14 +70,15 @@ class Installation:
     def signal_redis(self, number: signal.Signals) -> None:
         os.kill(self.redis_pid, number)
 
-    def _write(self, server: int, token: str) -> tuple[int, float]:
+    def _write(self, server: int, token: str) -> Write:
         began = time.monotonic()
         answer = self.client.post(
             f"http://127.0.0.1:{self.ports[server]}/api/drafts",
             headers={"Authorization": f"Bearer {token}"},
             json={},
         )
-        return answer.status_code, time.monotonic() - began
+        seconds = time.monotonic() - began
+        return Write(answer.status_code, seconds, answer.headers.get("Retry-After"))
 
 
 @contextmanager
@@ -115,7 +126,7 @@ def installation(postgresql_url: str, data: Path) -> Iterator[Installation]:
             db.engine.dispose()
 
 
-Record = dict[str, list[tuple[int, float]]]
+Record = dict[str, list[Write]]
 
 
 @pytest.fixture(scope="module")
@@ -137,14 +148,22 @@ def record(postgresql_url: str, tmp_path_factory: pytest.TempPathFactory) -> Rec
 
 @pytest.mark.parametrize("state", ["well", "back"])
 def test_limits_hold_across_processes(state: str, record: Record) -> None:
-    assert [status for status, _ in record[state]] == [201] * LIMIT + [429] * 2
+    assert [write.status for write in record[state]] == [201] * LIMIT + [429] * 2
 
 
 @pytest.mark.parametrize("state", ["hung", "dead"])
 def test_limits_hold_in_each_process_without_redis(state: str, record: Record) -> None:
-    assert [status for status, _ in record[state]] == [201] * LIMIT + [429] * 2
+    assert [write.status for write in record[state]] == [201] * LIMIT + [429] * 2
 
 
 @pytest.mark.parametrize("state", ["hung", "dead"])
 def test_no_write_waits_longer_than_half_a_second_for_redis(state: str, record: Record) -> None:
-    assert max(seconds for _, seconds in record[state]) < 0.5 + ON_A_BUSY_MACHINE
+    assert max(write.seconds for write in record[state]) < 0.5 + ON_A_BUSY_MACHINE
+
+
+@pytest.mark.parametrize("state", ["well", "hung", "back", "dead"])
+def test_only_a_refusal_says_how_long_to_wait(state: str, record: Record) -> None:
+    told = [write.retry_after for write in record[state]]
+
+    assert told[:LIMIT] == [None] * LIMIT
+    assert [1 <= int(seconds or 0) <= MINUTE for seconds in told[LIMIT:]] == [True] * 2

@@ -28,7 +28,7 @@ def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> No
 
         terminal.paste(start.replace(WRITTEN_ADDRESS, running.url))
         review = terminal.paste(draft)
-        assert json.loads(terminal.paste(refused))["code"] == "draft_not_confirmed"
+        assert json.loads(terminal.paste(refused)) == as_shown(review)
         assert terminal.paste(f"({refused.strip()} | field formId) || true") == NOT_CONFIRMED
         confirm(page, review)
         assert terminal.paste(waiting) == "Askback-Confirmation: current"
@@ -36,6 +36,14 @@ def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> No
         assert ANSWER in texts(terminal.paste(fetching))
         assert terminal.paste(again) == "0"
         terminal.close()
+
+
+def as_shown(review: str) -> dict[str, str]:
+    """The refusal in README, with the address in the place of its dots."""
+    shown = re.search(r"```json\n(.*?)```", README, re.DOTALL)
+    assert shown is not None
+    body: dict[str, str] = json.loads(shown[1].replace("…", review))
+    return body
 
 
 def test_the_ten_minutes_name_the_address_that_make_run_has() -> None:
