@@ -12,6 +12,8 @@ function store(action) {
   }
 }
 
+let lastKeptAs;
+
 const withoutQuery = (address) => address?.split("?")[0];
 const keptField = (form) => form.elements[form.dataset.keeps];
 
@@ -34,6 +36,8 @@ function forget(name) {
 
 function bringBack(part) {
   for (const form of part.querySelectorAll("form[data-keeps]")) {
+    if (lastKeptAs === "new") bringAlong(form);
+    lastKeptAs = form.dataset.keptAs;
     const field = keptField(form);
     const kept = read(place(form));
     const fits = kept && (field.defaultValue === "" || field.defaultValue === kept.instead);
@@ -44,7 +48,21 @@ function bringBack(part) {
   for (const { dataset } of part.querySelectorAll("[data-forgets]")) {
     names(dataset.forgets).forEach(forget);
   }
+  for (const note of part.querySelectorAll("[data-unsent]")) {
+    note.hidden = !read(PREFIX + note.dataset.unsent)?.text.trim();
+  }
   part.querySelectorAll("[data-recovers]").forEach(recover);
+}
+
+// the first thing that is stored gives the session its name
+function bringAlong(form) {
+  const { keptAs } = form.dataset;
+  if (keptAs === "new") return;
+  const [start] = form.getAttribute("action").match(/^\/r\/[^/]+\//);
+  for (const name of names(`${PREFIX}new:${start}`)) {
+    store((box) => box.setItem(name.replace(":new:", `:${keptAs}:`), box.getItem(name)));
+    forget(name);
+  }
 }
 
 function tell(note, broughtBack) {
@@ -77,9 +95,11 @@ document.addEventListener("input", ({ target }) => {
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const form = detail.requestConfig.elt.closest("form[data-keeps]");
   const action = withoutQuery(form?.getAttribute("action"));
-  const saves = [action, `${action}/skip`];
-  if (detail.xhr.status !== 200 || !saves.includes(withoutQuery(detail.pathInfo.requestPath))) return;
-  forget(place(form));
+  const path = withoutQuery(detail.pathInfo.requestPath);
+  if (!form || detail.xhr.status !== 200) return;
+  // words that were never sent outlive a question passed over: it may have been a slip of the finger
+  const takenBack = path === `${action}/skip` && keptField(form).defaultValue !== "";
+  if (path === action || takenBack) forget(place(form));
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => bringBack(detail.elt));

@@ -179,6 +179,34 @@ def test_a_form_that_closes_gives_the_unsent_words_back(page: Page, link: Link) 
     assert violations(page) + sideways(page) == []
 
 
+def test_words_outlive_a_question_that_was_skipped(page: Page) -> None:
+    page.locator("#answer").fill("A long story")
+    press(page, "Skip this question")
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+
+    expect(page.locator("#answer")).to_have_value("A long story")
+    expect(page.locator("#kept")).to_contain_text("Your unsent words are back.")
+
+
+def test_the_check_page_names_words_that_are_not_included(page: Page) -> None:
+    for number in (1, 2, 3):
+        asked(page, number)
+        give(page, f"answer {number}")
+    press(page, "Change question 2")
+    asked(page, 2)
+    page.locator("#answer").fill("answer 2, and more")
+    press(page, "Back to your answers")
+
+    left_out = page.get_by_text("What you wrote here last is not included.")
+    expect(left_out.and_(page.locator(":visible"))).to_have_count(1)
+    press(page, "Change question 2")
+    give(page, "answer 2, and all of it")
+    expect(page.get_by_text("answer 2, and all of it")).to_be_visible()
+    expect(left_out.and_(page.locator(":visible"))).to_have_count(0)
+
+
 def test_two_tabs_each_keep_their_own_answers(page: Page, link: Link) -> None:
     other = page.context.new_page()
     other.goto(link.path)

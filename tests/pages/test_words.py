@@ -28,7 +28,7 @@ LATIN = re.compile(r"[A-Za-z]+")
 NAMES = {"Askback", "seconds", "count"}  # our own name; places that a script fills
 SPOKEN = {"aria-label", "title", "placeholder", "alt"}
 FOR_SCRIPTS = re.compile(
-    r"data-(?!keeps|kept-as|forgets|recovers|copies|says|lpignore)"
+    r"data-(?!keeps|kept-as|forgets|recovers|unsent|copies|says|lpignore)"
 )  # not words
 PREVIEWED = {"og:title", "og:description", "og:site_name", "og:image:alt"}
 # Nobody reads these
