@@ -70,6 +70,20 @@ OPERATIONS = {
         "200 400 401 404 500",
     ),
 }
+# spec, Endpoints: request body, parameters and the object of the success
+EXCHANGED: dict[str, tuple[str | None, str, str]] = {
+    "createServiceDraft": ("FormDraftInput", "", "FormDraft"),
+    "updateServiceDraft": ("FormDraftInput", "draftId", "FormDraft"),
+    "publishServiceDraft": (None, "draftId", "PublishedForm"),
+    "listService": (None, "", "FormList"),
+    "getService": (None, "formId", "OwnedForm"),
+    "getServiceResponses": (None, "formId since", "FormResponses"),
+}
+PARAMETERS = {
+    "draftId": ("path", True, {"type": "string", "minLength": 1}),
+    "formId": ("path", True, {"type": "string", "minLength": 1}),
+    "since": ("query", False, {"type": "string", "format": "date-time"}),
+}
 NULLABLE = {
     ("FormSettings", "maxTotalQuestions"): "integer",
     ("FormDraft", "goal"): "string",
@@ -192,6 +206,47 @@ def test_every_operation_is_that_of_the_specification(name: str, document: Any) 
     assert (operation["method"], operation["path"]) == (method, path)
     assert operation["security"] == [{"oauth2": [scope]}]
     assert sorted(operation["responses"]) == statuses.split()
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_takes_and_answers_what_the_specification_says(
+    name: str, document: Any
+) -> None:
+    taken, parameters, answered = EXCHANGED[name]
+
+    operation = operations(document)[name]
+    success = operation["responses"][OPERATIONS[name][3].split()[0]]
+
+    body = operation.get("requestBody", {"required": False, "content": {}})
+    assert (body["required"], schema_of(body)) == (taken is not None, taken)
+    assert schema_of(success) == answered
+    found = [resolved(document, parameter) for parameter in operation["parameters"]]
+    assert {
+        parameter["name"]: (parameter["in"], parameter.get("required", False), parameter["schema"])
+        for parameter in found
+        if parameter["in"] != "header"
+    } == {parameter: PARAMETERS[parameter] for parameter in parameters.split()}
+
+
+def schema_of(described: Any) -> str | None:
+    """The name of the JSON schema in a body or an answer."""
+    content = described["content"].get("application/json")
+    return content["schema"]["$ref"].rpartition("/")[2] if content else None
+
+
+def resolved(document: Any, reference: dict[str, str]) -> Any:
+    found = document
+    for step in reference["$ref"].removeprefix("#/").split("/"):
+        found = found[step]
+    return found
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_header_that_may_be_sent_can_be_left_out(name: str, document: Any) -> None:
+    parameters = operations(document)[name]["parameters"]
+    headers = [found for one in parameters if (found := resolved(document, one))["in"] == "header"]
+
+    assert not any(header.get("required") for header in headers)
 
 
 def test_only_the_extension_and_the_document_itself_are_added(document: Any) -> None:
