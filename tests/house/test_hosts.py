@@ -46,6 +46,13 @@ def test_a_foreign_host_name_is_refused(client: FlaskClient, path: str, host: st
     assert ask(client, path, host) == (400, None)
 
 
+def test_a_page_under_a_foreign_name_says_what_to_change(client: FlaskClient) -> None:
+    page = client.get("/login", headers={"Host": "10.0.0.7:8000"}).text
+
+    assert "Open it at http://127.0.0.1:8000." in page
+    assert "TRUSTED_HOSTS" in page
+
+
 @pytest.mark.settings(public_url="https://ask.example.org", trusted_hosts=("10.0.0.7",))
 @pytest.mark.parametrize(
     ("host", "status"),

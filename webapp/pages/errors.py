@@ -18,10 +18,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from webapp import security
+from webapp.config import settings
 from webapp.database import db, lacks_tables
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
 from webapp.framing import says_framed
+from webapp.hosts import UnknownHost
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.returning import door
@@ -137,12 +139,23 @@ def http_problem(error: HTTPException) -> Response:
     """Any other refusal; its headers, as `Allow`, are kept."""
     if isinstance(error, RateLimitExceeded):
         return too_many_tries(seconds_to_wait(error))
+    if isinstance(error, UnknownHost):
+        return problem(_unknown_host(), HTTPStatus.BAD_REQUEST)
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     response = problem(PROBLEMS.get(status, PROBLEMS[HTTPStatus.BAD_REQUEST]), status)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
             response.headers.add(name, value)
     return response
+
+
+def _unknown_host() -> Problem:
+    """For whoever runs the server, so in English: people come by links that lead to its name."""
+    return Problem(
+        "This server does not answer under this name.",
+        f"Open it at {settings().public_url}. If you run it: PUBLIC_URL and "
+        "TRUSTED_HOSTS say which names it has, and a proxy in front has to pass on Host.",
+    )
 
 
 def too_many_tries(seconds: int) -> Response:
