@@ -57,7 +57,7 @@ def _keep_posted(response: Response) -> Response:
 
 def _posted() -> str:
     """What a respondent has just chosen, with the session that their page carries."""
-    if request.method != "POST" or request.blueprint != "respond":
+    if request.method != "POST" or request.blueprint not in {"respond", "elsewhere"}:
         return ""
     try:
         theme = request.form.get(FIELD, "")

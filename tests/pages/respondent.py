@@ -19,8 +19,9 @@ from webapp.domain.responses import Answer, ResponseSession
 
 
 def hidden(page: TestResponse) -> dict[str, str]:
-    """The hidden fields of a slip."""
-    fields = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text)
+    """The hidden fields of a slip, besides those of the switch that goes to another address."""
+    slip = re.sub(r'<form [^>]*action="/appearance".*?</form>', "", page.text, flags=re.DOTALL)
+    fields = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', slip)
     return {name: unescape(value) for name, value in fields}
 
 

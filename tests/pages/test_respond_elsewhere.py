@@ -134,6 +134,7 @@ def test_pressing_twice_on_the_same_page_goes_on(begun: Respondent, other: Respo
 def test_a_new_link_ends_the_one_before(app: Flask, begun: Respondent, other: Respondent) -> None:
     offer = begun.post("/q/2/elsewhere")
     first = link(offer)
+    begun.post("/q/2/open")
     second = link(begun.post("/q/2/elsewhere"))
 
     assert heading(other.client.get(first)) == GONE
@@ -195,6 +196,56 @@ def test_words_typed_before_asking_for_the_link_are_still_there(begun: Responden
     begun.post("/q/2/elsewhere", answer="half a sentence\nand more")
 
     assert box(begun.post("/q/2/open")) == "half a sentence\nand more"
+
+
+def test_a_name_typed_before_asking_for_the_link_is_still_there(begun: Respondent) -> None:
+    begun.answer(2, "It")
+    begun.post("/check/elsewhere", name="Sam")
+
+    assert 'name="name" value="Sam"' in begun.post("/check/open").text
+
+
+@pytest.mark.parametrize("choice", [{"language": "de"}, {"theme": "dark"}], ids=str)
+@pytest.mark.parametrize("place", ["/q/2", "/check"])
+def test_a_choice_keeps_the_link_and_the_words(
+    begun: Respondent, other: Respondent, choice: dict[str, str], place: str
+) -> None:
+    offer = begun.post(f"{place}/elsewhere", answer="half a sentence")
+    before = hidden(offer)
+
+    page = begun.post(f"{place}/elsewhere", **choice)
+
+    assert f'formaction="/r/{begun.share_token}{place}/elsewhere"' in offer.text
+    assert link(page) == link(offer)
+    assert hidden(page)["draft"] == before["draft"] == "half a sentence"
+    assert ('<html lang="de"' in page.text) == ("language" in choice)
+    assert (' data-theme="dark"' in page.text) == ("theme" in choice)
+    assert heading(follow(other, link(page))) == "What went wrong?"
+
+
+def test_a_choice_after_the_link_was_used_makes_a_new_one(
+    begun: Respondent, other: Respondent
+) -> None:
+    offer = begun.post("/q/2/elsewhere")
+    follow(other, link(offer))
+
+    assert link(begun.post("/q/2/elsewhere", language="de")) != link(offer)
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["arrival", "used up"])
+def test_the_page_behind_the_link_is_chosen_in_another_language(
+    begun: Respondent, other: Respondent, *, used: bool
+) -> None:
+    path = link(begun.post("/q/2/elsewhere"))
+    if used:
+        follow(other, path)
+    page = other.client.get(path)
+
+    assert f'method="get" action="{path}"' in page.text
+    assert f'name="back" value="{path}"' in page.text
+    again = other.client.get(f"{path}?lang=de")
+    assert '<html lang="de"' in again.text
+    assert again.status_code == page.status_code
 
 
 def test_a_form_that_closed_meanwhile_hands_the_words_back(

@@ -7,16 +7,14 @@ only the button behind it uses it up.
 import secrets
 from typing import NamedTuple
 
-from flask import Blueprint, Response, request, url_for
+from flask import Blueprint, Response, request
 
-from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain import handovers
 from webapp.extensions import csrf
 from webapp.languages import FIELD as LANGUAGE
 from webapp.pages import refusals, slips
-from webapp.pages.codes import drawn_code
-from webapp.pages.posted import KEY, read_posted, typed, unreadable
+from webapp.pages.posted import KEY, Posted, read_posted, typed, unreadable
 
 bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
 # What is posted here carries a secret that no other site can know
@@ -36,15 +34,16 @@ class Arrival(NamedTuple):
 @bp.post("/check/elsewhere", defaults={"number": None})
 @bp.post("/q/<int:number>/elsewhere")
 def offer(share_token: str, number: int | None) -> Response:
-    """A link for the other device; `number` is the question to come back to here."""
+    """A link for the other device; `number` is the question to come back to here.
+
+    A page that shows a link already, which its reader may have sent to themselves, keeps it.
+    """
     sent = read_posted(share_token)
     at = slips.posted_visit(share_token, sent)
     if stand_in := slips.instead(at, left_over=sent.answer):
         return stand_in
-    secret = handovers.offer_handover(share_token, sent.session_key, now=utc_now())
-    path = url_for("elsewhere.look", share_token=share_token, secret=secret)
-    address = settings().public_url + path
-    return slips.elsewhere(at, address, drawn_code(address), number=number, draft=typed("answer"))
+    draft = typed("answer") or typed("name") or typed("draft")
+    return slips.elsewhere(at, _offered(share_token, sent), number=number, draft=draft)
 
 
 @bp.get("/continue/<secret>")
@@ -52,7 +51,7 @@ def look(share_token: str, secret: str) -> Response:
     """Asks whether to go on here; changes nothing."""
     form = slips.find_form(share_token)
     if not handovers.is_offered(share_token, secret, now=utc_now()):
-        return slips.used_up(slips.new_visit(form))
+        return slips.used_up(slips.new_visit(form), secret)
     return slips.arrival(slips.new_visit(form), secret, claim=secrets.token_urlsafe(16))
 
 
@@ -62,7 +61,7 @@ def go_on(share_token: str) -> Response:
     arrival = read_arrival()
     key = handovers.take_over(share_token, arrival.secret, arrival.claim, now=utc_now())
     if key is None:
-        return slips.used_up(slips.new_visit(slips.find_form(share_token)))
+        return slips.used_up(slips.new_visit(slips.find_form(share_token)), arrival.secret)
     at = slips.keyed_visit(share_token, key)
     return slips.instead(at) or slips.open_slip(at, at.next_open)
 
@@ -83,3 +82,10 @@ def read_arrival() -> Arrival:
     if not all(map(KEY.fullmatch, arrival)):
         raise unreadable()
     return arrival
+
+
+def _offered(share_token: str, sent: Posted) -> str:
+    shown = typed("secret")
+    if shown and handovers.is_offered(share_token, shown, now=utc_now()):
+        return shown
+    return handovers.offer_handover(share_token, sent.session_key, now=utc_now())

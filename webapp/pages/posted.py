@@ -26,7 +26,18 @@ from webapp.themes import FIELD as THEME
 COOKIE_DAYS = 30
 BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
 TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
-FIELDS = {"session", "answer_key", "answer", "name", "draft", LANGUAGE, CHOICE, THEME, TRAP}
+FIELDS = {
+    "session",
+    "answer_key",
+    "answer",
+    "name",
+    "draft",
+    "secret",
+    LANGUAGE,
+    CHOICE,
+    THEME,
+    TRAP,
+}
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")

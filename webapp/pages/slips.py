@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from flask import Response, abort, current_app, request, url_for
-from markupsafe import Markup
 
 from webapp.config import settings
 from webapp.domain.errors import Outcome
@@ -24,6 +23,7 @@ from webapp.domain.public_forms import (
 from webapp.domain.terms import FormStatus, ResponseLimit
 from webapp.framing import says_framed
 from webapp.languages import page_language
+from webapp.pages.codes import drawn_code
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.posted import Posted, forget, new_session_key, remember, remembered_key
 from webapp.security import allow_frames
@@ -188,11 +188,21 @@ def withdrawn(form: RespondentForm) -> Response:
     return response
 
 
-def elsewhere(at: Visit, address: str, code: Markup, *, number: int | None, draft: str) -> Response:
+def elsewhere(at: Visit, secret: str, *, number: int | None, draft: str) -> Response:
     """The link to go on with on another device, and the way back to question `number` or the check
     page. `draft` is what was typed there and not sent.
     """
-    return _slip("elsewhere", at, link=address, code=code, number=number, draft=draft)
+    path = url_for("elsewhere.look", share_token=at.form.share_token, secret=secret)
+    address = settings().public_url + path
+    return _slip(
+        "elsewhere",
+        at,
+        link=address,
+        secret=secret,
+        code=drawn_code(address),
+        number=number,
+        draft=draft,
+    )
 
 
 def arrival(at: Visit, secret: str, *, claim: str) -> Response:
@@ -200,9 +210,9 @@ def arrival(at: Visit, secret: str, *, claim: str) -> Response:
     return _slip("arrival", at, secret=secret, claim=claim)
 
 
-def used_up(at: Visit) -> Response:
+def used_up(at: Visit, secret: str) -> Response:
     """Behind a link that has been used, or whose time is over."""
-    return _slip("used_up", at, status=HTTPStatus.GONE)
+    return _slip("used_up", at, status=HTTPStatus.GONE, secret=secret)
 
 
 def held(text: str, *, status: HTTPStatus, retry_after: int) -> Response:
