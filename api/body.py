@@ -36,7 +36,7 @@ def read_body() -> bytes:
     """The bytes of the body; raises InvalidInput `payload_too_large`."""
     request.max_content_length = API_BODY_MAX_BYTES
     try:
-        return request.get_data(cache=False)
+        return request.get_data()
     except RequestEntityTooLarge:
         raise InvalidInput(
             "payload_too_large",

@@ -42,6 +42,7 @@ READING = "askback_reading"
 IDLE_SECONDS = 1.0  # after which a pooled connection may have been closed by its server
 LOCK_SECONDS = 15  # how long a writer waits for others, before the request is refused
 MISSING_TABLES = {"42P01", "42703"}  # of PostgreSQL: undefined table, undefined column
+GIVEN_UP = {"40P01", "40001"}  # of PostgreSQL: deadlock, serialization failure
 CHECKPOINT_PAGES = 4000  # an answer writes eleven; the same ones are moved the more seldom
 _sqlite_writers = threading.Lock()
 _beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
@@ -148,6 +149,11 @@ def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
 def lacks_tables(error: BaseException) -> bool:
     """Whether PostgreSQL missed a table or a column, which SQLite calls an OperationalError."""
     return getattr(getattr(error, "orig", None), "sqlstate", None) in MISSING_TABLES
+
+
+def was_given_up(error: BaseException) -> bool:
+    """Whether PostgreSQL ended the transaction in favour of others, so that it may be repeated."""
+    return getattr(getattr(error, "orig", None), "sqlstate", None) in GIVEN_UP
 
 
 def on_sqlite() -> bool:

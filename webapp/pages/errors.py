@@ -28,6 +28,7 @@ from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.returning import door
 
+RETRY_SECONDS = "5"
 STORAGE_FAILURES = (OperationalError, InterfaceError, PoolTimeout)
 
 log = logging.getLogger("askback.pages")
@@ -183,7 +184,9 @@ def storage_failed(_error: Exception) -> Response:
     log.exception("storage failed")
     db.session.remove()
     away = HTTPStatus.SERVICE_UNAVAILABLE
-    return problem(PROBLEMS[away], away, kept=_typed())
+    response = problem(PROBLEMS[away], away, kept=_typed())
+    response.headers["Retry-After"] = RETRY_SECONDS
+    return response
 
 
 def problem(what: Problem, status: HTTPStatus, *, kept: str = "") -> Response:

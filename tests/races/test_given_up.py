@@ -1,0 +1,98 @@
+"""A transaction that PostgreSQL gives up for another one is tried again."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask, request
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+from werkzeug.test import TestResponse
+
+from tests.databases import on_postgresql
+from tests.factories import make_draft
+from tests.oauth.flow import API, bearer
+from tests.races.threads import each_statement
+from tests.services import wait_until
+from webapp.app import TRIES, create_app
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.publishing import confirm_draft
+from webapp.domain.terms import Scope
+from webapp.leaving import delete_account
+from webapp.oauth.tokens import issue_token
+
+WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+@on_postgresql
+def test_publishing_in_the_moment_an_account_ends_is_no_fault(app: Flask, account: Account) -> None:
+    with app.app_context():
+        draft = make_draft(account.id)
+        shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
+        confirm_draft(account.id, draft.id, **shown, now=utc_now())
+        token = issue_token(account.id, [Scope.FORMS_WRITE], API, now=utc_now())
+    published: list[Future[TestResponse]] = []
+
+    def publish() -> TestResponse:
+        return app.test_client().post(f"/api/drafts/{draft.id}/publish", headers=bearer(token))
+
+    def publish_now(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        if statement.startswith("UPDATE accounts"):
+            published.append(pool.submit(publish))
+            wait_until(lambda: waits(app), "publishing")
+
+    with ThreadPoolExecutor() as pool:
+        with each_statement(app, "after_cursor_execute", publish_now), app.app_context():
+            delete_account(account.id, now=utc_now())
+        refused = published[0].result(30)
+
+    # by the end of its token, or of the draft if the second try overtook the commit
+    assert refused.json["code"] in {"authentication_required", "draft_not_found"}
+
+
+def waits(app: Flask) -> bool:
+    """Whether a connection to this server waits for another one."""
+    with app.app_context(), db.engine.connect() as connection:
+        return bool(connection.scalar(WAITING))
+
+
+@pytest.fixture
+def stubborn(settings: Settings) -> Iterator[tuple[Flask, list[bytes]]]:
+    """An application whose view is given up as often as it is told to, and the bodies it read."""
+    app = create_app(settings)
+    read: list[bytes] = []
+
+    def view(times: int) -> str:
+        read.append(request.get_data())
+        if len(read) <= times:
+            raise OperationalError("UPDATE", None, psycopg.errors.SerializationFailure())
+        return "done"
+
+    app.add_url_rule("/r/given-up/<int:times>", "given_up", view, methods=["PUT"])
+    app.extensions["csrf"].exempt("tests.races.test_given_up.view")
+    yield app, read
+    with app.app_context():
+        db.engine.dispose()
+
+
+def test_a_view_is_tried_again_with_its_body(stubborn: tuple[Flask, list[bytes]]) -> None:
+    app, read = stubborn
+
+    answer = app.test_client().put("/r/given-up/2", data=b"words")
+
+    assert (answer.status_code, answer.text, read) == (200, "done", [b"words"] * 3)
+
+
+def test_what_is_given_up_again_and_again_is_to_be_sent_later(
+    stubborn: tuple[Flask, list[bytes]],
+) -> None:
+    app, read = stubborn
+
+    answer = app.test_client().put("/r/given-up/9", data=b"words")
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert len(read) == TRIES
