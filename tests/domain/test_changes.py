@@ -76,6 +76,30 @@ def test_a_question_with_a_new_id_is_known_by_its_words() -> None:
     assert told(compare(before, after)) == [("question", Kind.REWORDED, 1)]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("With whom?", "With whom then?"),
+        ("昼食に何を食べましたか", "昨日の昼食に何を食べましたか"),
+        ("คุณกินอะไร", "คุณกินอะไรบ้าง"),
+    ],
+)
+def test_some_words_more_are_a_rewording_in_every_script(before: str, after: str) -> None:
+    (change,) = compare(asking(("a", before)), asking(("z", after)))
+
+    assert change.kind is Kind.REWORDED
+    assert [run.text for run in change.runs if run.kind is None]
+
+
+def test_a_question_of_the_same_words_is_never_taken_for_another() -> None:
+    changes = compare(
+        asking(("a", "How was lunch today?")),
+        asking(("y", "How was lunch yesterday?"), ("z", "How was lunch today?")),
+    )
+
+    assert told(changes) == [("question", Kind.ADDED, 1)]
+
+
 def test_a_different_question_is_no_rewording() -> None:
     before, after = asking(WHY), asking(("new", "How large is your team today?"))
 

@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 from webapp.domain.content import Content, QuestionRow
 
 SAME_QUESTION_RATIO = 0.6  # our choice: half the words kept still reads as the same question
-COMPARED_CHARS = 600  # bounds the matching of questions that lost their ids
+COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
 COMPARED_PAIRS = 50_000  # of equal words: with more of them, texts are shown as replaced
-_WORD = re.compile(r"\S+\s*|\s+")
+# scripts that put no spaces between words: each character counts as one
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*|\s+")
+_BARE_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 
 
 class Kind(StrEnum):
@@ -90,6 +93,7 @@ def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list
     places = {question["id"]: place for place, question in enumerate(before)}
     found = [places.get(question["id"]) for question in after]
     free = [place for place in range(len(before)) if place not in found]
+    _find_unchanged(before, after, found, free)
     for place, question in enumerate(after):
         if found[place] is None and free:
             closest = max(free, key=lambda old: _likeness(before[old]["text"], question["text"]))
@@ -97,6 +101,20 @@ def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list
                 found[place] = closest
                 free.remove(closest)
     return found
+
+
+def _find_unchanged(
+    before: Sequence[QuestionRow],
+    after: Sequence[QuestionRow],
+    found: list[int | None],
+    free: list[int],
+) -> None:
+    """Questions of the very same words, before a similar one can take their place."""
+    for place, question in enumerate(after):
+        same = (old for old in free if before[old]["text"] == question["text"])
+        if found[place] is None and (origin := next(same, None)) is not None:
+            found[place] = origin
+            free.remove(origin)
 
 
 def longest_rising(places: Sequence[int]) -> set[int]:
@@ -164,5 +182,10 @@ def _question_changes(
 
 
 def _likeness(one: str, other: str) -> float:
-    words = (one[:COMPARED_CHARS].lower().split(), other[:COMPARED_CHARS].lower().split())
-    return SequenceMatcher(None, *words).ratio()
+    return SequenceMatcher(None, _bare_words(one), _bare_words(other)).ratio()
+
+
+def _bare_words(text: str) -> list[str]:
+    """What the text is known by: no punctuation, no capitals, not more than can be compared."""
+    found: list[str] = _BARE_WORD.findall(text[:COMPARED_CHARS].lower())
+    return found[:COMPARED_WORDS]
