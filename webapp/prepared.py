@@ -73,17 +73,19 @@ class _Prepared:
             heard_by.after_cursor_execute(*told)
         return cursor
 
-    def rows(self, cursor: Any) -> list[Any]:
-        found: list[Any] = cursor.fetchall() if cursor.description else []
+    def rows(self, cursor: Any) -> Sequence[Any]:
         if not self._row._fields:
-            return found
+            return cursor.fetchall() if cursor.description else []
+        found = cursor.fetchall()
+        if not self._out_of:
+            return list(map(self._row._make, found))
         return [self._row._make(self._converted(row)) for row in found]
 
     def _parameters(self, values: dict[str, Any]) -> Any:
         given = self._set | values
         for name, convert in self._into:
             given[name] = convert(given[name])
-        return given if self._order is None else [given[name] for name in self._order]
+        return given if self._order is None else tuple(given[name] for name in self._order)
 
     def _converted(self, row: Any) -> list[Any]:
         found = list(row)
