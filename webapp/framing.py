@@ -1,6 +1,6 @@
 """Whether a request comes from a page inside another website, where nothing is remembered."""
 
-from flask import request
+from flask import g, request
 
 # Fetch, section 2.2.5: request destinations
 FRAMES = {"iframe", "frame", "embed", "object"}
@@ -11,5 +11,8 @@ def says_framed() -> bool:
 
     Requests that scripts make inside a frame look like any other, so the address has to say it.
     """
-    in_frame = request.headers.get("Sec-Fetch-Dest") in FRAMES
-    return in_frame or request.args.get("embed") == "1"
+    if "framed" not in g:
+        in_frame = request.headers.get("Sec-Fetch-Dest") in FRAMES
+        g.framed = in_frame or request.args.get("embed") == "1"
+    framed: bool = g.framed
+    return framed

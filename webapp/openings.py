@@ -6,6 +6,7 @@ counted since the last `store`, a second at most; nothing about who opened a lin
 
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from typing import cast
 
 from flask import Flask, current_app, request
@@ -20,10 +21,10 @@ class Openings:
         self._lock = threading.Lock()
         self._counted: Counter[str] = Counter()
 
-    def add(self, counted: Counter[str]) -> None:
-        """Count more."""
+    def add(self, counted: Iterable[str]) -> None:
+        """Count more: share tokens, or tokens already counted."""
         with self._lock:
-            self._counted += counted
+            self._counted.update(counted)
 
     def take(self) -> Counter[str]:
         """Everything counted since the last call."""
@@ -41,7 +42,7 @@ def count_opening(share_token: str) -> None:
     """The current request shows the link's first page to a person, unless it only looks ahead."""
     looks_ahead = "prefetch" in request.headers.get("Sec-Purpose", "")
     if request.method == "GET" and not looks_ahead:
-        _openings().add(Counter([share_token]))
+        _openings().add([share_token])
 
 
 def store() -> None:

@@ -49,8 +49,8 @@ def keep(response: Response, theme: str) -> None:
 
 
 def _keep_posted(response: Response) -> Response:
-    theme = "" if says_framed() else _posted()
-    if theme and theme != _kept():
+    theme = _posted()
+    if theme and theme != _kept() and not says_framed():
         keep(response, theme)
     return response
 
