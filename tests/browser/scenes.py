@@ -300,6 +300,12 @@ def results_open(page: Page, cafe: Cafe) -> None:
         fold.click()
 
 
+def erasing(page: Page, _cafe: Cafe) -> None:
+    page.goto("/forms/trash")
+    page.get_by_role("link", name="Erase now").click()
+    page.get_by_role("button", name="Erase it for good").wait_for()
+
+
 def results_person(page: Page, cafe: Cafe) -> None:
     page.goto(f"{cafe.results}/people")
     page.get_by_role("link", name="Sam Okafor").first.click()
@@ -417,6 +423,7 @@ CREATOR = [
         ("results-empty", at("{cafe.empty}"), 0),
         ("form-delete", at("{cafe.results}/delete"), 0),
         ("trash", at("/forms/trash"), 0),
+        ("form-erase", erasing, 0),
         ("results-settings", at("{cafe.results}/settings"), 0),
         ("consent", at("{cafe.consent}"), 0),
         ("connections", at("/connections"), 0),

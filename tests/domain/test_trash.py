@@ -14,8 +14,11 @@ from webapp.domain import drafts, forms, publishing, responding, trash
 from webapp.domain.counts import store_openings
 from webapp.domain.errors import NotFound
 from webapp.domain.public_forms import get_public_form, read_progress
+from webapp.domain.responses import ResponseSession
 from webapp.domain.trash import (
     delete_form,
+    erase_form,
+    find_deleted_form,
     list_deleted_forms,
     purge_deleted,
     restore_form,
@@ -143,6 +146,38 @@ class TestRestoring:
 
         with pytest.raises(NotFound):
             restore_form(account_id, form.id, now=now + KEPT)
+
+    @both_databases
+    def test_an_erased_form_is_purged_and_the_others_stay(self) -> None:
+        account_id = make_account().id
+        erased, thrown, live = (full_form(account_id) for _ in range(3))
+        for form in (erased, thrown):
+            delete_form(account_id, form.id, now=utc_now())
+
+        erase_form(account_id, erased.id, now=utc_now())
+
+        assert find_deleted_form(account_id, erased.id, now=utc_now()) is None
+        with pytest.raises(NotFound):
+            restore_form(account_id, erased.id, now=utc_now())
+        db.session.rollback()
+        assert sum(purge_deleted(utc_now())) > 0
+        restore_form(account_id, thrown.id, now=utc_now())
+        assert {form.id for form in forms.list_forms(account_id)} == {thrown.id, live.id}
+        left = db.session.scalars(select(ResponseSession.form_id).distinct())
+        assert set(left) == {thrown.id, live.id}
+
+    def test_only_the_account_erases_and_only_out_of_the_trash(self) -> None:
+        account_id = make_account().id
+        thrown, live = make_form(account_id), make_form(account_id)
+        delete_form(account_id, thrown.id, now=utc_now())
+
+        for owner, form in ((make_account().id, thrown), (account_id, live)):
+            with pytest.raises(NotFound):
+                erase_form(owner, form.id, now=utc_now())
+            db.session.rollback()
+
+        assert find_deleted_form(account_id, thrown.id, now=utc_now())
+        assert forms.get_form(account_id, live.id)
 
     def test_another_account_restores_nothing(self) -> None:
         account_id = make_account().id

@@ -1,7 +1,7 @@
 """Deleted forms: away at once for everybody, kept for their creator to restore, then purged.
 
-A deleted form takes its draft with it. After TRASH_KEPT_SECONDS it cannot be restored any more,
-and purging deletes it with everything it holds, in short transactions.
+A deleted form takes its draft with it. After TRASH_KEPT_SECONDS, or when its creator erases it, it
+cannot be restored any more, and purging deletes it with everything it holds, in short transactions.
 """
 
 from collections.abc import Iterator
@@ -46,20 +46,29 @@ def delete_form(account_id: str, form_id: str, *, now: datetime) -> None:
 def restore_form(account_id: str, form_id: str, *, now: datetime) -> None:
     """Take the form out of the trash as it was; raises NotFound when it is not there any more."""
     begin_write()
-    in_trash = and_(
-        Form.id == form_id, Form.account_id == account_id, Form.deleted_at > _oldest(now)
-    )
-    _mark(in_trash, None)
+    _mark(and_(Form.id == form_id, _in_trash(account_id, now)), None)
+
+
+def erase_form(account_id: str, form_id: str, *, now: datetime) -> None:
+    """Leave a form of the trash to the next purge; raises NotFound when it is not there."""
+    begin_write()
+    _mark(and_(Form.id == form_id, _in_trash(account_id, now)), _oldest(now))
 
 
 def list_deleted_forms(account_id: str, *, now: datetime) -> list[Row[Any]]:
     """What the account can restore, as column rows, deleted last first."""
     query = (
         select(*Form.__table__.c)
-        .where(Form.account_id == account_id, Form.deleted_at > _oldest(now))
+        .where(_in_trash(account_id, now))
         .order_by(Form.deleted_at.desc(), Form.id)
     )
     return list(db.session.execute(query))
+
+
+def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> Row[Any] | None:
+    """A form that the account can restore, as a column row."""
+    found = and_(Form.id == form_id, _in_trash(account_id, now))
+    return db.session.execute(select(*Form.__table__.c).where(found)).one_or_none()
 
 
 def give_up_forms(account_id: str, *, now: datetime) -> None:
@@ -88,6 +97,10 @@ def purge_deleted(now: datetime) -> Iterator[int]:
 
 def _oldest(now: datetime) -> datetime:
     return now - timedelta(seconds=TRASH_KEPT_SECONDS)
+
+
+def _in_trash(account_id: str, now: datetime) -> ColumnElement[bool]:
+    return and_(Form.account_id == account_id, Form.deleted_at > _oldest(now))
 
 
 def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> None:

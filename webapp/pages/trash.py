@@ -1,9 +1,9 @@
-"""Deleting a form, the trash that keeps it for 30 days, and a new draft from an old form."""
+"""Deleting a form, the trash that keeps it for 30 days, erasing, and a copy as a new draft."""
 
 from datetime import timedelta
 from typing import cast
 
-from flask import Blueprint, render_template, url_for
+from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
@@ -25,6 +25,7 @@ def show() -> ResponseReturnValue:
         "forms/trash.html",
         deleted=trash.list_deleted_forms(creator_id(), now=utc_now()),
         kept=timedelta(seconds=TRASH_KEPT_SECONDS),
+        erased="erased" in request.args,
     )
 
 
@@ -46,6 +47,23 @@ def restore(form_id: str) -> ResponseReturnValue:
     """Back out of the trash, as it was."""
     trash.restore_form(creator_id(), form_id, now=utc_now())
     return go_to(url_for("results.by_question", form_id=form_id))
+
+
+@bp.get("/<form_id>/erase")
+def ask_erase(form_id: str) -> ResponseReturnValue:
+    """What erasing takes away, before it does; a form that was restored meanwhile is safe."""
+    form = trash.find_deleted_form(creator_id(), form_id, now=utc_now())
+    if form is not None:
+        return render_template("forms/erase.html", form=form)
+    safe = forms.get_form(creator_id(), form_id)
+    return go_to(url_for("results.by_question", form_id=safe.id))
+
+
+@bp.post("/<form_id>/erase")
+def erase(form_id: str) -> ResponseReturnValue:
+    """Out of the trash, beyond restoring."""
+    trash.erase_form(creator_id(), form_id, now=utc_now())
+    return go_to(url_for("trash.show", erased=1))
 
 
 @bp.post("/<form_id>/copy")
