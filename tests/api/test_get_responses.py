@@ -124,6 +124,23 @@ def test_a_completion_without_new_answers_is_returned(agent: Agent, form: Any) -
     assert body["responses"][0]["status"] == "completed"
 
 
+@pytest.mark.parametrize("since", [None, "2999-01-01T00:00:00Z"])
+def test_the_latest_response_is_the_last_one_that_was_sent(
+    since: str | None, agent: Agent, answered: Any
+) -> None:
+    sent = read(agent, answered)["responses"][0]["submittedAt"]
+    with agent.app.app_context():
+        make_answer(answered, "under way")
+
+    found = [
+        read(agent, answered, since),
+        agent.get(f"/forms/{answered.id}").json,
+        agent.get("/forms").json["forms"][0],
+    ]
+
+    assert [(body["responseCount"], body["latestResponseAt"]) for body in found] == [(1, sent)] * 3
+
+
 def test_a_page_holds_200_items_and_says_that_more_follow(agent: Agent, form: Any) -> None:
     with agent.app.app_context():
         for number in range(201):

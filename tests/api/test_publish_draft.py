@@ -6,7 +6,10 @@ import pytest
 from sqlalchemy import select, update
 
 from tests.api.conftest import Agent, Confirm, refusal
-from webapp.database import db
+from tests.factories import make_account, make_form
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.discarding import discard_draft
 from webapp.domain.drafts import DraftConfirmation
 from webapp.domain.terms import ConfirmationMethod
 from webapp.oauth.models import OAuthGrant
@@ -39,6 +42,29 @@ def test_a_repeat_returns_the_same_form(agent: Agent, draft_id: str, confirm: Co
     second = agent.post(f"/drafts/{draft_id}/publish")
 
     assert (second.status_code, second.json) == (200, first.json | {"idempotent": True})
+
+
+def test_a_discarded_draft_is_not_published(
+    agent: Agent, draft_id: str, confirm: Confirm, account: Account
+) -> None:
+    confirm(draft_id)
+    with agent.app.app_context():
+        discard_draft(account.id, draft_id, now=utc_now())
+
+    response = agent.post(f"/drafts/{draft_id}/publish")
+
+    assert refusal(response) == (404, "draft_not_found")
+    assert agent.get("/forms").json["formCount"] == 0
+
+
+def test_nobody_can_guess_the_share_link(agent: Agent) -> None:
+    with agent.app.app_context():
+        forms = [make_form(make_account().id) for _ in range(50)]
+
+    tokens = {form.share_token for form in forms}
+    assert len(tokens) == 50
+    assert {len(token) for token in tokens} == {22}  # 128 bits in base64
+    assert not any(form.share_token in form.id or form.id in form.share_token for form in forms)
 
 
 def test_the_share_link_opens(agent: Agent, draft_id: str, confirm: Confirm) -> None:

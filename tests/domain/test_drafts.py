@@ -188,6 +188,13 @@ def test_a_key_with_another_body_is_refused(account: Account, clock: Clock) -> N
     assert caught.value.code == "idempotency_key_reused"
 
 
+def test_a_key_is_taken_for_a_day(account: Account, clock: Clock) -> None:
+    created = repeat(account, clock)
+    clock.forward(hours=23.99)
+
+    assert repeat(account, clock).id == created.id
+
+
 def test_a_key_is_free_again_after_a_day(account: Account, clock: Clock) -> None:
     created = repeat(account, clock)
     clock.now += timedelta(hours=24)
