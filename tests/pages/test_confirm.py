@@ -1,5 +1,6 @@
 """The creator's word: only from their own browser, only for what they saw."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from flask import Flask
 
 from tests.factories import make_draft
 from tests.pages.creator import ORIGIN, Creator, alone, hidden
+from tests.pages.respondent import storage_away
 from tests.pages.test_drafts import by_agent, stored
 from webapp.database import utc_now
 from webapp.domain import drafts, publishing
@@ -155,6 +157,51 @@ def test_a_word_for_something_else_is_no_word(
     assert "Nothing was published." in response.text
     assert 'name="then"' not in response.text
     assert untouched(app, draft)
+
+
+def test_a_storage_that_is_away_offers_the_same_yes_again(
+    app: Flask, ann: Creator, draft: Draft
+) -> None:
+    ann.post("/nowhere")  # has fetched its token then
+    with storage_away(app):
+        refused = say_yes(ann, draft)
+
+    fields = re.findall('type="hidden" name="([^"]*)" value="([^"]*)"', refused.text)
+    assert refused.status_code == 503
+    assert f'<form class="actions" method="post" action="/drafts/{draft.id}/confirm">' in (
+        refused.text
+    )
+    assert "never publishes twice" in refused.text
+    assert ann.client.post(
+        f"/drafts/{draft.id}/confirm",
+        base_url=ORIGIN,
+        data=dict(fields),
+        headers={"Origin": ORIGIN},
+    ).location.endswith("/share")
+    assert stored(app, draft).status is DraftStatus.PUBLISHED
+
+
+def test_a_page_that_the_storage_kept_away_is_asked_for_again(
+    app: Flask, ann: Creator, draft: Draft
+) -> None:
+    with storage_away(app):
+        refused = ann.page(f"/drafts/{draft.id}/confirm?x=1")
+
+    assert f'href="/drafts/{draft.id}/confirm?x=1">Try again</a>' in refused.text
+
+
+def test_a_form_of_another_site_is_never_drawn_again(
+    app: Flask, ann: Creator, draft: Draft
+) -> None:
+    with storage_away(app):
+        refused = ann.client.post(
+            f"/drafts/{draft.id}/confirm",
+            base_url=ORIGIN,
+            data={"then": "publish"},
+            headers={"Origin": "https://elsewhere.example"},
+        )
+
+    assert 'name="then"' not in refused.text
 
 
 def test_an_incomplete_draft_lists_what_is_missing(app: Flask, ann: Creator) -> None:

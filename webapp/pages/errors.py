@@ -27,6 +27,7 @@ from webapp.hosts import UnknownHost
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.returning import door
+from webapp.paths import current_address
 
 RETRY_SECONDS = "5"
 STORAGE_FAILURES = (OperationalError, InterfaceError, PoolTimeout)
@@ -41,6 +42,13 @@ class Problem(NamedTuple):
 
     title: Words
     lead: Words
+
+
+class Again(NamedTuple):
+    """An address to call again; with fields, to post them to."""
+
+    address: str
+    fields: dict[str, str] | None = None
 
 
 GONE = Problem(
@@ -85,6 +93,11 @@ PROBLEMS = {
         _("What was saved before is safe. Wait a little, then try again."),
     ),
 }
+NOT_PUBLISHED = Problem(
+    PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE].title,
+    # for creators, who read English
+    "Nothing is lost. Wait a little, then try again: that never publishes twice.",
+)
 STATUSES: dict[type[Outcome], HTTPStatus] = {
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotFound: HTTPStatus.NOT_FOUND,
@@ -181,24 +194,38 @@ def wrong_statement(error: ProgrammingError) -> Response:
 
 def storage_failed(_error: Exception) -> Response:
     """The database is locked, full or away; for htmx a note beside what was typed."""
+    again = Again(current_address()) if request.method == "GET" else None
+    return _away(PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE], again)
+
+
+def offer_again(error: Exception) -> Response:
+    """The same, for a form that may be sent twice: with a button that sends it once more."""
+    if request.method != "POST" or not security.is_same_origin():
+        return storage_failed(error)
+    return _away(NOT_PUBLISHED, Again(current_address(), request.form.to_dict()))
+
+
+def _away(what: Problem, again: Again | None) -> Response:
     log.exception("storage failed")
     db.session.remove()
-    away = HTTPStatus.SERVICE_UNAVAILABLE
-    response = problem(PROBLEMS[away], away, kept=_typed())
+    response = problem(what, HTTPStatus.SERVICE_UNAVAILABLE, kept=_typed(), again=again)
     response.headers["Retry-After"] = RETRY_SECONDS
     return response
 
 
-def problem(what: Problem, status: HTTPStatus, *, kept: str = "") -> Response:
+def problem(
+    what: Problem, status: HTTPStatus, *, kept: str = "", again: Again | None = None
+) -> Response:
     """A page of its own, or a note for htmx to put where the answer would have stood.
 
-    kept  words that were posted and not saved, for their writer to copy
+    kept   words that were posted and not saved, for their writer to copy
+    again  what to try once more
     """
     name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
     # without context processors: they ask the database who is signed in, and it may be down
     form_address = None if status is HTTPStatus.NOT_FOUND else _form_address()
     template = current_app.jinja_env.get_template(name)
-    body = template.render(problem=what, kept=kept, form_address=form_address)
+    body = template.render(problem=what, kept=kept, again=again, form_address=form_address)
     response = Response(body, status)
     response.vary.update(VARIES_BY)
     return response
