@@ -159,6 +159,23 @@ def test_a_word_for_something_else_is_no_word(
     assert untouched(app, draft)
 
 
+def test_what_changed_meanwhile_is_put_back_and_read_again(
+    app: Flask, ann: Creator, draft: Draft
+) -> None:
+    by_agent(app, draft, title="Bait", goal="Sell")
+    stale = say_yes(ann, draft)
+    actions = re.findall('action="(/drafts/[^"]*/put-back)"', stale.text)
+
+    sent = ann.post(actions[0], revision=hidden(stale, "revision"), since=hidden(stale, "since"))
+
+    kept = stored(app, draft)
+    assert "Put back Title" in alone(stale.text)
+    assert len(actions) == 2
+    assert (kept.title, kept.goal, kept.revision) == (draft.title, "Sell", 3)
+    assert sent.location.startswith(f"/drafts/{draft.id}?")
+    assert confirmation(app, draft) is None
+
+
 def test_a_storage_that_is_away_offers_the_same_yes_again(
     app: Flask, ann: Creator, draft: Draft
 ) -> None:
