@@ -89,6 +89,32 @@ def test_the_last_question_can_go_too(app: Flask, ann: Creator, asking: Ask) -> 
     assert texts(app, draft) == []
 
 
+def test_saving_can_begin_the_next_question(ann: Creator, app: Flask, asking: Ask) -> None:
+    draft = asking("A?", "B?")
+    path = f"/drafts/{draft.id}/questions"
+    first = draft.questions[0]["id"]
+
+    response = ann.post(path, text="C?", after=first, revision=1, then="next")
+
+    assert texts(app, draft) == ["A?", "C?", "B?"]
+    after = stored(app, draft).questions[1]["id"]
+    assert response.location == f"{path}/new?after={after}"
+    swapped = ann.post(path, htmx=True, text="D?", after=after, revision=2, then="next")
+    assert texts(app, draft) == ["A?", "C?", "D?", "B?"]
+    assert f'data-after="{stored(app, draft).questions[2]["id"]}"' in swapped.text
+
+
+def test_a_new_question_needs_words(ann: Creator, app: Flask, asking: Ask) -> None:
+    draft = asking("A?")
+
+    response = ann.post(f"/drafts/{draft.id}/questions", text=" ", hint="Help", revision=1)
+
+    assert response.status_code == 422
+    assert "Write the question, or cancel." in response.text
+    assert 'value="Help"' in response.text
+    assert texts(app, draft) == ["A?"]
+
+
 def test_the_twenty_first_question_is_refused(app: Flask, ann: Creator, asking: Ask) -> None:
     draft = asking(*(f"{number}?" for number in range(20)))
 

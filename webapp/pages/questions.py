@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.domain import drafts
@@ -19,6 +19,7 @@ from webapp.domain.drafts import Draft
 from webapp.domain.errors import InvalidInput
 from webapp.pages import review
 from webapp.pages.desk import creator_id, posted_revision, require_creator, typed
+from webapp.pages.fragments import go_to, wants_fragment
 
 LIST = "drafts/_questions.html"
 ROW = "drafts/_question_row.html"
@@ -142,12 +143,22 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
     result = review.attempt(draft, lambda: _changed(draft, position, written))
     if isinstance(result, Draft):
         place = position or new_at
+        if request.form.get("then") == "next" and _has(result, place):
+            return _next(draft, result, place)
         return _answered(draft, result, part, position=place, opened=None, focus=place)
     opened = _opened(draft, position)
     if not isinstance(result, InvalidInput):
         opened = _opened_after_conflict(draft, position)
     typed_in = replace(opened, text=typed("text"), hint=typed("hint"))
     return _answered(draft, result, part, position=opened.position, opened=typed_in, focus=0)
+
+
+def _next(draft: Draft, saved: Draft, place: int) -> Response:
+    """Saved, and the next question begun below the one at `place`."""
+    opened = _new(saved, saved.questions[place - 1]["id"])
+    if not wants_fragment():
+        return go_to(url_for("questions.write", draft_id=saved.id, after=opened.after))
+    return _answered(draft, saved, LIST, position=0, opened=opened, focus=-1)
 
 
 def _save_order(
@@ -187,6 +198,8 @@ def _changed(
 
 
 def _typed_question(before: QuestionRow) -> QuestionRow:
+    if not before and not typed("text"):
+        raise InvalidInput("validation_failed", "write the question, or cancel", "", "text")
     row = QuestionRow(text=typed("text"))
     if "id" in before:
         row["id"] = before["id"]
