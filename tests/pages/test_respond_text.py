@@ -111,3 +111,13 @@ def test_a_name_cannot_steer_how_others_are_drawn(respondent: Respondent) -> Non
     respondent.post("/check", name="Sam\u202e\u2066\x07\r\nOkafor")
 
     assert "Signed Sam Okafor." in respondent.post("/sent").text
+
+
+def test_the_check_page_says_what_can_be_read_by_then(respondent: Respondent) -> None:
+    respondent.post("/q/1/skip")
+    skipped = respondent.post("/q/2/skip")
+    answered = respondent.answer(1, "Me")
+
+    nothing, something = "There is nothing for Robin Example to read yet.", "can read these answers"
+    assert (nothing in skipped.text, something in skipped.text) == (True, False)
+    assert (nothing in answered.text, something in answered.text) == (False, True)
