@@ -116,6 +116,7 @@ def test_a_name_cannot_steer_how_others_are_drawn(respondent: Respondent) -> Non
 def test_the_check_page_says_what_can_be_read_by_then(respondent: Respondent) -> None:
     respondent.post("/q/1/skip")
     skipped = respondent.post("/q/2/skip")
+    respondent.post("/q/1/open")
     answered = respondent.answer(1, "Me")
 
     nothing, something = "There is nothing for Robin Example to read yet.", "can read these answers"
