@@ -14,10 +14,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.command import askback, start
+from tests.races.test_over_http import Caller
 from tests.services import free_port, wait_until
 from webapp.cli import main
 
 PASSWORD = "correct horse battery staple"
+ANSWER = "It was Mira, on Tuesday."
 ANN = ("creator", "create", "--email", "ann@example.com", "--password-stdin")
 
 
@@ -42,9 +44,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
 
 
 @contextmanager
-def running(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+def running(data: Path, port: int, **variables: str) -> Iterator[subprocess.Popen[str]]:
     """`askback run`, reached under its address."""
-    server = start("run", ASKBACK_DATA=str(data), PORT=str(port))
+    server = start("run", ASKBACK_DATA=str(data), PORT=str(port), **variables)
     try:
         wait_until(lambda: is_healthy(port) or server.poll() is not None, "starting")
         yield server
@@ -77,18 +79,51 @@ def test_a_signal_ends_the_server_within_5_seconds(tmp_path: Path, number: signa
     assert time.monotonic() - began < 5
 
 
-def test_the_first_start_prints_a_link_until_somebody_has_an_account(tmp_path: Path) -> None:
+def test_a_start_prints_a_link_until_somebody_has_an_account_and_keeps_everything(
+    tmp_path: Path,
+) -> None:
     data, port = tmp_path / "data", free_port()
     printed = []
-    for _ in range(2):
-        with running(data, port) as server:
-            printed.append(stop(server, signal.SIGTERM)[0])
-    askback(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
     with running(data, port) as server:
+        printed.append(stop(server, signal.SIGTERM)[0])
+    with running(data, port, PUBLISH_CONFIRMATION="agent") as server:
+        askback(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
+        agent = Caller(port, token(data))
+        ids = write_and_answer(agent)
+        before = stored(agent, *ids)
+        printed.append(stop(server, signal.SIGINT)[0])
+    with running(data, port) as server:
+        after = stored(agent, *ids)
         printed.append(stop(server, signal.SIGTERM)[0])
 
     links = [f"http://127.0.0.1:{port}/join/" in text for text in printed]
     assert links == [True, True, False]
+    assert after == before
+    assert [status for status, _ in after] == [200] * 3
+    assert ANSWER in json.dumps(after[2])
+
+
+def token(data: Path) -> str:
+    scopes = "forms:read forms:write responses:read"
+    arguments = ("--email", "ann@example.com", "--scope", scopes)
+    return askback("token", "issue", *arguments, ASKBACK_DATA=str(data)).stdout.strip()
+
+
+def write_and_answer(agent: Caller) -> tuple[str, str]:
+    """The ids of a draft and of a form that somebody has answered."""
+    content = {"title": "Rota", "questions": ["Who changed it?"]}
+    draft_id, published = (agent.api("POST", "/drafts", content)[1]["draftId"] for _ in range(2))
+    form = agent.api("POST", f"/drafts/{published}/publish")[1]
+    share_token = form["shareUrl"].rpartition("/")[2]
+    fields = {"session": "s" * 32, "answer_key": "k" * 22, "answer": ANSWER}
+    assert agent.post(f"/r/{share_token}/q/1", **fields) == 303
+    return draft_id, form["formId"]
+
+
+def stored(agent: Caller, draft_id: str, form_id: str) -> list[tuple[int, object]]:
+    """The draft, the forms and the answers as the agent reads them."""
+    paths = (f"/drafts/{draft_id}", "/forms", f"/forms/{form_id}/responses")
+    return [agent.api("GET", path) for path in paths]
 
 
 def test_a_second_server_on_the_same_data_is_refused(tmp_path: Path) -> None:
