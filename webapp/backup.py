@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.schema import revisions
 
+KEPT = "What was there before is kept as {}."
 OTHER_CONNECTIONS = text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
     " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
@@ -41,22 +42,29 @@ def back_up(url: URL, file: Path) -> None:
         raise
 
 
-def restore(url: URL, file: Path) -> str:
-    """Put the database back as it is in `file`; a line about where the old one is, if kept.
+def restore(url: URL, file: Path, folder: Path) -> str:
+    """Put the database back as it is in `file`; a line about where the old one is kept.
 
     No server may run on it: SQLite's is kept away by the lock of its folder, one on PostgreSQL is
     seen by its connections. The schema is that of the backup. Raises BackupFailed.
+    folder  takes a dump of what PostgreSQL held; a file of SQLite is kept beside the new one
     """
     if not file.is_file():
         raise BackupFailed(f"There is no file {file}.")
     if url.get_backend_name() == "sqlite":
         return _restore_sqlite(Path(url.database or ""), file)
     _check_nobody_is_connected(url)
-    _run(
-        "pg_restore", url, "--clean", "--if-exists", "--no-owner", "--single-transaction",
-        f"--dbname={url.database}", str(file),
-    )  # fmt: skip
-    return "The database was replaced."
+    kept = _free_name(folder / (url.database or "postgresql"))
+    back_up(url, kept)
+    try:
+        _run(
+            "pg_restore", url, "--clean", "--if-exists", "--no-owner", "--single-transaction",
+            f"--dbname={url.database}", str(file),
+        )  # fmt: skip
+    except BackupFailed:
+        kept.unlink()
+        raise
+    return KEPT.format(kept)
 
 
 def _check_nobody_is_connected(url: URL) -> None:
@@ -92,7 +100,7 @@ def _restore_sqlite(database: Path, file: Path) -> str:
     arriving.chmod(0o600)
     kept = _set_aside(database) if database.exists() else None
     arriving.rename(database)
-    return f"What was there before is kept as {kept}." if kept else "The database was made."
+    return KEPT.format(kept) if kept else "The database was made."
 
 
 def _check_sqlite(file: Path) -> None:
@@ -117,10 +125,14 @@ def _set_aside(database: Path) -> Path:
     for ending in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
             database.with_name(database.name + ending).unlink()
+    return database.rename(_free_name(database))
+
+
+def _free_name(database: Path) -> Path:
     number = 1
     while (kept := database.with_name(f"{database.name}.before-restore-{number}")).exists():
         number += 1
-    return database.rename(kept)
+    return kept
 
 
 def _run(program: str, url: URL, *arguments: str) -> None:

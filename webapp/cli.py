@@ -182,7 +182,7 @@ def restore_from(file: Path, *, yes: bool) -> None:
     if not yes:
         click.confirm(f"Replace the database of {settings.public_url}?", abort=True)
     with lock_folder(settings.data_folder, settings.public_url), application():
-        click.echo(restore(db.engine.url, file))
+        click.echo(restore(db.engine.url, file, settings.data_folder))
         schema.upgrade()
 
 

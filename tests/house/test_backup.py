@@ -91,6 +91,7 @@ def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path:
     assert refused.exit_code == 1
     assert refused.stderr.startswith("Error: ")
     assert installation.knows("ann@example.com")
+    assert list(installation.data.glob("*before-restore*")) == []
 
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
@@ -120,6 +121,23 @@ def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path, installation: In
 
     assert "comes from a newer Askback" in refused.stderr
     assert installation.knows("ann@example.com")
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_the_replaced_database_is_kept_as_a_backup(
+    tmp_path: Path, installation: Installation
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    installation.add("bob@example.com")
+    said = installation("restore", "--yes", str(file)).stdout
+    gone = not installation.knows("bob@example.com")
+    kept = Path(said.removeprefix("What was there before is kept as ").removesuffix(".\n"))
+
+    installation("restore", "--yes", str(kept))
+
+    assert (gone, installation.knows("bob@example.com")) == (True, True)
+    assert (kept.parent, kept.stat().st_mode & 0o777) == (installation.data, 0o600)
 
 
 def test_the_replaced_database_is_kept(tmp_path: Path, installation: Installation) -> None:
