@@ -82,6 +82,20 @@ def test_publishing_too_early_uses_no_quota(agent: Agent, draft_id: str, confirm
     assert statuses(agent, "POST", f"/drafts/{draft_id}/publish", 3) == [200, 200, 429]
 
 
+@limits(limit_publish="2/minute", limit_writes="2/minute")
+def test_a_refused_publish_uses_no_quota_of_the_account(
+    agent: Agent, connect: Connect, account: Account, draft_id: str, confirm: Confirm
+) -> None:
+    confirm(draft_id)
+    path = f"/drafts/{draft_id}/publish"
+
+    first = statuses(agent, "POST", path, 4)
+    second = statuses(connect(account.id), "POST", path, 2)
+
+    assert first == [200, 429, 429, 429]
+    assert second == [200, 429]
+
+
 @limits(limit_create_draft="1/minute")
 def test_one_account_does_not_use_up_the_limit_of_another(agent: Agent, connect: Connect) -> None:
     with agent.app.app_context():

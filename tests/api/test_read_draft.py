@@ -104,6 +104,14 @@ def test_a_change_by_an_agent_ends_a_wait_at_once(
     assert while_waiting(agent, draft_id, change) < 10
 
 
+@pytest.mark.settings(publish_confirmation="agent")
+def test_a_publish_by_an_agent_ends_a_wait_at_once(agent: Agent, draft_id: str) -> None:
+    def publish() -> None:
+        agent.post(f"/drafts/{draft_id}/publish")
+
+    assert while_waiting(agent, draft_id, publish) < 0.5
+
+
 def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Account) -> None:
     def discard() -> None:
         with agent.app.app_context():

@@ -175,6 +175,21 @@ def test_everything_in_the_address_is_refused(flow: Flow) -> None:
     assert_refused(response, "invalid_request")
 
 
+@pytest.mark.parametrize("name", ["client_id", "code_verifier", "anything"])
+def test_nothing_is_taken_from_the_address(name: str, flow: Flow) -> None:
+    form = flow.authenticated(
+        grant_type="authorization_code",
+        code=flow.code(),
+        redirect_uri=REDIRECT,
+        code_verifier=flow.verifier,
+    )
+
+    response = flow.machine.post("/oauth/token", data=form, query_string={name: form.get(name, 1)})
+
+    assert_refused(response, "invalid_request")
+    assert "not in the address" in response.json["error_description"]
+
+
 def test_json_is_refused_with_a_hint(flow: Flow) -> None:
     response = flow.machine.post("/oauth/token", json={"grant_type": "authorization_code"})
 
