@@ -4,17 +4,20 @@ SQLite is copied by SQLite itself, PostgreSQL by its own `pg_dump` and `pg_resto
 """
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 from contextlib import closing, suppress
 from pathlib import Path
 
-from sqlalchemy import URL, NullPool, create_engine, text
+from sqlalchemy import URL, NullPool, Table, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from webapp.database import db
 from webapp.schema import revisions
 
+TABLE = re.compile(r"^\d+; .* TABLE (?!DATA )\S+ (\S+) ", re.MULTILINE)  # of pg_restore --list
 KEPT = "What was there before is kept as {}."
 OTHER_CONNECTIONS = text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
@@ -53,18 +56,41 @@ def restore(url: URL, file: Path, folder: Path) -> str:
         raise BackupFailed(f"There is no file {file}.")
     if url.get_backend_name() == "sqlite":
         return _restore_sqlite(Path(url.database or ""), file)
+    return _restore_postgresql(url, file, folder)
+
+
+def _restore_postgresql(url: URL, file: Path, folder: Path) -> str:
+    """Tables that came after the backup go first: they hold on to those that it replaces."""
+    replaced = set(TABLE.findall(_run("pg_restore", url, "--list", str(file))))
+    if "alembic_version" not in replaced:
+        raise BackupFailed(f"{file} is no backup of Askback.")
     _check_nobody_is_connected(url)
     kept = _free_name(folder / (url.database or "postgresql"))
     back_up(url, kept)
     try:
-        _run(
-            "pg_restore", url, "--clean", "--if-exists", "--no-owner", "--single-transaction",
-            f"--dbname={url.database}", str(file),
-        )  # fmt: skip
+        _drop(url, [table for name, table in db.metadata.tables.items() if name not in replaced])
+        _replace(url, file)
     except BackupFailed:
+        _replace(url, kept)
         kept.unlink()
         raise
     return KEPT.format(kept)
+
+
+def _replace(url: URL, file: Path) -> None:
+    """Everything that a dump holds, in one transaction."""
+    _run(
+        "pg_restore", url, "--clean", "--if-exists", "--no-owner", "--single-transaction",
+        f"--dbname={url.database}", str(file),
+    )  # fmt: skip
+
+
+def _drop(url: URL, tables: list[Table]) -> None:
+    engine = create_engine(url, poolclass=NullPool)
+    try:
+        db.metadata.drop_all(engine, tables=tables)
+    except SQLAlchemyError as error:
+        raise BackupFailed(f"The database refused: {getattr(error, 'orig', error)}") from error
 
 
 def _check_nobody_is_connected(url: URL) -> None:
@@ -135,8 +161,8 @@ def _free_name(database: Path) -> Path:
     return kept
 
 
-def _run(program: str, url: URL, *arguments: str) -> None:
-    """Run a program of PostgreSQL; the password goes through its environment, not its line."""
+def _run(program: str, url: URL, *arguments: str) -> str:
+    """What a program of PostgreSQL prints; the password goes through its environment."""
     found = shutil.which(program)
     if found is None:
         raise BackupFailed(f"{program} is missing. Install the PostgreSQL client programs.")
@@ -155,3 +181,4 @@ def _run(program: str, url: URL, *arguments: str) -> None:
     )
     if ended.returncode:
         raise BackupFailed(f"{program} said: {ended.stderr.strip()}")
+    return ended.stdout

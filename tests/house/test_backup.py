@@ -1,9 +1,11 @@
 """Everything that is stored, in one file and back."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import flask_migrate
 import psycopg
 import pytest
 from click.testing import CliRunner, Result
@@ -12,8 +14,12 @@ from tests.command import askback
 from tests.databases import both_empty_databases
 from tests.house.test_cli import running
 from tests.services import free_port
+from webapp import schema
+from webapp.app import create_app
 from webapp.cli import main
+from webapp.config import Settings
 from webapp.data_folder import lock_folder
+from webapp.database import db
 
 PASSWORD = "correct horse battery staple"
 
@@ -23,10 +29,24 @@ class Installation:
 
     def __init__(self, data: Path, database_url: str) -> None:
         self.data = data
+        self.database_url = database_url
         self._runner = CliRunner(env={"ASKBACK_DATA": str(data), "DATABASE_URL": database_url})
 
     def __call__(self, *arguments: str) -> Result:
         return self._runner.invoke(main, arguments, input=f"{PASSWORD}\n")
+
+    def at(self, revision: str, work: Callable[[], Result]) -> None:
+        """Do it at an earlier schema, then migrate to the newest."""
+        settings = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
+        app = create_app(
+            Settings(database_url=self.database_url, data_folder=self.data, **settings)
+        )
+        with app.app_context():
+            schema.prepare()
+            flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision=revision)
+            db.engine.dispose()
+        assert work().exit_code == 0
+        assert self("migrate").exit_code == 0
 
     def add(self, email: str) -> Result:
         return self("creator", "create", "--email", email, "--password-stdin")
@@ -82,6 +102,22 @@ def test_a_backup_is_for_its_owner_alone_and_overwrites_nothing(
 
 
 @both_empty_databases
+def test_a_backup_of_an_earlier_version_is_brought_back(
+    installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    installation.at("0001", lambda: installation("backup", str(file)))
+    installation.add("bob@example.com")
+
+    restored = installation("restore", "--yes", str(file))
+
+    assert (restored.exit_code, restored.stderr) == (0, "")
+    assert installation.knows("ann@example.com")
+    assert not installation.knows("bob@example.com")
+    assert installation("doctor").exit_code == 0
+
+
+@both_empty_databases
 def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     file.write_text("something else")
@@ -92,6 +128,41 @@ def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path:
     assert refused.stderr.startswith("Error: ")
     assert installation.knows("ann@example.com")
     assert list(installation.data.glob("*before-restore*")) == []
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_a_backup_that_was_cut_short_changes_nothing(
+    installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    installation.at("0001", lambda: installation("backup", str(file)))
+    file.write_bytes(file.read_bytes()[:-100])
+    installation.add("bob@example.com")
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert refused.exit_code == 1
+    assert installation.knows("bob@example.com")
+    assert installation("doctor").exit_code == 0
+    assert list(installation.data.glob("*before-restore*")) == []
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_another_database_is_no_backup(
+    installation: Installation, empty_database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))) as connection:
+        connection.execute("ALTER TABLE alembic_version RENAME TO something_else")
+        connection.commit()
+        installation("backup", str(file))
+        connection.execute("ALTER TABLE something_else RENAME TO alembic_version")
+        connection.commit()
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "is no backup of Askback" in refused.stderr
+    assert installation.knows("ann@example.com")
 
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
