@@ -132,7 +132,7 @@ def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path:
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
 def test_a_backup_that_was_cut_short_changes_nothing(
-    installation: Installation, tmp_path: Path
+    installation: Installation, empty_database_url: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "backup"
     installation.at("0001", lambda: installation("backup", str(file)))
@@ -143,7 +143,8 @@ def test_a_backup_that_was_cut_short_changes_nothing(
 
     assert refused.exit_code == 1
     assert installation.knows("bob@example.com")
-    assert installation("doctor").exit_code == 0
+    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))) as connection:
+        assert connection.execute("SELECT count(*) FROM sign_ins").fetchone() == (0,)
     assert list(installation.data.glob("*before-restore*")) == []
 
 
