@@ -192,6 +192,18 @@ def test_an_answer_can_be_taken_back(app: Flask, respondent: Respondent) -> None
     assert texts(app) == ["It"]
 
 
+def test_skipping_without_scripts_drops_no_words(app: Flask, respondent: Respondent) -> None:
+    refused = respondent.post("/q/1/skip", answer="A long story")
+    assert refused.status_code == 422
+    assert "Your words are still in the box." in refused.text
+    assert "A long story</textarea>" in refused.text
+
+    respondent.post("/q/1/skip", answer=" ")
+
+    assert "Question 2 of" in respondent.page.text
+    assert texts(app) == []
+
+
 def test_a_skipped_question_can_still_be_answered(app: Flask, respondent: Respondent) -> None:
     respondent.post("/q/1/skip")
     respondent.post("/q/1/open")

@@ -154,6 +154,16 @@ def _repeated(name: str) -> bool:
     return len(request.form.getlist(name)) > 1
 
 
+def unsent() -> InvalidInput:
+    """The refusal to pass over a question whose words would be gone with it."""
+    return InvalidInput(
+        "answer_unsent",
+        Phrase("Your words are still in the box."),
+        Phrase("Continue sends them. To skip the question, empty the box first."),
+        field="answer",
+    )
+
+
 def unreadable() -> InvalidInput:
     """The refusal of a body that no page of ours sends."""
     return InvalidInput(

@@ -148,6 +148,7 @@ def _already_sent(_error: Outcome, at: slips.Visit, _position: int) -> Response:
 PAGES = {
     "answer_empty": _question_again,
     "answer_too_long": _question_again,
+    "answer_unsent": _question_again,
     "answer_differs": _question_again,
     "nothing_answered": _check_again,
     "name_too_long": _check_again,

@@ -11,7 +11,7 @@ from webapp.framing import says_framed
 from webapp.openings import count_opening
 from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import Posted, forget, read_posted, remembered_key, typed_along
+from webapp.pages.posted import Posted, forget, read_posted, remembered_key, typed_along, unsent
 
 Draw = Callable[[slips.Visit], Response]
 
@@ -66,6 +66,8 @@ def answer(share_token: str, number: int) -> Response:
 def skip(share_token: str, number: int) -> Response:
     """Pass over the question; an answer it had is taken back."""
     sent = read_posted(share_token)
+    if sent.answer.strip() and not wants_fragment():
+        _keep_unsent_words(share_token, sent, number)
     following = responding.skip_question(
         share_token, sent.session_key, position=number - 1, now=utc_now()
     )
@@ -179,6 +181,12 @@ def _go_on(share_token: str, sent: Posted, following: int | None) -> Response:
             return slips.see("respond.check", share_token)
         return slips.see("respond.ask", share_token, number=following + 1)
     return slips.open_slip(slips.posted_visit(share_token, sent), following)
+
+
+def _keep_unsent_words(share_token: str, sent: Posted, number: int) -> None:
+    """Raise InvalidInput rather than drop words that no script has kept in the browser."""
+    if number not in slips.posted_visit(share_token, sent).answered:
+        raise unsent()
 
 
 def _found(
