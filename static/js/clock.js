@@ -1,12 +1,17 @@
 // Moments in the reader's own time zone; without scripts they are in UTC and say so.
 // the rest of the page writes numbers with these digits in every language
-const DIGITS = "-u-nu-latn";
-const FORM = { day: "numeric", month: "long", hour: "numeric", minute: "2-digit" };
+const DIGITS = { numberingSystem: "latn" };
+const FORM = { day: "numeric", month: "long", hour: "numeric", minute: "2-digit", ...DIGITS };
+
+// that of the page, as it is written where the reader lives
+function language() {
+  const { lang } = document.documentElement;
+  return navigator.languages.find((own) => own.split("-")[0] === lang) ?? lang;
+}
 
 function localise(part) {
   for (const time of part.querySelectorAll("time[data-clock]")) {
-    const language = document.documentElement.lang + DIGITS;
-    time.textContent = new Date(time.dateTime).toLocaleString(language, FORM);
+    time.textContent = new Date(time.dateTime).toLocaleString(language(), FORM);
   }
 }
 

@@ -247,7 +247,7 @@ def test_the_moment_of_sending_is_told_in_the_readers_time(browser: Browser, lin
         sent = page.locator("time[data-clock]")
         expect(sent).not_to_contain_text("UTC")
         assert sent.text_content() == sent.evaluate(
-            "time => new Date(time.dateTime).toLocaleString('en', {"
+            "time => new Date(time.dateTime).toLocaleString('en-GB', {"
             "day: 'numeric', month: 'long', hour: 'numeric', minute: '2-digit'})"
         )
 
