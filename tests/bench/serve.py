@@ -3,6 +3,7 @@
 import os
 import sys
 
+from webapp import logs
 from webapp.config import Settings
 from webapp.server import Server
 
@@ -12,6 +13,7 @@ def main(kind: str) -> None:
     if kind == "askback":
         from webapp.app import create_app
 
+        logs.configure()  # as the command line does
         server = Server(create_app(settings), settings)
     else:
         from tests.bench.ceiling import create_ceiling

@@ -27,7 +27,9 @@ def start(module: str, kind: str, settings: Settings) -> tuple[subprocess.Popen[
         "LIMIT_ANSWER_ADDRESS": "1000000/minute",
     }
     command = [sys.executable, "-m", f"tests.bench.{module}", kind]
-    return subprocess.Popen(command, cwd=ROOT, env=environment(variables)), port
+    # a line for each request goes there, as it does to a supervisor
+    kept = {"cwd": ROOT, "env": environment(variables), "stdout": subprocess.DEVNULL}
+    return subprocess.Popen(command, **kept), port
 
 
 @contextmanager
