@@ -13,7 +13,7 @@ from api.body import json_body, read_body
 from api.rates import limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
 from webapp.database import release, utc_now
-from webapp.domain import drafts, publishing
+from webapp.domain import drafting, drafts, publishing
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.errors import InvalidInput, StateConflict
@@ -35,7 +35,7 @@ def create_service_draft() -> Response:
     """createServiceDraft: a private draft, never a public link (201 FormDraft)."""
     caller = current_caller()
     given, raw = json_body()
-    draft = drafts.create_draft(
+    draft = drafting.create_draft(
         caller.account_id,
         parse_draft_input(given),
         author=caller.grant_id,
@@ -53,7 +53,7 @@ def update_service_draft(draft_id: str) -> Response:
     """updateServiceDraft: replaces the supplied fields, never publishes (200 FormDraft)."""
     caller = current_caller()
     given, _ = json_body()
-    draft = drafts.update_draft(
+    draft = drafting.update_draft(
         caller.account_id,
         draft_id,
         parse_draft_input(given),

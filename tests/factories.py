@@ -4,7 +4,7 @@ import secrets
 from typing import Any
 
 from webapp.database import db, new_id, utc_now
-from webapp.domain import drafts, publishing, responding
+from webapp.domain import drafting, publishing, responding
 from webapp.domain.accounts import Account
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
@@ -30,7 +30,7 @@ def make_draft(account_id: str, **fields: Any) -> Draft:
     """A draft of two questions; `fields` are those of FormDraftInput."""
     values = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]}
     changes = parse_draft_input(values | fields)
-    return drafts.create_draft(account_id, changes, author=None, now=utc_now())
+    return drafting.create_draft(account_id, changes, author=None, now=utc_now())
 
 
 def make_form(account_id: str, **fields: Any) -> Any:

@@ -25,7 +25,7 @@ from tests.browser.words import (
 )
 from tests.factories import make_account
 from webapp.database import db, new_id, utc_now
-from webapp.domain import drafts, embedding, forms, publishing, responding, trash
+from webapp.domain import drafting, drafts, embedding, forms, publishing, responding, trash
 from webapp.domain.accounts import make_invite
 from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
@@ -153,7 +153,7 @@ def connect(account_id: str, client_id: str, name: str, scopes: list[Scope], now
 
 
 def write(account_id: str, content: dict[str, Any], author: str | None, now: datetime) -> Draft:
-    return drafts.create_draft(account_id, parse_draft_input(content), author=author, now=now)
+    return drafting.create_draft(account_id, parse_draft_input(content), author=author, now=now)
 
 
 def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
@@ -173,7 +173,7 @@ def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
         for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)
     ]
     changes = parse_draft_input({"questions": given, "followUpMode": "smart"})
-    return drafts.update_draft(
+    return drafting.update_draft(
         account_id, draft.id, changes, author=author, now=now - timedelta(minutes=2)
     )
 

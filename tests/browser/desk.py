@@ -4,7 +4,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Place
 from webapp.database import utc_now
-from webapp.domain import drafts
+from webapp.domain import drafting, drafts
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 
@@ -22,7 +22,7 @@ def modes(place: Place, draft: Draft) -> tuple[str, str]:
 def by_agent(place: Place, draft: Draft, **fields: object) -> None:
     with place.app.app_context():
         changes = parse_draft_input(fields)
-        drafts.update_draft(draft.account_id, draft.id, changes, author="grt_1", now=utc_now())
+        drafting.update_draft(draft.account_id, draft.id, changes, author="grt_1", now=utc_now())
 
 
 def edit(page: Page, part: str, text: str) -> None:

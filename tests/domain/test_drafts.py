@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import Clock
 from tests.factories import make_account, make_draft, make_form
 from webapp.database import db
-from webapp.domain import discarding, drafts
+from webapp.domain import discarding, drafting, drafts
 from webapp.domain.accounts import Account
 from webapp.domain.draft_input import DraftChanges, parse_draft_input
 from webapp.domain.drafts import Draft
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.usefixtures("app_context")
 
 
 def change(account: Account, draft: Draft, **fields: object) -> Draft:
-    return drafts.update_draft(
+    return drafting.update_draft(
         account.id, draft.id, parse_draft_input(fields), author="grn_1", now=draft.updated_at
     )
 
 
 def test_an_empty_draft_has_blank_title_and_no_questions(account: Account, clock: Clock) -> None:
-    draft = drafts.create_draft(account.id, DraftChanges(), author=None, now=clock.now)
+    draft = drafting.create_draft(account.id, DraftChanges(), author=None, now=clock.now)
 
     assert (draft.title, draft.questions, draft.revision) == ("", [], 1)
     assert draft.status is DraftStatus.DRAFT
@@ -124,7 +124,7 @@ def test_another_revision_than_expected_is_a_conflict(account: Account, clock: C
     draft = make_draft(account.id)
 
     with pytest.raises(StateConflict) as caught:
-        drafts.update_draft(
+        drafting.update_draft(
             account.id, draft.id, {}, author=None, now=clock.now, expected_revision=7
         )
 
@@ -159,7 +159,7 @@ def test_a_discarded_draft_is_gone(account: Account) -> None:
 
 
 def repeat(account: Account, clock: Clock, body_hash: str = "h", **fields: object) -> Draft:
-    return drafts.create_draft(
+    return drafting.create_draft(
         account.id,
         parse_draft_input(fields),
         author=None,

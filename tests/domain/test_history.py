@@ -7,7 +7,7 @@ import pytest
 
 from tests.factories import make_draft
 from webapp.database import utc_now
-from webapp.domain import drafts, history, publishing
+from webapp.domain import drafting, drafts, history, publishing
 from webapp.domain.accounts import Account
 from webapp.domain.changes import differences
 from webapp.domain.content import snapshot
@@ -34,11 +34,11 @@ def written(account: Account, **fields: Any) -> Draft:
 
 def changed(draft: Draft, *, author: str | None = "grt_1", **fields: Any) -> Draft:
     changes = parse_draft_input(fields)
-    return drafts.update_draft(draft.account_id, draft.id, changes, author=author, now=utc_now())
+    return drafting.update_draft(draft.account_id, draft.id, changes, author=author, now=utc_now())
 
 
 def apply(draft: Draft, changes: Any) -> Draft:
-    return drafts.update_draft(draft.account_id, draft.id, changes, author=None, now=utc_now())
+    return drafting.update_draft(draft.account_id, draft.id, changes, author=None, now=utc_now())
 
 
 def asked(draft: Draft) -> list[str]:

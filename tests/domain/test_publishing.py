@@ -5,7 +5,7 @@ import pytest
 from tests.conftest import Clock
 from tests.factories import make_draft
 from webapp.database import db
-from webapp.domain import drafts, publishing
+from webapp.domain import drafting, drafts, publishing
 from webapp.domain.accounts import Account
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
@@ -65,7 +65,7 @@ def test_a_change_voids_the_confirmation(account: Account, clock: Clock) -> None
     draft = make_draft(account.id)
     confirm(account, draft, clock)
     changes = parse_draft_input({"title": "After"})
-    drafts.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
+    drafting.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
 
     assert refusal(account, draft, clock) == "confirmation_stale"
 
@@ -75,7 +75,7 @@ def test_a_change_and_its_undoing_need_a_new_confirmation(account: Account, cloc
     confirm(account, draft, clock)
     for title in ("After", "Rota"):
         changes = parse_draft_input({"title": title})
-        drafts.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
+        drafting.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
 
     assert refusal(account, draft, clock) == "confirmation_stale"
     draft = drafts.get_draft(account.id, draft.id)
@@ -89,7 +89,7 @@ def test_the_agents_word_counts_again_after_a_change_and_its_undoing(
     confirm(account, draft, clock)
     for title in ("After", "Rota"):
         changes = parse_draft_input({"title": title})
-        drafts.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
+        drafting.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
 
     published = publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
 
@@ -101,7 +101,7 @@ def test_a_change_that_changes_nothing_keeps_the_confirmation(
 ) -> None:
     draft = make_draft(account.id)
     confirm(account, draft, clock)
-    drafts.update_draft(account.id, draft.id, {}, author="grn_1", now=clock.now)
+    drafting.update_draft(account.id, draft.id, {}, author="grn_1", now=clock.now)
 
     assert not publishing.publish_draft(account.id, draft.id, now=clock.now).repeated
 

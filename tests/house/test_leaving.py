@@ -10,7 +10,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.oauth.flow import EMAIL, Flow, enter, register
 from webapp.database import db, utc_now
-from webapp.domain import accounts, drafts, trash
+from webapp.domain import accounts, drafting, drafts, trash
 from webapp.domain.accounts import Account
 from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
@@ -37,11 +37,11 @@ def full(app: Flask) -> Account:
 
 def fill(account_id: str) -> None:
     once = Repeatable("client", secrets.token_hex(8), "0" * 64)
-    draft = drafts.create_draft(
+    draft = drafting.create_draft(
         account_id, parse_draft_input({}), author=None, now=utc_now(), repeatable=once
     )
     changed = parse_draft_input({"title": "Changed"})
-    drafts.update_draft(account_id, draft.id, changed, author=None, now=utc_now())
+    drafting.update_draft(account_id, draft.id, changed, author=None, now=utc_now())
     form, thrown = make_form(account_id), make_form(account_id)
     drafts.mark_seen(account_id, draft.id, 1, now=utc_now())
     make_response(form)

@@ -9,7 +9,7 @@ from tests.databases import both_databases
 from tests.factories import make_draft
 from tests.pages.creator import Creator, alone
 from webapp.database import utc_now
-from webapp.domain import drafts
+from webapp.domain import drafting, drafts
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 
@@ -23,7 +23,7 @@ def by_agent(app: Flask, draft: Draft, **fields: Any) -> Draft:
     """Another change of the draft, as through the API."""
     with app.app_context():
         changes = parse_draft_input(fields)
-        return drafts.update_draft(
+        return drafting.update_draft(
             draft.account_id, draft.id, changes, author="grt_1", now=utc_now()
         )
 

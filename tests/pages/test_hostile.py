@@ -16,7 +16,7 @@ from tests.factories import make_answer, make_draft, make_form
 from tests.pages.creator import Creator
 from tests.pages.test_drafts import by_agent
 from webapp.database import db, utc_now
-from webapp.domain import accounts, drafts, responding, trash
+from webapp.domain import accounts, drafting, drafts, responding, trash
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.responses import ResponseSession
 
@@ -85,7 +85,7 @@ def world(app: Flask, ann: Creator) -> World:
     with app.app_context():
         accounts.change_details(ann.account.id, hostile("creator"), "en")
         grant = connect(ann.account.id, "client", hostile("agent"), [], utc_now())
-        draft = drafts.create_draft(
+        draft = drafting.create_draft(
             ann.account.id, parse_draft_input(content), author=grant, now=utc_now()
         )
         drafts.mark_seen(ann.account.id, draft.id, 1, now=utc_now())

@@ -15,7 +15,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.database import db, on_sqlite, utc_now
 from webapp.domain.discarding import discard_draft
-from webapp.domain.drafts import create_draft, update_draft
+from webapp.domain.drafting import create_draft, update_draft
 from webapp.domain.publishing import confirm_and_publish, confirm_draft, publish_draft
 from webapp.domain.responding import (
     answer_question,

@@ -16,7 +16,8 @@ from tests.factories import make_draft
 from tests.races.threads import each_statement, together
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
-from webapp.domain.drafts import Draft, get_draft, update_draft
+from webapp.domain.drafting import update_draft
+from webapp.domain.drafts import Draft, get_draft
 from webapp.domain.errors import StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.publishing import confirm_draft, publish_draft

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import Row
 
 from webapp.database import to_millis, utc_now
-from webapp.domain import discarding, drafts, forms, publishing
+from webapp.domain import discarding, drafting, drafts, forms, publishing
 from webapp.domain.draft_input import DraftChanges
 from webapp.domain.terms import DraftStatus
 from webapp.pages import review
@@ -80,7 +80,7 @@ def ask_new() -> ResponseReturnValue:
 def write() -> ResponseReturnValue:
     """An empty draft of the creator's own, its title open for writing."""
     account, now = creator_id(), utc_now()
-    draft = drafts.create_draft(account, DraftChanges(), author=None, now=now)
+    draft = drafting.create_draft(account, DraftChanges(), author=None, now=now)
     drafts.mark_seen(account, draft.id, draft.revision, now=now)
     return go_to(url_for("drafts.review", draft_id=draft.id, write="title"))
 

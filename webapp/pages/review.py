@@ -10,7 +10,7 @@ from flask import Response, request, url_for
 from flask_babel import gettext as _
 
 from webapp.database import db, utc_now
-from webapp.domain import drafts, limits, publishing
+from webapp.domain import drafting, drafts, limits, publishing
 from webapp.domain.changes import Change, differences
 from webapp.domain.content import form_settings, missing_parts, most_questions
 from webapp.domain.draft_input import DraftChanges
@@ -59,7 +59,7 @@ def _save(draft: Draft, changes: DraftChanges) -> Draft:
     view = drafts.find_view(draft)
     up_to_date = view is not None and view.revision == draft.revision
     account, now = creator_id(), utc_now()
-    saved = drafts.update_draft(
+    saved = drafting.update_draft(
         account, draft.id, changes, author=None, now=now, expected_revision=posted_revision()
     )
     waiting().notify(draft.id)

@@ -7,7 +7,7 @@ from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
-from webapp.domain import drafts, forms, trash
+from webapp.domain import drafting, forms, trash
 from webapp.domain.content import snapshot
 from webapp.domain.draft_input import DraftChanges
 from webapp.domain.limits import TRASH_KEPT_SECONDS
@@ -70,5 +70,5 @@ def erase(form_id: str) -> ResponseReturnValue:
 def copy(form_id: str) -> ResponseReturnValue:
     """A new draft with the content of the form; the form stays as it is."""
     content = cast(DraftChanges, snapshot(forms.get_form(creator_id(), form_id)))
-    draft = drafts.create_draft(creator_id(), content, author=None, now=utc_now())
+    draft = drafting.create_draft(creator_id(), content, author=None, now=utc_now())
     return go_to(url_for("drafts.review", draft_id=draft.id))

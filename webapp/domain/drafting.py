@@ -1,0 +1,204 @@
+"""Writing drafts: one is created, or its content is replaced and the former one kept as history.
+
+An update reads, decides and writes without a lock in between: it is written only over the row that
+was read, and begins again where that is another one by now.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, Row, bindparam, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from webapp.database import begin_write, db, look, new_id, on_sqlite, rows, write, writing
+from webapp.domain.content import CONTENT_COLUMNS, content_hash, merged, require_context, snapshot
+from webapp.domain.draft_input import DraftChanges
+from webapp.domain.drafts import (
+    Draft,
+    DraftRevision,
+    content_of,
+    no_draft,
+    owned_draft,
+    require_open,
+    require_revision,
+)
+from webapp.domain.repeats import Repeatable, find_repeated, remember
+from webapp.domain.terms import DraftStatus, FollowUpMode, ResponseLimit, ResponseMode
+from webapp.prepared import run
+
+
+def create_draft(
+    account_id: str,
+    changes: DraftChanges,
+    *,
+    author: str | None,
+    now: datetime,
+    repeatable: Repeatable | None = None,
+) -> Draft:
+    """A private draft at revision 1; never a public link (spec, Endpoints behaviour 1).
+
+    A repeat of `repeatable` returns the draft as it was created.
+    raises  InvalidInput `context_required`, `idempotency_key_reused`
+    """
+    draft = Draft(
+        id=new_id("drf"),
+        account_id=account_id,
+        status=DraftStatus.DRAFT,
+        revision=1,
+        created_by=author,
+        author=author,
+        created_at=now,
+        updated_at=now,
+        **_EMPTY | merged(changes, []),
+    )
+    require_context(draft)
+    draft.content_hash = content_hash(draft)
+    if repeatable:
+        return _create_once(account_id, draft, repeatable, now)
+    write(_INSERT, **_columns(draft, _COLUMNS))
+    return draft
+
+
+def update_draft(
+    account_id: str,
+    draft_id: str,
+    changes: DraftChanges,
+    *,
+    author: str | None,
+    now: datetime,
+    expected_revision: int | None = None,
+) -> Draft:
+    """Replace the supplied content; a change that changes nothing keeps revision and confirmation.
+
+    raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
+            `revision_conflict` (another revision than expected); InvalidInput `context_required`
+    """
+    while True:
+        before = _row(account_id, draft_id)
+        require_open(before)
+        if expected_revision is not None:
+            require_revision(before, expected_revision)
+        given = merged(changes, before.questions)
+        draft = Draft(**{**before._asdict(), **given})
+        require_context(draft)
+        draft.content_hash = content_hash(draft)
+        if draft.content_hash != before.content_hash:
+            draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
+        unchanged = all(given[name] == getattr(before, name) for name in given)
+        if unchanged or _replace(before, draft):
+            return draft
+
+
+_TABLE = Draft.__table__
+_COLUMNS = tuple(_TABLE.c.keys())
+_CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "updated_at")
+_KEPT = {
+    f"kept_{column.key}": bindparam(f"kept_{column.key}", type_=column.type)
+    for column in DraftRevision.__table__.c
+}
+_INSERT = insert(Draft)
+# What a hash does not cover may change at one revision: whether follow-ups have a given number.
+_REPLACE = (
+    update(Draft)
+    .where(
+        Draft.id == bindparam("key"),
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
+        Draft.revision == bindparam("seen_revision"),
+        Draft.followups_given.is_not_distinct_from(bindparam("seen_followups", type_=Integer)),
+    )
+    .values({name: bindparam(name) for name in _CHANGING})
+    .returning(Draft.id)
+)
+_KEEP = insert(DraftRevision).values(
+    dict(zip(DraftRevision.__table__.c.keys(), _KEPT.values(), strict=True))
+)
+_REPLACED = _REPLACE.cte("replaced")
+_REPLACE_AND_KEEP = (
+    insert(DraftRevision)
+    .from_select(DraftRevision.__table__.c.keys(), select(*_KEPT.values()).select_from(_REPLACED))
+    .returning(DraftRevision.revision)
+)
+_ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(*_TABLE.c)
+_EMPTY: dict[str, Any] = {
+    "title": "",
+    "goal": None,
+    "private_context": None,
+    "questions": [],
+    "follow_up_mode": FollowUpMode.NONE,
+    "response_mode": ResponseMode.VOICE_PREFERRED,
+    "response_limit": ResponseLimit.MULTIPLE,
+    "followups_given": None,
+    "max_total_questions": None,
+}
+
+
+def _row(account_id: str, draft_id: str) -> Row[Any]:
+    found = look(_ROW, account=account_id, draft=draft_id)
+    if not found:
+        raise no_draft()
+    return found[0]
+
+
+def _replace(before: Row[Any], draft: Draft) -> bool:
+    """Write the draft over the row, which is kept as history; False when it is another by now."""
+    values = _columns(draft, _CHANGING) | {
+        "key": before.id,
+        "seen_revision": before.revision,
+        "seen_followups": before.followups_given,
+    }
+    if draft.revision == before.revision:
+        return bool(write(_REPLACE, **values))
+    kept = _superseded(before)
+    if not on_sqlite():
+        return bool(write(_REPLACE_AND_KEEP, **values, **kept))
+    with writing() as connection:
+        replaced = run(connection, _REPLACE, values).fetchall()
+        if replaced:
+            run(connection, _KEEP, kept)
+    return bool(replaced)
+
+
+def _columns(draft: Draft, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(draft, name) for name in names}
+
+
+def _superseded(row: Row[Any]) -> dict[str, Any]:
+    """The history row of a draft that is about to change."""
+    return {
+        "kept_draft_id": row.id,
+        "kept_revision": row.revision,
+        "kept_content": snapshot(row),
+        "kept_author": row.author,
+        "kept_created_at": row.updated_at,
+    }
+
+
+def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
+    draft_id = find_repeated(account_id, repeatable, now)
+    if draft_id is None:
+        return None
+    kept = db.session.get(DraftRevision, (draft_id, 1))
+    if kept is not None:
+        return content_of(kept)
+    draft = db.session.get_one(Draft, draft_id)
+    return Draft(id=draft_id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+
+
+def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
+    """On PostgreSQL two requests with one key meet at its primary key: the later one repeats."""
+    begin_write()
+    if earlier := _created_before(account_id, repeatable, now):
+        return earlier
+    rows(_INSERT, **_columns(draft, _COLUMNS))
+    try:
+        remember(account_id, repeatable, draft.id, now)
+        db.session.commit()
+    except IntegrityError:
+        db.session.rollback()
+        earlier = _created_before(account_id, repeatable, now)
+        if earlier is None:
+            raise
+        return earlier
+    return draft
