@@ -43,7 +43,7 @@ def stored(app_context: None) -> Stored:
     form = make_form(account_id, questions=questions)
     token = issue_token(account_id, [Scope.FORMS_READ], "http://127.0.0.1/api", now=utc_now())
     token_id = db.session.scalars(db.select(OAuthToken.id)).one()
-    forms_of(account_id, ROWS // 10)
+    forms_of(account_id, ROWS // 100)
     forms_of(make_account().id, ROWS)
     copy_rows(OAuthToken.__table__, token_id, ROWS, id="tok_{}".format, token_hash="hash-{}".format)
     store_answers(form.id, 10 * ROWS)
