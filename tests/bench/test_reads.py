@@ -1,5 +1,6 @@
 """Figures of the reading operations against a look-up; whether they grow with what is stored."""
 
+import re
 import statistics
 import time
 from collections.abc import Callable
@@ -52,7 +53,7 @@ def test_ten_new_answers_however_many_are_stored(app: Flask, bench: Bench) -> No
         )
     with app.app_context():
         readings = [read_ten(bench.work, form_id) for form_id in forms.values()]
-        assert len({tuple(plan_of(reading)) for reading in readings}) == 1
+        assert len({tuple(map(without_values, plan_of(reading))) for reading in readings}) == 1
         touched = [steps_of(reading) for reading in readings]
     bench.table.add("the same, rows touched", str(touched), "the same", "10 to 1,000,000 stored")
 
@@ -76,6 +77,11 @@ def test_a_page_of_two_hundred_answers(app: Flask, bench: Bench) -> None:
         page = partial(page_of, bench.work.account_id, form_id)
         ratios = [seconds(page) / seconds(partial(tuples_of, form_id)) for _ in range(PAIRS)]
     bench.table.add("a page of 200 answers", times(ratios), "≤ 2×", "of reading and dumping tuples")
+
+
+def without_values(step: str) -> str:
+    """A step of a plan on PostgreSQL names what it was asked for."""
+    return re.sub(r"'[^']*'", "?", step)
 
 
 def stored_form(app: Flask, work: Work, answers: int) -> str:

@@ -193,7 +193,9 @@ def _with_answers(sessions: list[SessionRow], filters: Filters) -> Iterator[Sess
     wanted = [
         session.id
         for session in sessions
-        if filters.keep(sent=session.status == SessionStatus.COMPLETED, suspect=session.suspect)
+        if filters.keep(
+            sent=session.status == SessionStatus.COMPLETED, suspect=bool(session.suspect)
+        )
     ]
     answers: dict[str, list[AnswerRow]] = defaultdict(list)
     for answer in current_answers(wanted):

@@ -5,7 +5,7 @@ row, so per form the order of stamps is the order of commits (design, The cursor
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     ColumnElement,
     Enum,
     ForeignKey,
     Index,
+    Integer,
     Row,
     String,
     Text,
@@ -116,7 +118,7 @@ class SessionRow(NamedTuple):
     id: str
     status: str
     responder_name: str | None
-    suspect: bool
+    suspect: bool | int  # 0 or 1 on SQLite
     created_at: int
     last_active_at: int
     completed_stamp: int | None
@@ -157,11 +159,12 @@ def read_responses(
     """
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)
-    items = sorted(_items_after(form, since, max_items + 1), key=_stamp)
+    values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
+    items = sorted(look(_ITEMS_AFTER, most=max_items + 1, **values), key=_stamp)
     kept = items[: _fitting(items, max_items, max_bytes)]
     return ResponsePage(
         _by_session(kept),
-        sum(answer is not None for _, _, answer in kept),
+        sum(_is_answer(item) for item in kept),
         _stamp(kept[-1]) if kept else since,
         truncated=len(kept) < len(items),
     )
@@ -196,16 +199,25 @@ def raw_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
         return type_coerce(column, BigInteger).label(column.key)
     if isinstance(column.type, Enum):
         return type_coerce(column, String).label(column.key)
+    if isinstance(column.type, Boolean):
+        return type_coerce(column, Integer).label(column.key)
     return column.expression
 
 
 ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._fields)
 SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
-_Item = tuple[int, SessionRow, AnswerRow | None]
+_SESSION = len(ANSWER_COLUMNS)  # the first place of a session in a row of both
+_ID, _STAMP, _TEXT = map(AnswerRow._fields.index, ("id", "stamp", "answer_text"))
 
 
-def _stamp(item: _Item) -> int:
-    return item[0]
+def _is_answer(item: Row[Any]) -> bool:
+    return item[_ID] is not None
+
+
+def _stamp(item: Row[Any]) -> int:
+    """When it was answered or, without an answer, completed."""
+    stamp: int = item[_STAMP] if _is_answer(item) else item[-1]
+    return stamp
 
 
 _CURRENT_ANSWERS = (
@@ -244,35 +256,24 @@ _ITEMS_AFTER = union_all(
 )
 
 
-def _items_after(form: Row[Any], since: int | None, most: int) -> list[_Item]:
-    """At most so many answers and so many completions; the answers first."""
-    found = look(_ITEMS_AFTER, form_id=form.id, since=since or 0, until=form.last_stamp, most=most)
-    return [_item(row[: len(ANSWER_COLUMNS)], row[len(ANSWER_COLUMNS) :]) for row in found]
-
-
-def _item(answer: Sequence[Any], session: Sequence[Any]) -> _Item:
-    if answer[0] is None:
-        return session[-1], SessionRow._make(session), None
-    return answer[-1], SessionRow._make(session), AnswerRow._make(answer)
-
-
-def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
+def _fitting(items: list[Row[Any]], max_items: int, max_bytes: int) -> int:
     """How many items one page may hold: at least one, whatever its size."""
     room = max_bytes
-    for position, (_, _, answer) in enumerate(items[:max_items]):
-        room -= 300 + (len(answer.answer_text.encode()) if answer else 0)
+    for position, item in enumerate(items[:max_items]):
+        room -= 300 + (len(item[_TEXT].encode()) if _is_answer(item) else 0)
         if room < 0 and position:
             return position
     return max_items
 
 
-def _by_session(items: list[_Item]) -> list[SessionAnswers]:
+def _by_session(items: list[Row[Any]]) -> list[SessionAnswers]:
     """Sessions in the order of their first item."""
     sessions: dict[str, SessionAnswers] = {}
-    for _, session, answer in items:
-        entry = sessions.get(session.id)
+    for item in items:
+        entry = sessions.get(item[_SESSION])
         if entry is None:
+            session = SessionRow._make(item[_SESSION:])
             entry = sessions[session.id] = SessionAnswers(session)
-        if answer is not None:
-            entry.answers.append(answer)
+        if _is_answer(item):
+            entry.answers.append(AnswerRow._make(item[:_SESSION]))
     return list(sessions.values())
