@@ -101,7 +101,7 @@ def test_a_fault_is_rolled_back_before_it_is_answered(
         raise RuntimeError
 
     with monkeypatch.context() as patched:
-        patched.setattr("webapp.domain.drafts.content_hash", break_down)
+        patched.setattr("webapp.domain.drafting.content_hash", break_down)
         broken = agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
 
     after = agent.get(f"/drafts/{draft_id}").json["title"]

@@ -5,11 +5,12 @@ row, so per form the order of stamps is the order of commits (design, The cursor
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import orjson
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -25,6 +26,7 @@ from sqlalchemy import (
     UniqueConstraint,
     bindparam,
     cast,
+    func,
     null,
     select,
     type_coerce,
@@ -32,7 +34,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, look, rows
+from webapp.database import Base, UtcDateTime, look, on_sqlite, rows
 from webapp.domain.content import words
 from webapp.domain.limits import ABANDONED_AFTER_SECONDS, PAGE_MAX_BYTES, PAGE_MAX_ITEMS
 from webapp.domain.terms import QuestionKind, ResponseType, SessionStatus
@@ -160,7 +162,7 @@ def read_responses(
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)
     values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
-    items = sorted(look(_ITEMS_AFTER, most=max_items + 1, **values), key=_stamp)
+    items = sorted(_read_items(most=max_items + 1, **values), key=_stamp)
     kept = items[: _fitting(items, max_items, max_bytes)]
     return ResponsePage(
         _by_session(kept),
@@ -206,15 +208,16 @@ def raw_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
 
 ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._fields)
 SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
+_Item = Sequence[Any]  # an answer, or nothing in its places, and its session
 _SESSION = len(ANSWER_COLUMNS)  # the first place of a session in a row of both
 _ID, _STAMP, _TEXT = map(AnswerRow._fields.index, ("id", "stamp", "answer_text"))
 
 
-def _is_answer(item: Row[Any]) -> bool:
+def _is_answer(item: _Item) -> bool:
     return item[_ID] is not None
 
 
-def _stamp(item: Row[Any]) -> int:
+def _stamp(item: _Item) -> int:
     """When it was answered or, without an answer, completed."""
     stamp: int = item[_STAMP] if _is_answer(item) else item[-1]
     return stamp
@@ -254,9 +257,21 @@ _ITEMS_AFTER = union_all(
     select(*_ANSWERS_AFTER.subquery("answered").c),
     select(*_COMPLETIONS_AFTER.subquery("completed").c),
 )
+# in one row: SQLite gives the lock of the interpreter up for each, and gets it back behind others
+_ITEMS_IN_ONE_ROW = select(
+    func.json_group_array(func.json_array(*_ITEMS_AFTER.subquery("items").c))
+)
 
 
-def _fitting(items: list[Row[Any]], max_items: int, max_bytes: int) -> int:
+def _read_items(**values: Any) -> Sequence[_Item]:
+    """At most so many answers and so many completions."""
+    if not on_sqlite():
+        return look(_ITEMS_AFTER, **values)
+    items: list[list[Any]] = orjson.loads(look(_ITEMS_IN_ONE_ROW, **values)[0][0])
+    return items
+
+
+def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
     """How many items one page may hold: at least one, whatever its size."""
     room = max_bytes
     for position, item in enumerate(items[:max_items]):
@@ -266,7 +281,7 @@ def _fitting(items: list[Row[Any]], max_items: int, max_bytes: int) -> int:
     return max_items
 
 
-def _by_session(items: list[Row[Any]]) -> list[SessionAnswers]:
+def _by_session(items: list[_Item]) -> list[SessionAnswers]:
     """Sessions in the order of their first item."""
     sessions: dict[str, SessionAnswers] = {}
     for item in items:
