@@ -40,7 +40,7 @@ def test_a_name_is_text(client: FlaskClient) -> None:
     [
         "from your first saved answer on, for 30 days",
         "it works once, for 60 minutes",
-        "it lies in a trash for 30 days",
+        "it lies in a trash for at most 30 days",
         "A discarded draft is erased after 24 hours",
         "erased 180 days after a connection has ended",
         "keeps you signed in for 30 days, and one for a year if you choose colours",
