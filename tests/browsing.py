@@ -65,6 +65,8 @@ def window(
     options   of Playwright's `new_context`
     """
     width = options.pop("width", 1280)
+    # fading from page to page would cost as much as the rest; the journey is made with it
+    options.setdefault("reduced_motion", "reduce")
     context = browser.new_context(
         base_url=address,
         viewport={"width": width, "height": HEIGHT},

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,33 @@ def chromium_path() -> str:
         return _chromium(playwright)
 
 
-@pytest.fixture(scope="module")
-def browser(chromium_path: str) -> Iterator[Browser]:
-    """Per module, because a running Playwright forbids asyncio to the tests of other modules."""
+@pytest.fixture(scope="session")
+def headless_path(chromium_path: str) -> str:
+    """The same engine without the windows around it, at half the cost; else all of it."""
+    if "E2E_CHROMIUM" in os.environ:
+        return chromium_path
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGS)
+        return _headless(playwright) or chromium_path
+
+
+@pytest.fixture(scope="module")
+def browser(headless_path: str) -> Iterator[Browser]:
+    """Per module, because a running Playwright forbids asyncio to the tests of other modules."""
+    with launched(headless_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def whole_browser(chromium_path: str) -> Iterator[Browser]:
+    """The browser that people have, instead of `browser`."""
+    with launched(chromium_path) as running:
+        yield running
+
+
+@contextmanager
+def launched(program: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGS)
         yield running
         running.close()
 
@@ -32,6 +55,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 CHROMIUM_ARGS = ["--no-sandbox"] if AS_ROOT else []
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_ON_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+HEADLESS = "chromium-headless-shell"
 
 
 def _chromium(playwright: Playwright) -> str:
@@ -40,7 +64,7 @@ def _chromium(playwright: Playwright) -> str:
     own = playwright.chromium.executable_path
     for install in (lambda: None, _install_for_playwright, lambda: install_with_apt("chromium")):
         install()
-        if found := _installed_chromium(own):
+        if found := _first_that_starts(own, CHROMIUM_ON_MACOS, *CHROMIUM_NAMES):
             return found
     return missing(
         "Chromium",
@@ -49,21 +73,29 @@ def _chromium(playwright: Playwright) -> str:
     )
 
 
+def _headless(playwright: Playwright) -> str | None:
+    """Playwright's own comes with its Chromium, in a folder beside it."""
+    browsers = Path(playwright.chromium.executable_path).parents[2]
+    own = map(str, browsers.glob("chromium_headless_shell-*/*/*headless*shell"))
+    for install in (lambda: None, lambda: install_with_apt(HEADLESS)):
+        install()
+        if found := _first_that_starts(*own, HEADLESS):
+            return found
+    return None
+
+
 def _install_for_playwright() -> None:
     command = [sys.executable, "-m", "playwright", "install", "chromium"]
     with alone():
         subprocess.run(command, capture_output=True, check=False)
 
 
-def _installed_chromium(own: str) -> str | None:
-    candidates = [own, CHROMIUM_ON_MACOS, *filter(None, map(shutil.which, CHROMIUM_NAMES))]
-    return next(filter(_starts, candidates), None)
+def _first_that_starts(*names: str) -> str | None:
+    return next(filter(_starts, filter(None, map(shutil.which, names))), None)
 
 
 def _starts(program: str) -> bool:
-    """Whether the program is there with all the libraries that it needs."""
-    if not Path(program).exists():
-        return False
+    """Whether the program has all the libraries that it needs."""
     return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
 
 

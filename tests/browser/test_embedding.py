@@ -43,6 +43,12 @@ class Shop(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
+def browser(whole_browser: Browser) -> Browser:
+    """Frames of strangers are refused by the browser around the engine."""
+    return whole_browser
+
+
+@pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Where the shop is: under two names, which are two origins."""
     authority = certified(tmp_path_factory.mktemp("shop"), "localhost")
@@ -129,8 +135,10 @@ def test_a_frame_that_may_keep_nothing_takes_a_whole_form(
         give(frame, 1, "Me")
         asked(frame, 2)
         expect(frame.get_by_role("heading", level=1)).to_be_focused()
-        page.frames[1].evaluate("location.reload()")
+        with page.frames[1].expect_navigation():
+            page.frames[1].evaluate("location.reload()")
         give(frame, 2, "It")
+        asked(frame, 3)
         frame.get_by_role("button", name="Back").click()
         give(frame, 2, "Habit")
         give(frame, 3, "Nothing")

@@ -298,7 +298,7 @@ def refusing_cookies(browser: Browser, chromium: str, folder: Path, link: Link) 
     context = browser.browser_type.launch_persistent_context(
         folder, executable_path=chromium, args=CHROMIUM_ARGS, base_url=link.address
     )
-    complaints = watch(context, link.address)
+    complaints = watch(context, [link.address])
     try:
         yield context.pages[0]
         assert complaints == []

@@ -21,6 +21,7 @@ WRONG = "Tell me about the last time a shift went wrong."
 STOPPED = "What nearly stopped you from leaving the spreadsheet?"
 FIRST = {"title": "Rota", "questions": [WHO, "What went wrong?", STOPPED]}
 SAM = ["That was me, on Tuesday night.", "Two Saturdays ago.\nAt six nobody was there.", "Habit."]
+MOVING = "no-preference"
 LEILA = ["زوجي", "لا أتذكر"]
 
 
@@ -34,9 +35,12 @@ def photograph(request: pytest.FixtureRequest) -> people.Camera:
 
 
 def test_an_agent_gets_every_answer_once(
-    installation: Installation, browser: Browser, photograph: people.Camera
+    installation: Installation, whole_browser: Browser, photograph: people.Camera
 ) -> None:
-    with callback() as back, window(browser, installation.url, others=[back]) as creator:
+    with (
+        callback() as back,
+        window(whole_browser, installation.url, others=[back], reduced_motion=MOVING) as creator,
+    ):
         people.sign_up(creator, installation.link, photograph)
         people.sign_out_and_in(creator, photograph)
         assert_kept_from_others(creator)
@@ -48,7 +52,7 @@ def test_an_agent_gets_every_answer_once(
         form = found(agent.call("POST", f"/drafts/{draft['draftId']}/publish"))
 
         with agent.follow(form["formId"]).following() as follower:
-            answered_by_two(browser, installation.url, form["shareUrl"], photograph)
+            answered_by_two(whole_browser, installation.url, form["shareUrl"], photograph)
             wait_until(lambda: len(follower.completed) == 2, "the agent sees both", seconds=10)
 
         assert sorted(answer["answerText"] for answer in follower.answers) == sorted(SAM + LEILA)
@@ -90,7 +94,7 @@ def refused_before_confirmation(agent: Agent, draft: dict[str, Any]) -> None:
 
 def answered_by_two(browser: Browser, url: str, share_url: str, photograph: people.Camera) -> None:
     """Sam answers with scripts and reloads half way; Leila answers without, in between."""
-    with window(browser, url) as sam:
+    with window(browser, url, reduced_motion=MOVING) as sam:
         sam.goto(share_url)
         people.asked(sam, 1, WHO)
         photograph(sam, "question")
