@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PROGRAM = [sys.executable, "-c", "from webapp.cli import main; main()"]
+PROGRAM = [sys.executable, "-m", "webapp"]
 
 
 def environment(changed: Mapping[str, str]) -> dict[str, str]:
