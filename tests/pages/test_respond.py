@@ -48,6 +48,15 @@ def test_the_link_asks_the_first_question_at_once(respondent: Respondent) -> Non
     assert box(page) == ""
 
 
+@pytest.mark.parametrize("query", ["", "?embed=1"])
+def test_a_slash_behind_the_link_changes_nothing(
+    client: FlaskClient, form: Any, query: str
+) -> None:
+    page = client.get(f"/r/{form.share_token}/{query}")
+
+    assert (page.status_code, page.location) == (303, f"/r/{form.share_token}{query}")
+
+
 def test_search_engines_and_previews_get_title_and_length_only(respondent: Respondent) -> None:
     assert 'name="robots" content="noindex"' in respondent.page.text
     assert '<meta property="og:title" content="Rota">' in respondent.page.text

@@ -86,7 +86,7 @@ def whole_way(respondent: Respondent) -> None:
     respondent.post("/check/open")
     respondent.post("/check", name="n" * 81)
     respondent.post("/check", name="Sam")
-    for path in ("", "/q/1", "/q/9", "/check", "/done", "/sent"):
+    for path in ("", "/", "/q/1", "/q/9", "/check", "/done", "/sent"):
         respondent.open(path)
     respondent.post("/sent")
     respondent.post("/done/open")

@@ -31,6 +31,12 @@ def start(share_token: str) -> Response:
     return _next(at)
 
 
+@bp.get("/")
+def slash(share_token: str) -> Response:
+    """The link with a slash behind it, as some programs write it."""
+    return slips.see("respond.start", share_token)
+
+
 @bp.get("/q/<int:number>")
 def ask(share_token: str, number: int) -> Response:
     """Question `number`, from 1, with the answer it has."""
