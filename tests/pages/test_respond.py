@@ -1,14 +1,18 @@
 """The way through a form, one question per page, without scripts."""
 
+import re
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from tests.factories import make_form
 from tests.pages.respondent import Respondent, arrive, box, heading, hidden, stored, texts
+from webapp.database import utc_now
 from webapp.domain.accounts import Account
+from webapp.domain.forms import close_form
 
 
 @pytest.fixture
@@ -211,6 +215,53 @@ def test_skipping_without_scripts_drops_no_words(app: Flask, respondent: Respond
 
     assert "Question 2 of" in respondent.page.text
     assert texts(app) == []
+
+
+def back(page: TestResponse) -> tuple[str, str]:
+    """Where Back and the question it is pressed on lead: the address and `from`."""
+    found = re.search(r'name="from" value="(\d+)" formaction="/r/[^/]*([^"?]*)', page.text)
+    assert found
+    return found[2], found[1]
+
+
+@pytest.mark.parametrize("settled", [False, True], ids=["to a question", "to the check page"])
+def test_back_without_scripts_drops_no_words(
+    app: Flask, any_client: FlaskClient, form: Any, *, settled: bool
+) -> None:
+    respondent = arrive(any_client, form)
+    respondent.answer(1, "Me")
+    if settled:
+        respondent.answer(2, "It")
+        respondent.post("/q/2/open")
+    where, number = back(respondent.page)
+
+    refused = respondent.post(where, answer="A long story", **{"from": number})
+    assert (refused.status_code, box(refused)) == (422, "A long story")
+    assert "Your words are still in the box. Continue sends them. To go back" in refused.text
+    assert heading(refused) == "What went on?"
+
+    led = respondent.post(where, answer="It" if settled else " ", **{"from": number})
+    assert heading(led) == ("Read it over, then send." if settled else "Who changed it?")
+    assert texts(app) == (["Me", "It"] if settled else ["Me"])
+
+
+@pytest.mark.parametrize("number", ["9", "0", "-1", "x", "9" * 5000])
+def test_a_made_up_question_to_come_from_harms_nothing(respondent: Respondent, number: str) -> None:
+    page = respondent.post("/q/1/open", answer="A long story", **{"from": number})
+
+    assert page.status_code == (404 if number in {"9", "-1"} else 200)
+
+
+def test_back_from_a_form_that_closed_meanwhile_says_so(
+    app: Flask, account: Account, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer(1, "Me")
+    with app.app_context():
+        close_form(account.id, form.id, now=utc_now())
+
+    page = respondent.post("/q/1/open", answer="A long story", **{"from": "2"})
+
+    assert page.status_code == 410
 
 
 def test_a_skipped_question_can_still_be_answered(app: Flask, respondent: Respondent) -> None:

@@ -33,6 +33,7 @@ FIELDS = {
     "name",
     "draft",
     "secret",
+    "from",
     LANGUAGE,
     CHOICE,
     THEME,
@@ -154,13 +155,14 @@ def _repeated(name: str) -> bool:
     return len(request.form.getlist(name)) > 1
 
 
-def unsent() -> InvalidInput:
-    """The refusal to pass over a question whose words would be gone with it."""
+SKIPPING = Phrase("Continue sends them. To skip the question, empty the box first.")
+GOING_BACK = Phrase("Continue sends them. To go back without them, empty the box first.")
+
+
+def unsent(resolution: Phrase) -> InvalidInput:
+    """The refusal to leave a question whose words would be gone with it."""
     return InvalidInput(
-        "answer_unsent",
-        Phrase("Your words are still in the box."),
-        Phrase("Continue sends them. To skip the question, empty the box first."),
-        field="answer",
+        "answer_unsent", Phrase("Your words are still in the box."), resolution, field="answer"
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from webapp.database import utc_now
 from webapp.domain import responding
@@ -11,7 +11,16 @@ from webapp.framing import says_framed
 from webapp.openings import count_opening
 from webapp.pages import refusals, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import Posted, forget, read_posted, remembered_key, typed_along, unsent
+from webapp.pages.posted import (
+    GOING_BACK,
+    SKIPPING,
+    Posted,
+    forget,
+    read_posted,
+    remembered_key,
+    typed_along,
+    unsent,
+)
 
 Draw = Callable[[slips.Visit], Response]
 
@@ -83,6 +92,8 @@ def skip(share_token: str, number: int) -> Response:
 @bp.post("/q/<int:number>/open")
 def open_question(share_token: str, number: int) -> Response:
     """Back and Change: the question with its answer, found without a cookie."""
+    if behind := _left_behind(share_token):
+        return behind
     words = typed_along("answer")
     return _found(
         share_token,
@@ -107,6 +118,8 @@ def check(share_token: str) -> Response:
 @bp.post("/check/open")
 def open_check(share_token: str) -> Response:
     """Back to the answers, found without a cookie."""
+    if behind := _left_behind(share_token):
+        return behind
     name = typed_along("name")
     return _found(
         share_token,
@@ -192,7 +205,19 @@ def _go_on(share_token: str, sent: Posted, following: int | None) -> Response:
 def _keep_unsent_words(share_token: str, sent: Posted, number: int) -> None:
     """Raise InvalidInput rather than drop words that no script has kept in the browser."""
     if number not in slips.posted_visit(share_token, sent).answered:
-        raise unsent()
+        raise unsent(SKIPPING)
+
+
+def _left_behind(share_token: str) -> Response | None:
+    """The question that Back was pressed on, where no script has kept the words in its box."""
+    number = request.form.get("from", 0, type=int)
+    if not number or wants_fragment():
+        return None
+    at = slips.posted_visit(share_token, sent := read_posted(share_token))
+    new = sent.answer.strip() and sent.answer != at.text(number)
+    if not new or slips.instead(at):
+        return None
+    return slips.question(at, number - 1, error=unsent(GOING_BACK), text=sent.answer)
 
 
 def _found(

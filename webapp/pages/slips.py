@@ -78,6 +78,11 @@ class Visit:
         open_ = self.form.status is FormStatus.PUBLISHED
         return open_ and self.form.response_limit is ResponseLimit.MULTIPLE
 
+    def text(self, number: int) -> str:
+        """The answer to a question by its number, from 1; "" where there is none."""
+        asked = self.form.questions[number - 1 : number]
+        return self.progress.texts.get(asked[0]["id"], "") if asked else ""
+
     def _numbers(self, ids: Any) -> set[int]:
         questions = enumerate(self.form.questions, start=1)
         return {number for number, question in questions if question["id"] in ids}
