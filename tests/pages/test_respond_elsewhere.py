@@ -37,7 +37,7 @@ def offered(app: Flask) -> int:
 @pytest.fixture
 def begun(respondent: Respondent) -> Respondent:
     """Somebody who has answered the first of two questions."""
-    respondent.answer(1, "Me")
+    respondent.answer(1, "Whoever had the night shift")
     return respondent
 
 
@@ -62,7 +62,7 @@ def test_it_works(app: Flask, begun: Respondent, other: Respondent) -> None:
     other.answer(2, "It")
     other.post("/check", name="Sam")
 
-    assert (stored(app), texts(app)) == ((1, 2), ["Me", "It"])
+    assert (stored(app), texts(app)) == ((1, 2), ["Whoever had the night shift", "It"])
     assert heading(begun.open()).startswith("Thank you.")
 
 
@@ -81,7 +81,7 @@ def test_the_first_device_goes_on_as_well(app: Flask, begun: Respondent, other: 
 
     begun.answer(2, "Written here")
 
-    assert (stored(app), texts(app)) == ((1, 2), ["Me", "Written here"])
+    assert (stored(app), texts(app)) == ((1, 2), ["Whoever had the night shift", "Written here"])
 
 
 def test_the_cookie_of_the_other_device_finds_the_way_back(
@@ -103,7 +103,7 @@ def test_looking_at_the_link_uses_nothing_up(begun: Respondent, other: Responden
 
     assert preview.status_code == 200
     assert "Set-Cookie" not in preview.headers
-    assert "Me" not in preview.text
+    assert "Whoever had the night shift" not in preview.text
     assert heading(follow(other, path)) == "What went wrong?"
 
 
@@ -118,7 +118,7 @@ def test_a_link_works_once(app: Flask, begun: Respondent, other: Respondent, for
 
     assert (again.status_code, heading(again)) == (410, GONE)
     assert (look.status_code, heading(look)) == (410, GONE)
-    assert "Me" not in again.text
+    assert "Whoever had the night shift" not in again.text
 
 
 def test_pressing_twice_on_the_same_page_goes_on(begun: Respondent, other: Respondent) -> None:
