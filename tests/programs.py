@@ -76,7 +76,7 @@ def _chromium(playwright: Playwright) -> str:
 def _headless(playwright: Playwright) -> str | None:
     """Playwright's own comes with its Chromium, in a folder beside it."""
     browsers = Path(playwright.chromium.executable_path).parents[2]
-    own = map(str, browsers.glob("chromium_headless_shell-*/*/*headless*shell"))
+    own = [str(found) for found in browsers.glob("chromium_headless_shell-*/*/*headless*shell")]
     for install in (lambda: None, lambda: install_with_apt(HEADLESS)):
         install()
         if found := _first_that_starts(*own, HEADLESS):

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.command import askback, start
+from tests.command import ROOT, askback, start
 from tests.races.test_over_http import Caller
 from tests.services import free_port, wait_until
 from webapp.cli import main
@@ -153,6 +154,21 @@ def test_commands_beside_a_server_use_its_address(tmp_path: Path) -> None:
         link = askback("creator", "link", ASKBACK_DATA=str(data))
 
     assert link.stdout.startswith(f"http://127.0.0.1:{port}/join/")
+
+
+def test_a_process_looks_for_garbage_but_not_in_what_it_imported() -> None:
+    code = """
+import gc, sys
+from webapp.__main__ import main
+sys.argv = ["askback", "--version"]
+try:
+    main()
+except SystemExit:
+    print(gc.isenabled(), gc.get_freeze_count() > 100_000)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+
+    assert ran.stdout.endswith("True True\n")
 
 
 def test_wrong_settings_end_with_78_and_nothing_else() -> None:

@@ -218,8 +218,8 @@ def test_skipping_without_scripts_drops_no_words(app: Flask, respondent: Respond
 
 
 def back(page: TestResponse) -> tuple[str, str]:
-    """Where Back and the question it is pressed on lead: the address and `from`."""
-    found = re.search(r'name="from" value="(\d+)" formaction="/r/[^/]*([^"?]*)', page.text)
+    """Where Back and the question it is pressed on lead: the address and `left`."""
+    found = re.search(r'name="left" value="(\d+)" formaction="/r/[^/]*([^"?]*)', page.text)
     assert found
     return found[2], found[1]
 
@@ -235,19 +235,19 @@ def test_back_without_scripts_drops_no_words(
         respondent.post("/q/2/open")
     where, number = back(respondent.page)
 
-    refused = respondent.post(where, answer="A long story", **{"from": number})
+    refused = respondent.post(where, answer="A long story", left=number)
     assert (refused.status_code, box(refused)) == (422, "A long story")
     assert "Your words are still in the box. Continue sends them. To go back" in refused.text
     assert heading(refused) == "What went on?"
 
-    led = respondent.post(where, answer="It" if settled else " ", **{"from": number})
+    led = respondent.post(where, answer="It" if settled else " ", left=number)
     assert heading(led) == ("Read it over, then send." if settled else "Who changed it?")
     assert texts(app) == (["Me", "It"] if settled else ["Me"])
 
 
 @pytest.mark.parametrize("number", ["9", "0", "-1", "x", "9" * 5000])
 def test_a_made_up_question_to_come_from_harms_nothing(respondent: Respondent, number: str) -> None:
-    page = respondent.post("/q/1/open", answer="A long story", **{"from": number})
+    page = respondent.post("/q/1/open", answer="A long story", left=number)
 
     assert page.status_code == (404 if number in {"9", "-1"} else 200)
 
@@ -259,9 +259,10 @@ def test_back_from_a_form_that_closed_meanwhile_says_so(
     with app.app_context():
         close_form(account.id, form.id, now=utc_now())
 
-    page = respondent.post("/q/1/open", answer="A long story", **{"from": "2"})
+    page = respondent.post("/q/1/open", answer="A long story", left="2")
 
     assert page.status_code == 410
+    assert "A long story" in page.text
 
 
 def test_a_skipped_question_can_still_be_answered(app: Flask, respondent: Respondent) -> None:

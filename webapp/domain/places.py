@@ -5,6 +5,7 @@ columns as they were before the write.
 """
 
 from datetime import datetime
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
@@ -232,11 +233,18 @@ def _unstored(form: Row[Any] | None, key: str) -> Place:
     )
 
 
+@cache
+def _insert_unless_known(dialect: str) -> Any:
+    """Only for the database in use: to load the dialect of the other would make every start an
+    eighth longer.
+    """
+    insert = import_module(f"sqlalchemy.dialects.{dialect}").insert
+    return insert(ResponseSession).on_conflict_do_nothing()
+
+
 def _insert_session(made: Place, now: datetime) -> bool:
-    # the dialect of the other database would make every start an eighth longer
-    dialect = import_module(f"sqlalchemy.dialects.{'sqlite' if on_sqlite() else 'postgresql'}")
     inserted = rows(
-        dialect.insert(ResponseSession).on_conflict_do_nothing(),
+        _insert_unless_known("sqlite" if on_sqlite() else "postgresql"),
         id=made.session_id,
         form_id=made.form_id,
         key_hash=made.key_hash,

@@ -33,7 +33,7 @@ FIELDS = {
     "name",
     "draft",
     "secret",
-    "from",
+    "left",
     LANGUAGE,
     CHOICE,
     THEME,
@@ -46,12 +46,15 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """Fields as posted, "" where absent; `remembered` when the cookie carries the same session."""
+    """Fields as posted, "" where absent; `remembered` when the cookie carries the same session.
+    `left` is the number, from 1, of the question that Back was pressed on; 0 elsewhere.
+    """
 
     session_key: str
     answer_key: str
     answer: str
     name: str
+    left: int
     remembered: bool
     signs: Signs
 
@@ -76,6 +79,7 @@ def read_posted(share_token: str, *needed: str) -> Posted:
         form.get("answer_key", ""),
         typed("answer"),
         typed("name"),
+        form.get("left", 0, type=int),
         remembered=not says_framed() and session_key == remembered_key(share_token),
         signs=Signs(_made_at(session_key), trapped=bool(form.get(TRAP))),
     )

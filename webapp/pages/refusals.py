@@ -124,7 +124,8 @@ def _visit() -> tuple[slips.Visit, int]:
     """The visit and the 0-based position of its question."""
     values = request.view_args or {}
     token = values["share_token"]
-    return slips.posted_visit(token, read_posted(token)), values.get("number", 1) - 1
+    sent = read_posted(token)
+    return slips.posted_visit(token, sent), (sent.left or values.get("number", 1)) - 1
 
 
 def _question_again(error: Outcome, at: slips.Visit, position: int) -> Response:

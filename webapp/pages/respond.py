@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from webapp.database import utc_now
 from webapp.domain import responding
@@ -81,8 +81,9 @@ def answer(share_token: str, number: int) -> Response:
 def skip(share_token: str, number: int) -> Response:
     """Pass over the question; an answer it had is taken back."""
     sent = read_posted(share_token)
-    if sent.answer.strip() and not wants_fragment():
-        _keep_unsent_words(share_token, sent, number)
+    at = _leaving_words(share_token, sent)
+    if at and not at.text(number):
+        raise unsent(SKIPPING)
     following = responding.skip_question(
         share_token, sent.session_key, position=number - 1, now=utc_now()
     )
@@ -92,8 +93,7 @@ def skip(share_token: str, number: int) -> Response:
 @bp.post("/q/<int:number>/open")
 def open_question(share_token: str, number: int) -> Response:
     """Back and Change: the question with its answer, found without a cookie."""
-    if behind := _left_behind(share_token):
-        return behind
+    _require_words_sent(share_token)
     words = typed_along("answer")
     return _found(
         share_token,
@@ -118,8 +118,7 @@ def check(share_token: str) -> Response:
 @bp.post("/check/open")
 def open_check(share_token: str) -> Response:
     """Back to the answers, found without a cookie."""
-    if behind := _left_behind(share_token):
-        return behind
+    _require_words_sent(share_token)
     name = typed_along("name")
     return _found(
         share_token,
@@ -202,22 +201,19 @@ def _go_on(share_token: str, sent: Posted, following: int | None) -> Response:
     return slips.open_slip(slips.posted_visit(share_token, sent), following)
 
 
-def _keep_unsent_words(share_token: str, sent: Posted, number: int) -> None:
-    """Raise InvalidInput rather than drop words that no script has kept in the browser."""
-    if number not in slips.posted_visit(share_token, sent).answered:
-        raise unsent(SKIPPING)
+def _leaving_words(share_token: str, sent: Posted) -> slips.Visit | None:
+    """The visit of somebody who leaves words in a box, which no script has kept there."""
+    if not sent.answer.strip() or wants_fragment():
+        return None
+    return slips.posted_visit(share_token, sent)
 
 
-def _left_behind(share_token: str) -> Response | None:
-    """The question that Back was pressed on, where no script has kept the words in its box."""
-    number = request.form.get("from", 0, type=int)
-    if not number or wants_fragment():
-        return None
-    at = slips.posted_visit(share_token, sent := read_posted(share_token))
-    new = sent.answer.strip() and sent.answer != at.text(number)
-    if not new or slips.instead(at):
-        return None
-    return slips.question(at, number - 1, error=unsent(GOING_BACK), text=sent.answer)
+def _require_words_sent(share_token: str) -> None:
+    """Raise InvalidInput rather than drop new words in the box of the question that is left."""
+    sent = read_posted(share_token)
+    at = _leaving_words(share_token, sent) if sent.left else None
+    if at and at.text(sent.left) != sent.answer:
+        raise unsent(GOING_BACK)
 
 
 def _found(
