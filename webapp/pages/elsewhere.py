@@ -15,6 +15,7 @@ from webapp.extensions import csrf
 from webapp.languages import FIELD as LANGUAGE
 from webapp.pages import refusals, slips
 from webapp.pages.posted import KEY, Posted, read_posted, typed, unreadable
+from webapp.pages.visits import find_form, keyed_visit, new_visit, posted_visit
 
 bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
 # What is posted here carries a secret that no other site can know
@@ -39,7 +40,7 @@ def offer(share_token: str, number: int | None) -> Response:
     A page that shows a link already, which its reader may have sent to themselves, keeps it.
     """
     sent = read_posted(share_token)
-    at = slips.posted_visit(share_token, sent)
+    at = posted_visit(share_token, sent)
     if stand_in := slips.instead(at, left_over=sent.answer):
         return stand_in
     draft = typed("answer") or typed("name") or typed("draft")
@@ -49,10 +50,10 @@ def offer(share_token: str, number: int | None) -> Response:
 @bp.get("/continue/<secret>")
 def look(share_token: str, secret: str) -> Response:
     """Asks whether to go on here; changes nothing."""
-    form = slips.find_form(share_token)
+    form = find_form(share_token)
     if not handovers.is_offered(share_token, secret, now=utc_now()):
-        return slips.used_up(slips.new_visit(form), secret)
-    return slips.arrival(slips.new_visit(form), secret, claim=secrets.token_urlsafe(16))
+        return slips.used_up(new_visit(form), secret)
+    return slips.arrival(new_visit(form), secret, claim=secrets.token_urlsafe(16))
 
 
 @bp.post("/continue")
@@ -61,8 +62,8 @@ def go_on(share_token: str) -> Response:
     arrival = read_arrival()
     key = handovers.take_over(share_token, arrival.secret, arrival.claim, now=utc_now())
     if key is None:
-        return slips.used_up(slips.new_visit(slips.find_form(share_token)), arrival.secret)
-    at = slips.keyed_visit(share_token, key)
+        return slips.used_up(new_visit(find_form(share_token)), arrival.secret)
+    at = keyed_visit(share_token, key)
     return slips.instead(at) or slips.open_slip(at, at.next_open)
 
 

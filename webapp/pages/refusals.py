@@ -16,6 +16,7 @@ from webapp.extensions import client_network, limiter, seconds_to_wait
 from webapp.pages import errors, slips
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.posted import BODY_MAX_BYTES, SESSION_KEY, read_posted, typed
+from webapp.pages.visits import LAST_KNOWN_FRAMES, Visit, posted_visit
 from webapp.security import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
@@ -47,7 +48,7 @@ def _name_frames(response: Response) -> Response:
         try:
             allow_frames(find_frame_origins(token))
         except (SQLAlchemyError, UnicodeError):
-            allow_frames(slips.LAST_KNOWN_FRAMES.get(token, ""))
+            allow_frames(LAST_KNOWN_FRAMES.get(token, ""))
     return response
 
 
@@ -120,28 +121,28 @@ def _outcome(error: Outcome) -> Response:
         return _storage_failed(worse)
 
 
-def _visit() -> tuple[slips.Visit, int]:
+def _visit() -> tuple[Visit, int]:
     """The visit and the 0-based position of its question."""
     values = request.view_args or {}
     token = values["share_token"]
     sent = read_posted(token)
-    return slips.posted_visit(token, sent), (sent.left or values.get("number", 1)) - 1
+    return posted_visit(token, sent), (sent.left or values.get("number", 1)) - 1
 
 
-def _question_again(error: Outcome, at: slips.Visit, position: int) -> Response:
+def _question_again(error: Outcome, at: Visit, position: int) -> Response:
     text = typed("answer")
     return slips.instead(at, left_over=text) or slips.question(at, position, error=error, text=text)
 
 
-def _check_again(error: Outcome, at: slips.Visit, _position: int) -> Response:
+def _check_again(error: Outcome, at: Visit, _position: int) -> Response:
     return slips.instead(at) or slips.check(at, error=error, name=typed("name"))
 
 
-def _not_open(_error: Outcome, at: slips.Visit, _position: int) -> Response:
+def _not_open(_error: Outcome, at: Visit, _position: int) -> Response:
     return slips.closed(at, left_over=typed("answer"))
 
 
-def _already_sent(_error: Outcome, at: slips.Visit, _position: int) -> Response:
+def _already_sent(_error: Outcome, at: Visit, _position: int) -> Response:
     text = typed("answer")
     return slips.thanks(at, left_over="" if text in at.progress.texts.values() else text)
 

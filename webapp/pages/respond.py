@@ -21,8 +21,9 @@ from webapp.pages.posted import (
     typed_along,
     unsent,
 )
+from webapp.pages.visits import Visit, find_form, new_visit, posted_visit, visit
 
-Draw = Callable[[slips.Visit], Response]
+Draw = Callable[[Visit], Response]
 
 bp = Blueprint("respond", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
@@ -33,7 +34,7 @@ refusals.guard(bp)
 @bp.get("")
 def start(share_token: str) -> Response:
     """The first question at once; for somebody who comes back, where they stopped."""
-    at = slips.visit(share_token)
+    at = visit(share_token)
     if not at.progress.started:
         count_opening(share_token)
         return slips.instead(at) or slips.question(at, 0)
@@ -49,7 +50,7 @@ def slash(share_token: str) -> Response:
 @bp.get("/q/<int:number>")
 def ask(share_token: str, number: int) -> Response:
     """Question `number`, from 1, with the answer it has."""
-    at = slips.visit(share_token)
+    at = visit(share_token)
     return slips.instead(at) or slips.question(at, number - 1)
 
 
@@ -57,7 +58,7 @@ def ask(share_token: str, number: int) -> Response:
 def resume(share_token: str) -> Response:
     """Where the session in the body stopped: for a reload in a browser without cookies."""
     sent = read_posted(share_token)
-    at = slips.posted_visit(share_token, sent)
+    at = posted_visit(share_token, sent)
     return slips.instead(at) or slips.open_slip(at, at.next_open)
 
 
@@ -109,7 +110,7 @@ def open_question(share_token: str, number: int) -> Response:
 @bp.get("/check")
 def check(share_token: str) -> Response:
     """All answers to read over."""
-    at = slips.visit(share_token)
+    at = visit(share_token)
     if not at.progress.started:
         return slips.see("respond.start", share_token)
     return slips.instead(at) or slips.check(at)
@@ -141,7 +142,7 @@ def send(share_token: str) -> Response:
     )
     if _by_get(sent):
         return slips.see("respond.done", share_token)
-    return slips.thanks(slips.posted_visit(share_token, sent))
+    return slips.thanks(posted_visit(share_token, sent))
 
 
 @bp.get("/done")
@@ -171,14 +172,14 @@ def open_sent(share_token: str) -> Response:
 @bp.post("/withdraw")
 def withdraw(share_token: str) -> Response:
     """Ask once more before deleting."""
-    return slips.withdrawal(slips.posted_visit(share_token, read_posted(share_token)))
+    return slips.withdrawal(posted_visit(share_token, read_posted(share_token)))
 
 
 @bp.post("/withdraw/now")
 def withdraw_now(share_token: str) -> Response:
     """Delete the session with all its answers."""
     responding.withdraw_response(share_token, read_posted(share_token).session_key)
-    return slips.withdrawn(slips.find_form(share_token))
+    return slips.withdrawn(find_form(share_token))
 
 
 @bp.post("/another")
@@ -187,7 +188,7 @@ def another(share_token: str) -> Response:
     if remembered_key(share_token) and not (wants_fragment() or says_framed()):
         response = slips.see("respond.start", share_token)
     else:
-        at = slips.new_visit(slips.find_form(share_token))
+        at = new_visit(find_form(share_token))
         response = slips.instead(at) or slips.question(at, 0)
     forget(response, share_token)
     return response
@@ -198,14 +199,14 @@ def _go_on(share_token: str, sent: Posted, following: int | None) -> Response:
         if following is None:
             return slips.see("respond.check", share_token)
         return slips.see("respond.ask", share_token, number=following + 1)
-    return slips.open_slip(slips.posted_visit(share_token, sent), following)
+    return slips.open_slip(posted_visit(share_token, sent), following)
 
 
-def _leaving_words(share_token: str, sent: Posted) -> slips.Visit | None:
+def _leaving_words(share_token: str, sent: Posted) -> Visit | None:
     """The visit of somebody who leaves words in a box, which no script has kept there."""
     if not sent.answer.strip() or wants_fragment():
         return None
-    return slips.posted_visit(share_token, sent)
+    return posted_visit(share_token, sent)
 
 
 def _require_words_sent(share_token: str) -> None:
@@ -228,7 +229,7 @@ def _found(
     sent = read_posted(share_token)
     if _by_get(sent) and not by_post:
         return slips.see(endpoint, share_token, number=number)
-    return draw(slips.posted_visit(share_token, sent))
+    return draw(posted_visit(share_token, sent))
 
 
 def _once_sent(draw: Draw) -> Draw:
@@ -237,7 +238,7 @@ def _once_sent(draw: Draw) -> Draw:
 
 def _when_sent(share_token: str, draw: Draw) -> Response:
     """A page that only a completed response has, asked for by GET."""
-    at = slips.visit(share_token)
+    at = visit(share_token)
     return draw(at) if at.progress.completed_at else slips.see("respond.start", share_token)
 
 
@@ -246,7 +247,7 @@ def _by_get(sent: Posted) -> bool:
     return sent.remembered and not wants_fragment()
 
 
-def _next(at: slips.Visit) -> Response:
+def _next(at: Visit) -> Response:
     token = at.form.share_token
     if at.progress.completed_at:
         return slips.see("respond.done", token)
