@@ -357,15 +357,15 @@ def short_password(page: Page, cafe: Cafe) -> None:
 
 
 def newcomer(path: str) -> Steps:
-    """A page of somebody who has nothing yet."""
+    """A page of somebody who has nothing yet; its address as of `at`."""
 
-    def show(page: Page, _cafe: Cafe) -> None:
+    def show(page: Page, cafe: Cafe) -> None:
         page.goto("/login")
         page.get_by_label("E-mail").fill(NEWCOMER)
         page.get_by_label("Password").fill(PASSWORD)
         press(page, "Sign in")
         page.wait_for_url("**/drafts")
-        page.goto(path)
+        page.goto(path.format(cafe=cafe))
 
     return show
 
@@ -381,6 +381,7 @@ DOOR = [
     Scene("inbox-empty", newcomer("/drafts")),
     Scene("forms-empty", newcomer("/forms")),
     Scene("connections-empty", newcomer("/connections")),
+    Scene("consent-refused", newcomer("{cafe.consent}&prompt=none"), refused=400),
     Scene("join-gone", at("/join/used-up"), refused=410),
 ]
 CREATOR = [

@@ -45,3 +45,13 @@ def test_refusing_comes_before_allowing(page: Page) -> None:
     names = page.locator(".actions button").all_inner_texts()
 
     assert names == ["Do not allow", "Allow"]
+
+
+def test_a_refusal_reaches_the_client_by_the_persons_hand(page: Page, callback: str) -> None:
+    page.goto(page.url.replace("forms%3Aread", "everything"))
+    assert urlsplit(page.url).path == "/oauth/authorize"
+
+    page.get_by_role("link", name="Go back to 127.0.0.1").click()
+    page.wait_for_url(f"{callback}?*")
+
+    assert parse_qs(urlsplit(page.url).query)["error"] == ["invalid_scope"]

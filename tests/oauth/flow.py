@@ -3,6 +3,7 @@
 import re
 import secrets
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
@@ -70,6 +71,14 @@ def location(response: TestResponse) -> dict[str, str]:
     pairs = parse_qsl(urlsplit(response.location).query, strict_parsing=True)
     assert len(dict(pairs)) == len(pairs), response.location
     return dict(pairs)
+
+
+def way_back(page: TestResponse) -> dict[str, str]:
+    """The parameters of the link that a page of refusal offers; the page itself leads nowhere."""
+    assert (page.status_code, "Location" in page.headers) == (400, False), page.text
+    found = re.search(r'<a class="btn[^"]*" href="([^"]+)"', page.text)
+    assert found is not None, page.text
+    return dict(parse_qsl(urlsplit(unescape(found[1])).query, strict_parsing=True))
 
 
 @dataclass

@@ -3,11 +3,30 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from flask import Flask
 
-from tests.oauth.flow import REDIRECT, Flow, leave, location, register
+from tests.factories import make_account
+from tests.oauth.flow import (
+    REDIRECT,
+    Flow,
+    csrf_token,
+    enter,
+    leave,
+    location,
+    register,
+    way_back,
+)
+from webapp.database import utc_now
 from webapp.oauth.redirects import redirect_problem
+from webapp.oauth.registration import create_client
 
 LOOPBACK = "http://127.0.0.1:3000/callback"
+
+
+def of_the_operator(app: Flask) -> dict[str, str]:
+    with app.app_context():
+        client_id, _ = create_client("Ours", [REDIRECT], public=True, now=utc_now())
+    return {"client_id": client_id}
 
 
 def test_it_works(flow: Flow) -> None:
@@ -17,39 +36,83 @@ def test_it_works(flow: Flow) -> None:
     assert "Let Example agent work with your forms?" in page.text
 
 
-@pytest.mark.parametrize(
-    ("changed", "error"),
-    [
-        ({"scope": "everything"}, "invalid_scope"),
-        ({"response_type": "token"}, "unsupported_response_type"),
-        ({"code_challenge": None, "code_challenge_method": None}, "invalid_request"),
-        ({"code_challenge": None}, "invalid_request"),
-        ({"code_challenge_method": None}, "invalid_request"),
-        ({"code_challenge_method": "plain"}, "invalid_request"),
-        ({"code_challenge": "too-short"}, "invalid_request"),
-        ({"code_challenge": ["x" * 43, "y" * 43]}, "invalid_request"),
-        ({"resource": "https://other.example/api"}, "invalid_target"),
-        ({"resource": "http://127.0.0.1:8000/api#part"}, "invalid_target"),
-        ({"resource": "/api"}, "invalid_target"),
-        ({"resource": ""}, "invalid_target"),
-        ({"resource": "http://[::1/api"}, "invalid_target"),
-        (
-            {"resource": ["http://127.0.0.1:8000/api", "http://127.0.0.1:8000/mcp/app"]},
-            "invalid_target",
-        ),
-        ({"prompt": "none"}, "consent_required"),
-    ],
-)
-def test_a_refusal_goes_back_with_state_and_issuer(
+REFUSALS = [
+    ({"scope": "everything"}, "invalid_scope"),
+    ({"response_type": "token"}, "unsupported_response_type"),
+    ({"response_type": None}, "invalid_request"),
+    ({"response_type": ""}, "invalid_request"),
+    ({"code_challenge": None, "code_challenge_method": None}, "invalid_request"),
+    ({"code_challenge": None}, "invalid_request"),
+    ({"code_challenge_method": None}, "invalid_request"),
+    ({"code_challenge_method": "plain"}, "invalid_request"),
+    ({"code_challenge": "too-short"}, "invalid_request"),
+    ({"code_challenge": ["x" * 43, "y" * 43]}, "invalid_request"),
+    ({"resource": "https://other.example/api"}, "invalid_target"),
+    ({"resource": "http://127.0.0.1:8000/api#part"}, "invalid_target"),
+    ({"resource": "/api"}, "invalid_target"),
+    ({"resource": ""}, "invalid_target"),
+    ({"resource": "http://[::1/api"}, "invalid_target"),
+    (
+        {"resource": ["http://127.0.0.1:8000/api", "http://127.0.0.1:8000/mcp/app"]},
+        "invalid_target",
+    ),
+    ({"prompt": "none"}, "consent_required"),
+]
+TOLD = ("st4te", "http://127.0.0.1:8000")
+
+
+@pytest.mark.parametrize(("changed", "error"), REFUSALS)
+def test_after_a_consent_a_refusal_goes_back_with_state_and_issuer(
     changed: dict[str, object], error: str, flow: Flow
 ) -> None:
+    flow.decide()
+
     answer = location(flow.ask(**changed))
 
-    assert (answer["error"], answer["state"], answer["iss"]) == (
-        error,
-        "st4te",
-        "http://127.0.0.1:8000",
-    )
+    assert (answer["error"], answer["state"], answer["iss"]) == (error, *TOLD)
+
+
+@pytest.mark.parametrize(("changed", "error"), REFUSALS)
+def test_before_a_consent_a_refusal_is_a_page_that_offers_the_way_back(
+    changed: dict[str, object], error: str, flow: Flow
+) -> None:
+    page = flow.ask(**changed)
+
+    answer = way_back(page)
+    assert (answer["error"], answer["state"], answer["iss"]) == (error, *TOLD)
+    assert "Go back to app.example" in page.text
+
+
+def test_the_form_of_the_consent_page_leads_nowhere_unasked(flow: Flow) -> None:
+    token = csrf_token(flow.ask())
+
+    page = flow.browser.post(flow.address(scope="everything"), data={"csrf_token": token})
+
+    assert way_back(page)["error"] == "invalid_scope"
+
+
+def test_the_consent_of_somebody_else_is_none(app: Flask, flow: Flow) -> None:
+    flow.decide()
+    with app.app_context():
+        other = make_account(email="bob@example.com")
+    enter(flow.browser, other)
+
+    assert way_back(flow.ask(prompt="none"))["error"] == "consent_required"
+
+
+def test_a_denial_is_no_consent(flow: Flow) -> None:
+    assert location(flow.decide(allow="no"))["error"] == "access_denied"
+
+    assert way_back(flow.ask(prompt="none"))["error"] == "consent_required"
+
+
+@pytest.mark.parametrize(("changed", "error"), REFUSALS)
+def test_a_client_of_the_operator_is_told_at_once(
+    changed: dict[str, object], error: str, app: Flask, flow: Flow
+) -> None:
+    flow.client = of_the_operator(app)
+
+    assert location(flow.ask(**changed))["error"] == error
 
 
 @pytest.mark.parametrize(
@@ -63,15 +126,24 @@ def test_a_refusal_goes_back_with_state_and_issuer(
 def test_a_client_with_a_secret_needs_s256_too(
     changed: dict[str, object], confidential: Flow
 ) -> None:
-    assert location(confidential.ask(**changed))["error"] == "invalid_request"
+    assert way_back(confidential.ask(**changed))["error"] == "invalid_request"
 
 
-def test_prompt_none_without_a_session_is_login_required(flow: Flow) -> None:
+def test_prompt_none_without_a_session_is_login_required(app: Flask, flow: Flow) -> None:
+    flow.client = of_the_operator(app)
     leave(flow.browser)
 
     answer = location(flow.ask(prompt="none"))
 
     assert (answer["error"], answer["iss"]) == ("login_required", "http://127.0.0.1:8000")
+
+
+def test_strangers_are_sent_nowhere_by_a_client_that_registered_itself(flow: Flow) -> None:
+    flow.decide()
+    leave(flow.browser)
+
+    assert way_back(flow.ask(prompt="none"))["error"] == "login_required"
+    assert way_back(flow.ask(prompt="none", scope="everything"))["error"] == "invalid_scope"
 
 
 @pytest.mark.parametrize("prompt", ["consent", "login", "select_account consent"])
@@ -269,7 +341,8 @@ def test_no_parameter_may_come_twice(name: str, flow: Flow) -> None:
 
     answer = flow.ask(**{name: [value, value]})
 
-    assert answer.status_code == 400 or location(answer)["error"] == "invalid_request"
+    assert answer.status_code == 400
+    assert "Location" not in answer.headers
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 
 from tests.databases import both_databases
 from tests.oauth.documents import CLIENT_ID, HOST, REDIRECT, Site, document, running_site
-from tests.oauth.flow import Flow, leave, location
+from tests.oauth.flow import Flow, leave, location, way_back
 from tests.races.threads import together
 from webapp.database import db, utc_now
 from webapp.oauth import authorize
@@ -61,6 +61,14 @@ def test_it_works(agent: Flow, site: Site) -> None:
     assert body is not None
     assert body["access_token"].startswith("askat_")
     assert agent.refresh(body["refresh_token"]).status_code == 200
+
+
+def test_a_refusal_is_a_page_until_the_creator_has_consented(agent: Flow, site: Site) -> None:
+    asked = {"redirect_uri": REDIRECT, "scope": "everything"}
+
+    assert way_back(agent.ask(**asked))["error"] == "invalid_scope"
+    agent.decide(agent.address(redirect_uri=REDIRECT))
+    assert location(agent.ask(**asked))["error"] == "invalid_scope"
 
 
 def test_the_page_names_the_verified_host(agent: Flow, site: Site) -> None:

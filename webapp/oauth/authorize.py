@@ -15,9 +15,10 @@ from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.sign_ins import end_session
-from webapp.domain.terms import Scope
+from webapp.domain.terms import ClientKind, Scope
 from webapp.extensions import limiter, login
 from webapp.oauth.client_documents import Failures, load_document_client, names_document
+from webapp.oauth.connections import has_consented
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.redirects import is_loopback, redirect_host
@@ -26,6 +27,14 @@ from webapp.oauth.server import server
 
 DAY_SECONDS = 86_400
 FORBIDDEN_IN_VALUES = frozenset('"\\')
+UNCLEAR = "The app asked in a way that this server does not understand."
+PROBLEMS = {
+    "invalid_scope": "The app asked for a permission that does not exist here.",
+    "invalid_target": "The app asked for access to something that is not here.",
+    "unsupported_response_type": "The app asked for an answer that this server does not give.",
+    "login_required": "The app asked without showing you a page, but nobody is signed in here.",
+    "consent_required": "The app asked without showing you a page, but you never let it in.",
+}
 
 bp = Blueprint("consent", __name__)
 failures = Failures()
@@ -45,11 +54,19 @@ class ConsentRequired(OAuth2Error):
 
 @bp.errorhandler(OAuth2Error)
 def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
-    """Back to the client when its redirect is known to be right, else a page for the person."""
-    if error.redirect_uri:
-        error.state = request.args.get("state")
-        return cast(Response, server.handle_error_response(None, error))
-    return _problem(error.get_error_description() or error.error)
+    """Back to the client when its redirect is known to be right, else a page for the person.
+
+    A client that described itself chose where its redirects lead, so before its first consent
+    the person is shown where that is and goes on by hand (RFC 9700 section 4.11.2).
+    """
+    if not error.redirect_uri:
+        return _problem(error.get_error_description() or error.error)
+    error.state = request.args.get("state")
+    answer = cast(Response, server.handle_error_response(None, error))
+    if _may_be_sent_on():
+        return answer
+    words = PROBLEMS.get(error.error, UNCLEAR)
+    return _problem(words, back=answer.location, back_to=redirect_host(error.redirect_uri))
 
 
 @bp.errorhandler(Refused)
@@ -152,5 +169,19 @@ def _consent_page(
     return page, HTTPStatus.UNPROCESSABLE_ENTITY if nothing_ticked else HTTPStatus.OK
 
 
-def _problem(what: str) -> tuple[str, int]:
-    return render_template("oauth/problem.html", what=what), HTTPStatus.BAD_REQUEST
+def _may_be_sent_on() -> bool:
+    """Whether errors go to the client's address without a page in between.
+
+    Only a client of the operator is trusted from the start. One that registered itself, or whose
+    id is a document that anybody may put anywhere, is trusted by a creator who once consented.
+    """
+    client = server.query_client(server.create_oauth2_request(None).payload.client_id)
+    if client is None or client.kind is ClientKind.PRE_REGISTERED:
+        return client is not None
+    return bool(current_user.is_authenticated and has_consented(_creator().id, client))
+
+
+def _problem(what: str, *, back: str = "", back_to: str = "") -> tuple[str, int]:
+    """A page that says no; `back` is an address that the person may go to, `back_to` its host."""
+    page = render_template("oauth/problem.html", what=what, back=back, back_to=back_to)
+    return page, HTTPStatus.BAD_REQUEST

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, exists, select, update
 from webapp.database import begin_write, db
 from webapp.domain.errors import NotFound
 from webapp.domain.terms import RevokedReason, Scope
-from webapp.oauth.models import OAuthGrant, OAuthToken
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import revoke_grant
 
 NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
@@ -57,6 +57,14 @@ def has_token(at: datetime) -> ColumnElement[bool]:
         OAuthToken.revoked_at.is_(None),
         OAuthToken.expires_at > at,
     )
+
+
+def has_consented(account_id: str, client: OAuthClient) -> bool:
+    """Whether this creator ever let this client in, whatever became of it."""
+    query = select(
+        exists().where(OAuthGrant.account_id == account_id, OAuthGrant.client_pk == client.id)
+    )
+    return bool(db.session.scalar(query))
 
 
 def disconnect(account_id: str, grant_id: str, *, now: datetime) -> datetime:

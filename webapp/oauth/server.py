@@ -8,7 +8,7 @@ from authlib.common.urls import add_params_to_uri
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload
 from authlib.oauth2 import OAuth2Request
-from authlib.oauth2.rfc6749 import InvalidRequestError
+from authlib.oauth2.rfc6749 import InvalidRequestError, UnsupportedResponseTypeError
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from flask import Flask, Response, json, request
 from sqlalchemy import select, update
@@ -62,6 +62,17 @@ class Server(AuthorizationServer):
 
     def create_oauth2_request(self, _request: Any) -> Request:
         return Request()
+
+    def get_authorization_grant(self, request: Any) -> Any:
+        """RFC 6749 section 4.1.2.1: a required parameter that is missing is an invalid request."""
+        try:
+            return super().get_authorization_grant(request)
+        except UnsupportedResponseTypeError as error:
+            if request.payload.response_type:
+                raise
+            raise InvalidRequestError(
+                "Missing 'response_type' in request.", redirect_uri=error.redirect_uri
+            ) from error
 
     def handle_response(
         self, status_code: int, payload: Any, headers: list[tuple[str, str]]
