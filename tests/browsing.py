@@ -65,12 +65,12 @@ def window(
     others    further addresses that the page may go to
     options   of Playwright's `new_context`
     """
-    width = options.pop("width", 1280)
+    size = {"width": options.pop("width", 1280), "height": options.pop("height", HEIGHT)}
     # fading from page to page would cost as much as the rest; the journey is made with it
     options.setdefault("reduced_motion", "reduce")
     context = browser.new_context(
         base_url=address,
-        viewport={"width": width, "height": HEIGHT},
+        viewport=size,
         ignore_https_errors=True,  # certificates of tests are signed by nobody it knows
         **options,
     )

@@ -38,9 +38,9 @@ class Place:
     signed_in: Any
 
     @contextmanager
-    def open(self, scene: Scene) -> Iterator[Page]:
-        """The scene in a window of its own, which must stay quiet."""
-        options = {"storage_state": self.signed_in} if scene.signed_in else {}
+    def open(self, scene: Scene, **options: Any) -> Iterator[Page]:
+        """The scene in a window of its own, which must stay quiet; `options` as of `window`."""
+        options |= {"storage_state": self.signed_in} if scene.signed_in else {}
         refused = [scene.refused]
         with window(self.browser, self.address, refused=refused, **options) as page:
             scene.show(page, self.cafe)

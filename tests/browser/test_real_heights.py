@@ -1,0 +1,18 @@
+"""In windows as high as people's: nothing that has the focus is hidden behind what sticks."""
+
+import pytest
+
+from tests.browser.conftest import Place
+from tests.browser.scenes import ALL, DOOR, RESPONDENT, Scene
+from tests.browser.walking import WINDOWS, hidden_stops, open_in
+
+
+def size_of(scene: Scene) -> tuple[int, int]:
+    """Neighbouring scenes have different windows, so that each is seen with many."""
+    return WINDOWS[ALL.index(scene) % len(WINDOWS)]
+
+
+@pytest.mark.parametrize("scene", RESPONDENT + DOOR, ids=str)
+def test_nothing_with_the_focus_is_hidden(place: Place, scene: Scene) -> None:
+    with open_in(place, scene, size_of(scene)) as page:
+        assert hidden_stops(page) == []
