@@ -15,6 +15,7 @@ from werkzeug.routing import MapAdapter
 import api
 from webapp import (
     assets,
+    auditing,
     database,
     health,
     hosts,
@@ -147,6 +148,7 @@ def create_app(config: Settings) -> Flask:
     themes.init_app(app)
     waiting.init_app(app)
     openings.init_app(app)
+    auditing.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)

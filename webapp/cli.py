@@ -23,6 +23,7 @@ from webapp.data_folder import FolderInUse, lock_folder, served_address
 from webapp.database import db, utc_now
 from webapp.doctor import examine
 from webapp.domain.accounts import Account, clean_email, create_account, has_account, make_invite
+from webapp.domain.audit import OPERATOR
 from webapp.domain.errors import Outcome
 from webapp.domain.terms import Scope
 from webapp.housekeeping import keeping_house
@@ -110,7 +111,7 @@ def creator_create(email: str, name: str, *, password_stdin: bool) -> None:
         else click.prompt("Password", hide_input=True, confirmation_prompt=True)
     )
     with application():
-        account = create_account(email, name, password, now=utc_now())
+        account = create_account(email, name, password, now=utc_now(), by=OPERATOR)
         click.echo(f"{account.email} can sign in now.")
 
 
@@ -119,7 +120,8 @@ def creator_create(email: str, name: str, *, password_stdin: bool) -> None:
 def creator_link(email: str | None) -> None:
     """Print a one-time link, valid for 24 hours, that creates an account."""
     with application() as settings:
-        click.echo(_invite_url(settings, make_invite(email=email, now=utc_now())))
+        invite = make_invite(email=email, now=utc_now(), by=OPERATOR)
+        click.echo(_invite_url(settings, invite))
 
 
 @main.group()

@@ -11,7 +11,7 @@ from itertools import chain
 
 from flask import Flask
 
-from webapp import openings
+from webapp import auditing, openings
 from webapp.database import db, utc_now
 from webapp.domain.discarding import purge_discarded
 from webapp.domain.handovers import purge_handovers
@@ -43,11 +43,16 @@ def keeping_house(app: Flask) -> Iterator[None]:
 def _work(app: Flask, ended: threading.Event) -> None:
     purge_at = time.monotonic()
     while not ended.wait(STORE_SECONDS):
-        _once(app, openings.store)
+        _store(app)
         if time.monotonic() >= purge_at:
             _once(app, lambda: _purge(ended))
             purge_at = time.monotonic() + PURGE_SECONDS
-    _once(app, openings.store)
+    _store(app)
+
+
+def _store(app: Flask) -> None:
+    for store in (openings.store, auditing.store):
+        _once(app, store)
 
 
 def _once(app: Flask, work: Callable[[], None]) -> None:

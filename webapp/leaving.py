@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import begin_write, db
 from webapp.domain.accounts import Account, Invite
+from webapp.domain.audit import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
 from webapp.domain.drafts import (
     Draft,
     DraftConfirmation,
@@ -60,8 +61,11 @@ def list_belongings(account_id: str, *, now: datetime) -> Belongings:
     )
 
 
-def delete_account(account_id: str, *, now: datetime) -> None:
-    """End the account for good; its address can be used for a new one at once."""
+def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """End the account for good; its address can be used for a new one at once.
+
+    One bare line of the audit trail outlives it: that this account was deleted, and when.
+    """
     begin_write()
     # before the account, in the order in which a link that is used at this moment takes its locks
     db.session.execute(delete(Invite).where(Invite.account_id == account_id))
@@ -78,6 +82,7 @@ def delete_account(account_id: str, *, now: datetime) -> None:
     )
     end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
     give_up_forms(account_id, now=now)
+    add_event(AuditKind.ACCOUNT_DELETED, account_id, by=Actor(by.kind), now=now)
     db.session.commit()
 
 
@@ -112,5 +117,14 @@ def _left_by(account_id: str) -> list[tuple[InstrumentedAttribute[str], ColumnEl
         (OAuthGrant.id, OAuthGrant.account_id == account_id),
         (Invite.token_hash, Invite.account_id == account_id),
         (SignIn.id, SignIn.account_id == account_id),
+        (AuditEvent.id, _told_of(account_id)),
         (Account.id, Account.id == account_id),
     ]
+
+
+def _told_of(account_id: str) -> ColumnElement[bool]:
+    """The audit trail of the account without the line of its end."""
+    is_end = and_(
+        AuditEvent.kind == AuditKind.ACCOUNT_DELETED, AuditEvent.outcome == AuditOutcome.OK
+    )
+    return and_(AuditEvent.account_id == account_id, ~is_end)

@@ -25,7 +25,10 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 SECRETS = re.compile(
     r"(?P<token>ask(?:ac|at|rt|cs|ag)_)\S+|(?P<link>/(?:r|join|continue)/)[^/\s?\"']+|(?<=\S)\?\S+"
 )
-FIELDS = ("method", "route", "status", "ms", "account", "client", "endpoint")
+FIELDS = (
+    *("method", "route", "status", "ms", "account", "client", "endpoint"),
+    *("event", "outcome", "actor", "address", "subject"),
+)
 QUIET = {"health.healthz", "health.readyz", "asset"}
 
 log = logging.getLogger("askback.requests")

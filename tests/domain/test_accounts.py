@@ -233,7 +233,7 @@ def test_ending_all_sessions_ends_them(clock: Clock) -> None:
     session_id = begin(account, clock)
     found_before = find_session_account(session_id, now=clock.now)
 
-    end_sessions(account.id)
+    end_sessions(account.id, now=clock.now)
 
     assert found_before is not None
     assert find_session_account(session_id, now=clock.now) is None
@@ -256,7 +256,7 @@ def test_who_signs_in_while_the_password_changes_is_signed_out(app: Flask, clock
         read_before = accounts.find_sign_in("ann@example.com", PASSWORD)
         assert read_before is not None
         with app.app_context():
-            accounts.change_password(read_before.id, PASSWORD, "another four words")
+            accounts.change_password(read_before.id, PASSWORD, "another four words", now=clock.now)
 
         session_id = begin(read_before, clock)
 

@@ -9,11 +9,12 @@ import secrets
 import unicodedata
 from datetime import datetime, timedelta
 
-from sqlalchemy import ForeignKey, String, exists, select, update
+from sqlalchemy import ForeignKey, String, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, begin_write, db, new_id
+from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.limits import (
     ACCOUNT_NAME_MAX_CHARS,
@@ -75,17 +76,19 @@ def has_account() -> bool:
     return bool(db.session.scalar(select(exists().where(Account.deleted_at.is_(None)))))
 
 
-def create_account(email: str, name: str, password: str, *, now: datetime) -> Account:
+def create_account(
+    email: str, name: str, password: str, *, now: datetime, by: Actor = SYSTEM
+) -> Account:
     """A new account with a password. Raises InvalidInput, or StateConflict `email_taken`."""
     address = clean_email(email)
     known_hash = password_hash(check_password(password, address))
     begin_write()
-    account = _add_account(address, clean_name(name, address), known_hash, now=now)
+    account = _add_account(address, clean_name(name, address), known_hash, now=now, by=by)
     _commit_account(address)
     return account
 
 
-def make_invite(*, email: str | None = None, now: datetime) -> str:
+def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) -> str:
     """The token of a new one-time link, valid for 24 h and kept nowhere; commits.
 
     email   fixes the address; when it has an account already, the link sets a new password
@@ -93,15 +96,17 @@ def make_invite(*, email: str | None = None, now: datetime) -> str:
     token = secrets.token_urlsafe(32)
     address = None if email is None else clean_email(email)
     begin_write()
+    account_id = db.session.scalar(select(Account.id).where(Account.email == address))
     db.session.add(
         Invite(
             token_hash=_hash(token),
             email=address,
-            account_id=db.session.scalar(select(Account.id).where(Account.email == address)),
+            account_id=account_id,
             created_at=now,
             expires_at=now + timedelta(seconds=INVITE_LIFETIME_SECONDS),
         )
     )
+    add_event(AuditKind.LINK_MADE, account_id, by=by, now=now)
     db.session.commit()
     return token
 
@@ -114,10 +119,13 @@ def get_invite(token: str, *, now: datetime) -> Invite:
     return invite
 
 
-def accept_invite(token: str, email: str, name: str, password: str, *, now: datetime) -> Account:
+def accept_invite(
+    token: str, email: str, name: str, password: str, *, now: datetime, by: Actor = SYSTEM
+) -> Account:
     """Use a link up: create its account, or set the new password of the account it names.
 
-    An address fixed by the invite wins over `email`. A new password ends all browser sessions.
+    An address fixed by the invite wins over `email`. A new password ends all browser sessions and
+    all other links of the account.
     Raises NotFound (link unknown, used, expired), InvalidInput, StateConflict `email_taken`.
     """
     invite = get_invite(token, now=now)
@@ -128,11 +136,11 @@ def accept_invite(token: str, email: str, name: str, password: str, *, now: date
     begin_write()
     _use_invite(token, now=now)
     if account_id is None:
-        account = _add_account(address, new_name, known_hash, now=now)
+        account = _add_account(address, new_name, known_hash, now=now, by=by)
     else:
-        account = db.session.get_one(Account, account_id)
-        account.password_hash = known_hash
-        account.session_epoch += 1
+        account = _set_password(account_id, known_hash)
+        add_event(AuditKind.PASSWORD_RESET, account_id, by=by, now=now)
+    add_event(AuditKind.LINK_USED, account.id, by=by, now=now)
     _commit_account(address)
     return account
 
@@ -146,6 +154,12 @@ def find_sign_in(email: str, password: str) -> Account | None:
     if needs_rehash(account.password_hash):
         _rehash(account, password)
     return account
+
+
+def find_account_id(email: str) -> str | None:
+    """The account with this address."""
+    account = _find_by_email(normal_email(email))
+    return account.id if account else None
 
 
 def change_details(account_id: str, name: str, language: str) -> None:
@@ -167,8 +181,10 @@ def change_details(account_id: str, name: str, language: str) -> None:
     db.session.commit()
 
 
-def change_password(account_id: str, password: str, new_password: str) -> Account:
-    """Set a new password; every browser session ends, that of the caller, too.
+def change_password(
+    account_id: str, password: str, new_password: str, *, now: datetime, by: Actor = SYSTEM
+) -> Account:
+    """Set a new password; every browser session ends, that of the caller, too, and every link.
 
     Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
     """
@@ -176,9 +192,8 @@ def change_password(account_id: str, password: str, new_password: str) -> Accoun
     check_own_password(account, password)
     known_hash = password_hash(check_password(new_password, account.email))
     begin_write()
-    account = db.session.get_one(Account, account_id, populate_existing=True)
-    account.password_hash = known_hash
-    account.session_epoch += 1
+    account = _set_password(account_id, known_hash)
+    add_event(AuditKind.PASSWORD_CHANGED, account_id, by=by, now=now)
     db.session.commit()
     return account
 
@@ -218,11 +233,24 @@ def clean_name(name: str, email: str) -> str:
     return (text.strip() or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS]
 
 
-def _add_account(email: str, name: str, known_hash: str, *, now: datetime) -> Account:
+def _add_account(email: str, name: str, known_hash: str, *, now: datetime, by: Actor) -> Account:
     account = Account(
         id=new_id("acc"), email=email, name=name, password_hash=known_hash, created_at=now
     )
     db.session.add(account)
+    add_event(AuditKind.ACCOUNT_CREATED, account.id, by=by, now=now)
+    return account
+
+
+def _set_password(account_id: str, known_hash: str) -> Account:
+    """With it end the browser sessions of the account and its links that are not used yet."""
+    # before the account, in the order in which deleting the account takes its locks
+    db.session.execute(
+        delete(Invite).where(Invite.account_id == account_id, Invite.used_at.is_(None))
+    )
+    account = db.session.get_one(Account, account_id, populate_existing=True)
+    account.password_hash = known_hash
+    account.session_epoch += 1
     return account
 
 

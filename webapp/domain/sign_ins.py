@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, begin_write, db
 from webapp.domain.accounts import Account
+from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 
 SESSION_LIFETIME = timedelta(days=30)  # our choice; counted from signing in, used or not
 
@@ -28,7 +29,9 @@ class SignIn(Base):
     expires_at: Mapped[datetime]
 
 
-def begin_session(account: Account, *, replaced: str | None, now: datetime) -> str:
+def begin_session(
+    account: Account, *, replaced: str | None, now: datetime, by: Actor = SYSTEM
+) -> str:
     """The id of a new browser session of the account as it was read with its password; commits.
 
     A password that was changed since then leaves the new session dead.
@@ -45,6 +48,7 @@ def begin_session(account: Account, *, replaced: str | None, now: datetime) -> s
     begin_write()
     db.session.execute(delete(SignIn).where(SignIn.id == replaced))
     db.session.add(signed_in)
+    add_event(AuditKind.SIGN_IN, account.id, by=by, now=now)
     db.session.commit()
     return session_id
 
@@ -72,14 +76,17 @@ ACCOUNT_OF_SESSION = (
 )
 
 
-def end_session(session_id: str | None) -> None:
+def end_session(session_id: str | None, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Sign one browser out; None and what has ended already are fine. Commits."""
     begin_write()
-    db.session.execute(delete(SignIn).where(SignIn.id == session_id))
+    ended = delete(SignIn).where(SignIn.id == session_id).returning(SignIn.account_id)
+    account_id = db.session.scalar(ended)
+    if account_id is not None:
+        add_event(AuditKind.SIGN_OUT, account_id, by=by, now=now)
     db.session.commit()
 
 
-def end_sessions(account_id: str) -> None:
+def end_sessions(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Sign out everywhere: every browser session of the account ends; commits."""
     begin_write()
     db.session.execute(
@@ -87,4 +94,5 @@ def end_sessions(account_id: str) -> None:
         .where(Account.id == account_id)
         .values(session_epoch=Account.session_epoch + 1)
     )
+    add_event(AuditKind.SIGN_OUT_EVERYWHERE, account_id, by=by, now=now)
     db.session.commit()

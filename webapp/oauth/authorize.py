@@ -10,7 +10,7 @@ from authlib.oauth2 import OAuth2Error
 from flask import Blueprint, Response, current_app, render_template, request
 from flask_login import current_user, logout_user
 
-from webapp import security
+from webapp import auditing, security
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import Account
@@ -94,7 +94,7 @@ def decide() -> Any:
     if not current_user.is_authenticated:
         return _ask_to_sign_in()
     if request.form.get("allow") == "switch":
-        end_session(current_user.get_id())
+        end_session(current_user.get_id(), now=utc_now(), by=auditing.creator())
         logout_user()
         return login.unauthorized()
     grant = _asked_grant()

@@ -1,5 +1,5 @@
 """What signing in leaves behind: expired sessions and invites, dead codes and tokens, ended grants,
-unused clients.
+unused clients, and the audit trail once it is old.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, CursorResult, delete, exists, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
+from webapp.config import settings
 from webapp.database import begin_write, db
 from webapp.domain.accounts import Invite
+from webapp.domain.audit import AuditEvent
 from webapp.domain.sign_ins import SignIn
 from webapp.domain.terms import ClientKind
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
@@ -44,6 +46,7 @@ def _dead(now: datetime) -> list[Dead]:
     over = or_(OAuthGrant.revoked_at < ended, OAuthGrant.expires_at < ended)
     unused = ~exists().where(OAuthGrant.client_pk == OAuthClient.id)
     return [
+        (AuditEvent.id, AuditEvent.at < now - timedelta(days=settings().audit_days)),
         (SignIn.id, SignIn.expires_at <= now),
         (Invite.token_hash, Invite.expires_at < spent),
         (OAuthCode.code_hash, OAuthCode.expires_at < spent),

@@ -6,10 +6,12 @@ from typing import Any
 from flask import Blueprint, render_template, request, session
 from flask_login import current_user, logout_user
 
+from webapp import auditing
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain import accounts
 from webapp.domain.accounts import CREATOR_LANGUAGES
+from webapp.domain.audit import AuditKind
 from webapp.domain.errors import InvalidInput
 from webapp.extensions import limiter
 from webapp.leaving import delete_account, list_belongings
@@ -58,8 +60,11 @@ def change_password() -> Any:
     """A new password; this browser stays signed in, all others are out."""
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
-        account = accounts.change_password(creator_id(), *given)
+        account = accounts.change_password(
+            creator_id(), *given, now=utc_now(), by=auditing.creator()
+        )
     except InvalidInput as refusal:
+        _note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(f"{PAGE}?saved=password")
@@ -79,8 +84,9 @@ def delete() -> Any:
         try:
             accounts.check_own_password(current_user, request.form.get("current", ""))
         except InvalidInput as refusal:
+            _note_wrong_password(AuditKind.ACCOUNT_DELETED, refusal)
             return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
-    delete_account(creator_id(), now=utc_now())
+    delete_account(creator_id(), now=utc_now(), by=auditing.creator())
     logout_user()
     session.clear()
     return go_to("/account/deleted")
@@ -111,6 +117,11 @@ def _deletion_page(refusal: InvalidInput | None = None) -> str:
         refusal=refusal,
         ask_password=not signed_in_recently(),
     )
+
+
+def _note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
+    if refusal.field == "current":
+        auditing.note_failure(kind, creator_id(), by=auditing.creator(), now=utc_now())
 
 
 def _own_key() -> str:

@@ -9,10 +9,12 @@ from flask import Blueprint, Flask, Response, render_template, request, session
 from flask_babel import gettext as _
 from flask_login import current_user, login_required, login_user, logout_user
 
+from webapp import auditing
 from webapp.config import Settings, settings
 from webapp.database import utc_now
 from webapp.domain import accounts, sign_ins
 from webapp.domain.accounts import Account
+from webapp.domain.audit import AuditKind
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.limits import EMAIL_MAX_CHARS
 from webapp.domain.sign_ins import SESSION_LIFETIME
@@ -84,6 +86,7 @@ def sign_in() -> Any:
     email = request.form.get("email", "")
     account = accounts.find_sign_in(email, request.form.get("password", ""))
     if account is None:
+        _note_failure(AuditKind.SIGN_IN, accounts.find_account_id(email))
         shown = email[:EMAIL_MAX_CHARS]
         page = render_template("account/sign_in.html", email=shown, wrong=True)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
@@ -94,7 +97,7 @@ def sign_in() -> Any:
 @bp.post("/logout")
 def sign_out() -> Response:
     """Ends this browser's session, and with it every copy of its cookie."""
-    sign_ins.end_session(current_user.get_id())
+    sign_ins.end_session(current_user.get_id(), now=utc_now(), by=auditing.creator())
     logout_user()
     session.clear()
     return go_to("/login")
@@ -104,7 +107,7 @@ def sign_out() -> Response:
 @login_required  # type: ignore[untyped-decorator]
 def sign_out_everywhere() -> Response:
     """Ends every browser session of the account."""
-    sign_ins.end_sessions(current_user.id)
+    sign_ins.end_sessions(current_user.id, now=utc_now(), by=auditing.creator())
     return sign_out()
 
 
@@ -128,8 +131,9 @@ def accept_invite(token: str) -> Any:
     """Makes the account, or sets its new password, and signs in."""
     given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
     try:
-        account = accounts.accept_invite(token, **given, now=utc_now())
+        account = accounts.accept_invite(token, **given, now=utc_now(), by=auditing.visitor())
     except NotFound as gone:
+        _note_failure(AuditKind.LINK_USED, None)
         return _link_gone(gone)
     except (InvalidInput, StateConflict) as refusal:
         invite = accounts.get_invite(token, now=utc_now())
@@ -142,7 +146,9 @@ def accept_invite(token: str) -> Any:
 def start_session(account: Account) -> None:
     """A new session: nothing that was in the old one survives (session fixation)."""
     replaced = current_user.get_id()
-    account.session_id = sign_ins.begin_session(account, replaced=replaced, now=utc_now())
+    account.session_id = sign_ins.begin_session(
+        account, replaced=replaced, now=utc_now(), by=auditing.creator()
+    )
     session.clear()
     session.permanent = True
     session[SIGNED_IN_AT] = int(time.time())
@@ -152,6 +158,10 @@ def start_session(account: Account) -> None:
 def signed_in_recently() -> bool:
     """Whether this browser session began with a password in the last ten minutes."""
     return int(session.get(SIGNED_IN_AT, 0)) > time.time() - RECENT_SECONDS
+
+
+def _note_failure(kind: AuditKind, account_id: str | None) -> None:
+    auditing.note_failure(kind, account_id, by=auditing.visitor(), now=utc_now())
 
 
 def _account_key() -> str:

@@ -1,0 +1,162 @@
+"""Audit events of requests: who acts, and those that belong to no transaction.
+
+Failures and exports wait in memory until housekeeping stores them, so that nobody waits for a
+writer because of them. Their log lines are written at once; a process that is killed loses the
+rows of the last second. A flood of failures gets few rows: of one network and hour the first ten,
+then the 20th, 40th, 80th and so on, each with how many it stands for, and likewise after 200 rows
+of all networks.
+"""
+
+import threading
+from collections import Counter
+from datetime import datetime
+from ipaddress import ip_address
+from typing import Any, cast
+
+from flask import Flask, current_app, request
+from sqlalchemy import insert
+
+from webapp.database import begin_write, db, to_millis
+from webapp.domain.audit import (
+    Actor,
+    ActorKind,
+    AuditEvent,
+    AuditKind,
+    AuditOutcome,
+    event_values,
+    log_event,
+)
+from webapp.extensions import client_network
+
+ROWS_OF_NETWORK = 10  # our choice: failures of one network and hour with a row each
+ROWS_OF_ALL = 200  # our choice: the same for all networks
+NETWORKS_KEPT = 10_000  # our choice: more than that are counted anew
+WAITING_MOST = 10_000  # our choice: rows that a database which is away makes us keep
+HOUR_MILLIS = 3_600_000
+
+
+class Flood:
+    """Counts failures by network within the hour, to tell which of them get a row."""
+
+    def __init__(self) -> None:
+        self._hour = 0
+        self._rows = 0
+        self._seen: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
+
+    def stands_for(self, network: str, *, now: datetime) -> int:
+        """How many failures of the network the row of this one tells; 0 when it gets none."""
+        hour = to_millis(now) // HOUR_MILLIS
+        if hour != self._hour or len(self._seen) > NETWORKS_KEPT:
+            self._rows = self._rows if hour == self._hour else 0
+            self._hour = hour
+            self._seen.clear()
+            self._held.clear()
+        self._seen[network] += 1
+        self._held[network] += 1
+        if not _is_due(self._seen[network], ROWS_OF_NETWORK):
+            return 0
+        self._rows += 1
+        return self._held.pop(network) if _is_due(self._rows, ROWS_OF_ALL) else 0
+
+
+class Waiting:
+    """Rows that are not stored yet."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rows: list[dict[str, Any]] = []
+        self._flood = Flood()
+
+    def add(self, rows: list[dict[str, Any]]) -> None:
+        """Keep more, as far as there is room."""
+        with self._lock:
+            self._rows += rows[: WAITING_MOST - len(self._rows)]
+
+    def add_failure(self, row: dict[str, Any], network: str) -> None:
+        """Keep a row for a failure, unless it is one of a flood."""
+        with self._lock:
+            count = self._flood.stands_for(network, now=row["at"])
+        if count:
+            self.add([row | {"count": count}])
+
+    def take(self) -> list[dict[str, Any]]:
+        """Everything kept since the last call."""
+        with self._lock:
+            taken, self._rows = self._rows, []
+            return taken
+
+
+def init_app(app: Flask) -> None:
+    """Give the application its own rows."""
+    app.extensions["auditing"] = Waiting()
+
+
+def visitor() -> Actor:
+    """Somebody who is not signed in."""
+    return Actor(ActorKind.VISITOR, client_address())
+
+
+def creator() -> Actor:
+    """The creator in the browser of this request."""
+    return Actor(ActorKind.CREATOR, client_address())
+
+
+def agent(client_id: str, client_name: str) -> Actor:
+    """The agent that sent this request."""
+    return Actor(ActorKind.AGENT, client_address(), client_id, client_name)
+
+
+def client_address() -> str | None:
+    """The network address of this request in its shortest spelling; None for what is none."""
+    try:
+        address = ip_address(request.remote_addr or "")
+    except ValueError:
+        return None
+    return str(getattr(address, "ipv4_mapped", None) or address).partition("%")[0]
+
+
+def note(
+    kind: AuditKind,
+    account_id: str,
+    *,
+    by: Actor,
+    now: datetime,
+    outcome: AuditOutcome = AuditOutcome.OK,
+    subject: str | None = None,
+) -> None:
+    """An event without a transaction of its own; stored soon."""
+    row = event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
+    log_event(row)
+    _waiting().add([row])
+
+
+def note_failure(kind: AuditKind, account_id: str | None, *, by: Actor, now: datetime) -> None:
+    """Something that did not work, by somebody who may have no right to it; stored soon."""
+    outcome = AuditOutcome.FAILED
+    row = event_values(kind, account_id, by=by, now=now, outcome=outcome)
+    log_event(row)
+    _waiting().add_failure(row, client_network())
+
+
+def store() -> None:
+    """Store what waits; what cannot be stored now is kept for the next call."""
+    if not (taken := _waiting().take()):
+        return
+    try:
+        begin_write()
+        db.session.execute(insert(AuditEvent), taken)
+        db.session.commit()
+    except BaseException:
+        _waiting().add(taken)
+        raise
+
+
+def _waiting() -> Waiting:
+    return cast(Waiting, current_app.extensions["auditing"])
+
+
+def _is_due(nth: int, first: int) -> bool:
+    """True up to `first`, then each time that the number has doubled."""
+    doubled, rest = divmod(nth, first)
+    return nth <= first or (rest == 0 and doubled & (doubled - 1) == 0)

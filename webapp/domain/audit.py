@@ -1,0 +1,173 @@
+"""The audit trail: who did what with an account, from where, and how it ended.
+
+Rows are added and never changed; only their age and the end of the account delete them. They hold
+ids and names of programs, never an answer, a password, a link or a token. The row of a use case is
+part of its transaction, and its log line is written after that has been committed.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Index, String, Text, and_, event, or_, select
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import Base, db, new_id
+
+ADDRESS_MAX_CHARS = 45  # an IPv6 address that ends in an IPv4 one
+UNLOGGED = "audit_events"  # of a session: what its transaction has added
+
+log = logging.getLogger("askback.audit")
+
+
+class AuditKind(StrEnum):
+    """What happened."""
+
+    SIGN_IN = "sign_in"
+    SIGN_OUT = "sign_out"
+    SIGN_OUT_EVERYWHERE = "sign_out_everywhere"
+    LINK_MADE = "link_made"
+    LINK_USED = "link_used"
+    ACCOUNT_CREATED = "account_created"
+    ACCOUNT_DELETED = "account_deleted"
+    PASSWORD_CHANGED = "password_changed"  # noqa: S105
+    PASSWORD_RESET = "password_reset"  # noqa: S105
+
+
+class AuditOutcome(StrEnum):
+    """`denied`: somebody who could have said yes said no."""
+
+    OK = "ok"
+    FAILED = "failed"
+    DENIED = "denied"
+
+
+class ActorKind(StrEnum):
+    """`visitor`: somebody who is not signed in."""
+
+    CREATOR = "creator"
+    AGENT = "agent"
+    OPERATOR = "operator"
+    VISITOR = "visitor"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts; `address` is the network address, client id and name are those of an agent."""
+
+    kind: ActorKind
+    address: str | None = None
+    client_id: str | None = None
+    client_name: str | None = None
+
+
+SYSTEM = Actor(ActorKind.SYSTEM)
+OPERATOR = Actor(ActorKind.OPERATOR)
+
+
+class AuditEvent(Base):
+    """One event. `subject` is the id of the form, draft or connection that it is about.
+
+    `account_id` is no foreign key: the end of an account outlives it. `count` is how many events
+    of the same sort the row stands for.
+    """
+
+    __tablename__ = "audit_events"
+    __table_args__ = (
+        Index("ix_audit_events_listed", "account_id", "at", "id"),
+        Index("ix_audit_events_at", "at"),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    at: Mapped[datetime]
+    kind: Mapped[str] = mapped_column(String(32))
+    outcome: Mapped[str] = mapped_column(String(16))
+    actor: Mapped[str] = mapped_column(String(16))
+    account_id: Mapped[str | None] = mapped_column(String(40))
+    client_id: Mapped[str | None] = mapped_column(Text)
+    client_name: Mapped[str | None] = mapped_column(Text)
+    address: Mapped[str | None] = mapped_column(String(ADDRESS_MAX_CHARS))
+    subject: Mapped[str | None] = mapped_column(String(40))
+    count: Mapped[int]
+
+
+def event_values(
+    kind: AuditKind,
+    account_id: str | None,
+    *,
+    by: Actor,
+    now: datetime,
+    outcome: AuditOutcome = AuditOutcome.OK,
+    subject: str | None = None,
+) -> dict[str, Any]:
+    """The columns of a new row."""
+    return {
+        "id": new_id("aud"),
+        "at": now,
+        "kind": str(kind),
+        "outcome": str(outcome),
+        "actor": str(by.kind),
+        "account_id": account_id,
+        "client_id": by.client_id,
+        "client_name": by.client_name,
+        "address": by.address,
+        "subject": subject,
+        "count": 1,
+    }
+
+
+def add_event(
+    kind: AuditKind,
+    account_id: str | None,
+    *,
+    by: Actor,
+    now: datetime,
+    subject: str | None = None,
+    count: int = 1,
+) -> None:
+    """A row in the session's transaction; the caller commits."""
+    values = event_values(kind, account_id, by=by, now=now, subject=subject) | {"count": count}
+    db.session.add(AuditEvent(**values))
+    db.session.info.setdefault(UNLOGGED, []).append(values)
+
+
+def log_event(values: dict[str, Any]) -> None:
+    """The log line of a row."""
+    named = {
+        "event": values["kind"],
+        "outcome": values["outcome"],
+        "actor": values["actor"],
+        "account": values["account_id"],
+        "client": values["client_id"],
+        "address": values["address"],
+        "subject": values["subject"],
+    }
+    known = {name: value for name, value in named.items() if value is not None}
+    log.info("%s %s", values["kind"], values["outcome"], extra=known)
+
+
+def list_events(
+    account_id: str, *, limit: int, before: tuple[datetime, str] | None = None
+) -> list[AuditEvent]:
+    """What happened with the account, newest first, older than `before` (moment and id)."""
+    query = select(AuditEvent).where(AuditEvent.account_id == account_id)
+    if before is not None:
+        at, event_id = before
+        same_moment = and_(AuditEvent.at == at, AuditEvent.id < event_id)
+        query = query.where(or_(AuditEvent.at < at, same_moment))
+    newest_first = query.order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
+    return list(db.session.scalars(newest_first.limit(limit)))
+
+
+@event.listens_for(db.session, "after_commit")
+def _log_committed(session: Any) -> None:
+    for values in session.info.pop(UNLOGGED, []):
+        log_event(values)
+
+
+@event.listens_for(db.session, "after_rollback")
+def _forget_rolled_back(session: Any) -> None:
+    session.info.pop(UNLOGGED, None)
