@@ -12,12 +12,12 @@ from tests.oauth.flow import Flow, bearer
 pytestmark = both_databases
 
 
-def at_once(app: Flask, form: dict[str, str], times: int) -> list[TestResponse]:
-    def post(_: int) -> TestResponse:
+def at_once(app: Flask, forms: list[dict[str, str]]) -> list[TestResponse]:
+    def post(form: dict[str, str]) -> TestResponse:
         return app.test_client().post("/oauth/token", data=form)
 
-    with ThreadPoolExecutor(times) as pool:
-        return list(pool.map(post, range(times)))
+    with ThreadPoolExecutor(len(forms)) as pool:
+        return list(pool.map(post, forms))
 
 
 def opens(app: Flask, response: TestResponse) -> bool:
@@ -35,7 +35,7 @@ def test_eight_uses_of_a_code_succeed_at_most_once(app: Flask, flow: Flow) -> No
         code_verifier=flow.verifier,
     )
 
-    responses = at_once(app, form, 8)
+    responses = at_once(app, [form] * 8)
 
     succeeded = [response for response in responses if response.status_code == 200]
     assert len(succeeded) <= 1
@@ -48,10 +48,31 @@ def test_parallel_refreshes_all_succeed_inside_the_window(app: Flask, flow: Flow
     body = flow.connect()
     form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])
 
-    responses = at_once(app, form, 6)
+    responses = at_once(app, [form] * 6)
 
     assert [response.status_code for response in responses] == [200] * 6
     assert all(opens(app, response) for response in responses)
+
+
+def test_a_late_request_races_the_use_of_the_successor(app: Flask, flow: Flow) -> None:
+    """Either it came first and both work, or it is reuse and nothing works."""
+    for _ in range(4):
+        first = flow.connect()
+        second = flow.refresh(first["refresh_token"]).json
+        assert second is not None
+        forms = [
+            flow.authenticated(grant_type="refresh_token", refresh_token=token)
+            for token in (first["refresh_token"], second["refresh_token"])
+        ]
+
+        late, used = at_once(app, forms)
+
+        assert used.status_code in {200, 400}
+        if late.status_code == 200:
+            assert used.status_code == 200
+            assert opens(app, late)
+        else:
+            assert not (used.status_code == 200 and opens(app, used))
 
 
 @pytest.mark.settings(oauth_refresh_grace_seconds=0)
@@ -59,7 +80,7 @@ def test_without_a_window_parallel_refreshes_end_the_connection(app: Flask, flow
     body = flow.connect()
     form = flow.authenticated(grant_type="refresh_token", refresh_token=body["refresh_token"])
 
-    responses = at_once(app, form, 6)
+    responses = at_once(app, [form] * 6)
 
     succeeded = [response for response in responses if response.status_code == 200]
     assert len(succeeded) <= 1

@@ -47,6 +47,29 @@ def test_a_spent_token_still_works_inside_the_window(flow: Flow) -> None:
     assert works(flow, again.json)
 
 
+def test_a_spent_token_whose_successor_was_used_ends_the_connection(app: Flask, flow: Flow) -> None:
+    first = flow.connect()
+    second = flow.refresh(first["refresh_token"]).json
+    third = flow.refresh(second["refresh_token"]).json
+
+    reused = flow.refresh(first["refresh_token"])
+
+    assert reused.json["error"] == "invalid_grant"
+    assert not works(flow, third)
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == "refresh_reuse"
+
+
+def test_parallel_chains_do_not_stand_in_each_others_way(flow: Flow) -> None:
+    first = flow.connect()
+    here = flow.refresh(first["refresh_token"]).json
+    there = flow.refresh(first["refresh_token"]).json
+    flow.refresh(here["refresh_token"])
+
+    assert flow.refresh(there["refresh_token"]).status_code == 200
+    assert flow.refresh(there["refresh_token"]).status_code == 200
+
+
 def test_reuse_after_the_window_ends_the_connection(app: Flask, flow: Flow) -> None:
     first = flow.connect()
     second = flow.refresh(first["refresh_token"]).json

@@ -5,14 +5,15 @@ to be spent by one conditional update (two requests may bring the same one at th
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
 from authlib.oauth2.rfc7636 import CodeChallenge
 from flask import request as flask_request
-from sqlalchemy import select, update
+from sqlalchemy import exists, select, update
+from sqlalchemy.orm import aliased
 
 from webapp.config import settings
 from webapp.database import begin_write, db, utc_now
@@ -143,7 +144,8 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
 class RefreshTokenGrant(grants.RefreshTokenGrant):
     """Rotation: each refresh token is spent by its use, and a spent one ends the connection.
 
-    Inside the grace window a spent one still works, because clients refresh in parallel.
+    Inside the grace window a spent one still works until its successor is used, because clients
+    refresh in parallel.
     """
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
@@ -166,13 +168,13 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
 
     def create_token_response(self) -> TokenResponse:
         spent: OAuthToken = self.request.refresh_token
-        granted = spent.scope
+        token_id, grant_id, granted = spent.id, spent.grant_id, spent.scope
         scope = " ".join(dict.fromkeys((self.request.payload.scope or granted).split()))
         begin_write()
-        _rotate(spent.id, spent.grant_id)
-        grant = _live_grant(spent.grant_id)
+        grant = _live_grant(grant_id)
+        _rotate(token_id, grant_id)
         # RFC 6749 section 6: the new refresh token keeps the whole scope
-        body = _token_body(grant, scope, granted)
+        body = _token_body(grant, scope, granted, renews_id=token_id)
         db.session.commit()
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
@@ -204,7 +206,11 @@ def find_account(grant: OAuthGrant) -> Account | None:
 
 
 def _rotate(token_id: str, grant_id: str) -> None:
-    """Spend a refresh token. Raises InvalidGrantError, with the grant revoked, for late reuse."""
+    """Spend a refresh token. Raises InvalidGrantError, with the grant revoked, for reuse.
+
+    Spent before, it still works inside the grace window while none of its successors was used:
+    whoever uses one holds the answer that a late parallel request is still waiting for.
+    """
     now = utc_now()
     spent = db.session.execute(
         update(OAuthToken)
@@ -212,16 +218,20 @@ def _rotate(token_id: str, grant_id: str) -> None:
         .values(rotated_at=now)
         .returning(OAuthToken.id)
     ).first()
-    if spent is not None:
-        return
-    rotated_at = db.session.scalars(
-        select(OAuthToken.rotated_at).where(OAuthToken.id == token_id)
-    ).one()
-    grace = timedelta(seconds=settings().oauth_refresh_grace_seconds)
-    if rotated_at is None or utc_now() - rotated_at >= grace:
+    if spent is None and not _is_parallel(token_id, now):
         revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
         db.session.commit()
         raise InvalidGrantError("This refresh token was used before.")
+
+
+def _is_parallel(token_id: str, now: datetime) -> bool:
+    grace = timedelta(seconds=settings().oauth_refresh_grace_seconds)
+    successor = aliased(OAuthToken)
+    used_on = exists().where(successor.renews_id == token_id, successor.rotated_at.is_not(None))
+    in_time = select(OAuthToken.id).where(
+        OAuthToken.id == token_id, OAuthToken.rotated_at > now - grace, ~used_on
+    )
+    return db.session.scalar(in_time) is not None
 
 
 def _live_grant(grant_id: str) -> OAuthGrant:
@@ -238,7 +248,9 @@ def _live_grant(grant_id: str) -> OAuthGrant:
     return grant
 
 
-def _token_body(grant: OAuthGrant, scope: str, refresh_scope: str | None) -> dict[str, Any]:
+def _token_body(
+    grant: OAuthGrant, scope: str, refresh_scope: str | None, *, renews_id: str | None = None
+) -> dict[str, Any]:
     """New tokens in the session and the answer of RFC 6749 section 5.1."""
     now = utc_now()
     body: dict[str, Any] = {
@@ -248,5 +260,7 @@ def _token_body(grant: OAuthGrant, scope: str, refresh_scope: str | None) -> dic
         "scope": scope,
     }
     if refresh_scope is not None:
-        body["refresh_token"] = add_token(grant, TokenKind.REFRESH, refresh_scope, now=now)
+        body["refresh_token"] = add_token(
+            grant, TokenKind.REFRESH, refresh_scope, renews_id=renews_id, now=now
+        )
     return body

@@ -120,7 +120,10 @@ class OAuthCode(Base, AuthorizationCodeMixin):
 
 
 class OAuthToken(Base, TokenMixin):
-    """An access or a refresh token; a refresh token is spent once `rotated_at` is set."""
+    """An access or a refresh token; a refresh token is spent once `rotated_at` is set.
+
+    `renews_id` is the spent refresh token that a refresh token came from, null for the first.
+    """
 
     __tablename__ = "oauth_tokens"
     __table_args__ = (Index("ix_oauth_tokens_expires_at", "expires_at"),)
@@ -134,6 +137,8 @@ class OAuthToken(Base, TokenMixin):
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
     rotated_at: Mapped[datetime | None]
+    # no foreign key: the purge deletes tokens in any order
+    renews_id: Mapped[str | None] = mapped_column(String(40))
 
     grant: Mapped[OAuthGrant] = relationship(lazy="joined")
 

@@ -118,7 +118,14 @@ def _grant_seconds(*, lasting: bool) -> int:
     return config.oauth_code_seconds + config.oauth_access_seconds
 
 
-def add_token(grant: OAuthGrant, kind: TokenKind, scope: str, *, now: datetime) -> str:
+def add_token(
+    grant: OAuthGrant,
+    kind: TokenKind,
+    scope: str,
+    *,
+    renews_id: str | None = None,
+    now: datetime,
+) -> str:
     """A new token in the session, never outliving its grant; returns its text, kept nowhere."""
     token = new_secret(PREFIXES[kind])
     db.session.add(
@@ -130,6 +137,7 @@ def add_token(grant: OAuthGrant, kind: TokenKind, scope: str, *, now: datetime) 
             scope=scope,
             issued_at=now,
             expires_at=min(now + lifetime(kind), grant.expires_at),
+            renews_id=renews_id,
         )
     )
     return token
