@@ -55,7 +55,7 @@ csrf.exempt(bp)
 
 @bp.before_request
 def read_the_form() -> None:
-    """Read the form before the limits do: they take an error in a key for one of their storage."""
+    """Bound the body and read the form before the limits look into it."""
     request.max_content_length = BODY_MAX_BYTES
     request.form  # noqa: B018
 
@@ -244,9 +244,17 @@ def _json_body() -> object:
 
 
 def _client_key() -> str:
-    credentials = request.authorization
-    client_id = request.form.get("client_id") or (credentials and credentials.username) or ""
+    client_id = request.form.get("client_id") or _basic_username()
     return f"{client_network()} {client_id[:CLIENT_KEY_CHARS]}"
+
+
+def _basic_username() -> str:
+    """The one of the Authorization header; empty when there is none that can be read."""
+    try:
+        credentials = request.authorization
+    except ValueError:
+        return ""
+    return (credentials and credentials.username) or ""
 
 
 def _document(body: dict[str, Any]) -> Response:

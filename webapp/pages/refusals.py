@@ -57,13 +57,9 @@ def _session() -> str:
     try:
         key = request.form.get("session", "")
     except HTTPException:
-        # too large: the route says so, the limiter would take it for a failure of its storage
+        # too large: the route says so, and keeps the words
         key = ""
     return key_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
-
-
-def _off() -> bool:
-    return not settings().write_limits
 
 
 _limit_addresses = limiter.shared_limit(
@@ -71,14 +67,12 @@ _limit_addresses = limiter.shared_limit(
     "respondents by address",
     key_func=client_network,
     methods=["POST"],
-    exempt_when=_off,
 )
 _limit_sessions = limiter.shared_limit(
     lambda: settings().limit_answer_session,
     "respondents",
     key_func=_session,
     methods=["POST"],
-    exempt_when=_off,
 )
 
 
