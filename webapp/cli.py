@@ -17,7 +17,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from api.openapi import document
 from webapp import logs, schema
 from webapp.app import create_app
-from webapp.backup import BackupFailed, back_up, restore
+from webapp.archives.contents import BackupFailed
+from webapp.backup import back_up, restore
 from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings
 from webapp.data_folder import FolderInUse, lock_folder, served_address
 from webapp.database import db, utc_now
@@ -184,8 +185,8 @@ def restore_from(file: Path, *, yes: bool) -> None:
     if not yes:
         click.confirm(f"Replace the database of {settings.public_url}?", abort=True)
     with lock_folder(settings.data_folder, settings.public_url), application():
+        db.engine.dispose()
         click.echo(restore(db.engine.url, file, settings.data_folder))
-        schema.upgrade()
 
 
 @main.command()

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from flask import current_app
-from sqlalchemy import inspect, text
+from sqlalchemy import Connection, create_engine, inspect, text
 
 from webapp.database import db
 
@@ -30,6 +30,28 @@ def upgrade() -> None:
     prepare()
     logging.getLogger("alembic").setLevel(logging.WARNING)
     flask_migrate.upgrade(directory=str(MIGRATIONS))
+
+
+def upgrade_on(connection: Connection, revision: str = "heads") -> None:
+    """Bring another database to `revision`, in the transaction of `connection`."""
+    from alembic import command
+
+    prepare()
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = current_app.extensions["migrate"].migrate.get_config(str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def shape(revision: str) -> dict[str, set[str]]:
+    """The columns of every table at a revision, as the migrations up to it make them."""
+    with create_engine("sqlite://").connect() as scratch:
+        upgrade_on(scratch, revision)
+        seen = inspect(scratch)
+        return {
+            table: {column["name"] for column in seen.get_columns(table)}
+            for table in seen.get_table_names()
+        }
 
 
 def prepare() -> None:

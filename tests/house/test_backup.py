@@ -1,14 +1,17 @@
 """Everything that is stored, in one file and back."""
 
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 
 import flask_migrate
 import psycopg
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import NullPool, create_engine, text
 
 from tests.command import askback
 from tests.databases import both_empty_databases
@@ -47,6 +50,24 @@ class Installation:
             db.engine.dispose()
         assert work().exit_code == 0
         assert self("migrate").exit_code == 0
+
+    def says(self, *statements: str) -> None:
+        """Past this program, in one transaction."""
+        engine = create_engine(self.database_url, poolclass=NullPool)
+        with engine.begin() as connection:
+            for statement in statements:
+                connection.execute(text(statement))
+
+    def back_up_plainly(self, file: Path) -> None:
+        """As versions before the mark wrote their backups."""
+        if self.database_url.startswith("sqlite"):
+            database = self.database_url.removeprefix("sqlite:///")
+            with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+                connection.execute("VACUUM INTO ?", [str(file)])
+            return
+        url = self.database_url.replace("+psycopg", "")
+        command = ["pg_dump", "--format=custom", "--no-owner", f"--file={file}", url]
+        subprocess.run(command, check=True)
 
     def add(self, email: str) -> Result:
         return self("creator", "create", "--email", email, "--password-stdin")
@@ -131,12 +152,13 @@ def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path:
 
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("cut", [2_000, 20_000])
 def test_a_backup_that_was_cut_short_changes_nothing(
-    installation: Installation, empty_database_url: str, tmp_path: Path
+    installation: Installation, empty_database_url: str, tmp_path: Path, cut: int
 ) -> None:
     file = tmp_path / "backup"
     installation.at("0001", lambda: installation("backup", str(file)))
-    file.write_bytes(file.read_bytes()[:-100])
+    file.write_bytes(file.read_bytes()[:-cut])
     installation.add("bob@example.com")
 
     refused = installation("restore", "--yes", str(file))
@@ -182,44 +204,150 @@ def test_a_database_in_use_is_not_replaced(
     assert installation.knows("bob@example.com")
 
 
-def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path, installation: Installation) -> None:
+@both_empty_databases
+@pytest.mark.parametrize("marked", [True, False], ids=["marked", "without a mark"])
+def test_a_backup_of_a_newer_version_is_refused(
+    tmp_path: Path, installation: Installation, *, marked: bool
+) -> None:
     file = tmp_path / "backup"
-    installation("backup", str(file))
-    with sqlite3.connect(file) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = 'from the future'")
-    connection.close()
+    installation.says("UPDATE alembic_version SET version_num = '9' || version_num")
+    installation("backup", str(file)) if marked else installation.back_up_plainly(file)
+    installation.says("UPDATE alembic_version SET version_num = substr(version_num, 2)")
 
     refused = installation("restore", "--yes", str(file))
 
     assert "comes from a newer Askback" in refused.stderr
+    assert (f"({version('askback')})" in refused.stderr) == marked
+    assert_nothing_was_replaced(installation, refused)
+
+
+@both_empty_databases
+def test_a_backup_of_another_program_with_our_revision_is_refused(
+    tmp_path: Path, installation: Installation
+) -> None:
+    file = tmp_path / "backup"
+    installation.says("ALTER TABLE handovers RENAME TO cabbages")
+    installation.back_up_plainly(file)
+    installation.says("ALTER TABLE cabbages RENAME TO handovers")
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "is no backup of Askback: its table handovers lacks" in refused.stderr
+    assert_nothing_was_replaced(installation, refused)
+
+
+@both_empty_databases
+def test_a_backup_without_a_mark_is_brought_back(
+    tmp_path: Path, installation: Installation
+) -> None:
+    file = tmp_path / "backup"
+    installation.back_up_plainly(file)
+    installation.add("bob@example.com")
+
+    restored = installation("restore", "--yes", str(file))
+
+    assert (restored.exit_code, restored.stderr) == (0, "")
     assert installation.knows("ann@example.com")
+    assert not installation.knows("bob@example.com")
 
 
-@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-def test_the_replaced_database_is_kept_as_a_backup(
+def test_a_backup_that_lacks_rows_is_refused(tmp_path: Path, installation: Installation) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("DELETE FROM accounts")
+        connection.commit()
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "is damaged: accounts has 0 rows, not 1." in refused.stderr
+    assert_nothing_was_replaced(installation, refused)
+
+
+def assert_nothing_was_replaced(installation: Installation, refused: Result) -> None:
+    assert refused.exit_code == 1
+    assert installation.knows("ann@example.com")
+    left = [path.name for path in installation.data.iterdir()]
+    assert [name for name in left if "restore" in name or "arriving" in name] == []
+
+
+def test_a_reader_of_what_was_there_before_stops_a_restore(
+    tmp_path: Path, installation: Installation, empty_database_url: str
+) -> None:
+    """It holds on to the log, in which the last writes are and nowhere else."""
+    file, database = tmp_path / "backup", Path(empty_database_url.removeprefix("sqlite:///"))
+    installation("backup", str(file))
+    with closing(sqlite3.connect(database)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM accounts").fetchone()
+        installation.add("bob@example.com")
+        log = database.with_name(f"{database.name}-wal").read_bytes()
+
+        refused = installation("restore", "--yes", str(file))
+
+        assert "is in use by another program" in refused.stderr
+        assert database.with_name(f"{database.name}-wal").read_bytes() == log
+    assert_nothing_was_replaced(installation, refused)
+    assert installation.knows("bob@example.com")
+
+
+def test_what_cannot_be_kept_is_not_replaced(
+    tmp_path: Path, installation: Installation, empty_database_url: str
+) -> None:
+    file, database = tmp_path / "backup", Path(empty_database_url.removeprefix("sqlite:///"))
+    installation("backup", str(file))
+    with database.open("r+b") as damaged:
+        damaged.seek(5 * 4096)
+        damaged.write(b"x" * 4096)
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "cannot be kept, so nothing was replaced." in refused.stderr
+    assert list(database.parent.glob("*before-restore*")) == []
+
+
+@both_empty_databases
+def test_what_is_kept_is_a_backup_like_any_other(
     tmp_path: Path, installation: Installation
 ) -> None:
     file = tmp_path / "backup"
     installation("backup", str(file))
     installation.add("bob@example.com")
-    said = installation("restore", "--yes", str(file)).stdout
+    kept = kept_by(installation("restore", "--yes", str(file)))
     gone = not installation.knows("bob@example.com")
-    kept = Path(said.removeprefix("What was there before is kept as ").removesuffix(".\n"))
 
-    installation("restore", "--yes", str(kept))
-
+    assert installation("restore", "--yes", str(kept)).exit_code == 0
     assert (gone, installation.knows("bob@example.com")) == (True, True)
-    assert (kept.parent, kept.stat().st_mode & 0o777) == (installation.data, 0o600)
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def kept_by(restored: Result) -> Path:
+    said = restored.stdout.removeprefix("What was there before is kept as ")
+    return Path(said.removesuffix(".\n"))
+
+
+@both_empty_databases
+def test_a_restore_makes_a_database_where_there_is_none(
+    tmp_path: Path, installation: Installation, empty_database_url: str
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    if empty_database_url.startswith("sqlite"):
+        Path(empty_database_url.removeprefix("sqlite:///")).unlink()
+    else:
+        installation.says("DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+
+    assert installation("restore", "--yes", str(file)).stdout == "The database was made.\n"
+    assert installation.knows("ann@example.com")
 
 
 def test_the_replaced_database_is_kept(tmp_path: Path, installation: Installation) -> None:
     file = tmp_path / "backup"
     installation("backup", str(file))
 
-    said = installation("restore", "--yes", str(file)).stdout
+    said = installation("restore", "--yes", str(file))
 
-    kept = Path(said.removeprefix("What was there before is kept as ").removesuffix(".\n"))
-    with sqlite3.connect(kept) as connection:
+    with sqlite3.connect(kept_by(said)) as connection:
         assert connection.execute("SELECT email FROM accounts").fetchall() == [("ann@example.com",)]
     connection.close()
 

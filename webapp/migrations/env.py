@@ -1,9 +1,11 @@
 """Alembic on the engine of the running application; the same scripts serve both databases."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from alembic import context
 from flask import current_app
+from sqlalchemy import Connection
 
 import webapp.domain.publishing
 import webapp.domain.responding
@@ -18,8 +20,15 @@ def render_item(kind: str, item: Any, _context: Any) -> str | bool:
     return "sa.BigInteger()" if kind == "type" and isinstance(item, UtcDateTime) else False
 
 
+def connect() -> AbstractContextManager[Connection]:
+    """The connection that the caller names, else one to the database of the application."""
+    if given := context.config.attributes.get("connection"):
+        return nullcontext(given)
+    return db.engine.connect().execution_options(**{IMMEDIATE: True})
+
+
 def run() -> None:
-    with db.engine.connect().execution_options(**{IMMEDIATE: True}) as connection:
+    with connect() as connection:
         context.configure(
             connection=connection,
             target_metadata=db.metadata,

@@ -1,0 +1,113 @@
+"""A restore that is killed leaves all of the old or all of the new, and the server starts on it."""
+
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert
+
+from tests.command import askback, start
+from tests.databases import both_empty_databases
+from tests.proof.killing import Target
+from tests.services import wait_until
+from webapp import schema
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
+
+OLD, NEW = 40_000, 30_000  # accounts before, and in the backup
+
+rounds = pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.prove)])
+
+
+class Installation:
+    """The variables of one database, with looks past the command line."""
+
+    def __init__(self, database_url: str, folder: Path) -> None:
+        self.variables = {"DATABASE_URL": database_url, "ASKBACK_DATA": str(folder)}
+        self._app = create_app(
+            Settings(
+                public_url="http://127.0.0.1:8000",
+                database_url=database_url,
+                secret_key="only-for-tests-only-for-tests-only-for-tests",
+                data_folder=folder,
+            )
+        )
+
+    def fill(self, first: int, beyond: int) -> None:
+        with self._app.app_context():
+            schema.upgrade()
+            rows = [_account(number) for number in range(first, beyond)]
+            db.session.execute(insert(Account), rows)
+            db.session.commit()
+            db.engine.dispose()
+
+    def counted(self) -> tuple[str | None, int]:
+        """Why no server can work on it, and how many accounts there are."""
+        with self._app.app_context():
+            found = schema.refusal(), db.session.query(Account).count()
+            db.session.remove()
+            db.engine.dispose()
+            return found
+
+    def restoring_takes(self, backup: Path) -> float:
+        began = time.monotonic()
+        assert askback("restore", "--yes", str(backup), **self.variables).returncode == 0
+        return time.monotonic() - began
+
+    def restore_killed_after(self, seconds: float, backup: Path) -> bool:
+        """Whether it was killed before its end."""
+        restoring = start("restore", "--yes", str(backup), **self.variables)
+        time.sleep(seconds)
+        restoring.kill()
+        restoring.communicate()
+        return restoring.returncode == -signal.SIGKILL
+
+
+def _account(number: int) -> dict[str, object]:
+    return {
+        "id": f"acc_{number}",
+        "email": f"{number}@example.com",
+        "name": "x" * 80,
+        "password_hash": "!",
+        "created_at": utc_now(),
+    }
+
+
+@both_empty_databases
+@rounds
+def test_a_killed_restore_leaves_one_whole_state(
+    empty_database_url: str,
+    tmp_path: Path,
+    postgresql_programs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kills: int,
+) -> None:
+    monkeypatch.setenv("PATH", str(postgresql_programs), prepend=":")
+    here = Installation(empty_database_url, tmp_path)
+    old, new = tmp_path / "old", tmp_path / "new"
+    here.fill(0, NEW)
+    assert askback("backup", str(new), **here.variables).returncode == 0
+    here.fill(NEW, OLD)
+    assert askback("backup", str(old), **here.variables).returncode == 0
+    seconds = here.restoring_takes(old)
+
+    seen, killed = [], 0
+    while killed < kills:
+        moment = random.uniform(0.3, 1.1) * seconds  # noqa: S311
+        killed += here.restore_killed_after(moment, new)
+        seen.append(here.counted())
+        if seen[-1][1] == NEW:
+            wait_until(lambda: _restored(here, old), "restoring after a kill")
+    print(f"{killed} kills, new {seen.count((None, NEW))}, old {seen.count((None, OLD))} times")
+    assert set(seen) <= {(None, NEW), (None, OLD)}
+    with Target(here.variables).up():  # without a further command
+        pass
+
+
+def _restored(here: Installation, backup: Path) -> bool:
+    """Again, until what a killed restore left behind has gone from the database."""
+    return askback("restore", "--yes", str(backup), **here.variables).returncode == 0

@@ -1,0 +1,1 @@
+"""What backups hold, and how each database is copied and brought back."""
