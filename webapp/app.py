@@ -16,6 +16,7 @@ import api
 from webapp import (
     assets,
     auditing,
+    bodies,
     database,
     health,
     hosts,
@@ -139,8 +140,9 @@ def create_app(config: Settings) -> Flask:
     security.init_app(app, config)
     hosts.init_app(app, config)
     database.init_app(app)
-    csrf.init_app(app)
     htmx.init_app(app)
+    bodies.init_app(app)
+    csrf.init_app(app)
     init_limiter(app, config)
     sign_in.init_app(app, config)
     server.init_app(app)

@@ -15,10 +15,14 @@ from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.drafts import Draft
-from webapp.domain.limits import ANSWER_MAX_CHARS, API_BODY_MAX_BYTES
+from webapp.domain.limits import (
+    ANSWER_MAX_CHARS,
+    API_BODY_MAX_BYTES,
+    FORM_BODY_MAX_BYTES,
+    FORM_FIELDS_MAX,
+)
 from webapp.domain.terms import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.posted import BODY_MAX_BYTES
 
 DRAFT = b'{"title": "Rota"}'
 
@@ -97,10 +101,10 @@ def test_the_longest_answer_arrives_whole(
 @pytest.mark.parametrize(
     ("size", "status"),
     [
-        (BODY_MAX_BYTES - 1, 422),
-        (BODY_MAX_BYTES, 422),
-        (BODY_MAX_BYTES + 1, 413),
-        (10 * BODY_MAX_BYTES, 413),
+        (FORM_BODY_MAX_BYTES - 1, 422),
+        (FORM_BODY_MAX_BYTES, 422),
+        (FORM_BODY_MAX_BYTES + 1, 413),
+        (10 * FORM_BODY_MAX_BYTES, 413),
     ],
 )
 def test_an_answer_that_is_too_long_is_never_cut(
@@ -113,4 +117,68 @@ def test_an_answer_that_is_too_long_is_never_cut(
     answer = post(served, path, FORM, answer_body("x", size), chunked=chunked)
 
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    assert stored(served) == (0, 0)
+
+
+SEVERAL = "multipart/form-data; boundary=bound"
+
+
+def one_field(size: int, kind: str) -> bytes:
+    """A body of this many bytes with one long field."""
+    head, tail = b"email=", b""
+    if kind == SEVERAL:
+        head = b'--bound\r\nContent-Disposition: form-data; name="email"\r\n\r\n'
+        tail = b"\r\n--bound--\r\n"
+    return head + b"x" * (size - len(head) - len(tail)) + tail
+
+
+def fields(count: int, kind: str) -> bytes:
+    """A small body with this many fields."""
+    if kind == SEVERAL:
+        part = b'--bound\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'
+        return part * count + b"--bound--\r\n"
+    return b"&".join([b"a=b"] * count)
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
+@pytest.mark.parametrize("kind", [FORM["Content-Type"], SEVERAL], ids=["urlencoded", "multipart"])
+@pytest.mark.parametrize(
+    ("size", "status"),
+    [
+        (FORM_BODY_MAX_BYTES - 1, 400),
+        (FORM_BODY_MAX_BYTES + 1, 413),
+        (30 * FORM_BODY_MAX_BYTES, 413),
+    ],
+)
+def test_every_form_of_a_page_has_a_bound(
+    served: Flask, size: int, status: int, kind: str, *, chunked: bool
+) -> None:
+    body = one_field(size, kind)
+
+    answer = post(served, "/login", {"Content-Type": kind}, body, chunked=chunked)
+
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    assert (b"That is too much at once." in answer) == (status == 413)
+
+
+@pytest.mark.parametrize("kind", [FORM["Content-Type"], SEVERAL], ids=["urlencoded", "multipart"])
+@pytest.mark.parametrize(("count", "status"), [(FORM_FIELDS_MAX, 400), (FORM_FIELDS_MAX + 1, 413)])
+def test_a_form_has_a_bounded_number_of_fields(
+    served: Flask, count: int, status: int, kind: str
+) -> None:
+    answer = post(served, "/login", {"Content-Type": kind}, fields(count, kind), chunked=False)
+
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+
+
+def test_a_respondent_with_too_many_fields_is_told_so(served: Flask, account: Account) -> None:
+    with served.app_context():
+        form = make_form(account.id)
+
+    path = f"/r/{form.share_token}/q/1"
+    answer = post(served, path, FORM, fields(FORM_FIELDS_MAX + 1, ""), chunked=False)
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b"That is too much at once." in answer
+    assert f'href="/r/{form.share_token}"'.encode() in answer
     assert stored(served) == (0, 0)

@@ -111,7 +111,7 @@ def test_a_new_password_signs_every_other_browser_out(app: Flask, browser: Flask
     [
         ("wrong", NEW_PASSWORD, "That is not your password."),
         ("", "", "That is not your password."),
-        (PASSWORD, "short", "A password has 12 to 128 characters."),
+        (PASSWORD, "short", "A password has 12 to 1,024 characters."),
         (PASSWORD, EMAIL, "first ones anybody would try"),
     ],
 )

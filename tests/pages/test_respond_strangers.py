@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 from tests.factories import make_form
 from tests.pages.respondent import Respondent, arrive, box, hidden, stored, texts
 from webapp.domain.accounts import Account
+from webapp.domain.limits import FORM_BODY_MAX_BYTES
 from webapp.extensions import limiter
-from webapp.pages.posted import BODY_MAX_BYTES
 
 KEY = "k" * 32
 ROUTES = [
@@ -212,7 +212,7 @@ def test_bodies_without_a_session_are_counted_by_address(client: FlaskClient, fo
 @SLOW
 @pytest.mark.usefixtures("few")
 def test_bodies_that_are_too_large_are_refused_however_many(client: FlaskClient, form: Any) -> None:
-    path, sent = f"/r/{form.share_token}/q/1", {"answer": "x" * BODY_MAX_BYTES}
+    path, sent = f"/r/{form.share_token}/q/1", {"answer": "x" * FORM_BODY_MAX_BYTES}
 
     assert [client.post(path, data=sent).status_code for _ in range(3)] == [413, 413, 413]
 

@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from itsdangerous import URLSafeTimedSerializer
+from markupsafe import escape
 from sqlalchemy import event, func, select
 from werkzeug.test import TestResponse
 
@@ -13,6 +14,7 @@ from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, sign_in
 from webapp.database import db, utc_now
 from webapp.domain import accounts
 from webapp.domain.accounts import Account
+from webapp.domain.limits import PASSWORD_MAX_CHARS
 from webapp.extensions import limiter
 
 
@@ -131,6 +133,29 @@ def test_a_huge_form_harms_no_limit(creator: Account, client: FlaskClient) -> No
     for _ in range(5):
         sign_in(client, password="wrong")
     assert sign_in(client).status_code == 429
+
+
+@pytest.mark.parametrize(
+    ("email", "password"),
+    [(EMAIL + " " * 300, PASSWORD), (EMAIL, PASSWORD + "x" * PASSWORD_MAX_CHARS)],
+    ids=["address", "password"],
+)
+def test_what_is_too_long_is_a_wrong_pair(
+    email: str, password: str, creator: Account, client: FlaskClient
+) -> None:
+    response = sign_in(client, email, password)
+
+    assert response.status_code == 422
+    assert "That pair does not match. Try again." in response.text
+
+
+def test_the_longest_password_signs_in(app: Flask, client: FlaskClient) -> None:
+    password = "Zoë, " * 204 + "end."
+    with app.app_context():
+        accounts.create_account(EMAIL, "Ann", password, now=utc_now())
+
+    assert len(password) == PASSWORD_MAX_CHARS
+    assert sign_in(client, password=password).status_code == 303
 
 
 def test_signing_in_leaves_nothing_of_the_session_before(
@@ -359,7 +384,7 @@ def test_an_unknown_link_says_so(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"password": "short"}, "A password has 12 to 128 characters."),
+        ({"password": "short"}, "A password has 12 to 1,024 characters."),
         ({"password": "passwordpassword"}, "first ones anybody would try"),
         ({"email": "nobody"}, "That is not an e-mail address."),
         ({"email": "ann@example.com\x00"}, "That is not an e-mail address."),
@@ -386,6 +411,22 @@ def test_a_taken_address_is_told(
     assert "has an account already" in page.text
     with app.app_context():
         assert db.session.scalar(select(func.count()).select_from(Account)) == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["100%@x.y", "a%(zz)s@x.y", "<img/src=x/onerror=alert(1)>@x.y", "<b>@x.y"],
+)
+def test_a_taken_address_is_told_as_text(
+    address: str, app: Flask, client: FlaskClient, invite: str
+) -> None:
+    with app.app_context():
+        accounts.create_account(address, "Ann", PASSWORD, now=utc_now())
+
+    response = join(client, invite, email=address)
+
+    assert response.status_code == 422
+    assert f"{escape(address)} has an account already." in response.text
 
 
 def test_a_link_for_an_account_asks_only_for_a_password(

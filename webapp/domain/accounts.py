@@ -6,7 +6,6 @@ An invite is such a link. It creates an account, or sets a new password for the 
 import hashlib
 import re
 import secrets
-import unicodedata
 from datetime import datetime, timedelta
 
 from sqlalchemy import ForeignKey, String, delete, exists, select, update
@@ -21,9 +20,11 @@ from webapp.domain.limits import (
     EMAIL_MAX_CHARS,
     INVITE_LIFETIME_SECONDS,
 )
+from webapp.domain.normalization import normalized
 from webapp.domain.passwords import check_password, needs_rehash, password_hash, password_matches
 
 CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
+NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # spelled with a mark or two each
 EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
 
 
@@ -223,13 +224,17 @@ def clean_email(email: str) -> str:
 
 
 def normal_email(email: str) -> str:
-    """The spelling under which an address is stored, looked up and counted."""
-    return unicodedata.normalize("NFC", email).strip().lower()
+    """The spelling under which an address is stored, looked up and counted.
+
+    It is "" for everything that is too long to be an address.
+    """
+    return normalized("NFC", email).strip().lower() if len(email) <= EMAIL_MAX_CHARS else ""
 
 
 def clean_name(name: str, email: str) -> str:
     """The name to show, or the mailbox part of the address when it is blank."""
-    text = "".join(char for char in unicodedata.normalize("NFC", name) if char.isprintable())
+    typed = normalized("NFC", name.strip()[:NAME_READ_CHARS])
+    text = "".join(char for char in typed if char.isprintable())
     return (text.strip() or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS]
 
 

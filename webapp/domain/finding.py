@@ -4,7 +4,6 @@ No index knows the words of answers, so a search looks at a bounded number of th
 it stopped; going on from there is another request.
 """
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from sqlalchemy import BigInteger, ColumnElement, select, tuple_, type_coerce
 
 from webapp.database import db
 from webapp.domain.errors import NotFound
+from webapp.domain.normalization import normalized
 from webapp.domain.responses import (
     SESSION_COLUMNS,
     Answer,
@@ -215,4 +215,4 @@ def _holds(needle: str, *texts: str) -> bool:
 
 def _comparable(text: str) -> str:
     """Without the differences that readers do not mean: case, and ways to write a character."""
-    return unicodedata.normalize("NFKC", text).casefold()
+    return normalized("NFKC", text).casefold()

@@ -2,13 +2,13 @@
 
 import os
 import threading
-import unicodedata
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from webapp.domain.errors import InvalidInput
 from webapp.domain.limits import PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS
+from webapp.domain.normalization import normalized
 
 # our choice: 19 MiB, two passes, one lane (19 ms on the reference machine)
 HASHER = PasswordHasher(memory_cost=19456, time_cost=2, parallelism=1)
@@ -34,11 +34,11 @@ COMMON = frozenset(COMMON_PASSWORDS.split())
 
 
 def check_password(password: str, email: str) -> str:
-    """The password in NFC; raises InvalidInput when it is too short, too long or easy to guess."""
-    text = unicodedata.normalize("NFC", password)
+    """The password as typed; raises InvalidInput for too short, too long and easy to guess."""
+    text = normalized("NFC", password) if len(password) <= PASSWORD_MAX_CHARS else password
     if not PASSWORD_MIN_CHARS <= len(text) <= PASSWORD_MAX_CHARS:
         raise _refused(
-            f"A password has {PASSWORD_MIN_CHARS} to {PASSWORD_MAX_CHARS} characters.",
+            f"A password has {PASSWORD_MIN_CHARS} to {PASSWORD_MAX_CHARS:,} characters.",
             "Choose a longer one; several words are easy to remember."
             if len(text) < PASSWORD_MIN_CHARS
             else "Choose a shorter one.",
@@ -48,7 +48,7 @@ def check_password(password: str, email: str) -> str:
             "That password is among the first ones anybody would try.",
             "Choose several unrelated words.",
         )
-    return text
+    return password
 
 
 def password_hash(password: str) -> str:
@@ -58,10 +58,14 @@ def password_hash(password: str) -> str:
 
 
 def password_matches(known_hash: str | None, password: str) -> bool:
-    """Whether the password is right; None (no such account) takes as long and is never right."""
+    """Whether the password is right.
+
+    None (no such account) and a password longer than any take as long and are never right.
+    """
+    known = known_hash if len(password) <= PASSWORD_MAX_CHARS else None
     with _hashing:
         try:
-            return HASHER.verify(known_hash or _NOBODY, _bytes(password)) and bool(known_hash)
+            return HASHER.verify(known or _NOBODY, _bytes(password)) and bool(known)
         except (VerificationError, InvalidHashError):
             return False
 
@@ -72,7 +76,8 @@ def needs_rehash(known_hash: str) -> bool:
 
 
 def _bytes(password: str) -> bytes:
-    return unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")
+    text = normalized("NFC", password[:PASSWORD_MAX_CHARS])
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _is_common(text: str, email: str) -> bool:

@@ -13,6 +13,7 @@ from webapp.domain import accounts
 from webapp.domain.accounts import CREATOR_LANGUAGES
 from webapp.domain.audit import AuditKind
 from webapp.domain.errors import InvalidInput
+from webapp.domain.limits import ACCOUNT_NAME_MAX_CHARS
 from webapp.extensions import limiter
 from webapp.leaving import delete_account, list_belongings
 from webapp.pages.desk import creator_id, require_creator
@@ -99,7 +100,7 @@ def show_farewell() -> str:
 
 
 def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
-    name = request.form.get("name", current_user.name)
+    name = request.form.get("name", current_user.name)[:ACCOUNT_NAME_MAX_CHARS]
     return render_template(
         "account/show.html",
         saved=saved,

@@ -5,7 +5,6 @@ part for the whole.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http import HTTPStatus
@@ -19,6 +18,7 @@ from sqlalchemy import Row
 from webapp.database import to_millis, utc_now
 from webapp.domain import forms
 from webapp.domain.exports import AnswerBatch, read_answers, read_people
+from webapp.domain.normalization import normalized
 from webapp.domain.responses import AnswerRow, ResponsePage, SessionRow, session_status
 from webapp.pages.desk import creator_id, require_creator
 from webapp.serializers import form_responses, response_session
@@ -82,7 +82,7 @@ def _file_names(title: str, kind: str) -> dict[str, str]:
     """The name in every script and, for old clients, in ASCII (RFC 6266, RFC 8187)."""
     words = re.sub(r"\W+", "-", title).strip("-")[:60] or "answers"
     name = f"{words}-{utc_now().date().isoformat()}.{kind}"
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = normalized("NFKD", name).encode("ascii", "ignore").decode()
     return {"filename": plain, "filename*": f"UTF-8''{quote(name)}"}
 
 

@@ -24,7 +24,6 @@ from webapp.languages import FIELD as LANGUAGE
 from webapp.themes import FIELD as THEME
 
 COOKIE_DAYS = 30
-BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
 TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
 FIELDS = {
     "session",

@@ -15,7 +15,7 @@ from webapp.domain.public_forms import key_hash
 from webapp.extensions import client_network, limiter, seconds_to_wait
 from webapp.pages import errors, slips
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.posted import BODY_MAX_BYTES, SESSION_KEY, read_posted, typed
+from webapp.pages.posted import SESSION_KEY, read_posted, typed
 from webapp.pages.visits import LAST_KNOWN_FRAMES, Visit, posted_visit
 from webapp.security import allow_frames
 
@@ -23,9 +23,7 @@ STORAGE_RETRY_SECONDS = 5
 
 
 def guard(bp: Blueprint) -> None:
-    """Bound the bodies and the rate of all POSTs of `bp`, and answer what goes wrong in them."""
-    # before the limiter, which looks into the body
-    bp.url_value_preprocessor(_bound_the_body)
+    """Bound the rate of all POSTs of `bp`, and answer what goes wrong in them."""
     _limit_addresses(bp)
     _limit_sessions(bp)
     bp.register_error_handler(RateLimitExceeded, _too_fast)
@@ -33,11 +31,6 @@ def guard(bp: Blueprint) -> None:
     for failure in errors.STORAGE_FAILURES:
         bp.register_error_handler(failure, _storage_failed)
     bp.after_request(_name_frames)
-
-
-def _bound_the_body(_endpoint: str | None, _values: dict[str, object] | None) -> None:
-    """Longer than any answer we take; beyond it nothing is read."""
-    request.max_content_length = request.max_form_memory_size = BODY_MAX_BYTES
 
 
 def _name_frames(response: Response) -> Response:
@@ -54,11 +47,7 @@ def _name_frames(response: Response) -> Response:
 
 def _session() -> str:
     """The posted session, or the network of a client that posts none we would take."""
-    try:
-        key = request.form.get("session", "")
-    except HTTPException:
-        # too large: the route says so, and keeps the words
-        key = ""
+    key = request.form.get("session", "")
     return key_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
 
 
@@ -77,14 +66,11 @@ _limit_sessions = limiter.shared_limit(
 
 
 def _too_fast(error: RateLimitExceeded) -> Response:
-    try:
-        return slips.held(
-            typed("answer"),
-            status=HTTPStatus.TOO_MANY_REQUESTS,
-            retry_after=seconds_to_wait(error),
-        )
-    except HTTPException as worse:  # too large to be read
-        return errors.http_problem(worse)
+    return slips.held(
+        typed("answer"),
+        status=HTTPStatus.TOO_MANY_REQUESTS,
+        retry_after=seconds_to_wait(error),
+    )
 
 
 def _storage_failed(error: Exception) -> Response:

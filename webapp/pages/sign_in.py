@@ -137,7 +137,8 @@ def accept_invite(token: str) -> Any:
         return _link_gone(gone)
     except (InvalidInput, StateConflict) as refusal:
         invite = accounts.get_invite(token, now=utc_now())
-        page = render_template("account/join.html", invite=invite, given=given, refusal=refusal)
+        shown = {name: text[:EMAIL_MAX_CHARS] for name, text in given.items()}
+        page = render_template("account/join.html", invite=invite, given=shown, refusal=refusal)
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(HOME)
