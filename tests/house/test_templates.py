@@ -1,0 +1,52 @@
+"""What every template keeps to."""
+
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from jinja2 import nodes
+
+TEMPLATES = Path(__file__).parents[2] / "templates"
+NAMES = sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html"))
+MESSAGES = {"_": 1, "gettext": 1, "ngettext": 2}  # how many arguments are the words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_literals_are_translated(app: Flask, name: str) -> None:
+    """Gettext takes its words for a format string and for safe markup."""
+    assert variables_translated(app, (TEMPLATES / name).read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ _(refusal.message) }}",
+        "{{ gettext(words) }}",
+        "{{ ngettext('%(num)s form', words, 2) }}",
+        "{{ _('a' ~ name) }}",
+        "{{ words|gettext }}",
+        "{% call _(words) %}{% endcall %}",
+        "{% set say = _ %}{{ say(words) }}",
+    ],
+)
+def test_a_translated_variable_is_found(app: Flask, source: str) -> None:
+    assert variables_translated(app, source)
+
+
+def variables_translated(app: Flask, source: str) -> list[int]:
+    """The lines on which something else than a literal is, or may be, translated."""
+    tree = app.jinja_env.parse(source)
+    called = {id(call.node): call for call in tree.find_all(nodes.Call)}
+    found = [use.lineno for use in tree.find_all(nodes.Filter) if use.name in MESSAGES]
+    for use in tree.find_all(nodes.Name):
+        if use.name not in MESSAGES:
+            continue
+        call = called.get(id(use))
+        words = call.args[: MESSAGES[use.name]] if call else []
+        if not words or not all(_is_literal(word) for word in words):
+            found.append(use.lineno)
+    return found
+
+
+def _is_literal(word: nodes.Expr) -> bool:
+    return isinstance(word, nodes.Const) and isinstance(word.value, str)
