@@ -24,6 +24,11 @@ def draft_headers(draft: Draft) -> dict[str, str]:
     return {"ETag": f'"{draft.revision}"', "Link": review_link(draft.id)}
 
 
+def draft_location(draft_id: str) -> str:
+    """The address of the draft in the API."""
+    return f"{settings().api_url}/drafts/{draft_id}"
+
+
 def review_url(draft_id: str) -> str:
     """The page where the creator reviews and confirms the draft."""
     return f"{settings().public_url}/drafts/{draft_id}"

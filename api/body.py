@@ -40,8 +40,10 @@ def read_body() -> bytes:
     except RequestEntityTooLarge:
         raise InvalidInput(
             "payload_too_large",
-            f"The body is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
-            "Send less text; every field has a length limit far below that.",
+            f"body: is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
+            "Send less text: question texts have no limit of their own, but all questions of a "
+            f"draft together must fit into {API_BODY_MAX_BYTES // 1024} KiB.",
+            field="body",
         ) from None
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from flask import Response, request
 
-from api.answers import draft_headers, json_answer, review_link
+from api.answers import draft_headers, draft_location, json_answer, review_link
 from api.blueprint import bp
 from api.body import json_body, read_body
 from api.rates import limit_creates, limit_publishes, limit_updates
@@ -43,7 +43,8 @@ def create_service_draft() -> Response:
         repeatable=_repeatable(caller.client_id, raw),
     )
     body = form_draft(draft, settings().public_url)
-    return json_answer(body, HTTPStatus.CREATED, draft_headers(draft))
+    headers = draft_headers(draft) | {"Location": draft_location(draft.id)}
+    return json_answer(body, HTTPStatus.CREATED, headers)
 
 
 @bp.patch("/drafts/<draft_id>")
@@ -156,7 +157,8 @@ def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
     if not 0 < len(key) <= IDEMPOTENCY_KEY_MAX_CHARS:
         raise InvalidInput(
             "validation_failed",
-            f"Idempotency-Key: has not 1 to {IDEMPOTENCY_KEY_MAX_CHARS} characters.",
+            f"Idempotency-Key: has {len(key)} characters; "
+            f"1 to {IDEMPOTENCY_KEY_MAX_CHARS} are allowed.",
             "Send a random key, for example a UUID, or none.",
             field="Idempotency-Key",
         )

@@ -79,6 +79,11 @@ HEADERS: dict[str, dict[str, Any]] = {
         "required": True,
         "schema": {"type": "string"},
     },
+    "Location": {
+        "description": "The address of the draft.",
+        "required": True,
+        "schema": {"type": "string", "format": "uri"},
+    },
     "Askback-Confirmation": {
         "description": "Whether the creator confirmed the draft, and its current revision.",
         "required": True,

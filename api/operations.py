@@ -61,7 +61,7 @@ OPERATIONS = (
         parameters=("IdempotencyKey",),
         status=HTTPStatus.CREATED,
         answers="FormDraft",
-        headers=("ETag", "Link"),
+        headers=("Location", "ETag", "Link"),
         links=DRAFT_LINKS,
         codes={
             HTTPStatus.BAD_REQUEST: (*UNREADABLE, "idempotency_key_reused"),

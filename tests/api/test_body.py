@@ -144,6 +144,8 @@ def test_twenty_megabytes_are_refused_by_name(path: str, agent: Agent) -> None:
     response = agent.post(path, data=b" " * 20_000_000, content_type=JSON)
 
     assert refusal(response) == (400, "payload_too_large")
+    assert response.json["message"] == "body: is larger than 256 KiB."
+    assert "all questions of a draft together" in response.json["resolution"]
 
 
 def test_a_body_shorter_than_announced_is_refused(agent: Agent) -> None:

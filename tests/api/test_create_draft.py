@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from tests.api.conftest import Agent, Connect, refusal
+from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.databases import both_databases
 from tests.factories import make_account
-from webapp.database import db
+from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
+from webapp.domain.discarding import discard_draft, take_back
 from webapp.domain.drafts import Draft
+from webapp.domain.trash import delete_form
 
 KEY = {"Idempotency-Key": "0d3f"}
 
@@ -56,6 +58,14 @@ def test_the_draft_says_where_its_creator_reviews_it(agent: Agent) -> None:
 
 def test_a_new_draft_is_at_revision_one(agent: Agent) -> None:
     assert agent.post("/drafts", json={}).headers["ETag"] == '"1"'
+
+
+def test_the_address_of_the_new_draft_is_told(agent: Agent) -> None:
+    response = agent.post("/drafts", json={"title": "Rota"})
+
+    draft_id = response.json["draftId"]
+    assert response.headers["Location"] == f"http://127.0.0.1:8000/api/drafts/{draft_id}"
+    assert agent.get(f"/drafts/{draft_id}").json == response.json
 
 
 def test_no_cache_keeps_a_draft(agent: Agent) -> None:
@@ -181,6 +191,48 @@ def test_a_key_is_not_reused_for_another_body(agent: Agent) -> None:
     second = agent.post("/drafts", json={"title": "Another"}, headers=KEY)
 
     assert refusal(second) == (400, "idempotency_key_reused")
+
+
+@both_databases
+def test_the_key_of_a_discarded_draft_makes_no_second_one(agent: Agent, account: Account) -> None:
+    made = agent.post("/drafts", json={"title": "Rota"}, headers=KEY).json["draftId"]
+    with agent.app.app_context():
+        discard_draft(account.id, made, now=utc_now())
+
+    second = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+
+    assert refusal(second) == (400, "idempotency_key_reused")
+    assert "its creator discarded" in second.json["message"]
+    with agent.app.app_context():
+        assert db.session.scalars(select(Draft.id)).all() == [made]
+
+
+def test_the_key_of_a_draft_whose_form_was_deleted_makes_no_second_one(
+    agent: Agent, account: Account, confirm: Confirm
+) -> None:
+    body = {"title": "Rota", "questions": ["Who?"]}
+    made = agent.post("/drafts", json=body, headers=KEY).json["draftId"]
+    confirm(made)
+    form_id = agent.post(f"/drafts/{made}/publish").json["formId"]
+    with agent.app.app_context():
+        delete_form(account.id, form_id, now=utc_now())
+
+    second = agent.post("/drafts", json=body, headers=KEY)
+
+    assert refusal(second) == (400, "idempotency_key_reused")
+
+
+@both_databases
+def test_a_draft_that_was_taken_back_is_repeated_again(agent: Agent, account: Account) -> None:
+    first = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+    with agent.app.app_context():
+        away = utc_now()
+        discard_draft(account.id, first.json["draftId"], now=away)
+        take_back(account.id, away, now=away)
+
+    second = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
+
+    assert (second.status_code, second.json) == (201, first.json)
 
 
 def test_two_accounts_may_use_the_same_key(agent: Agent, connect: Connect) -> None:

@@ -96,7 +96,7 @@ def _away(account_id: str, discarded_at: datetime, now: datetime) -> ColumnEleme
 
 
 def _put_away(account_id: str, draft_ids: Collection[str], now: datetime) -> int:
-    """A request that made one of them may be repeated: it makes a new draft then."""
+    """The idempotency keys that made them stay, so that a repeated request makes no new draft."""
     ids = db.session.scalars(
         update(Draft)
         .where(
@@ -109,5 +109,4 @@ def _put_away(account_id: str, draft_ids: Collection[str], now: datetime) -> int
         .returning(Draft.id)
         .execution_options(synchronize_session=False)
     ).all()
-    db.session.execute(delete(IdempotencyKey).where(IdempotencyKey.draft_id.in_(ids)))
     return len(ids)

@@ -23,7 +23,7 @@ from webapp.domain.drafts import (
     require_open,
     require_revision,
 )
-from webapp.domain.repeats import Repeatable, find_repeated, remember
+from webapp.domain.repeats import Repeatable, draft_discarded, find_repeated, remember
 from webapp.domain.terms import DraftStatus, FollowUpMode, ResponseLimit, ResponseMode
 from webapp.prepared import run
 
@@ -38,7 +38,8 @@ def create_draft(
 ) -> Draft:
     """A private draft at revision 1; never a public link (spec, Endpoints behaviour 1).
 
-    A repeat of `repeatable` returns the draft as it was created.
+    A repeat of `repeatable` returns the draft as it was created; never a second one, even when its
+    creator discarded it.
     raises  InvalidInput `context_required`, `idempotency_key_reused`
     """
     draft = Draft(
@@ -179,10 +180,12 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
     draft_id = find_repeated(account_id, repeatable, now)
     if draft_id is None:
         return None
+    draft = db.session.get(Draft, draft_id)
+    if draft is None or draft.deleted_at:
+        raise draft_discarded()
     kept = db.session.get(DraftRevision, (draft_id, 1))
     if kept is not None:
         return content_of(kept)
-    draft = db.session.get_one(Draft, draft_id)
     return Draft(id=draft_id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
 
 

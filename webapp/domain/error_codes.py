@@ -49,11 +49,17 @@ ERROR_CODES = (
         "a text holds U+0000, half a surrogate pair, or (in titles and ids) a control character",
         "Send the text without that character.",
     ),
-    ErrorCode("payload_too_large", 400, "the body is larger than 256 KiB", "Send less text."),
+    ErrorCode(
+        "payload_too_large",
+        400,
+        "the body is larger than 256 KiB, into which all questions of a draft have to fit together",
+        "Send less text.",
+    ),
     ErrorCode(
         "idempotency_key_reused",
         400,
-        "the Idempotency-Key was used within a day for another body",
+        "the Idempotency-Key was used within a day, with another body or for a draft that its"
+        " creator discarded",
         "Use a new key, or repeat the first body exactly.",
     ),
     ErrorCode(

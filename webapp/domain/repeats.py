@@ -48,11 +48,21 @@ def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> str
     if key.body_hash != repeatable.body_hash:
         raise InvalidInput(
             "idempotency_key_reused",
-            "This Idempotency-Key was used with another body.",
+            "Idempotency-Key: was used with another body.",
             "Use a new key for a new draft, or repeat the first body exactly.",
             field="Idempotency-Key",
         )
     return key.draft_id
+
+
+def draft_discarded() -> InvalidInput:
+    """The outcome for a key whose draft is gone: to make it again would undo the creator's word."""
+    return InvalidInput(
+        "idempotency_key_reused",
+        "Idempotency-Key: was used for a draft that its creator discarded.",
+        "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
+        field="Idempotency-Key",
+    )
 
 
 def remember(account_id: str, repeatable: Repeatable, draft_id: str, now: datetime) -> None:
