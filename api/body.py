@@ -2,12 +2,14 @@
 
 import json
 import math
+from collections import Counter
 from typing import Any
 
 from flask import request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from webapp.domain.errors import InvalidInput
+from webapp.domain.input_errors import sent
 from webapp.domain.limits import API_BODY_MAX_BYTES
 
 UTF_8 = ("utf-8", "utf8")
@@ -22,12 +24,17 @@ def json_body() -> tuple[object, bytes]:
     """
     _require_json()
     raw = read_body()
+    if not raw.strip():
+        raise _unreadable("is empty; a JSON object is needed, {} at least")
     try:
         return _DECODER.decode(raw.decode("utf-8-sig")), raw
     except RecursionError:
-        raise _unreadable("it is nested too deeply") from None
-    except UnicodeDecodeError:
-        raise _unreadable("it is not UTF-8") from None
+        raise _unreadable("is nested too deeply") from None
+    except UnicodeDecodeError as problem:
+        raise _unreadable(f"is not UTF-8 at byte {problem.start + 1}") from None
+    except json.JSONDecodeError as problem:
+        where = f"line {problem.lineno}, column {problem.colno}"
+        raise _unreadable(f"is not JSON at {where}") from None
     except ValueError as problem:
         raise _unreadable(str(problem)) from None
 
@@ -48,49 +55,63 @@ def read_body() -> bytes:
 
 
 def _require_json() -> None:
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise _unreadable("it is compressed")
+    encoding = request.headers.get("Content-Encoding", "identity").lower()
+    if encoding != "identity":
+        raise InvalidInput(
+            "invalid_json",
+            f"Content-Encoding: is {sent(encoding)}; a compressed body is not read.",
+            "Send the body as it is, without the header Content-Encoding.",
+            field="Content-Encoding",
+        )
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     if request.mimetype == "application/json" and charset in UTF_8:
         return
+    given = request.headers.get("Content-Type")
     raise InvalidInput(
         "invalid_json",
-        "The content type of the body is not application/json in UTF-8.",
-        "Send a JSON object with the header Content-Type: application/json.",
+        f"Content-Type: is {sent(given) if given else 'missing'}; application/json is needed.",
+        "Send a JSON object in UTF-8 with the header Content-Type: application/json.",
+        field="Content-Type",
     )
 
 
 def _unreadable(reason: str) -> InvalidInput:
     return InvalidInput(
         "invalid_json",
-        f"The body is not readable JSON: {reason}.",
+        f"body: {reason}.",
         "Send one JSON object in UTF-8 (RFC 8259).",
+        field="body",
     )
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("an object holds the same name twice")
+        raise ValueError(f"has the field {sent(_twice(pairs))} twice in one object")
     return found
+
+
+def _twice(pairs: list[tuple[str, Any]]) -> str:
+    counted = Counter(name for name, _ in pairs)
+    return counted.most_common(1)[0][0]
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError("a number is too large")
+        raise ValueError("has a number that is too large")
     return number
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"has {name}, which is no JSON value")
 
 
 def _whole(digits: str) -> int:
     try:
         return int(digits)
     except ValueError:
-        raise ValueError("a number is too large") from None
+        raise ValueError("has a number that is too large") from None
 
 
 _DECODER = json.JSONDecoder(

@@ -18,6 +18,7 @@ from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.errors import InvalidInput, StateConflict
 from webapp.domain.forms import Form
+from webapp.domain.input_errors import sent
 from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.repeats import Repeatable
 from webapp.domain.terms import DraftStatus, Scope
@@ -143,7 +144,7 @@ def _wait_seconds() -> int:
     ):
         raise InvalidInput(
             "validation_failed",
-            f"wait: is not a whole number from 0 to {DRAFT_WAIT_MAX_SECONDS}.",
+            f"wait: is {sent(text)}; a whole number from 0 to {DRAFT_WAIT_MAX_SECONDS} is needed.",
             "Send the seconds to wait for the creator, or leave it out.",
             field="wait",
         )
@@ -175,8 +176,9 @@ def _expected_revision(account_id: str, draft_id: str) -> int | None:
     if not named:
         raise StateConflict(
             "revision_conflict",
-            f'If-Match: names no revision of this draft; it is at "{current}".',
+            f'names no revision of this draft; it is at "{current}".',
             "Send the ETag of the draft as it came, in its quotes and without W/.",
+            field="If-Match",
         )
     return current if current in named else min(named)
 

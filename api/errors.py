@@ -5,18 +5,20 @@ from collections.abc import Callable
 from http import HTTPStatus
 
 import orjson
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from flask_limiter import RateLimitExceeded
+from limits import RateLimitItem
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
-from api.answers import review_link, review_url
+from api.answers import draft_location, review_link, review_url
 from api.blueprint import bp
 from webapp.config import settings
 from webapp.contract import Error
 from webapp.database import db, lacks_tables
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
+from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS
 from webapp.extensions import seconds_to_wait
 from webapp.hosts import UnknownHost
 from webapp.oauth.guard import Unauthenticated
@@ -46,7 +48,7 @@ def outcome(failure: Outcome) -> Response:
     """An expected failure of a use case or of the guard."""
     db.session.rollback()
     response = error_answer(
-        STATUSES[type(failure)], failure.code, failure.message, _resolution(failure)
+        STATUSES[type(failure)], failure.code, _message(failure), _resolution(failure)
     )
     if isinstance(failure, Unauthenticated):
         response.headers["WWW-Authenticate"] = failure.challenge
@@ -117,10 +119,21 @@ def error_answer(status: HTTPStatus, code: str, message: str, resolution: str) -
     return response
 
 
+def _message(failure: Outcome) -> str:
+    if isinstance(failure, StateConflict) and failure.field:
+        return f"{failure.field}: {failure.message}"
+    return failure.message
+
+
 def _resolution(failure: Outcome) -> str:
-    if failure.code in NEEDS_THE_CREATOR:
-        return f"{failure.resolution} Review page: {review_url(_draft_id())}"
-    return failure.resolution
+    """No address is followed by a full stop, which would be taken for a part of it."""
+    if failure.code not in NEEDS_THE_CREATOR:
+        return failure.resolution
+    waited_for = f"{draft_location(_draft_id())}?wait={DRAFT_WAIT_MAX_SECONDS}"
+    return (
+        f"{failure.resolution} The review page is {review_url(_draft_id())} "
+        f"and GET {waited_for} waits until it is confirmed."
+    )
 
 
 def _draft_id() -> str:
@@ -131,7 +144,7 @@ def _method_not_allowed(error: MethodNotAllowed) -> Response:
     response = error_answer(
         HTTPStatus.METHOD_NOT_ALLOWED,
         "method_not_allowed",
-        f"{request.method} is not possible at this address.",
+        f"{request.method[:20]} is not possible at this address.",
         "Use a method that the Allow header names.",
     )
     response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
@@ -143,11 +156,17 @@ def _rate_limited(error: RateLimitExceeded) -> Response:
     response = error_answer(
         HTTPStatus.TOO_MANY_REQUESTS,
         "rate_limited",
-        f"Too many write operations: at most {error.limit.limit}.",
-        f"Wait {seconds} seconds, then send the same request again.",
+        f"Too many write operations: the limit is {_in_words(error.limit.limit)}.",
+        f"Wait {seconds} s, then send the same request again.",
     )
     response.headers["Retry-After"] = str(seconds)
     return response
+
+
+def _in_words(limit: RateLimitItem) -> str:
+    """`30 per minute`, `2 per 10 seconds`"""
+    unit = limit.GRANULARITY.name
+    return f"{limit.amount} per {unit if limit.multiples == 1 else f'{limit.multiples} {unit}s'}"
 
 
 def _internal_error() -> Response:
@@ -155,7 +174,8 @@ def _internal_error() -> Response:
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "internal_error",
         "The service could not complete the request.",
-        "Send the same request again; if it fails again, tell whoever runs this server.",
+        "Send the same request again; if it fails again, tell whoever runs this server the request "
+        f"id {g.get('request_id', 'in the header X-Request-Id')}.",
     )
 
 

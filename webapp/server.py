@@ -236,8 +236,10 @@ def _api_refusal(code: int) -> tuple[str, bytes]:
         resolution = "Try again; if it happens again, tell the operator of this service."
     elif code in (413, 431):
         status, name = "400 Bad Request", "payload_too_large"
-        message = "The request is larger than this server reads."
-        resolution = "Send less: no operation needs more than 256 KiB."
+        message = (
+            f"{'body: is' if code == 413 else 'The headers are'} larger than this server reads."
+        )
+        resolution = "Send less: all questions of a draft together must fit into 256 KiB."
     else:
         status, name = "400 Bad Request", "validation_failed"
         message = "The request is not HTTP/1.1 that this server understands."

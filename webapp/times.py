@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from webapp.domain.errors import InvalidInput
+from webapp.domain.input_errors import sent
 
 _RFC_3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+ -])(\d\d):([0-5]\d))",
@@ -52,7 +53,7 @@ def _second(seconds: int) -> str:
 def _invalid(text: str) -> InvalidInput:
     return InvalidInput(
         "invalid_since",
-        f"since: {text[:64]!r} is not an RFC 3339 date-time with an offset.",
+        f"since: is {sent(text)}; an RFC 3339 date-time with an offset is needed.",
         "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z; "
         "leave since out as long as nextSince is null.",
         field="since",

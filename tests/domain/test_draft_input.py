@@ -100,21 +100,64 @@ def test_a_wrong_value_is_named_by_its_path(raw: dict[str, Any], field: str) -> 
 
 @pytest.mark.parametrize("raw", [[], None, "text", 7])
 def test_a_body_that_is_no_object_is_refused(raw: object) -> None:
-    assert refusal(raw).message == "body: is not an object"
+    assert refusal(raw).message.endswith("; an object is needed.")
 
 
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"title": 1}, "title: is not a string"),
-        ({"questions": "q"}, "questions: is not an array"),
-        ({"questions": []}, "questions: has fewer items than 1"),
-        ({"questions": ["q"] * 21}, "questions: has more items than 20"),
-        ({"questions": ["q", 7]}, "questions[1]: is neither a string nor an object"),
-        ({"questions": [{"id": "a"}]}, "questions[0].text: is missing"),
-        ({"questions": [{"text": 1}]}, "questions[0].text: is not a string"),
-        ({"title": "x" * 121}, "title: string should have at most 120 characters"),
-        ({"maxTotalQuestions": 51}, "maxTotalQuestions: input should be less than or equal to 50"),
+        ({"title": 1}, "title: is 1; a string is needed."),
+        ({"title": "x" * 134}, "title: has 134 characters; at most 120 are allowed."),
+        ({"goal": []}, "goal: is an array; a string is needed."),
+        ({"questions": "q"}, 'questions: is "q"; an array is needed.'),
+        ({"questions": []}, "questions: has 0 items; at least 1 is needed."),
+        ({"questions": ["q"] * 21}, "questions: has 21 items; at most 20 are allowed."),
+        ({"questions": ["q", 7]}, "questions[1]: is 7; a string or an object is needed."),
+        ({"questions": [{"id": "a"}]}, "questions[0].text: is missing."),
+        ({"questions": [{"text": True}]}, "questions[0].text: is true; a string is needed."),
+        (
+            {"questions": [{"id": "", "text": "q"}]},
+            "questions[0].id: is empty; at least 1 character is needed.",
+        ),
+        (
+            {"questions": [{"id": "a", "text": "q"}] * 2},
+            'questions[0].id: is "a", as another question of this form has it.',
+        ),
+        (
+            {"followUpMode": "clever"},
+            'followUpMode: is "clever"; "none", "smart" or "deep_dive" is needed.',
+        ),
+        (
+            {"responseLimit": "x" * 999},
+            'responseLimit: is a longer text; "one" or "multiple" is needed.',
+        ),
+        (
+            {"maxTotalQuestions": 51},
+            "maxTotalQuestions: is 51; a whole number from 0 to 50 is needed.",
+        ),
+        (
+            {"maxTotalQuestions": 10**4000},
+            "maxTotalQuestions: is a longer number; a whole number from 0 to 50 is needed.",
+        ),
+        ({"title": "a\nb"}, "title: contains the control character U+000A at character 2."),
+        (
+            {"title": "ab\u202e"},
+            "title: contains the text-direction character U+202E at character 3.",
+        ),
+        (
+            {"questions": ["", "\ud800"]},
+            "questions[1]: contains half of a surrogate pair, U+D800, at character 1.",
+        ),
+        (
+            {"title": "\udfff"},
+            "title: contains half of a surrogate pair, U+DFFF, at character 1.",
+        ),
+        (
+            {"\ud800": 1},
+            "body: has a field whose name contains half of a surrogate pair, U+D800, at"
+            " character 1.",
+        ),
+        ({"a\u202e": 1}, "a\\u202e: is not a field of this object."),
     ],
 )
 def test_a_refusal_is_in_the_words_of_json(raw: dict[str, Any], message: str) -> None:
@@ -134,6 +177,60 @@ def test_an_unknown_field_is_refused(raw: dict[str, Any], field: str) -> None:
     problem = refusal(raw)
 
     assert (problem.code, problem.field) == ("unknown_field", field)
+
+
+def test_every_wrong_field_is_named_the_first_in_the_message() -> None:
+    problem = refusal({"title": 7, "goal": "g" * 2001, "colour": "red", "questions": ["q", 1]})
+
+    assert problem.message.startswith("title: ")
+    assert problem.resolution.endswith("Also wrong: goal, questions[1] and colour.")
+
+
+def test_a_thousand_wrong_fields_make_a_short_resolution() -> None:
+    problem = refusal({f"{number}{'x' * 200}": number for number in range(1000)})
+
+    assert problem.resolution.endswith(" and 989 more.")
+    assert len(problem.resolution) < 2000
+
+
+def test_settings_as_they_were_answered_are_led_to_the_fields_of_the_body() -> None:
+    problem = refusal({"settings": {"followUpMode": "none", "maxTotalQuestions": None}})
+
+    assert (problem.code, problem.field) == ("unknown_field", "settings")
+    assert problem.resolution == (
+        "Send the fields inside settings as fields of the body itself: followUpMode, responseMode,"
+        " responseLimit, maxFollowupsPerQuestion and maxTotalQuestions."
+    )
+
+
+def test_a_draft_sent_back_as_it_was_answered_is_told_all_that_must_go() -> None:
+    answered = {
+        "draftId": "drf_1",
+        "status": "draft",
+        "title": "Rota",
+        "goal": None,
+        "questions": [{"id": "q_1", "text": "Who?"}],
+        "settings": {"followUpMode": "none"},
+        "publishedFormId": None,
+        "shareUrl": None,
+    }
+
+    problem = refusal(answered)
+
+    assert (problem.code, problem.field) == ("validation_failed", "goal")
+    assert "null is not accepted" in problem.resolution
+    assert "fields of the body itself: followUpMode" in problem.resolution
+    assert problem.resolution.endswith(
+        "Also wrong: draftId, status, settings, publishedFormId and shareUrl."
+    )
+
+
+def test_an_unknown_field_is_answered_with_the_known_ones() -> None:
+    of_body = refusal({"follow_up_mode": "smart"}).resolution
+    of_question = refusal({"questions": [{"text": "q", "hint": "x"}]}).resolution
+
+    assert "title, goal, context, questions, followUpMode" in of_body
+    assert "id, text and context" in of_question
 
 
 @pytest.mark.parametrize(

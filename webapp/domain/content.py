@@ -126,6 +126,17 @@ def missing_parts(content: Content) -> list[str]:
     return missing
 
 
+def missing_fields(content: Content) -> list[str]:
+    """The paths of what `missing_parts` says in words."""
+    blank = [] if content.title.strip() else ["title"]
+    if not content.questions:
+        blank.append("questions")
+    for position, question in enumerate(content.questions):
+        if not question["text"].strip():
+            blank.append(f"questions[{position}].text")
+    return [*blank, "context"] if lacks_context(content) else blank
+
+
 def lacks_context(content: Content) -> bool:
     """True when the contract's context rule is broken (spec, FormDraftInput.context)."""
     smart = content.follow_up_mode is FollowUpMode.SMART

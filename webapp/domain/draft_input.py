@@ -19,11 +19,12 @@ from pydantic import (
     ValidationError,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import PydanticCustomError
 
 from webapp.domain import limits
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import InvalidInput
+from webapp.domain.input_errors import refusal, sent
 from webapp.domain.terms import FollowUpMode, ResponseLimit, ResponseMode
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -55,29 +56,31 @@ class DraftChanges(TypedDict, total=False):
     max_total_questions: int | None
 
 
-def _storable(text: str) -> str:
-    if _UNSTORABLE.search(text):
-        raise PydanticCustomError("invalid_text", "contains U+0000 or half a surrogate pair")
-    return text
+def _without(refused: re.Pattern[str]) -> AfterValidator:
+    def check(text: str) -> str:
+        if found := refused.search(text):
+            where = {"code_point": ord(found[0]), "place": found.start() + 1}
+            raise PydanticCustomError("invalid_text", "refused", where)
+        return text
+
+    return AfterValidator(check)
 
 
-def _one_line(text: str) -> str:
-    if _CONTROLS.search(text):
-        raise PydanticCustomError("invalid_text", "contains a control or text-direction character")
-    return text
-
-
-def _whole(value: object) -> object:
+def _whole(most: int) -> BeforeValidator:
     """JSON Schema calls 7.0 an integer; booleans and digits in a string are none."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise PydanticCustomError("int_type", "Input should be a whole number")
-    return value
+
+    def check(value: object) -> object:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+            raise PydanticCustomError("whole_number", "refused", {"most": most})
+        return value
+
+    return BeforeValidator(check)
 
 
-_STORABLE = AfterValidator(_storable)
-_ONE_LINE = AfterValidator(_one_line)
+_STORABLE = _without(_UNSTORABLE)
+_ONE_LINE = _without(_CONTROLS)
 Text = Annotated[StrictStr, _STORABLE]
 Title = Annotated[StrictStr, Field(max_length=limits.TITLE_MAX_CHARS), _STORABLE, _ONE_LINE]
 Goal = Annotated[StrictStr, Field(max_length=limits.GOAL_MAX_CHARS), _STORABLE]
@@ -88,8 +91,10 @@ QuestionId = Annotated[
     _STORABLE,
     _ONE_LINE,
 ]
-FollowUps = Annotated[int, Field(ge=0, le=limits.FOLLOW_UPS_MAX), BeforeValidator(_whole)]
-TotalQuestions = Annotated[int, Field(ge=0, le=limits.TOTAL_QUESTIONS_MAX), BeforeValidator(_whole)]
+FollowUps = Annotated[int, Field(ge=0, le=limits.FOLLOW_UPS_MAX), _whole(limits.FOLLOW_UPS_MAX)]
+TotalQuestions = Annotated[
+    int, Field(ge=0, le=limits.TOTAL_QUESTIONS_MAX), _whole(limits.TOTAL_QUESTIONS_MAX)
+]
 
 
 class _Input(BaseModel):
@@ -136,6 +141,8 @@ class FormDraftInput(_Input):
     max_total_questions: TotalQuestions = 0
 
 
+_FIELDS = tuple(to_camel(name) for name in FormDraftInput.model_fields)
+_SETTINGS = _FIELDS[_FIELDS.index("followUpMode") :]
 _COLUMNS = {
     "context": "private_context",
     "max_followups_per_question": "followups_given",
@@ -146,12 +153,14 @@ def parse_draft_input(raw: object) -> DraftChanges:
     """The supplied fields of a FormDraftInput, validated.
 
     raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`; the message names
-    the path of the first wrong field. An empty goal or context clears it.
+    the path of the first wrong field, the resolution the others. An empty goal or context clears
+    it.
     """
     try:
         given = FormDraftInput.model_validate(raw)
     except ValidationError as problem:
-        raise _refusal(problem.errors(include_url=False)[0]) from None
+        errors = problem.errors(include_url=False)
+        raise refusal(errors, body_fields=_FIELDS, settings=_SETTINGS) from None
     changes: dict[str, Any] = {
         _COLUMNS.get(name, name): getattr(given, name) for name in given.model_fields_set
     }
@@ -169,7 +178,8 @@ def _question_rows(questions: list[str | Question]) -> list[QuestionRow]:
         if "id" in row and ids.count(row["id"]) > 1:
             raise InvalidInput(
                 "validation_failed",
-                f"questions[{position}].id: is used by another question of this form",
+                f"questions[{position}].id: is {sent(row['id'])}, as another question of this form"
+                " has it.",
                 "Give each question its own id, or leave ids out.",
                 field=f"questions[{position}].id",
             )
@@ -185,50 +195,3 @@ def _question_row(question: str | Question) -> QuestionRow:
     if question.context:
         row["context"] = question.context
     return row
-
-
-_REASONS = {
-    "extra_forbidden": "is not a field of this object",
-    "missing": "is missing",
-    "list_type": "is not an array",
-    "string_type": "is not a string",
-    "too_short": "has fewer items than {min_length}",
-    "too_long": "has more items than {max_length}",
-}
-_CODES = {
-    "extra_forbidden": "unknown_field",
-    "invalid_text": "invalid_text",
-    "string_unicode": "invalid_text",
-}
-
-
-def _refusal(error: ErrorDetails) -> InvalidInput:
-    field = _path(error["loc"])
-    code = _CODES.get(error["type"], "validation_failed")
-    resolutions = {
-        "unknown_field": "Remove the field; only the fields of FormDraftInput are accepted.",
-        "invalid_text": "Send the text without that character.",
-        "validation_failed": "Correct the field as FormDraftInput describes and send it again.",
-    }
-    where = f"{field}: " if field else "body: "
-    return InvalidInput(code, where + _reason(error), resolutions[code], field=field)
-
-
-def _reason(error: ErrorDetails) -> str:
-    """Without the words of Python; those of pydantic are kept where they have none."""
-    if error["type"] == "model_type":
-        return "is neither a string nor an object" if error["loc"] else "is not an object"
-    if error["type"] in _REASONS:
-        return _REASONS[error["type"]].format_map(error.get("ctx", {}))
-    return error["msg"][:1].lower() + error["msg"][1:]
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    """`questions[0].text`, cut at 200 characters; the arm of a union is no part of it."""
-    path = ""
-    for before, step in zip((None, *location), location, strict=False):
-        if isinstance(step, int):
-            path += f"[{step}]"
-        elif not (isinstance(before, int) and step in {"text", "object"}):
-            path += f".{step}" if path else step
-    return path[:200]

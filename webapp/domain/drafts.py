@@ -184,7 +184,7 @@ def no_draft() -> NotFound:
     """The outcome for an unknown draft and for another account's."""
     return NotFound(
         "draft_not_found",
-        "There is no such draft in this account.",
+        "There is no draft with this draftId in this account, or its creator discarded it.",
         "Use the draftId that creating the draft returned, with the same connected account.",
     )
 
@@ -196,6 +196,7 @@ def require_revision(draft: Draft | Row[Any], expected: int) -> None:
             "revision_conflict",
             f"The draft is at revision {draft.revision}, not {expected}.",
             "Read the draft again, then repeat the request on its current revision.",
+            field="If-Match",
         )
 
 

@@ -41,4 +41,8 @@ class NotFound(Outcome):
 
 
 class StateConflict(Outcome):
-    """The state of the object does not allow the operation (409)."""
+    """The state of the object does not allow the operation (409); `field` is what to change."""
+
+    def __init__(self, code: str, message: str, resolution: str, field: str = "") -> None:
+        super().__init__(code, message, resolution)
+        self.field = field

@@ -104,7 +104,7 @@ def no_form() -> NotFound:
     """The outcome for an unknown form and for another account's."""
     return NotFound(
         "form_not_found",
-        "There is no such form in this account.",
+        "There is no form with this formId in this account, or its creator deleted it.",
         "Use a formId that publishing or listing forms returned, with the same connected account.",
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, select, update
 
 from webapp.database import begin_write, db, new_id, on_sqlite, to_millis, write, writing
-from webapp.domain.content import CONTENT_COLUMNS, missing_parts
+from webapp.domain.content import CONTENT_COLUMNS, missing_fields, missing_parts
 from webapp.domain.drafts import (
     Draft,
     DraftConfirmation,
@@ -169,6 +169,7 @@ def _require_complete(draft: Draft) -> None:
             "draft_incomplete",
             f"The draft lacks {' and '.join(missing)}.",
             "Add what is missing, then confirm and publish.",
+            field=", ".join(missing_fields(draft)),
         )
 
 

@@ -25,6 +25,10 @@ FIELD_LIMITS = {
     "goal": limits.GOAL_MAX_CHARS,
     "context": limits.CONTEXT_MAX_CHARS,
 }
+MOST = {
+    "maxFollowupsPerQuestion": limits.FOLLOW_UPS_MAX,
+    "maxTotalQuestions": limits.TOTAL_QUESTIONS_MAX,
+}
 Result = Draft | InvalidInput | StateConflict
 
 
@@ -194,8 +198,10 @@ def in_plain_words(problem: InvalidInput) -> str:
         words = _("A form holds at most %(limit)s questions.", limit=limits.QUESTIONS_MAX)
     elif limit and "at most" in problem.message:
         words = _("This is longer than %(limit)s characters. Shorten it a little.", limit=limit)
+    elif most := MOST.get(problem.field):
+        words = _("Write a whole number from 0 to %(most)s.", most=most)
     else:
-        reason = problem.message.partition(": ")[2] or problem.message
+        reason = problem.message.rstrip(".").partition(": ")[2] or problem.message
         words = reason[:1].upper() + reason[1:] + "."
     return words
 
