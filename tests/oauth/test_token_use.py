@@ -43,6 +43,14 @@ def challenge(app: Flask, path: str = "/api/forms", **headers: str) -> str:
     return value
 
 
+def remedy(app: Flask, path: str = "/api/forms", **headers: str) -> str:
+    """What the body of a refused GET says to do."""
+    body = app.test_client().get(path, headers=headers).json
+    assert body is not None
+    assert body["code"] == "authentication_required"
+    return str(body["resolution"])
+
+
 def test_it_works(app: Flask, token: str) -> None:
     assert app.test_client().get("/api/forms", headers=bearer(token)).status_code == 200
 
@@ -81,6 +89,35 @@ def test_garbage_is_an_invalid_token(authorization: str, app: Flask) -> None:
 
     assert value.startswith('Bearer error="invalid_token", error_description="')
     assert value.endswith(f'{METADATA}, scope="forms:read"')
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer garbage"}])
+def test_what_to_do_without_a_token_names_the_scope(headers: dict[str, str], app: Flask) -> None:
+    told = "Complete OAuth as the WWW-Authenticate header says, with the scope {}, and retry"
+
+    assert told.format("forms:read") in remedy(app, **headers)
+    path = "/api/forms/frm_x/responses"
+    assert told.format("responses:read") in remedy(app, path, **headers)
+
+
+def test_what_to_do_without_a_scope_names_the_granted_and_the_needed(
+    app: Flask, token: str
+) -> None:
+    told = remedy(app, "/api/forms/frm_x/responses", **bearer(token))
+
+    assert told.startswith("Complete OAuth")
+    assert "with the scope forms:read responses:read" in told
+
+
+def test_a_token_in_the_address_has_its_own_remedy(app: Flask, token: str) -> None:
+    assert remedy(app, f"/api/forms?token={token}").startswith("Take the token out of the address")
+
+
+def test_a_token_for_mcp_has_its_own_remedy(app: Flask, account: Account) -> None:
+    with app.app_context():
+        token = issue_token(account.id, list(Scope), MCP, now=utc_now())
+
+    assert f"resource={API} and the scope forms:read" in remedy(app, **bearer(token))
 
 
 @pytest.mark.parametrize("name", ["access_token", "token"])

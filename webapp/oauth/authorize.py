@@ -24,6 +24,7 @@ from webapp.oauth.models import OAuthClient
 from webapp.oauth.redirects import is_loopback, redirect_host
 from webapp.oauth.registration import Refused
 from webapp.oauth.server import server
+from webapp.oauth.wording import worded
 
 DAY_SECONDS = 86_400
 FORBIDDEN_IN_VALUES = frozenset('"\\')
@@ -44,12 +45,16 @@ class LoginRequired(OAuth2Error):
     """The client wanted no page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
 
     error = "login_required"
+    is_worded = True
+    description = "Nobody is signed in, and the request forbids to ask."
 
 
 class ConsentRequired(OAuth2Error):
     """The client wanted no page, but consent is never remembered."""
 
     error = "consent_required"
+    is_worded = True
+    description = "Consent is asked each time, and the request forbids to ask."
 
 
 @bp.errorhandler(OAuth2Error)
@@ -60,7 +65,7 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
     the person is shown where that is and goes on by hand (RFC 9700 section 4.11.2).
     """
     if not error.redirect_uri:
-        return _problem(error.get_error_description() or error.error)
+        return _problem(worded(error).description)
     error.state = request.args.get("state")
     answer = cast(Response, server.handle_error_response(None, error))
     if _may_be_sent_on():

@@ -29,6 +29,7 @@ from webapp.oauth.secrets import (
     secret_hash,
 )
 from webapp.oauth.tokens import add_grant, add_token, lifetime, revoke_grant
+from webapp.oauth.wording import refusal
 
 CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
@@ -39,6 +40,7 @@ class InvalidTargetError(OAuth2Error):
     """The requested resource is not one of ours, or there are several (RFC 8707 section 2)."""
 
     error = "invalid_target"
+    is_worded = True
     description = "The resource is not known here, or more than one was named."
 
 
@@ -59,9 +61,9 @@ class S256Only(CodeChallenge):
     def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
         given = grant.request.payload.data
         if not given.get("code_challenge"):
-            raise InvalidRequestError("Missing 'code_challenge'")
+            raise refusal(InvalidRequestError, "The parameter code_challenge is missing.")
         if given.get("code_challenge_method") != "S256":
-            raise InvalidRequestError("The 'code_challenge_method' has to be S256")
+            raise refusal(InvalidRequestError, "The code_challenge_method has to be S256.")
         super().validate_code_challenge(grant, redirect_uri)
 
 
@@ -221,7 +223,9 @@ def _rotate(token_id: str, grant_id: str) -> None:
     if spent is None and not _is_parallel(token_id, now):
         revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
         db.session.commit()
-        raise InvalidGrantError("This refresh token was used before.")
+        raise refusal(
+            InvalidGrantError, "This refresh token was used before; ask for consent again."
+        )
 
 
 def _is_parallel(token_id: str, now: datetime) -> bool:
@@ -244,7 +248,7 @@ def _live_grant(grant_id: str) -> OAuthGrant:
     ).one()
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
         db.session.rollback()
-        raise InvalidGrantError("This connection has ended.")
+        raise refusal(InvalidGrantError, "This connection has ended; ask for consent again.")
     return grant
 
 

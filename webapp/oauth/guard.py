@@ -78,9 +78,11 @@ def authenticate(resource: str, asked: Iterable[Scope], *, now: datetime) -> Cal
     """
     token = _bearer_token(resource, asked)
     row = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
-    problem = _problem(row, resource, now)
+    problem = _problem(row, now)
     if row is None or problem is not None:
         raise _invalid_token(problem or "This access token is not known here.", resource, asked)
+    if row.resource != resource:
+        raise _other_resource(resource, asked)
     note_use(row, now=now)
     return Caller(
         account_id=row.account_id,
@@ -103,20 +105,18 @@ def challenge(resource: str, scopes: Iterable[str], error: str = "", description
 
 def _bearer_token(resource: str, asked: Iterable[Scope]) -> str:
     if request.query_string and any(name in request.args for name in QUERY_NAMES):
-        raise _invalid_token(
+        raise _refusal(
             "A token in the address is refused.",
+            "Take the token out of the address, where logs keep it, and send it in the header "
+            "Authorization: Bearer.",
             resource,
             asked,
             error="invalid_request",
         )
     scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
     if not scheme:
-        raise Unauthenticated(
-            "This call needs an access token.",
-            "Send the header Authorization: Bearer with an access token; "
-            "the WWW-Authenticate header says where to get one.",
-            challenge(resource, asked),
-        )
+        message = "This call needs an access token."
+        raise Unauthenticated(message, _complete_oauth(asked), challenge(resource, asked))
     if scheme.lower() != "bearer":
         raise _invalid_token(
             "The Authorization header does not begin with the word Bearer.", resource, asked
@@ -124,26 +124,46 @@ def _bearer_token(resource: str, asked: Iterable[Scope]) -> str:
     return token.strip()
 
 
-def _problem(row: TokenRow | None, resource: str, now: datetime) -> str | None:
+def _problem(row: TokenRow | None, now: datetime) -> str | None:
     if row is None:
         return "This access token is not known here."
     if row.revoked_at or row.grant_revoked_at or row.client_disabled_at:
         return "This access token was revoked."
     if row.expires_at <= now or row.grant_expires_at <= now:
         return "This access token has expired."
-    if row.resource != resource:
-        return "This access token is for another resource."
     return None
 
 
-def _invalid_token(
-    message: str, resource: str, asked: Iterable[Scope], *, error: str = "invalid_token"
+def _invalid_token(message: str, resource: str, asked: Iterable[Scope]) -> Unauthenticated:
+    remedy = f"Refresh the access token. If that fails: {_complete_oauth(asked)}"
+    return _refusal(message, remedy, resource, asked)
+
+
+def _other_resource(resource: str, asked: Iterable[Scope]) -> Unauthenticated:
+    return _refusal(
+        "This access token is for another resource.",
+        f"Complete OAuth once more with the parameter resource={resource} and the scope "
+        f"{' '.join(asked)}, and use the access token of that connection here.",
+        resource,
+        asked,
+    )
+
+
+def _refusal(
+    message: str,
+    remedy: str,
+    resource: str,
+    asked: Iterable[Scope],
+    *,
+    error: str = "invalid_token",
 ) -> Unauthenticated:
-    return Unauthenticated(
-        message,
-        "Refresh the access token or connect again, and send the header "
-        "Authorization: Bearer with it.",
-        challenge(resource, asked, error, message),
+    return Unauthenticated(message, remedy, challenge(resource, asked, error, message))
+
+
+def _complete_oauth(scopes: Iterable[str]) -> str:
+    return (
+        f"Complete OAuth as the WWW-Authenticate header says, with the scope {' '.join(scopes)}, "
+        "and retry with the header Authorization: Bearer and the access token."
     )
 
 
@@ -152,6 +172,6 @@ def _refuse_scope(caller: Caller, needed: Iterable[Scope]) -> NoReturn:
     message = f"This access token lacks the permission {' '.join(needed)}."
     raise Unauthenticated(
         message,
-        "Ask the creator for consent again with the scopes named in the WWW-Authenticate header.",
+        _complete_oauth(wanted),
         challenge(settings().api_url, wanted, "insufficient_scope", message),
     )

@@ -29,16 +29,23 @@ from webapp.oauth.redirects import PRINTABLE_ASCII
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
 from webapp.oauth.resources import resources
 from webapp.oauth.server import server
+from webapp.oauth.wording import refusal, worded
 
 BODY_MAX_BYTES = 16 * 1024  # our choice
 METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of its limit
 FORM = "application/x-www-form-urlencoded"
 ENDPOINTS = {"/oauth/token", "/oauth/revoke", "/oauth/register"}
+UNREADABLE = "The request cannot be read as one of this address."
 REFUSALS = {
+    HTTPStatus.METHOD_NOT_ALLOWED: ("invalid_request", "This address takes POST requests only."),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        "invalid_request",
+        f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
+    ),
     HTTPStatus.TOO_MANY_REQUESTS: (
         "temporarily_unavailable",
-        "Too many requests; wait a little.",
+        "Too many requests came from here; wait as long as the Retry-After header says.",
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         "server_error",
@@ -75,7 +82,7 @@ def open_to_all_origins(response: Response) -> Response:
 @bp.errorhandler(OAuth2Error)
 def oauth_error(error: OAuth2Error) -> Response:
     """RFC 6749 section 5.2."""
-    status, body, headers = error()
+    status, body, headers = worded(error)()
     return _no_store(jsonify(body), status, dict(headers))
 
 
@@ -90,7 +97,7 @@ def registration_error(refusal: Refused) -> Response:
 def http_error(error: HTTPException) -> Response:
     """Whatever else is refused, in the shape that OAuth clients read."""
     status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
-    code, description = REFUSALS.get(status, ("invalid_request", error.name))
+    code, description = REFUSALS.get(status, ("invalid_request", UNREADABLE))
     response = _no_store(jsonify({"error": code, "error_description": description}), status)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
@@ -208,28 +215,30 @@ def _path(resource: str) -> str:
 def _check_token_request() -> None:
     """Parameters come in the form, once each (RFC 6749 section 3.2), never in the address."""
     if request.query_string:
-        raise InvalidRequestError("Send the parameters in the body, not in the address.")
+        raise refusal(InvalidRequestError, "Send the parameters in the body, not in the address.")
     if request.mimetype != FORM:
-        raise InvalidRequestError(f"Send the parameters form-encoded, as {FORM}.")
+        raise refusal(InvalidRequestError, f"Send the parameters form-encoded, as {FORM}.")
     for name, values in request.form.lists():
         if len(values) > 1 and name != "resource":
-            raise InvalidRequestError("A parameter was sent more than once.")
+            raise refusal(InvalidRequestError, "A parameter was sent more than once.")
         if not all(_printable(value) for value in values):
-            raise InvalidRequestError("Parameters are printable ASCII text.")
+            raise refusal(InvalidRequestError, "Every parameter has to be printable ASCII text.")
     _check_basic_authorization()
     if not request.form.get("client_id") and "Authorization" not in request.headers:
-        raise InvalidClientError(
-            status_code=401, description="Send client_id, or the client's Basic authorization."
-        )
+        raise _unauthenticated("Send client_id, or the client's Basic authorization.")
 
 
 def _check_basic_authorization() -> None:
     try:
         parts = extract_basic_authorization(request.headers)
     except ValueError as error:
-        raise InvalidClientError(status_code=401, description="Unreadable credentials.") from error
+        raise _unauthenticated("The Basic authorization cannot be read.") from error
     if not all(_printable(part) for part in parts if part):
-        raise InvalidClientError(status_code=401, description="Unreadable credentials.")
+        raise _unauthenticated("The Basic authorization cannot be read.")
+
+
+def _unauthenticated(sentence: str) -> OAuth2Error:
+    return refusal(InvalidClientError, sentence, status_code=HTTPStatus.UNAUTHORIZED)
 
 
 def _printable(text: str) -> bool:

@@ -69,7 +69,7 @@ def client_details(metadata: Mapping[str, Any]) -> dict[str, Any]:
     if method not in AUTH_METHODS:
         raise Refused(
             "invalid_client_metadata",
-            f"token_endpoint_auth_method is one of {', '.join(AUTH_METHODS)}.",
+            f"The token_endpoint_auth_method is one of {', '.join(AUTH_METHODS)}.",
         )
     details = {
         "redirect_uris": _redirect_uris(metadata.get("redirect_uris")),
@@ -89,7 +89,7 @@ def _redirect_uris(uris: object) -> list[str]:
     if not isinstance(uris, list) or not 1 <= len(uris) <= REDIRECT_URIS_MAX:
         raise Refused(
             "invalid_redirect_uri",
-            f"redirect_uris is a list of 1 to {REDIRECT_URIS_MAX} addresses.",
+            f"The redirect_uris are a list of 1 to {REDIRECT_URIS_MAX} addresses.",
         )
     for uri in uris:
         problem = redirect_problem(uri)
@@ -101,7 +101,9 @@ def _redirect_uris(uris: object) -> list[str]:
 def _grant_types(types: object) -> list[str]:
     known = [kind for kind in GRANT_TYPES if isinstance(types, list) and kind in types]
     if "authorization_code" not in known:
-        raise Refused("invalid_client_metadata", "grant_types has to contain authorization_code.")
+        raise Refused(
+            "invalid_client_metadata", "The grant_types have to contain authorization_code."
+        )
     return known
 
 
@@ -109,10 +111,10 @@ def _checked_name(name: object) -> str:
     if not isinstance(name, str) or not name.strip() or len(name) > CLIENT_NAME_MAX_CHARS:
         raise Refused(
             "invalid_client_metadata",
-            f"client_name is text of 1 to {CLIENT_NAME_MAX_CHARS} characters.",
+            f"The client_name is text of 1 to {CLIENT_NAME_MAX_CHARS} characters.",
         )
     if not name.isprintable():
-        raise Refused("invalid_client_metadata", "client_name has no control characters.")
+        raise Refused("invalid_client_metadata", "The client_name has no control characters.")
     return name.strip()
 
 

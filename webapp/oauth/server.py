@@ -7,7 +7,7 @@ from typing import Any
 from authlib.common.urls import add_params_to_uri
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.integrations.flask_oauth2.requests import FlaskOAuth2Payload
-from authlib.oauth2 import OAuth2Request
+from authlib.oauth2 import OAuth2Error, OAuth2Request
 from authlib.oauth2.rfc6749 import InvalidRequestError, UnsupportedResponseTypeError
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from flask import Flask, Response, json, request
@@ -25,16 +25,7 @@ from webapp.oauth.grants import (
 from webapp.oauth.models import OAuthClient, OAuthToken
 from webapp.oauth.secrets import secret_hash
 from webapp.oauth.tokens import revoke_grant
-
-# Authlib leaves them out of its answers
-MISSING_WORDS = {
-    "unsupported_grant_type": {
-        "error_description": "grant_type is authorization_code or refresh_token."
-    },
-    "invalid_grant": {
-        "error_description": "This token is unknown, expired or revoked; ask for consent again."
-    },
-}
+from webapp.oauth.wording import refusal, worded
 
 
 class Request(OAuth2Request):
@@ -70,15 +61,20 @@ class Server(AuthorizationServer):
         except UnsupportedResponseTypeError as error:
             if request.payload.response_type:
                 raise
-            raise InvalidRequestError(
-                "Missing 'response_type' in request.", redirect_uri=error.redirect_uri
+            raise refusal(
+                InvalidRequestError,
+                "The parameter response_type is missing.",
+                redirect_uri=error.redirect_uri,
             ) from error
+
+    def handle_error_response(self, request: Any, error: OAuth2Error) -> Any:
+        return super().handle_error_response(request, worded(error))
 
     def handle_response(
         self, status_code: int, payload: Any, headers: list[tuple[str, str]]
     ) -> Response:
         if isinstance(payload, dict):
-            payload = json.dumps(MISSING_WORDS.get(payload.get("error", ""), {}) | payload)
+            payload = json.dumps(payload)
         response = Response(payload, status=status_code, headers=headers)
         if response.location:
             issuer = {"iss": settings().public_url}
@@ -95,7 +91,7 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
     def check_params(self, oauth_request: Any, client: OAuthClient) -> None:
         if "token" not in oauth_request.form:
-            raise InvalidRequestError("Missing 'token' in request.")
+            raise refusal(InvalidRequestError, "The parameter token is missing.")
 
     def query_token(self, token_string: str, _hint: str | None) -> OAuthToken | None:
         return db.session.scalars(
