@@ -37,6 +37,7 @@ from webapp.pages import (
     appearance,
     confirm,
     connections,
+    cross_site,
     desk,
     docs,
     drafts,
@@ -142,6 +143,7 @@ def create_app(config: Settings) -> Flask:
     database.init_app(app)
     htmx.init_app(app)
     bodies.init_app(app)
+    cross_site.init_app(app)
     csrf.init_app(app)
     init_limiter(app, config)
     sign_in.init_app(app, config)

@@ -72,6 +72,18 @@ def is_same_origin() -> bool:
     return origin is None or origin in ours
 
 
+def is_from_another_site() -> bool:
+    """Whether a browser says that a page which is not ours sent this; silence is a no.
+
+    `Origin: null` is not ours: under `Referrer-Policy: same-origin` our pages name themselves.
+    """
+    if request.headers.get("Sec-Fetch-Site") in {"cross-site", "same-site"}:
+        return True
+    # a proxy that ends TLS may not say so
+    ours = {settings().public_url, request.host_url.rstrip("/"), f"https://{request.host}"}
+    return request.headers.get("Origin", settings().public_url) not in ours
+
+
 def _with_headers(response: Response) -> Response:
     headers = response.headers
     if request.blueprint == "api":

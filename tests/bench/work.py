@@ -19,6 +19,7 @@ from webapp.domain.drafts import Draft, DraftConfirmation
 from webapp.domain.publishing import confirm_draft
 from webapp.domain.terms import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.pages.posted import new_session_key
 
 CONNECTIONS = 16
 QUESTIONS = 10
@@ -97,14 +98,17 @@ class Work:
 
     def answers(self, share_tokens: Sequence[str], *headers: str, cookie: bool = True) -> Requests:
         """Each connection is one respondent after the other, through all questions of its form."""
-        return [
-            [
-                one
-                for _ in range(3)
-                for one in respondent(share_tokens[n % len(share_tokens)], *headers, cookie=cookie)
+        with self.app.app_context():
+            return [
+                [
+                    one
+                    for _ in range(3)
+                    for one in respondent(
+                        share_tokens[n % len(share_tokens)], *headers, cookie=cookie
+                    )
+                ]
+                for n in range(CONNECTIONS)
             ]
-            for n in range(CONNECTIONS)
-        ]
 
     def _json(self, method: str, path: str, body: object) -> bytes:
         kind = "Content-Type: application/json"
@@ -112,8 +116,8 @@ class Work:
 
 
 def respondent(share_token: str, *headers: str, cookie: bool = True) -> list[bytes]:
-    """The answers of one person to all questions."""
-    session = secrets.token_urlsafe(24)
+    """The answers of one person to all questions. Needs an application context."""
+    session = new_session_key()
     sent = [FORM_TYPE, *headers, *([f"Cookie: askback_r={session}"] if cookie else [])]
     return [
         request(

@@ -23,6 +23,7 @@ from webapp.domain.limits import (
 )
 from webapp.domain.terms import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.pages.posted import new_session_key
 
 DRAFT = b'{"title": "Rota"}'
 
@@ -73,9 +74,11 @@ def test_the_api_takes_a_body_up_to_its_limit(
     assert drafts == (1 if status == 201 else 0)
 
 
-def answer_body(text: str, size: int = 0) -> bytes:
+def answer_body(app: Flask, text: str, size: int = 0) -> bytes:
     """The fields of an answer; `size` bytes when the text is stretched to it."""
-    keys = f"session={secrets.token_urlsafe(24)}&answer_key={secrets.token_urlsafe(24)}&answer="
+    with app.app_context():
+        session = new_session_key()
+    keys = f"session={session}&answer_key={secrets.token_urlsafe(24)}&answer="
     return (keys + text).encode().ljust(size, b"x")
 
 
@@ -89,7 +92,7 @@ def test_the_longest_answer_arrives_whole(
     with served.app_context():
         form = make_form(account.id)
     text = "é" * ANSWER_MAX_CHARS
-    body = answer_body("%C3%A9" * ANSWER_MAX_CHARS)
+    body = answer_body(served, "%C3%A9" * ANSWER_MAX_CHARS)
 
     answer = post(served, f"/r/{form.share_token}/q/1", FORM, body, chunked=chunked)
 
@@ -114,7 +117,7 @@ def test_an_answer_that_is_too_long_is_never_cut(
         form = make_form(account.id)
 
     path = f"/r/{form.share_token}/q/1"
-    answer = post(served, path, FORM, answer_body("x", size), chunked=chunked)
+    answer = post(served, path, FORM, answer_body(served, "x", size), chunked=chunked)
 
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
     assert stored(served) == (0, 0)

@@ -116,8 +116,9 @@ def write_and_answer(agent: Caller) -> tuple[str, str]:
     draft_id, published = (agent.api("POST", "/drafts", content)[1]["draftId"] for _ in range(2))
     form = agent.api("POST", f"/drafts/{published}/publish")[1]
     share_token = form["shareUrl"].rpartition("/")[2]
-    fields = {"session": "s" * 32, "answer_key": "k" * 22, "answer": ANSWER}
-    assert agent.post(f"/r/{share_token}/q/1", **fields) == 303
+    link = f"/r/{share_token}"
+    fields = {"session": agent.begin(link), "answer_key": "k" * 22, "answer": ANSWER}
+    assert agent.post(f"{link}/q/1", **fields) == 303
     return draft_id, form["formId"]
 
 

@@ -25,6 +25,11 @@ def hidden(page: TestResponse) -> dict[str, str]:
     return {name: unescape(value) for name, value in fields}
 
 
+def session_in(text: str) -> str:
+    """The session key in the words of a slip."""
+    return unescape(text.partition('name="session" value="')[2].partition('"')[0])
+
+
 def heading(page: TestResponse) -> str:
     """The words of the first-level heading."""
     found = re.search(r"<h1[^>]*>(?:<label[^>]*>)?([^<]*)", page.text)

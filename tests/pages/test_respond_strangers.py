@@ -1,20 +1,22 @@
 """Posts that no page of ours sends, and more of them than a person sends. Nothing is stored."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from itsdangerous import TimestampSigner
 
-from tests.factories import make_form
-from tests.pages.respondent import Respondent, arrive, box, hidden, stored, texts
+from tests.factories import make_answer, make_form
+from tests.pages.respondent import Respondent, arrive, box, heading, hidden, stored, texts
 from webapp.domain.accounts import Account
 from webapp.domain.limits import FORM_BODY_MAX_BYTES
 from webapp.extensions import limiter
 
 KEY = "k" * 32
+SECRET = "only-for-tests-only-for-tests-only-for-tests"
 ROUTES = [
     "/q/1",
     "/q/1/skip",
@@ -55,6 +57,7 @@ def test_an_unknown_question_is_not_found(client: FlaskClient, form: Any, number
         {"session": ""},
         {"session": "short"},
         {"session": "k" * 101},
+        {"session": "k" * 10_000},
         {"session": "k" * 31 + "\0"},
         {"session": "é" * 32},
         {"answer_key": ""},
@@ -112,6 +115,102 @@ def test_looking_at_an_unknown_link_is_not_found(
 
     assert response.status_code == 404
     assert "<h1" in response.text
+
+
+def signed(secret: str, salt: str = "respondent") -> str:
+    """A key as it would be made with another secret, or for another purpose."""
+    return TimestampSigner(secret, salt=salt).sign("k" * 32).decode()
+
+
+FORGERIES: dict[str, Callable[[str], str]] = {
+    "none of ours": lambda key: "k" * 32,
+    "no MAC": lambda key: key.split(".")[0],
+    "an empty MAC": lambda key: key.rpartition(".")[0] + ".",
+    "a short MAC": lambda key: key[:-1],
+    "a longer MAC": lambda key: key + "A",
+    "another MAC": lambda key: key[:-27] + "A" * 27,
+    "the MAC of another key": lambda key: f"{'x' * 32}{key[32:]}",
+    "a key changed": lambda key: f"{'y' if key[0] == 'x' else 'x'}{key[1:]}",
+    "another moment": lambda key: ".".join([key[:32], "AAAAAA", key.rpartition(".")[2]]),
+    "no moment": lambda key: ".".join([key[:32], key.rpartition(".")[2]]),
+    "another secret": lambda key: signed("another secret, of another server"),
+    "another purpose": lambda key: signed(SECRET, salt="cookie-session"),
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+def test_a_key_that_we_did_not_make_is_none(
+    app: Flask, respondent: Respondent, forge: Callable[[str], str]
+) -> None:
+    forged = forge(hidden(respondent.page)["session"])
+
+    page = respondent.post("/q/1", session=forged, answer="A long story")
+
+    assert page.status_code == 422
+    assert stored(app) == (0, 0)
+    assert forged not in page.text
+    assert box(page) == "A long story"
+    assert not respondent.client.get_cookie(
+        "askback_r", "127.0.0.1", f"/r/{respondent.share_token}"
+    )
+
+    respondent.answer(1, box(page))
+
+    assert texts(app) == ["A long story"]
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_nothing_is_done_with_a_key_that_we_did_not_make(
+    app: Flask, respondent: Respondent, path: str
+) -> None:
+    where = f"/r/{respondent.share_token}{path}"
+    sent = {"session": KEY, "answer_key": KEY, "answer": "Me"}
+
+    answer = respondent.client.post(where, data=sent)
+
+    assert answer.status_code == 422
+    assert stored(app) == (0, 0)
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_a_planted_cookie_with_such_a_key_is_no_session(
+    app: Flask, client: FlaskClient, form: Any
+) -> None:
+    client.set_cookie("askback_r", KEY, domain="127.0.0.1", path=f"/r/{form.share_token}")
+
+    page = client.get(f"/r/{form.share_token}")
+
+    assert page.status_code == 200
+    assert hidden(page)["session"] != KEY
+
+
+def test_a_session_stored_before_keys_had_a_mac_goes_on(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    with app.app_context():
+        make_answer(form, KEY)
+    respondent.client.set_cookie(
+        "askback_r", KEY, domain="127.0.0.1", path=f"/r/{form.share_token}"
+    )
+
+    page = respondent.open()
+    assert heading(page) == "What went wrong?"
+    assert hidden(page)["session"] == KEY
+    respondent.answer(2, "It")
+    respondent.post("/check", name="Sam")
+
+    assert heading(respondent.page).startswith("Thank you.")
+    assert texts(app) == ["Me", "It"]
+
+
+def test_such_a_session_is_one_of_its_own_form_only(
+    app: Flask, account: Account, respondent: Respondent
+) -> None:
+    with app.app_context():
+        make_answer(make_form(account.id), KEY)
+
+    assert respondent.post("/q/1", session=KEY, answer="Mine").status_code == 422
+    assert texts(app) == ["Me"]
 
 
 def test_a_key_of_one_form_means_nothing_to_another(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from tests.command import PROGRAM, ROOT, environment
+from tests.pages.respondent import session_in
 from tests.services import free_port, wait_until
 
 FORM_TYPE = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -53,12 +54,20 @@ class Target:
 
     def send(self, method: str, path: str, body: str, cookie: str = "") -> int:
         """The status of one exchange on a connection of its own."""
+        return self._exchange(method, path, body, cookie)[0]
+
+    def new_session(self, share_token: str) -> str:
+        """The session key that the page of a newcomer holds."""
+        return session_in(self._exchange("GET", f"/r/{share_token}")[1])
+
+    def _exchange(
+        self, method: str, path: str, body: str = "", cookie: str = ""
+    ) -> tuple[int, str]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
             connection.request(method, path, body, FORM_TYPE | {"Cookie": cookie})
             answer = connection.getresponse()
-            answer.read()
-            return answer.status
+            return answer.status, answer.read().decode()
         finally:
             connection.close()
 
@@ -97,10 +106,19 @@ class Respondents:
 
     def _keep_answering(self) -> None:
         while not self._stopping.is_set():
-            session = secrets.token_urlsafe(24)
+            session = self._begin()
             answered = [self._answer(session, number) for number in (1, 2, 3)]
             if all(answered) and self._insist("/check", session=session):
                 self.completed.add(session)
+
+    def _begin(self) -> str:
+        """A new session, once the server gives one; "" when the run ends before."""
+        while not self._stopping.is_set():
+            with suppress(OSError, http.client.HTTPException):
+                if session := self.target.new_session(self.share_token):
+                    return session
+            time.sleep(0.05)
+        return ""
 
     def _answer(self, session: str, number: int) -> bool:
         key, words = secrets.token_urlsafe(16), secrets.token_urlsafe(30)

@@ -154,7 +154,7 @@ def _strace() -> str:
 
 
 def answer_once(respondents: Respondents) -> int:
-    session = secrets.token_urlsafe(24)
+    session = respondents.target.new_session(respondents.share_token)
     body = f"session={session}&answer_key={secrets.token_urlsafe(16)}&answer=Me"
     path = f"/r/{respondents.share_token}/q/1"
     return respondents.target.send("POST", path, body, f"askback_r={session}")

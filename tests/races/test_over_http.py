@@ -20,6 +20,7 @@ from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.factories import make_draft, make_form
+from tests.pages.respondent import session_in
 from tests.services import free_port
 from tests.serving import serving
 from webapp.app import create_app
@@ -70,6 +71,10 @@ class Caller:
             "Cookie": f"askback_r={fields['session']}",
         }
         return self._exchange("POST", path, urlencode(fields), headers)[0]
+
+    def begin(self, link: str) -> str:
+        """The session key that the page of a newcomer holds. A GET would be led to PUBLIC_URL."""
+        return session_in(self._exchange("POST", f"{link}/another", None, {})[1].decode())
 
     def _exchange(
         self, method: str, path: str, body: str | None, headers: dict[str, str]
@@ -178,7 +183,7 @@ def write(caller: Caller, link: str, answers: int) -> list[int]:
     statuses, session = [], ""
     for number in range(answers):
         position = number % QUESTIONS
-        session = secrets.token_urlsafe(24) if position == 0 else session
+        session = caller.begin(link) if position == 0 else session
         key = secrets.token_urlsafe(16)
         path = f"{link}/q/{position + 1}"
         statuses.append(caller.post(path, session=session, answer_key=key, answer="Me"))

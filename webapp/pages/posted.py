@@ -1,8 +1,9 @@
 """What a respondent's form posted: the keys it carries and the words typed into it.
 
 The session travels in the body of every POST, so that answering needs no cookie. The cookie only
-lets a GET find the way back, and no POST trusts it. In a frame of another website, which every
-address on its pages says (`embed=1`), cookies are neither read nor set.
+lets a GET find the way back, and no POST trusts it. Keys are made here and carry a MAC; another one
+counts only if a session is stored under it. In a frame of another website, which every address on
+its pages says (`embed=1`), cookies are neither read nor set.
 """
 
 import re
@@ -17,6 +18,7 @@ from werkzeug.wrappers import Response
 
 from webapp.config import settings
 from webapp.domain.errors import InvalidInput, Phrase
+from webapp.domain.public_forms import read_progress
 from webapp.domain.suspicion import Signs
 from webapp.framing import says_framed
 from webapp.languages import CHOICE
@@ -59,12 +61,16 @@ class Posted:
 
 
 def new_session_key() -> str:
-    """A key that nobody has yet; it says, signed, when it was made."""
+    """A key that nobody has yet, with the moment it was made and a MAC over both."""
     return _signer(settings().secret_key).sign(secrets.token_urlsafe(24)).decode()
 
 
 def read_posted(share_token: str, *needed: str) -> Posted:
-    """The posted fields; raises InvalidInput for unknown or repeated ones and malformed keys."""
+    """The posted fields.
+
+    raises  InvalidInput `form_unreadable` for unknown or repeated ones and malformed keys,
+            `session_unknown` for a session key that we neither made nor have stored
+    """
     form = request.form
     if request.files or not form.keys() <= FIELDS or any(map(_repeated, form)):
         raise unreadable()
@@ -73,6 +79,9 @@ def read_posted(share_token: str, *needed: str) -> Posted:
         raise unreadable()
     if not all(KEY.fullmatch(form.get(name, "")) for name in needed):
         raise unreadable()
+    made_at = _made_at(session_key)
+    if made_at is None and not read_progress(share_token, session_key).started:
+        raise session_unknown()
     return Posted(
         session_key,
         form.get("answer_key", ""),
@@ -80,7 +89,7 @@ def read_posted(share_token: str, *needed: str) -> Posted:
         typed("name"),
         form.get("left", 0, type=int),
         remembered=not says_framed() and session_key == remembered_key(share_token),
-        signs=Signs(_made_at(session_key), trapped=bool(form.get(TRAP))),
+        signs=Signs(made_at, trapped=bool(form.get(TRAP))),
     )
 
 
@@ -166,6 +175,16 @@ def unsent(resolution: Phrase) -> InvalidInput:
     """The refusal to leave a question whose words would be gone with it."""
     return InvalidInput(
         "answer_unsent", Phrase("Your words are still in the box."), resolution, field="answer"
+    )
+
+
+def session_unknown() -> InvalidInput:
+    """The refusal of a key that is none of ours: what is typed goes on under a new one."""
+    return InvalidInput(
+        "session_unknown",
+        Phrase("This page was open for too long."),
+        Phrase("Nothing you wrote is lost. Continue once more."),
+        field="session",
     )
 
 

@@ -16,7 +16,7 @@ from webapp.extensions import client_network, limiter, seconds_to_wait
 from webapp.pages import errors, slips
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.posted import SESSION_KEY, read_posted, typed
-from webapp.pages.visits import LAST_KNOWN_FRAMES, Visit, posted_visit
+from webapp.pages.visits import LAST_KNOWN_FRAMES, Visit, find_form, new_visit, posted_visit
 from webapp.security import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
@@ -92,7 +92,7 @@ def _outcome(error: Outcome) -> Response:
     if draw is None:
         return errors.outcome(error)
     try:
-        return draw(error, *_visit())
+        return draw(error, *_visit(error))
     except Outcome as worse:
         return errors.outcome(worse)
     except HTTPException as worse:
@@ -101,12 +101,14 @@ def _outcome(error: Outcome) -> Response:
         return _storage_failed(worse)
 
 
-def _visit() -> tuple[Visit, int]:
-    """The visit and the 0-based position of its question."""
+def _visit(error: Outcome) -> tuple[Visit, int]:
+    """The visit and the 0-based position of its question; a new one for a session unknown to us."""
     values = request.view_args or {}
     token = values["share_token"]
+    if error.code == "session_unknown":
+        return new_visit(find_form(token)), (values.get("number") or 1) - 1
     sent = read_posted(token)
-    return posted_visit(token, sent), (sent.left or values.get("number", 1)) - 1
+    return posted_visit(token, sent), (sent.left or values.get("number") or 1) - 1
 
 
 def _question_again(error: Outcome, at: Visit, position: int) -> Response:
@@ -132,6 +134,7 @@ PAGES = {
     "answer_too_long": _question_again,
     "answer_unsent": _question_again,
     "answer_differs": _question_again,
+    "session_unknown": _question_again,
     "nothing_answered": _check_again,
     "name_too_long": _check_again,
     "form_closed": _not_open,

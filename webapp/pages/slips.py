@@ -133,6 +133,17 @@ def held(text: str, *, status: HTTPStatus, retry_after: int) -> Response:
     return Response(body, status, {"Retry-After": str(retry_after)})
 
 
+def from_another_site(share_token: str, text: str) -> Response:
+    """Another website posted here: the way to our own page, and the `text` that came along.
+
+    Nothing else of that post is in it. Drawn without the database.
+    """
+    template = current_app.jinja_env.get_template("respond/from_another_site.html")
+    here = url_for("respond.start", share_token=share_token)
+    body = template.render(**_frame(framed=says_framed()), here=here, text=text)
+    return Response(body, HTTPStatus.FORBIDDEN)
+
+
 def see(endpoint: str, share_token: str, number: int | None = None) -> Response:
     """Another page of this form next, by its address."""
     values: dict[str, Any] = {} if number is None else {"number": number}
