@@ -1,19 +1,25 @@
 """What changed between two contents of a draft, in words a person can check. Pure."""
 
+import hashlib
 import re
+import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from enum import StrEnum
+from itertools import accumulate
 from typing import Any, NamedTuple
 
-from webapp.domain.content import Content, QuestionRow
+import orjson
+
+from webapp.domain.content import Content, QuestionRow, snapshot
 
 SAME_QUESTION_RATIO = 0.6  # our choice: half the words kept still reads as the same question
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
-COMPARED_PAIRS = 50_000  # of equal words: with more of them, texts are shown as replaced
+STEPS = 200_000  # of one comparison, 0.1 µs each; texts that need more are shown as replaced
+REMEMBERED = 32  # our choice: comparisons kept, at most a megabyte each
 # scripts that put no spaces between words: each character counts as one
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*|\s+")
@@ -55,6 +61,23 @@ class Change:
     now: Any = None
 
 
+class TooCostly(Exception):
+    """The texts of one comparison would take more steps than it has."""
+
+
+class Effort:
+    """What one comparison may still do."""
+
+    def __init__(self) -> None:
+        self.steps = STEPS
+
+    def spend(self, steps: int) -> None:
+        """Raises TooCostly, and leaves what there is to texts that need less."""
+        if steps > self.steps:
+            raise TooCostly
+        self.steps -= steps
+
+
 TEXTS = ("title", "goal", "private_context")
 SETTINGS = (
     "follow_up_mode",
@@ -66,26 +89,53 @@ SETTINGS = (
 
 
 def differences(before: Content, after: Content) -> list[Change]:
-    """Every difference in reading order of the review page: title, goal, questions, settings."""
+    """Every difference in reading order of the review page: title, goal, questions, settings.
+
+    Contents never change under one name, and the same two are compared for each look at a page.
+    """
+    key = orjson.dumps([snapshot(before), snapshot(after)])
+    name = hashlib.sha256(key).digest()
+    with _remembering:
+        found = _remembered.pop(name, None)
+    if found is None:
+        found = _differences(before, after)
+    with _remembering:
+        _remembered[name] = found
+        if len(_remembered) > REMEMBERED:
+            del _remembered[next(iter(_remembered))]
+    return list(found)
+
+
+_remembered: dict[bytes, list[Change]] = {}
+_remembering = threading.Lock()
+
+
+def _differences(before: Content, after: Content) -> list[Change]:
+    effort = Effort()
     found = [
-        *_text_change("title", before.title, after.title),
-        *_text_change("goal", before.goal, after.goal),
-        *_question_changes(before.questions, after.questions),
+        *_text_change("title", before.title, after.title, effort),
+        *_text_change("goal", before.goal, after.goal, effort),
+        *_question_changes(before.questions, after.questions, effort),
     ]
     for name in SETTINGS:
         was, now = getattr(before, name), getattr(after, name)
         if was != now:
             found.append(Change(name, Kind.CHANGED, was=was, now=now))
-    found.extend(_text_change("private_context", before.private_context, after.private_context))
+    contexts = before.private_context, after.private_context
+    found.extend(_text_change("private_context", *contexts, effort))
     return found
 
 
-def word_runs(before: str, after: str) -> tuple[Run, ...]:
-    """Both texts as one sequence of kept, removed and added words; joined they give both back."""
-    old, new = _WORD.findall(before), _WORD.findall(after)
-    if _equal_pairs(old, new) > COMPARED_PAIRS:
+def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
+    """Both texts as one sequence of kept, removed and added words.
+
+    What is kept has the blanks of the later text, which the runs give back exactly when joined.
+    """
+    try:
+        effort.spend(len(before) + len(after))
+        return tuple(_runs(_WORD.findall(before), _WORD.findall(after), effort))
+    except TooCostly:
         return (Run(Kind.REMOVED, before), Run(Kind.ADDED, after))
-    return tuple(_runs(old, new))
 
 
 def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
@@ -94,12 +144,14 @@ def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list
     found = [places.get(question["id"]) for question in after]
     free = [place for place in range(len(before)) if place not in found]
     _find_unchanged(before, after, found, free)
+    known = {place: _bare_words(before[place]["text"]) for place in free}
     for place, question in enumerate(after):
         if found[place] is None and free:
-            closest = max(free, key=lambda old: _likeness(before[old]["text"], question["text"]))
-            if _likeness(before[closest]["text"], question["text"]) >= SAME_QUESTION_RATIO:
-                found[place] = closest
-                free.remove(closest)
+            words = _bare_words(question["text"])
+            likeness, closest = max((_likeness(known[old], words), -old) for old in free)
+            if likeness >= SAME_QUESTION_RATIO:
+                found[place] = -closest
+                free.remove(-closest)
     return found
 
 
@@ -129,25 +181,45 @@ def longest_rising(places: Sequence[int]) -> set[int]:
     return set(chains[-1]) if chains else set()
 
 
-def _equal_pairs(old: list[str], new: list[str]) -> int:
-    """What matching costs; a text of thousand words has some ten thousand, a hostile one all."""
-    again = Counter(new)
-    return sum(count * again[word] for word, count in Counter(old).items())
+class _Matcher(SequenceMatcher[str]):
+    """The matcher of the standard library, whose steps grow with the cube of what repeats."""
+
+    def __init__(self, old: list[str], new: list[str], effort: Effort) -> None:
+        super().__init__(None, old, new, autojunk=False)
+        self._effort = effort
+        again = Counter(new)
+        self._steps_before = [0, *accumulate(1 + again[word] for word in old)]
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        """As the standard library does. Raises TooCostly."""
+        before = self._steps_before
+        self._effort.spend(before[-1 if ahi is None else ahi] - before[alo])
+        return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def _runs(old: list[str], new: list[str]) -> Iterator[Run]:
-    for operation, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+def _runs(old: list[str], new: list[str], effort: Effort) -> Iterator[Run]:
+    """Words are the same whatever blanks follow them: the last one of a text has none."""
+    lost = ""  # blanks between the last kept word and a removed one
+    bare = [word.rstrip() for word in old], [word.rstrip() for word in new]
+    for operation, i, j, k, m in _Matcher(*bare, effort).get_opcodes():
         if operation == "equal":
-            yield Run(None, "".join(old[i:j]))
+            yield Run(None, "".join(new[k:m]))
+            lost = "" if new[m - 1] != bare[1][m - 1] else old[j - 1][len(bare[0][j - 1]) :]
             continue
         if i < j:
-            yield Run(Kind.REMOVED, "".join(old[i:j]))
+            yield Run(Kind.REMOVED, lost + "".join(old[i:j]))
         if k < m:
             yield Run(Kind.ADDED, "".join(new[k:m]))
 
 
 def _text_change(
-    part: str, before: str | None, after: str | None, position: int | None = None
+    part: str,
+    before: str | None,
+    after: str | None,
+    effort: Effort,
+    position: int | None = None,
 ) -> Iterator[Change]:
     was, now = before or "", after or ""
     if was == now:
@@ -157,11 +229,11 @@ def _text_change(
     elif not now:
         yield Change(part, Kind.REMOVED, position, (Run(Kind.REMOVED, was),))
     else:
-        yield Change(part, Kind.REWORDED, position, word_runs(was, now))
+        yield Change(part, Kind.REWORDED, position, word_runs(was, now, effort))
 
 
 def _question_changes(
-    before: Sequence[QuestionRow], after: Sequence[QuestionRow]
+    before: Sequence[QuestionRow], after: Sequence[QuestionRow], effort: Effort
 ) -> Iterator[Change]:
     came_from = origins(before, after)
     stayed = longest_rising([origin for origin in came_from if origin is not None])
@@ -173,19 +245,21 @@ def _question_changes(
         earlier = before[origin]
         if origin not in stayed:
             yield Change("question", Kind.MOVED, place + 1, was=origin + 1, now=place + 1)
-        yield from _text_change("question", earlier["text"], question["text"], place + 1)
-        yield from _text_change("hint", earlier.get("context"), question.get("context"), place + 1)
+        yield from _text_change("question", earlier["text"], question["text"], effort, place + 1)
+        hints = earlier.get("context"), question.get("context")
+        yield from _text_change("hint", *hints, effort, place + 1)
     for place, question in enumerate(before):
         if place not in came_from:
             runs = (Run(Kind.REMOVED, question["text"]),)
             yield Change("question", Kind.REMOVED, place + 1, runs)
 
 
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, _bare_words(one), _bare_words(other)).ratio()
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    """The share of words in both, whatever their order: from 0 to 1."""
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0
 
 
-def _bare_words(text: str) -> list[str]:
+def _bare_words(text: str) -> Counter[str]:
     """What the text is known by: no punctuation, no capitals, not more than can be compared."""
-    found: list[str] = _BARE_WORD.findall(text[:COMPARED_CHARS].lower())
-    return found[:COMPARED_WORDS]
+    return Counter(_BARE_WORD.findall(text[:COMPARED_CHARS].lower())[:COMPARED_WORDS])
