@@ -11,6 +11,7 @@ from api.answers import draft_headers, draft_location, json_answer, review_link
 from api.blueprint import bp
 from api.body import json_body, read_body
 from api.rates import limit_creates, limit_publishes, limit_updates
+from webapp import auditing
 from webapp.config import settings
 from webapp.database import release, utc_now
 from webapp.domain import drafting, drafts, publishing
@@ -81,6 +82,7 @@ def publish_service_draft(draft_id: str) -> Response:
         draft_id,
         now=utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
+        by=auditing.agent(caller.client_id, caller.client_name),
     )
     waiting().notify(draft_id)
     body = published_form(published, settings().public_url)

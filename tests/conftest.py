@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import delete
 
 from tests.factories import make_account
+from webapp import auditing
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
@@ -118,6 +119,7 @@ def app(settings: Settings, applications: dict[Settings, Made]) -> Iterator[Flas
     vars(limiter).update(found.limiter_state)
     yield found.app
     delete_rows(found.app)
+    auditing.init_app(found.app)
     with suppress(RedisError):  # the test may have ended its Redis
         limiter.reset()
 

@@ -97,9 +97,9 @@ def visitor() -> Actor:
     return Actor(ActorKind.VISITOR, client_address())
 
 
-def creator() -> Actor:
-    """The creator in the browser of this request."""
-    return Actor(ActorKind.CREATOR, client_address())
+def creator(client_id: str | None = None, client_name: str | None = None) -> Actor:
+    """The creator in the browser of this request, in whose name it deals with an agent."""
+    return Actor(ActorKind.CREATOR, client_address(), client_id, client_name)
 
 
 def agent(client_id: str, client_name: str) -> Actor:

@@ -137,7 +137,9 @@ def client() -> None:
 def client_create(name: str, redirect_uris: tuple[str, ...], *, public: bool) -> None:
     """Register an OAuth client and print its id and secret; the secret is shown this once."""
     with application():
-        client_id, secret = create_client(name, list(redirect_uris), public=public, now=utc_now())
+        client_id, secret = create_client(
+            name, list(redirect_uris), public=public, now=utc_now(), by=OPERATOR
+        )
         click.echo(f"client_id={client_id}")
         if secret is not None:
             click.echo(f"client_secret={secret}")
@@ -157,7 +159,8 @@ def token_issue(email: str, scope: str, resource: str) -> None:
     scopes = _scopes(scope.split())
     with application() as settings:
         audience = {"api": settings.api_url, "mcp": settings.mcp_url}[resource]
-        click.echo(issue_token(_account_id(email), scopes, audience, now=utc_now()))
+        account_id = _account_id(email)
+        click.echo(issue_token(account_id, scopes, audience, now=utc_now(), by=OPERATOR))
 
 
 @main.command("openapi")

@@ -306,3 +306,23 @@ def test_eight_posts_of_one_link_make_one_account(app: Flask, clock: Clock) -> N
     with app.app_context():
         stored = db.session.scalar(select(func.count()).select_from(Account))
     assert (accepted.count(True), stored) == (1, 1)
+
+
+@both_databases
+@pytest.mark.parametrize("way", ["reset", "change"])
+def test_a_new_password_ends_the_older_links_of_the_account(
+    app: Flask, clock: Clock, way: str
+) -> None:
+    with app.app_context():
+        account = make_ann(clock)
+        used, older = (accounts.make_invite(email=account.email, now=clock.now) for _ in range(2))
+        of_others = accounts.make_invite(now=clock.now)
+        new = "another four words"
+        if way == "reset":
+            accounts.accept_invite(used, "", "", new, now=clock.now)
+        else:
+            accounts.change_password(account.id, PASSWORD, new, now=clock.now)
+
+        with pytest.raises(NotFound):
+            accounts.get_invite(older, now=clock.now)
+        assert accounts.get_invite(of_others, now=clock.now).account_id is None

@@ -295,7 +295,7 @@ def test_a_closed_form_takes_nothing(form: Any) -> None:
 def test_a_reopened_form_goes_on_where_it_was(form: Any) -> None:
     give(form, "Me")
     close_form(form.account_id, form.id, now=utc_now())
-    reopen_form(form.account_id, form.id)
+    reopen_form(form.account_id, form.id, now=utc_now())
 
     assert give(form, "It", position=1) == 2
     assert complete(form) is True

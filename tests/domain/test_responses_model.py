@@ -117,7 +117,7 @@ class Respondents(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        reopen_form(self.form.account_id, self.form.id)
+        reopen_form(self.form.account_id, self.form.id, now=self.now)
         self.open = True
 
     @rule(seconds=st.floats(-10, 10))

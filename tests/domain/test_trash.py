@@ -29,11 +29,12 @@ KEPT = timedelta(days=30)
 
 
 def rows_by_table() -> dict[str, int]:
-    """How many rows each table holds."""
+    """How many rows each table holds, save for the audit trail, which outlives what it tells of."""
     db.session.rollback()
     return {
         table.name: db.session.scalar(select(func.count()).select_from(table)) or 0
         for table in db.metadata.sorted_tables
+        if table.name != "audit_events"
     }
 
 
@@ -58,7 +59,7 @@ class TestDeleting:
         for find in (
             lambda: forms.get_form(account_id, form.id),
             lambda: forms.close_form(account_id, form.id, now=utc_now()),
-            lambda: forms.reopen_form(account_id, form.id),
+            lambda: forms.reopen_form(account_id, form.id, now=utc_now()),
             lambda: drafts.get_draft(account_id, form.draft_id),
             lambda: publishing.publish_draft(account_id, form.draft_id, now=utc_now()),
             lambda: get_public_form(form.share_token),

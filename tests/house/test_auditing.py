@@ -32,7 +32,7 @@ def stored(app: Flask) -> list[AuditEvent]:
     """All rows, those that waited included, oldest first."""
     with app.app_context():
         auditing.store()
-        return list(db.session.scalars(select(AuditEvent).order_by(AuditEvent.at)))
+        return list(db.session.scalars(select(AuditEvent).order_by(AuditEvent.at, AuditEvent.id)))
 
 
 def told(app: Flask) -> list[tuple[str, str, str, str | None]]:

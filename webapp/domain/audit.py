@@ -6,6 +6,8 @@ part of its transaction, and its log line is written after that has been committ
 """
 
 import logging
+import secrets
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,7 +16,7 @@ from typing import Any
 from sqlalchemy import Index, String, Text, and_, event, or_, select
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, db, new_id
+from webapp.database import Base, db
 
 ADDRESS_MAX_CHARS = 45  # an IPv6 address that ends in an IPv4 one
 UNLOGGED = "audit_events"  # of a session: what its transaction has added
@@ -34,6 +36,28 @@ class AuditKind(StrEnum):
     ACCOUNT_DELETED = "account_deleted"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105
     PASSWORD_RESET = "password_reset"  # noqa: S105
+    CONSENT = "consent"
+    TRUST_GIVEN = "trust_given"
+    TRUST_ENDED = "trust_ended"
+    TOKEN_ISSUED = "token_issued"  # noqa: S105
+    TOKEN_REFRESHED = "token_refreshed"  # noqa: S105
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105
+    TOKEN_REUSED = "token_reused"  # noqa: S105
+    CODE_REUSED = "code_reused"
+    DISCONNECTED = "disconnected"
+    CLIENT_CREATED = "client_created"
+    CONFIRMED = "confirmed"
+    ATTESTED = "attested"
+    PUBLISHED = "published"
+    CLOSED = "closed"
+    REOPENED = "reopened"
+    DELETED = "deleted"
+    RESTORED = "restored"
+    ERASED = "erased"
+    EXPORTED = "exported"
+
+
+REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # what never works
 
 
 class AuditOutcome(StrEnum):
@@ -105,7 +129,8 @@ def event_values(
 ) -> dict[str, Any]:
     """The columns of a new row."""
     return {
-        "id": new_id("aud"),
+        # sorts what one transaction tells of the same moment
+        "id": f"aud_{time.time_ns():016x}{secrets.token_hex(4)}",
         "at": now,
         "kind": str(kind),
         "outcome": str(outcome),
@@ -126,10 +151,10 @@ def add_event(
     by: Actor,
     now: datetime,
     subject: str | None = None,
-    count: int = 1,
 ) -> None:
     """A row in the session's transaction; the caller commits."""
-    values = event_values(kind, account_id, by=by, now=now, subject=subject) | {"count": count}
+    outcome = AuditOutcome.FAILED if kind in REFUSED else AuditOutcome.OK
+    values = event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
     db.session.add(AuditEvent(**values))
     db.session.info.setdefault(UNLOGGED, []).append(values)
 

@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, begin_write, db, look
+from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content import Content, words
 from webapp.domain.errors import NotFound
 from webapp.domain.terms import FormStatus, ResponseLimit
@@ -90,14 +91,18 @@ def get_form(account_id: str, form_id: str) -> Row[Any]:
     return found[0]
 
 
-def close_form(account_id: str, form_id: str, *, now: datetime) -> None:
+def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Take no more answers; closing twice changes nothing. raises NotFound"""
-    _set_status(account_id, form_id, FormStatus.CLOSED, now)
+    if _set_status(account_id, form_id, FormStatus.CLOSED, now):
+        add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
 
 
-def reopen_form(account_id: str, form_id: str) -> None:
+def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Take answers again; a `one` form that has its response is `completed` instead."""
-    _set_status(account_id, form_id, FormStatus.PUBLISHED, None)
+    if _set_status(account_id, form_id, FormStatus.PUBLISHED, None):
+        add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
 
 
 def no_form() -> NotFound:
@@ -109,7 +114,8 @@ def no_form() -> NotFound:
     )
 
 
-def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> None:
+def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> bool:
+    """Whether that changed anything; the caller commits."""
     begin_write()
     form = db.session.scalar(
         select(Form)
@@ -121,7 +127,8 @@ def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datet
         raise no_form()
     full = form.response_limit is ResponseLimit.ONE and form.response_count > 0
     reopened = FormStatus.COMPLETED if full else FormStatus.PUBLISHED
-    if (form.status is FormStatus.CLOSED) != (status is FormStatus.CLOSED):
+    changes = (form.status is FormStatus.CLOSED) != (status is FormStatus.CLOSED)
+    if changes:
         form.status = FormStatus.CLOSED if status is FormStatus.CLOSED else reopened
         form.closed_at = closed
-    db.session.commit()
+    return changes

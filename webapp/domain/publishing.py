@@ -11,6 +11,15 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, select, update
 
 from webapp.database import begin_write, db, new_id, on_sqlite, to_millis, write, writing
+from webapp.domain.audit import (
+    SYSTEM,
+    Actor,
+    AuditEvent,
+    AuditKind,
+    add_event,
+    event_values,
+    log_event,
+)
 from webapp.domain.content import CONTENT_COLUMNS, missing_fields, missing_parts
 from webapp.domain.drafts import (
     Draft,
@@ -34,7 +43,13 @@ class Published:
 
 
 def confirm_draft(
-    account_id: str, draft_id: str, *, revision: int, shown_hash: str, now: datetime
+    account_id: str,
+    draft_id: str,
+    *,
+    revision: int,
+    shown_hash: str,
+    now: datetime,
+    by: Actor = SYSTEM,
 ) -> DraftConfirmation:
     """The creator's word for exactly the content that the browser showed.
 
@@ -43,21 +58,34 @@ def confirm_draft(
     """
     begin_write()
     confirmation = _confirm_shown(account_id, draft_id, revision, shown_hash, now)
+    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     db.session.commit()
     return confirmation
 
 
 def confirm_and_publish(
-    account_id: str, draft_id: str, *, revision: int, shown_hash: str, now: datetime
+    account_id: str,
+    draft_id: str,
+    *,
+    revision: int,
+    shown_hash: str,
+    now: datetime,
+    by: Actor = SYSTEM,
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
     begin_write()
     _confirm_shown(account_id, draft_id, revision, shown_hash, now)
-    return _publish_confirmed(account_id, draft_id, now)
+    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
+    return _publish_confirmed(account_id, draft_id, now, by)
 
 
 def publish_draft(
-    account_id: str, draft_id: str, *, now: datetime, attested_by: str | None = None
+    account_id: str,
+    draft_id: str,
+    *,
+    now: datetime,
+    attested_by: str | None = None,
+    by: Actor = SYSTEM,
 ) -> Published:
     """The form of a confirmed draft; a repeat returns the same form (spec, States rule 1).
 
@@ -67,9 +95,10 @@ def publish_draft(
     """
     if attested_by:
         begin_write()
-        _attest(account_id, draft_id, attested_by, now)
-        return _publish_confirmed(account_id, draft_id, now)
-    form = _publish_alone(account_id, draft_id, now)
+        if _attest(account_id, draft_id, attested_by, now):
+            add_event(AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
+        return _publish_confirmed(account_id, draft_id, now, by)
+    form = _publish_alone(account_id, draft_id, now, by)
     return _published(form, account_id, draft_id)
 
 
@@ -131,19 +160,21 @@ def _confirm_shown(
     return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now)
 
 
-def _attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> None:
-    """The agent's word for the current revision, unless the creator's is already there."""
+def _attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool:
+    """The agent's word for the current revision; False when somebody's is already there."""
     draft = db.session.scalar(
         owned_draft(account_id, draft_id)
         .with_for_update()
         .execution_options(populate_existing=True)
     )
     if draft is None or draft.status is DraftStatus.PUBLISHED:
-        return
+        return False
     _require_complete(draft)
     confirmation = find_confirmation(draft)
-    if not is_current(confirmation, draft):
-        _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
+    if is_current(confirmation, draft):
+        return False
+    _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
+    return True
 
 
 def _add_confirmation(
@@ -206,8 +237,10 @@ _MADE = (
     "answered_count",
     "started_count",
 )
+_ADD_EVENT = insert(AuditEvent)
+_EVENT = AuditEvent.__table__.c
 _TAKEN = _TAKE_DRAFT.cte("taken")
-_TURN_INTO_FORM = (
+_MADE_FORM = (
     insert(Form)
     .from_select(
         [*_MADE, *CONTENT_COLUMNS],
@@ -218,41 +251,69 @@ _TURN_INTO_FORM = (
         include_defaults=False,
     )
     .returning(*Form.__table__.c)
+    .cte("made")
 )
+_MADE_EVENT = (
+    insert(AuditEvent)
+    .from_select(
+        _EVENT.keys(),
+        select(
+            *(bindparam(f"event_{column.name}", type_=column.type) for column in _EVENT),
+        ).select_from(_MADE_FORM),
+        include_defaults=False,
+    )
+    .cte("told")
+)
+_TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
 
 
-def _publish_confirmed(account_id: str, draft_id: str, now: datetime) -> Published:
+def _publish_confirmed(account_id: str, draft_id: str, now: datetime, by: Actor) -> Published:
     """Goes on in the session's transaction, and commits it."""
-    form = _in_steps(db.session.connection(), account_id, draft_id, now)
+    made, event = _made(account_id, draft_id, now, by)
+    form = _in_steps(db.session.connection(), made, event)
     published = _published(form, account_id, draft_id)
     db.session.commit()
+    if not published.repeated:
+        log_event(event)
     return published
 
 
-def _publish_alone(account_id: str, draft_id: str, now: datetime) -> Row[Any] | None:
+def _publish_alone(account_id: str, draft_id: str, now: datetime, by: Actor) -> Row[Any] | None:
+    made, event = _made(account_id, draft_id, now, by)
+    form = _in_a_transaction(made, event)
+    if form is not None:
+        log_event(event)
+    return form
+
+
+def _in_a_transaction(made: dict[str, Any], event: dict[str, Any]) -> Row[Any] | None:
     if on_sqlite():
         with writing() as connection:
-            return _in_steps(connection, account_id, draft_id, now)
-    made = {f"new_{name}": value for name, value in _made(account_id, draft_id, now).items()}
-    forms = write(_TURN_INTO_FORM, draft=draft_id, account=account_id, **made)
+            return _in_steps(connection, made, event)
+    values = {f"new_{name}": value for name, value in made.items()}
+    values |= {f"event_{name}": value for name, value in event.items()}
+    forms = write(_TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values)
     return forms[0] if forms else None
 
 
 def _in_steps(
-    connection: Connection, account_id: str, draft_id: str, now: datetime
+    connection: Connection, made: dict[str, Any], event: dict[str, Any]
 ) -> Row[Any] | None:
     """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
-    keys = {"draft": draft_id, "account": account_id}
+    keys = {"draft": made["draft_id"], "account": made["account_id"]}
     taken = connection.execute(_TAKE_DRAFT, keys).one_or_none()
     if taken is None:
         return None
-    form = {**_made(account_id, draft_id, now), **taken._mapping}
-    return connection.execute(_ADD_FORM, form).one()
+    form = connection.execute(_ADD_FORM, {**made, **taken._mapping}).one()
+    connection.execute(_ADD_EVENT, event)
+    return form
 
 
-def _made(account_id: str, draft_id: str, now: datetime) -> dict[str, Any]:
-    """What a form has that its draft has not."""
-    return {
+def _made(
+    account_id: str, draft_id: str, now: datetime, by: Actor
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a form has that its draft has not, and the event of its publication."""
+    form: dict[str, Any] = {
         "id": new_id("frm"),
         "account_id": account_id,
         "draft_id": draft_id,
@@ -264,6 +325,8 @@ def _made(account_id: str, draft_id: str, now: datetime) -> dict[str, Any]:
         "answered_count": 0,
         "started_count": 0,
     }
+    event = event_values(AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form["id"])
+    return form, event
 
 
 def _published(form: Row[Any] | None, account_id: str, draft_id: str) -> Published:

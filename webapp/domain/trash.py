@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Row, and_, delete, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import begin_write, db
+from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.counts import DayCount, LinkOpenings, QuestionCount
 from webapp.domain.drafts import (
     Draft,
@@ -37,22 +38,28 @@ _FEW_OF_DRAFT = (
 PURGED = (*_MANY, *_FEW_OF_FORM, *_FEW_OF_DRAFT)  # children first
 
 
-def delete_form(account_id: str, form_id: str, *, now: datetime) -> None:
+def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Put the form with its draft into the trash; nobody finds it any more. raises NotFound"""
     begin_write()
     _mark(owned_form(account_id, form_id), now)
+    add_event(AuditKind.DELETED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
 
 
-def restore_form(account_id: str, form_id: str, *, now: datetime) -> None:
+def restore_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Take the form out of the trash as it was; raises NotFound when it is not there any more."""
     begin_write()
     _mark(and_(Form.id == form_id, _in_trash(account_id, now)), None)
+    add_event(AuditKind.RESTORED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
 
 
-def erase_form(account_id: str, form_id: str, *, now: datetime) -> None:
+def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Leave a form of the trash to the next purge; raises NotFound when it is not there."""
     begin_write()
     _mark(and_(Form.id == form_id, _in_trash(account_id, now)), _oldest(now))
+    add_event(AuditKind.ERASED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
 
 
 def list_deleted_forms(account_id: str, *, now: datetime) -> list[Row[Any]]:
@@ -114,7 +121,6 @@ def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> None:
     if draft_id is None:
         raise no_form()
     db.session.execute(update(Draft).where(Draft.id == draft_id).values(deleted_at=deleted_at))
-    db.session.commit()
 
 
 def _next_expired(now: datetime) -> Row[str, str] | None:

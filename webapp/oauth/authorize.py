@@ -14,6 +14,7 @@ from webapp import auditing, security
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import Account
+from webapp.domain.audit import AuditKind, AuditOutcome
 from webapp.domain.sign_ins import end_session
 from webapp.domain.terms import ClientKind, Scope
 from webapp.extensions import limiter, login
@@ -104,6 +105,7 @@ def decide() -> Any:
         return login.unauthorized()
     grant = _asked_grant()
     if request.form.get("allow") != "yes":
+        _note_denial(grant.client)
         return server.create_authorization_response(grant=grant, request=grant.request)
     ticked = [scope for scope in grant.request.scope.split() if scope in _ticked()]
     if not set(ticked) - {Scope.OFFLINE_ACCESS}:
@@ -112,6 +114,12 @@ def decide() -> Any:
     return server.create_authorization_response(
         request=grant.request, grant_user=_creator(), grant=grant
     )
+
+
+def _note_denial(client: OAuthClient) -> None:
+    creator = auditing.creator(client.client_id, client.name)
+    denied = AuditOutcome.DENIED
+    auditing.note(AuditKind.CONSENT, _creator().id, by=creator, now=utc_now(), outcome=denied)
 
 
 def _check_characters() -> None:

@@ -1,11 +1,12 @@
 """Connected agents as their creator sees them: the list, and what can be done about each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, exists, select, update
 
 from webapp.database import begin_write, db
+from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.errors import NotFound
 from webapp.domain.terms import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
@@ -67,35 +68,44 @@ def has_consented(account_id: str, client: OAuthClient) -> bool:
     return bool(db.session.scalar(query))
 
 
-def disconnect(account_id: str, grant_id: str, *, now: datetime) -> datetime:
+def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> datetime:
     """End one connection with all its tokens; again is fine. Raises NotFound.
 
     Returns when it ended, which is not `now` if it had ended before.
     """
     begin_write()
     grant = _get_grant(account_id, grant_id)
-    revoke_grant(grant_id, RevokedReason.DISCONNECTED, now=now)
+    if grant.revoked_at is None:
+        revoke_grant(grant_id, RevokedReason.DISCONNECTED, now=now)
+        _add_event(AuditKind.DISCONNECTED, grant, by, now)
     db.session.commit()
     return grant.revoked_at or now
 
 
-def disconnect_all(account_id: str, *, now: datetime) -> None:
+def disconnect_all(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """End every connection of the account."""
     begin_write()
-    end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
+    end_grants(account_id, RevokedReason.DISCONNECTED, now=now, by=by)
     db.session.commit()
 
 
-def end_grants(account_id: str, reason: RevokedReason, *, now: datetime) -> None:
-    """End every connection of the account; the caller commits."""
-    db.session.execute(
+def end_grants(
+    account_id: str, reason: RevokedReason, *, now: datetime, by: Actor = SYSTEM
+) -> None:
+    """End every connection of the account, in one event of the audit trail; the caller commits."""
+    ended = db.session.scalars(
         update(OAuthGrant)
         .where(OAuthGrant.account_id == account_id, OAuthGrant.revoked_at.is_(None))
         .values(revoked_at=now, revoked_reason=reason)
-    )
+        .returning(OAuthGrant.id)
+    ).all()
+    if ended:
+        add_event(AuditKind.DISCONNECTED, account_id, by=by, now=now)
 
 
-def let_publish(account_id: str, grant_id: str, *, allowed: bool) -> OAuthGrant:
+def let_publish(
+    account_id: str, grant_id: str, *, allowed: bool, now: datetime, by: Actor = SYSTEM
+) -> OAuthGrant:
     """Whether the agent may publish on the creator's word in chat. Raises NotFound.
 
     Only a connection that may write forms can be trusted with it.
@@ -103,8 +113,15 @@ def let_publish(account_id: str, grant_id: str, *, allowed: bool) -> OAuthGrant:
     begin_write()
     grant = _get_grant(account_id, grant_id)
     grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
+    kind = AuditKind.TRUST_GIVEN if grant.attests_publish else AuditKind.TRUST_ENDED
+    _add_event(kind, grant, by, now)
     db.session.commit()
     return grant
+
+
+def _add_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> None:
+    by = replace(by, client_id=grant.client.client_id, client_name=grant.client.name)
+    add_event(kind, grant.account_id, by=by, now=now, subject=grant.id)
 
 
 def _get_grant(account_id: str, grant_id: str) -> OAuthGrant:

@@ -15,9 +15,11 @@ from flask import request as flask_request
 from sqlalchemy import exists, select, update
 from sqlalchemy.orm import aliased
 
+from webapp import auditing
 from webapp.config import settings
 from webapp.database import begin_write, db, utc_now
 from webapp.domain.accounts import Account
+from webapp.domain.audit import AuditKind, add_event
 from webapp.domain.terms import RevokedReason, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.resources import normal_resource, resources
@@ -104,6 +106,8 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                 expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
             )
         )
+        creator = auditing.creator(request.client.client_id, request.client.name)
+        add_event(AuditKind.CONSENT, request.user.id, by=creator, now=now, subject=grant.id)
         db.session.commit()
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
@@ -124,6 +128,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         ).first()
         if spent is None:
             revoke_grant(found.grant_id, RevokedReason.CODE_REUSE, now=now)
+            _add_event(AuditKind.CODE_REUSED, found.grant)
         db.session.commit()
         return found if spent is not None and found.expires_at > now else None
 
@@ -139,6 +144,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         begin_write()
         grant = _live_grant(code.grant_id)
         body = _token_body(grant, code.scope, code.scope if refreshing else None)
+        _add_event(AuditKind.TOKEN_ISSUED, grant)
         db.session.commit()
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
@@ -174,9 +180,10 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
         scope = " ".join(dict.fromkeys((self.request.payload.scope or granted).split()))
         begin_write()
         grant = _live_grant(grant_id)
-        _rotate(token_id, grant_id)
+        _rotate(token_id, grant)
         # RFC 6749 section 6: the new refresh token keeps the whole scope
         body = _token_body(grant, scope, granted, renews_id=token_id)
+        _add_event(AuditKind.TOKEN_REFRESHED, grant)
         db.session.commit()
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
@@ -207,7 +214,7 @@ def find_account(grant: OAuthGrant) -> Account | None:
     return db.session.get(Account, grant.account_id)
 
 
-def _rotate(token_id: str, grant_id: str) -> None:
+def _rotate(token_id: str, grant: OAuthGrant) -> None:
     """Spend a refresh token. Raises InvalidGrantError, with the grant revoked, for reuse.
 
     Spent before, it still works inside the grace window while none of its successors was used:
@@ -221,7 +228,8 @@ def _rotate(token_id: str, grant_id: str) -> None:
         .returning(OAuthToken.id)
     ).first()
     if spent is None and not _is_parallel(token_id, now):
-        revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
+        revoke_grant(grant.id, RevokedReason.REFRESH_REUSE, now=now)
+        _add_event(AuditKind.TOKEN_REUSED, grant)
         db.session.commit()
         raise refusal(
             InvalidGrantError, "This refresh token was used before; ask for consent again."
@@ -236,6 +244,11 @@ def _is_parallel(token_id: str, now: datetime) -> bool:
         OAuthToken.id == token_id, OAuthToken.rotated_at > now - grace, ~used_on
     )
     return db.session.scalar(in_time) is not None
+
+
+def _add_event(kind: AuditKind, grant: OAuthGrant) -> None:
+    agent = auditing.agent(grant.client.client_id, grant.client.name)
+    add_event(kind, grant.account_id, by=agent, now=utc_now(), subject=grant.id)
 
 
 def _live_grant(grant_id: str) -> OAuthGrant:

@@ -1,10 +1,12 @@
 """What a client says about itself, checked: by dynamic registration, document or operator."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from webapp.database import begin_write, db, new_id
+from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
 from webapp.domain.terms import ClientKind, Scope
 from webapp.oauth.models import OAuthClient
@@ -42,7 +44,12 @@ def register_client(metadata: object, *, now: datetime) -> dict[str, Any]:
 
 
 def create_client(
-    name: str, redirect_uris: list[str], *, public: bool = False, now: datetime
+    name: str,
+    redirect_uris: list[str],
+    *,
+    public: bool = False,
+    now: datetime,
+    by: Actor = SYSTEM,
 ) -> tuple[str, str | None]:
     """A client made by the operator: its id, and its secret unless it is public; commits.
 
@@ -59,6 +66,8 @@ def create_client(
     )
     begin_write()
     client, secret = _add_client(ClientKind.PRE_REGISTERED, details, now=now)
+    by = replace(by, client_id=client.client_id, client_name=client.name)
+    add_event(AuditKind.CLIENT_CREATED, None, by=by, now=now, subject=client.id)
     db.session.commit()
     return client.client_id, secret
 

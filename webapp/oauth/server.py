@@ -13,8 +13,10 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from flask import Flask, Response, json, request
 from sqlalchemy import select, update
 
+from webapp import auditing
 from webapp.config import settings
 from webapp.database import begin_write, db, utc_now
+from webapp.domain.audit import AuditKind, add_event
 from webapp.domain.terms import RevokedReason, Scope, TokenKind
 from webapp.oauth.grants import (
     CLIENT_AUTH_METHODS,
@@ -100,6 +102,8 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
     def revoke_token(self, token: OAuthToken, _request: Any) -> None:
         now, token_id, grant_id, kind = utc_now(), token.id, token.grant_id, token.kind
+        agent = auditing.agent(token.grant.client.client_id, token.grant.client.name)
+        account_id, was_live = token.grant.account_id, _is_live(token)
         begin_write()
         if kind is TokenKind.REFRESH:
             revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
@@ -107,7 +111,13 @@ class RevocationEndpoint(BaseRevocationEndpoint):
             db.session.execute(
                 update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now)
             )
+        if was_live:
+            add_event(AuditKind.TOKEN_REVOKED, account_id, by=agent, now=now, subject=grant_id)
         db.session.commit()
+
+
+def _is_live(token: OAuthToken) -> bool:
+    return token.revoked_at is None and token.grant.revoked_at is None
 
 
 def find_client(client_id: str) -> OAuthClient | None:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from webapp.config import settings
 from webapp.database import begin_write, db, look, new_id
+from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
@@ -152,7 +154,14 @@ def lifetime(kind: TokenKind) -> timedelta:
     return timedelta(seconds=seconds[kind])
 
 
-def issue_token(account_id: str, scopes: Iterable[Scope], resource: str, *, now: datetime) -> str:
+def issue_token(
+    account_id: str,
+    scopes: Iterable[Scope],
+    resource: str,
+    *,
+    now: datetime,
+    by: Actor = SYSTEM,
+) -> str:
     """An access token without a browser, for the operator and for tests; commits.
 
     Each call is a connection of its own, listed and disconnectable like any other.
@@ -163,6 +172,8 @@ def issue_token(account_id: str, scopes: Iterable[Scope], resource: str, *, now:
     grant = add_grant(account_id, client, scope, resource, now=now)
     db.session.flush()
     token = add_token(grant, TokenKind.ACCESS, scope, now=now)
+    by = replace(by, client_id=client.client_id, client_name=client.name)
+    add_event(AuditKind.TOKEN_ISSUED, account_id, by=by, now=now, subject=grant.id)
     db.session.commit()
     return token
 

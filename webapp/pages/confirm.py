@@ -9,7 +9,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Forbidden
 
-from webapp import security
+from webapp import auditing, security
 from webapp.database import db, utc_now
 from webapp.domain import drafts, publishing
 from webapp.domain.changes import differences
@@ -58,17 +58,17 @@ def confirm(draft_id: str) -> ResponseReturnValue:
 
 
 def _confirm(draft_id: str) -> Response:
-    account, now = creator_id(), utc_now()
+    account, now, by = creator_id(), utc_now(), auditing.creator()
     revision, shown_hash = posted_revision(), request.form.get("shown_hash", "")
     if request.form.get("then") == "agent":
         publishing.confirm_draft(
-            account, draft_id, revision=revision, shown_hash=shown_hash, now=now
+            account, draft_id, revision=revision, shown_hash=shown_hash, now=now, by=by
         )
         waiting().notify(draft_id)
         drafts.mark_seen(account, draft_id, revision, now=now)
         return go_to(url_for("drafts.review", draft_id=draft_id))
     published = publishing.confirm_and_publish(
-        account, draft_id, revision=revision, shown_hash=shown_hash, now=now
+        account, draft_id, revision=revision, shown_hash=shown_hash, now=now, by=by
     )
     waiting().notify(draft_id)
     return go_to(url_for("forms.share", form_id=published.form.id))

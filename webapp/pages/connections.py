@@ -6,6 +6,7 @@ from typing import Any
 from flask import Blueprint, Response, render_template, request, url_for
 from flask_babel import format_date
 
+from webapp import auditing
 from webapp.config import settings
 from webapp.database import to_millis, utc_now
 from webapp.oauth import connections
@@ -39,21 +40,28 @@ def show_connections() -> str:
 @bp.post("/connections/<grant_id>/disconnect")
 def disconnect(grant_id: str) -> Response:
     """Ends one connection at once."""
-    return _after(connections.disconnect(creator_id(), grant_id, now=utc_now()))
+    by = auditing.creator()
+    return _after(connections.disconnect(creator_id(), grant_id, now=utc_now(), by=by))
 
 
 @bp.post("/connections/disconnect-all")
 def disconnect_all() -> Response:
     """Ends every connection at once."""
     now = utc_now()
-    connections.disconnect_all(creator_id(), now=now)
+    connections.disconnect_all(creator_id(), now=now, by=auditing.creator())
     return _after(now)
 
 
 @bp.post("/connections/<grant_id>/trust")
 def let_publish(grant_id: str) -> Any:
     """Whether the agent's publish counts as the creator's word."""
-    grant = connections.let_publish(creator_id(), grant_id, allowed="trust" in request.form)
+    grant = connections.let_publish(
+        creator_id(),
+        grant_id,
+        allowed="trust" in request.form,
+        now=utc_now(),
+        by=auditing.creator(),
+    )
     if wants_fragment():
         return render_template("connections/_connection.html", grant=grant, format_date=format_date)
     return go_to(PAGE)

@@ -15,8 +15,10 @@ import orjson
 from flask import Blueprint, Response, abort, stream_with_context
 from sqlalchemy import Row
 
+from webapp import auditing
 from webapp.database import to_millis, utc_now
 from webapp.domain import forms
+from webapp.domain.audit import AuditKind
 from webapp.domain.exports import AnswerBatch, read_answers, read_people
 from webapp.domain.normalization import normalized
 from webapp.domain.responses import AnswerRow, ResponsePage, SessionRow, session_status
@@ -71,6 +73,8 @@ def _file(form: Row[Any], chunks: Iterator[bytes], kind: str, content_type: str)
     if not held.enter_context(waiting().place()):
         held.close()
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
+    by, now = auditing.creator(), utc_now()
+    auditing.note(AuditKind.EXPORTED, form.account_id, by=by, now=now, subject=form.id)
     response = Response(stream_with_context(chunks), content_type=content_type)
     response.call_on_close(held.close)
     response.headers["Cache-Control"] = "private, no-store"

@@ -8,6 +8,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
+from webapp import auditing
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain import embedding, forms, trash
@@ -76,14 +77,14 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
 @bp.post("/<form_id>/close")
 def close(form_id: str) -> ResponseReturnValue:
     """Take no more answers; reversible."""
-    forms.close_form(creator_id(), form_id, now=utc_now())
+    forms.close_form(creator_id(), form_id, now=utc_now(), by=auditing.creator())
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
 @bp.post("/<form_id>/reopen")
 def reopen(form_id: str) -> ResponseReturnValue:
     """Take answers again."""
-    forms.reopen_form(creator_id(), form_id)
+    forms.reopen_form(creator_id(), form_id, now=utc_now(), by=auditing.creator())
     return go_to(url_for("results.by_question", form_id=form_id))
 
 

@@ -6,6 +6,7 @@ from typing import cast
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from webapp import auditing
 from webapp.database import utc_now
 from webapp.domain import drafting, forms, trash
 from webapp.domain.content import snapshot
@@ -38,14 +39,14 @@ def ask(form_id: str) -> ResponseReturnValue:
 @bp.post("/<form_id>/delete")
 def delete(form_id: str) -> ResponseReturnValue:
     """Into the trash, with all answers."""
-    trash.delete_form(creator_id(), form_id, now=utc_now())
+    trash.delete_form(creator_id(), form_id, now=utc_now(), by=auditing.creator())
     return go_to(url_for("trash.show"))
 
 
 @bp.post("/<form_id>/restore")
 def restore(form_id: str) -> ResponseReturnValue:
     """Back out of the trash, as it was."""
-    trash.restore_form(creator_id(), form_id, now=utc_now())
+    trash.restore_form(creator_id(), form_id, now=utc_now(), by=auditing.creator())
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
@@ -62,7 +63,7 @@ def ask_erase(form_id: str) -> ResponseReturnValue:
 @bp.post("/<form_id>/erase")
 def erase(form_id: str) -> ResponseReturnValue:
     """Out of the trash, beyond restoring."""
-    trash.erase_form(creator_id(), form_id, now=utc_now())
+    trash.erase_form(creator_id(), form_id, now=utc_now(), by=auditing.creator())
     return go_to(url_for("trash.show", erased=1))
 
 
