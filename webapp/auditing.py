@@ -10,10 +10,9 @@ of all networks.
 import threading
 from collections import Counter
 from datetime import datetime
-from ipaddress import ip_address
 from typing import Any, cast
 
-from flask import Flask, current_app, request
+from flask import Flask, current_app
 from sqlalchemy import insert
 
 from webapp.database import begin_write, db, to_millis
@@ -26,7 +25,7 @@ from webapp.domain.audit import (
     event_values,
     log_event,
 )
-from webapp.extensions import client_network
+from webapp.extensions import client_address, client_network
 
 ROWS_OF_NETWORK = 10  # our choice: failures of one network and hour with a row each
 ROWS_OF_ALL = 200  # our choice: the same for all networks
@@ -94,26 +93,23 @@ def init_app(app: Flask) -> None:
 
 def visitor() -> Actor:
     """Somebody who is not signed in."""
-    return Actor(ActorKind.VISITOR, client_address())
+    return Actor(ActorKind.VISITOR, _address())
 
 
 def creator(client_id: str | None = None, client_name: str | None = None) -> Actor:
     """The creator in the browser of this request, in whose name it deals with an agent."""
-    return Actor(ActorKind.CREATOR, client_address(), client_id, client_name)
+    return Actor(ActorKind.CREATOR, _address(), client_id, client_name)
 
 
 def agent(client_id: str, client_name: str) -> Actor:
     """The agent that sent this request."""
-    return Actor(ActorKind.AGENT, client_address(), client_id, client_name)
+    return Actor(ActorKind.AGENT, _address(), client_id, client_name)
 
 
-def client_address() -> str | None:
+def _address() -> str | None:
     """The network address of this request in its shortest spelling; None for what is none."""
-    try:
-        address = ip_address(request.remote_addr or "")
-    except ValueError:
-        return None
-    return str(getattr(address, "ipv4_mapped", None) or address).partition("%")[0]
+    address = client_address()
+    return str(address).partition("%")[0] if address else None
 
 
 def note(

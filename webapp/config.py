@@ -105,6 +105,9 @@ class Settings:
     limit_sign_in_account: str = setting(
         "LIMIT_SIGN_IN_ACCOUNT", rate, "5/minute;20/hour", default="5/minute;20/hour"
     )
+    limit_sign_in_account_total: str = setting(
+        "LIMIT_SIGN_IN_ACCOUNT_TOTAL", rate, "100/hour;500/day", default="100/hour;500/day"
+    )
     limit_sign_in_address: str = setting(
         "LIMIT_SIGN_IN_ADDRESS", rate, "30/minute", default="30/minute"
     )

@@ -28,13 +28,17 @@ def client_network() -> str:
 
     All whose address cannot be read count together.
     """
-    text, port = request.remote_addr or "", request.environ.get("REMOTE_PORT", "")
-    if "." in port:  # waitress takes the end of a forwarded ::ffff:203.0.113.9 for a port
-        text = f"{text}:{port}"
-    address = read_address(text)
+    address = client_address()
     if isinstance(address, IPv6Address):
         return str(IPv6Network((int(address), 64), strict=False))
     return str(address or UNREADABLE_ADDRESS)
+
+
+def client_address() -> IPv4Address | IPv6Address | None:
+    """The network address of this request; None when it cannot be read."""
+    text, port = request.remote_addr or "", request.environ.get("REMOTE_PORT", "")
+    # waitress takes the end of a forwarded ::ffff:203.0.113.9 for a port
+    return read_address(f"{text}:{port}" if "." in port else text)
 
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:

@@ -148,7 +148,7 @@ def accept_invite(
 
 def find_sign_in(email: str, password: str) -> Account | None:
     """The account with this address and password. Takes as long when there is no such account."""
-    account = _find_by_email(normal_email(email))
+    account = find_account(email)
     known_hash = account.password_hash if account else None
     if not password_matches(known_hash, password) or account is None:
         return None
@@ -157,9 +157,14 @@ def find_sign_in(email: str, password: str) -> Account | None:
     return account
 
 
+def find_account(email: str) -> Account | None:
+    """The account with this address, however it is written."""
+    return _find_by_email(normal_email(email))
+
+
 def find_account_id(email: str) -> str | None:
-    """The account with this address."""
-    account = _find_by_email(normal_email(email))
+    """The id of the account with this address."""
+    account = find_account(email)
     return account.id if account else None
 
 

@@ -19,6 +19,7 @@ from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.limits import EMAIL_MAX_CHARS
 from webapp.domain.sign_ins import SESSION_LIFETIME
 from webapp.extensions import client_network, limiter, login
+from webapp.pages.devices import known_device, remember_device
 from webapp.pages.errors import Problem, problem, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.pages.returning import HOME, door, next_page
@@ -73,12 +74,19 @@ def show_sign_in() -> Any:
 @bp.post("/login")
 @limiter.limit(
     lambda: settings().limit_sign_in_account,
+    key_func=lambda: known_device() or f"{_account_key()} {client_network()}",
+    deduct_when=lambda response: _failed(response),
+)
+@limiter.limit(
+    lambda: settings().limit_sign_in_account_total,
     key_func=lambda: _account_key(),
+    exempt_when=lambda: known_device() is not None,
     deduct_when=lambda response: _failed(response),
 )
 @limiter.limit(
     lambda: settings().limit_sign_in_address,
     key_func=client_network,
+    exempt_when=lambda: known_device() is not None,
     deduct_when=lambda response: _failed(response),
 )
 def sign_in() -> Any:
@@ -154,6 +162,7 @@ def start_session(account: Account) -> None:
     session.permanent = True
     session[SIGNED_IN_AT] = int(time.time())
     login_user(account)
+    remember_device(account)
 
 
 def signed_in_recently() -> bool:
