@@ -8,7 +8,6 @@ import orjson
 from flask import Flask, Response, g, request
 from flask_limiter import RateLimitExceeded
 from limits import RateLimitItem
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -16,10 +15,11 @@ from api.answers import draft_location, review_link, review_url
 from api.blueprint import bp
 from webapp.config import settings
 from webapp.contract import Error
-from webapp.database import db, lacks_tables
+from webapp.database import db, release
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS
 from webapp.extensions import seconds_to_wait
+from webapp.faults import is_away, may_have_stored
 from webapp.hosts import UnknownHost
 from webapp.oauth.guard import Unauthenticated
 
@@ -92,18 +92,21 @@ def http_problem(error: HTTPException) -> Response:
 def unexpected(error: Exception) -> Response:
     """A fault of ours or of the storage; what was not committed is rolled back."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
-    try:
-        db.session.rollback()
-    except DBAPIError:
-        db.session.remove()
-    if isinstance(error, OperationalError | InterfaceError | TimeoutError) or lacks_tables(error):
-        return error_answer(
-            HTTPStatus.INTERNAL_SERVER_ERROR,
-            "storage_unavailable",
-            "The storage does not answer just now; nothing was changed.",
-            "Send the same request again in a few seconds.",
-        )
-    return _internal_error()
+    release()
+    return _storage_unavailable() if is_away(error) else _internal_error()
+
+
+def _storage_unavailable() -> Response:
+    if may_have_stored():
+        message = "The storage stopped answering; nobody knows whether this was carried out."
+    else:
+        message = "The storage does not answer just now; nothing was changed."
+    return error_answer(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "storage_unavailable",
+        message,
+        "Send the same request again in a few seconds.",
+    )
 
 
 def error_answer(status: HTTPStatus, code: str, message: str, resolution: str) -> Response:

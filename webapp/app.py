@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Request
 from jinja2 import StrictUndefined
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 from werkzeug.routing import MapAdapter
 
 import api
@@ -18,6 +18,7 @@ from webapp import (
     auditing,
     bodies,
     database,
+    faults,
     health,
     hosts,
     languages,
@@ -95,6 +96,9 @@ class Application(Flask):
     Transactions take their locks in one order, except where an account ends: that locks the account
     before its drafts, and publishing a draft before its account. PostgreSQL ends one of two that
     wait for each other; nothing of it is stored, so the view runs once more.
+
+    So it does when a connection ends before its transaction is committed. A commit whose answer is
+    lost is no reason: its connection finds out what became of it.
     """
 
     def dispatch_request(self) -> Any:
@@ -102,8 +106,8 @@ class Application(Flask):
         for _ in range(TRIES - 1):
             try:
                 return super().dispatch_request()
-            except OperationalError as error:
-                if not database.was_given_up(error):
+            except DBAPIError as error:
+                if not faults.may_run_again(error):
                     raise
                 log.warning("given up by the database, tried again")
                 database.release()

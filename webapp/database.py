@@ -4,22 +4,21 @@ Times are BIGINT milliseconds since the epoch, because clients re-parse dates to
 """
 
 import json
-import math
+import logging
 import secrets
-import select
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import orjson
 from flask import Flask, g
 from flask_sqlalchemy import SQLAlchemy
+from flask_sqlalchemy.session import Session as SessionBase
 from sqlalchemy import (
     BigInteger,
     Connection,
@@ -31,19 +30,25 @@ from sqlalchemy import (
     Row,
     event,
 )
-from sqlalchemy.exc import DBAPIError, InvalidatePoolError, OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, registry
 from sqlalchemy.types import TypeDecorator
 
+from webapp.faults import (
+    STORAGE_FAILURES,
+    gave_no_answer,
+    note_stored,
+    note_unknown,
+    was_lost,
+)
 from webapp.prepared import all_rows
 
 IMMEDIATE = "askback_immediate"
 READING = "askback_reading"
-IDLE_SECONDS = 1.0  # after which a pooled connection may have been closed by its server
-LOCK_SECONDS = 15  # how long a writer waits for others, before the request is refused
-MISSING_TABLES = {"42P01", "42703"}  # of PostgreSQL: undefined table, undefined column
-GIVEN_UP = {"40P01", "40001"}  # of PostgreSQL: deadlock, serialization failure
+LOCK_SECONDS = 4.5  # how long a writer on SQLite waits for others, before it is refused
+POOL_SECONDS = 4  # how long a request waits for a connection that others hold
 CHECKPOINT_PAGES = 4000  # an answer writes eleven; the same ones are moved the more seldom
+log = logging.getLogger("askback.database")
 _sqlite_writers = threading.Lock()
 _beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
 
@@ -89,7 +94,29 @@ class Base(DeclarativeBase):
     registry = registry(metadata=metadata, type_annotation_map={datetime: UtcDateTime})
 
 
-db = SQLAlchemy(model_class=Base, session_options={"expire_on_commit": False})
+class Session(SessionBase):
+    """A session that can always be ended: nothing that its server says replaces an answer.
+
+    What was not committed is forgotten by a server together with the connection.
+    """
+
+    def rollback(self) -> None:
+        """Forget what is not committed, with the connection if need be."""
+        self._let_go(super().rollback)
+
+    def close(self) -> None:
+        """Give the connection back, or give it up."""
+        self._let_go(super().close)
+
+    def _let_go(self, end: Callable[[], None]) -> None:
+        try:
+            end()
+        except STORAGE_FAILURES:
+            log.warning("a connection was given up", exc_info=True)
+            self.invalidate()
+
+
+db = SQLAlchemy(model_class=Base, session_options={"class_": Session, "expire_on_commit": False})
 
 
 def new_id(prefix: str) -> str:
@@ -140,20 +167,10 @@ def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     try:
         return all_rows(_connection(), statement, values)
     except DBAPIError as error:
-        if not error.connection_invalidated:
+        if not was_lost(error) or gave_no_answer(error):
             raise
     _close_connection()
     return all_rows(_connection(), statement, values)
-
-
-def lacks_tables(error: BaseException) -> bool:
-    """Whether PostgreSQL missed a table or a column, which SQLite calls an OperationalError."""
-    return getattr(getattr(error, "orig", None), "sqlstate", None) in MISSING_TABLES
-
-
-def was_given_up(error: BaseException) -> bool:
-    """Whether PostgreSQL ended the transaction in favour of others, so that it may be repeated."""
-    return getattr(getattr(error, "orig", None), "sqlstate", None) in GIVEN_UP
 
 
 def on_sqlite() -> bool:
@@ -166,12 +183,27 @@ def write(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
 
     PostgreSQL commits it by itself: the client goes there once, and rows are locked no longer than
     the database needs. SQLite as `writing`. Statements as for `rows`.
+
+    A connection that PostgreSQL drops meanwhile leaves open whether the statement was carried out.
+    It is then sent once more, so it has to find nothing left to do, or to fail, where it was: no
+    rows and an IntegrityError may both mean that it is stored, and the caller looks.
     """
     if on_sqlite():
         with writing() as connection:
             return all_rows(connection, statement, values)
     _leave_session()
-    return all_rows(_connection(), statement, values)
+    try:
+        found = all_rows(_connection(), statement, values)
+    except DBAPIError as error:
+        if not was_lost(error):
+            raise
+        note_unknown()
+        if gave_no_answer(error):
+            raise
+        _close_connection()
+        found = all_rows(_connection(), statement, values)
+    note_stored()
+    return found
 
 
 @contextmanager
@@ -191,6 +223,7 @@ def writing() -> Iterator[Connection]:
     except BaseException:
         _close_connection()  # which ends whatever a failed commit has left open
         raise
+    note_stored()
     connection.execution_options(**{READING: True, IMMEDIATE: False})
     _release_writers(None, connection.connection)
 
@@ -208,35 +241,46 @@ def _leave_session() -> None:
         db.session.rollback()
 
 
-def release() -> None:
-    """Give all connections of this request back; call it before waiting for anything."""
+def release(*_of_the_event: object) -> None:
+    """Give all connections of this request back, which never fails; call it before waiting for
+    anything.
+    """
     db.session.remove()
     _close_connection()
 
 
 def _close_connection(*_of_the_event: object) -> None:
-    if "connection" in g:
-        g.pop("connection").close()
+    if "connection" not in g:
+        return
+    connection: Connection = g.pop("connection")
+    try:
+        connection.close()
+    except STORAGE_FAILURES:
+        log.warning("a connection was given up", exc_info=True)
+        connection.invalidate()
 
 
 event.listen(db.session, "after_transaction_create", _close_connection)
+event.listen(db.session, "after_commit", lambda _session: note_stored())
 
 
 def engine_options(url: str) -> dict[str, Any]:
     """How many connections one process holds, and that errors never repeat stored values."""
     common = {
         "hide_parameters": True,
-        "pool_timeout": 10,
+        "pool_timeout": POOL_SECONDS,
         "json_serializer": _to_json,
         "json_deserializer": _from_json,
     }
     if url.startswith("sqlite"):
         return common | {"pool_size": 16, "max_overflow": 48}
+    from webapp.postgresql import CONNECT_ARGS  # brings the driver with it
+
     return common | {
         "pool_size": 10,
         "max_overflow": 20,
         "pool_recycle": 1800,
-        "connect_args": {"connect_timeout": 5, "options": f"-c lock_timeout={LOCK_SECONDS}s"},
+        "connect_args": CONNECT_ARGS,
     }
 
 
@@ -261,7 +305,7 @@ def init_app(app: Flask) -> None:
     Needs the database in the configuration already.
     """
     db.init_app(app)
-    app.teardown_appcontext(_close_connection)
+    app.teardown_appcontext(release)
     with app.app_context():
         prepare_engine(db.engine)
 
@@ -274,42 +318,16 @@ def prepare_engine(engine: Engine) -> None:
         event.listen(engine.pool, "checkin", _release_writers)
         _beside[engine] = engine.execution_options(**{READING: True})
     else:
-        event.listen(engine.pool, "checkout", partial(_ping_after_idling, engine.dialect))
-        event.listen(engine.pool, "checkin", _begin_idling)
+        from webapp import postgresql
+
+        postgresql.prepare_engine(engine)
         _beside[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
-
-
-def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: Any) -> None:
-    """Replace a connection that the server has closed meanwhile.
-
-    Asking each time costs as much as a small query. A server that ends a connection says so, and
-    that can be seen without asking; one that vanished with its network is found after idling.
-    """
-    idle_seconds = time.monotonic() - record.info.get("idle_since", math.inf)
-    try:
-        if idle_seconds < IDLE_SECONDS and not _was_told_something(connection):
-            return
-        dialect.do_ping(connection)
-        connection.rollback()
-    except dialect.loaded_dbapi.Error as error:
-        raise InvalidatePoolError from error
-
-
-def _was_told_something(connection: Any) -> bool:
-    """Whether the server has sent what nobody asked for, as it does when it says good-bye."""
-    unread = select.poll()
-    unread.register(connection.fileno(), select.POLLIN)
-    return bool(unread.poll(0))
-
-
-def _begin_idling(_connection: Any, record: Any) -> None:
-    record.info["idle_since"] = time.monotonic()
 
 
 def _sqlite_pragmas(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     for pragma in (
-        f"busy_timeout={LOCK_SECONDS * 1000}",
+        f"busy_timeout={int(LOCK_SECONDS * 1000)}",
         "journal_mode=WAL",
         "synchronous=FULL",
         f"wal_autocheckpoint={CHECKPOINT_PAGES}",
@@ -326,13 +344,26 @@ def _sqlite_begin(connection: Any) -> None:
     if not options.get(IMMEDIATE):
         connection.connection.dbapi_connection.execute("BEGIN")
         return
+    until = time.monotonic() + LOCK_SECONDS
     if not _sqlite_writers.acquire(timeout=LOCK_SECONDS):
         raise OperationalError("BEGIN IMMEDIATE", None, RuntimeError("other writers hold it"))
     connection.connection.record_info["writer"] = True
     try:
-        connection.connection.dbapi_connection.execute("BEGIN IMMEDIATE")
+        _begin_immediate(connection.connection.dbapi_connection, until - time.monotonic())
     except sqlite3.Error as error:
         raise OperationalError("BEGIN IMMEDIATE", None, error) from error
+
+
+def _begin_immediate(connection: Any, seconds: float) -> None:
+    """Wait for other programs only as long as other writers of this process have left."""
+    spent = seconds < LOCK_SECONDS - 0.1
+    if spent:
+        connection.execute(f"PRAGMA busy_timeout={max(1, int(seconds * 1000))}")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    finally:
+        if spent:
+            connection.execute(f"PRAGMA busy_timeout={int(LOCK_SECONDS * 1000)}")
 
 
 def _release_writers(_connection: Any, record: Any) -> None:

@@ -71,7 +71,7 @@ class Refusal(ErrorTask):  # type: ignore[misc]
             content_type = "application/json"
         else:
             self.status = f"{code} {self.request.error.reason}"
-            body = f"{self.request.error.reason}. Nothing was changed.\n".encode()
+            body = f"{self.request.error.reason}.{_what_it_means(code)}\n".encode()
             content_type = "text/plain; charset=utf-8"
         self.response_headers += [
             ("Content-Type", content_type),
@@ -226,6 +226,12 @@ def _connection_limit() -> int:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return max(SPARE_FILES, min(MAX_CONNECTIONS, soft - SPARE_FILES))
+
+
+def _what_it_means(code: int) -> str:
+    """An application that failed at its very end may have done its work before."""
+    read_only = code < 500 or code == 501
+    return " Nothing was changed." if read_only else " What was saved before is safe."
 
 
 def _api_refusal(code: int) -> tuple[str, bytes]:

@@ -11,7 +11,7 @@ from sqlalchemy.pool import QueuePool
 
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account
-from webapp import database
+from webapp import database, postgresql
 from webapp.database import db, look, release, write
 from webapp.domain.accounts import Account
 
@@ -100,7 +100,7 @@ def test_a_look_leaves_no_transaction_open() -> None:
 def test_an_idle_connection_that_the_server_closed_is_replaced(
     monkeypatch: pytest.MonkeyPatch, idle_seconds: float
 ) -> None:
-    monkeypatch.setattr(database, "IDLE_SECONDS", idle_seconds)
+    monkeypatch.setattr(postgresql, "IDLE_SECONDS", idle_seconds)
     with only_fresh_connections(), db.engine.connect() as other:
         backend = db.session.scalar(BACKEND)
         release()

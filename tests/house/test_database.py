@@ -26,7 +26,7 @@ def test_every_sqlite_connection_syncs_fully(app: Flask, begin: object) -> None:
         "synchronous": 2,
         "journal_mode": "wal",
         "foreign_keys": 1,
-        "busy_timeout": 15_000,
+        "busy_timeout": 4_500,
     }
 
 

@@ -99,7 +99,7 @@ def test_nobody_waits_for_a_lock_for_ever(app: Flask) -> None:
     with app.app_context(), db.engine.connect() as connection:
         patience = connection.execute(text("SHOW lock_timeout")).scalar_one()
 
-    assert patience == "15s"
+    assert patience == "4s"
 
 
 def test_a_writer_whose_turn_never_comes_is_refused(

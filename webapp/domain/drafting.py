@@ -57,7 +57,7 @@ def create_draft(
     draft.content_hash = content_hash(draft)
     if repeatable:
         return _create_once(account_id, draft, repeatable, now)
-    write(_INSERT, **_columns(draft, _COLUMNS))
+    _insert(draft)
     return draft
 
 
@@ -87,7 +87,7 @@ def update_draft(
         if draft.content_hash != before.content_hash:
             draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
         unchanged = all(given[name] == getattr(before, name) for name in given)
-        if unchanged or _replace(before, draft):
+        if unchanged or _replace(before, draft) or _is_stored(draft):
             return draft
 
 
@@ -140,6 +140,21 @@ def _row(account_id: str, draft_id: str) -> Row[Any]:
     if not found:
         raise no_draft()
     return found[0]
+
+
+def _insert(draft: Draft) -> None:
+    """Store a new draft; one that is there already came before the answer to it was lost."""
+    try:
+        write(_INSERT, **_columns(draft, _COLUMNS))
+    except IntegrityError:
+        if not look(_ROW, account=draft.account_id, draft=draft.id):
+            raise
+
+
+def _is_stored(draft: Draft) -> bool:
+    """Whether the row that stands in the way is what was to be written; the answer was lost."""
+    row = _row(draft.account_id, draft.id)
+    return all(getattr(row, name) == getattr(draft, name) for name in _CHANGING)
 
 
 def _replace(before: Row[Any], draft: Draft) -> bool:

@@ -5,6 +5,7 @@ Open to every origin without credentials (browser clients preflight them); they 
 
 import json
 import logging
+import sqlite3
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -22,7 +23,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.config import Settings, settings
-from webapp.database import db, utc_now
+from webapp.database import release, utc_now
 from webapp.domain.terms import Scope
 from webapp.extensions import client_network, csrf, limiter, seconds_to_wait
 from webapp.oauth.redirects import PRINTABLE_ASCII
@@ -108,10 +109,11 @@ def http_error(error: HTTPException) -> Response:
 
 
 @bp.errorhandler(SQLAlchemyError)
-def storage_failed(_error: SQLAlchemyError) -> Response:
-    """The database is locked, full or away; nothing was changed."""
+@bp.errorhandler(sqlite3.Error)
+def storage_failed(_error: Exception) -> Response:
+    """The database is locked, full or away."""
     log.exception("storage failed")
-    db.session.remove()
+    release()
     return http_error(InternalServerError())
 
 

@@ -16,13 +16,14 @@ from webapp.domain.changes import differences
 from webapp.domain.drafts import Draft
 from webapp.domain.errors import StateConflict
 from webapp.domain.terms import DraftStatus
+from webapp.faults import STORAGE_FAILURES
 from webapp.pages import errors, review
 from webapp.pages.desk import creator_id, posted_revision, require_creator
 from webapp.pages.fragments import go_to
 from webapp.waiting import waiting
 
 bp = Blueprint("confirm", __name__, url_prefix="/drafts/<draft_id>/confirm")
-for failure in errors.STORAGE_FAILURES:
+for failure in STORAGE_FAILURES:
     bp.register_error_handler(failure, errors.offer_again)
 
 

@@ -6,22 +6,21 @@ import math
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
-from flask import Flask, Response, current_app, request, url_for
+from flask import Flask, Response, current_app, g, request, url_for
 from flask_babel import lazy_gettext as _
 from flask_babel import ngettext
 from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
-from sqlalchemy.exc import InterfaceError, OperationalError, ProgrammingError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from webapp import security
 from webapp.config import settings
-from webapp.database import db, lacks_tables
+from webapp.database import release
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.extensions import seconds_to_wait
+from webapp.faults import STORAGE_FAILURES, is_away
 from webapp.framing import says_framed
 from webapp.hosts import UnknownHost
 from webapp.pages.filters import translated
@@ -30,7 +29,6 @@ from webapp.pages.returning import door
 from webapp.paths import current_address
 
 RETRY_SECONDS = "5"
-STORAGE_FAILURES = (OperationalError, InterfaceError, PoolTimeout)
 
 log = logging.getLogger("askback.pages")
 
@@ -110,7 +108,6 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(Outcome, outcome)
     app.register_error_handler(CSRFError, stale_page)
     app.register_error_handler(HTTPException, http_problem)
-    app.register_error_handler(ProgrammingError, wrong_statement)
     for failure in STORAGE_FAILURES:
         app.register_error_handler(failure, storage_failed)
 
@@ -185,29 +182,28 @@ def too_many_tries(seconds: int) -> Response:
     return response
 
 
-def wrong_statement(error: ProgrammingError) -> Response:
-    """A fault of ours, unless the database was never brought to the schema of this code."""
-    if not lacks_tables(error):
+def storage_failed(error: Exception) -> Response:
+    """The database is locked, full or away; for htmx a note beside what was typed.
+
+    raises  `error` when it is a fault of ours
+    """
+    if not is_away(error):
         raise error
-    return storage_failed(error)
-
-
-def storage_failed(_error: Exception) -> Response:
-    """The database is locked, full or away; for htmx a note beside what was typed."""
     again = Again(current_address()) if request.method == "GET" else None
     return _away(PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE], again)
 
 
 def offer_again(error: Exception) -> Response:
     """The same, for a form that may be sent twice: with a button that sends it once more."""
-    if request.method != "POST" or not security.is_same_origin():
+    if request.method != "POST" or not security.is_same_origin() or not is_away(error):
         return storage_failed(error)
     return _away(NOT_PUBLISHED, Again(current_address(), request.form.to_dict()))
 
 
 def _away(what: Problem, again: Again | None) -> Response:
     log.exception("storage failed")
-    db.session.remove()
+    release()
+    g.storage_failed = True
     response = problem(what, HTTPStatus.SERVICE_UNAVAILABLE, kept=_typed(), again=again)
     response.headers["Retry-After"] = RETRY_SECONDS
     return response

@@ -1,10 +1,10 @@
 """What a respondent's POST may run into: bounds, rates, refusals. The typed text is always kept."""
 
+from contextlib import suppress
 from http import HTTPStatus
 
 from flask import Blueprint, Response, g, request
 from flask_limiter import RateLimitExceeded
-from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
@@ -13,6 +13,7 @@ from webapp.domain.embedding import find_frame_origins
 from webapp.domain.errors import Outcome
 from webapp.domain.public_forms import key_hash
 from webapp.extensions import client_network, limiter, seconds_to_wait
+from webapp.faults import STORAGE_FAILURES, may_have_stored
 from webapp.pages import errors, slips
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.posted import SESSION_KEY, read_posted, typed
@@ -28,7 +29,7 @@ def guard(bp: Blueprint) -> None:
     _limit_sessions(bp)
     bp.register_error_handler(RateLimitExceeded, _too_fast)
     bp.register_error_handler(Outcome, _outcome)
-    for failure in errors.STORAGE_FAILURES:
+    for failure in STORAGE_FAILURES:
         bp.register_error_handler(failure, _storage_failed)
     bp.after_request(_name_frames)
 
@@ -38,11 +39,16 @@ def _name_frames(response: Response) -> Response:
     refused = response.status_code >= 400 and response.status_code != HTTPStatus.NOT_FOUND
     if refused and "frame_origins" not in g and not wants_fragment():
         token = (request.view_args or {})["share_token"]
-        try:
-            allow_frames(find_frame_origins(token))
-        except (SQLAlchemyError, UnicodeError):
-            allow_frames(LAST_KNOWN_FRAMES.get(token, ""))
+        allow_frames(_frames(token))
     return response
+
+
+def _frames(share_token: str) -> str:
+    """Who may frame the form; what was known last when the storage has just failed."""
+    if "storage_failed" not in g:
+        with suppress(*STORAGE_FAILURES, UnicodeError):
+            return find_frame_origins(share_token)
+    return LAST_KNOWN_FRAMES.get(share_token, "")
 
 
 def _session() -> str:
@@ -82,6 +88,7 @@ def _storage_failed(error: Exception) -> Response:
         typed("answer"),
         status=HTTPStatus.SERVICE_UNAVAILABLE,
         retry_after=STORAGE_RETRY_SECONDS,
+        uncertain=may_have_stored(),
     )
 
 
@@ -97,7 +104,7 @@ def _outcome(error: Outcome) -> Response:
         return errors.outcome(worse)
     except HTTPException as worse:
         return errors.http_problem(worse)
-    except errors.STORAGE_FAILURES as worse:
+    except STORAGE_FAILURES as worse:
         return _storage_failed(worse)
 
 
