@@ -51,7 +51,7 @@ def list_belongings(account_id: str, *, now: datetime) -> Belongings:
     drafts = select(func.count()).where(
         Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT
     )
-    agents = select(func.count()).where(
+    agents = select(func.count(OAuthGrant.client_pk.distinct())).where(
         OAuthGrant.account_id == account_id,
         OAuthGrant.revoked_at.is_(None),
         has_token(now),

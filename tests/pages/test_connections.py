@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from tests.factories import make_account
-from tests.oauth.flow import API, Flow, bearer, csrf_token, enter, register
+from tests.oauth.flow import API, MCP, Flow, bearer, csrf_token, enter, register
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.terms import RevokedReason, Scope
@@ -130,12 +130,10 @@ def test_disconnecting_stops_the_agent_at_once(
 
 
 def test_disconnecting_says_by_name_what_ended(
-    app: Flask, browser: FlaskClient, account: Account, token: str
+    app: Flask, browser: FlaskClient, flow: Flow, token: str
 ) -> None:
-    with app.app_context():
-        issue_token(account.id, [Scope.FORMS_READ], API, now=utc_now())
-        first = db.session.scalars(select(OAuthGrant)).first()
-        assert first
+    first = grant(app)
+    flow.connect()
     csrf = {"csrf_token": csrf_token(browser.get("/connections"))}
 
     one = browser.post(f"/connections/{first.id}/disconnect", data=csrf)
@@ -144,7 +142,7 @@ def test_disconnecting_says_by_name_what_ended(
 
     assert again.location == one.location
     assert said(browser, one.location) == ["Askback command line"]
-    assert said(browser, rest.location) == ["Askback command line"]
+    assert said(browser, rest.location) == ["Example agent"]
     assert said(browser, "/connections") == []
 
 
@@ -188,6 +186,69 @@ def test_disconnecting_all_stops_every_agent(
     press(browser, "disconnect-all")
 
     assert (works(app, token), works(app, other)) == (False, False)
+
+
+def test_grants_of_one_client_stand_as_one_connection(flow: Flow) -> None:
+    flow.connect(scope="forms:read offline_access")
+    flow.connect(scope="forms:read forms:write")
+    flow.connect(scope="forms:read", resource=MCP)
+
+    page = flow.browser.get("/connections").text
+
+    assert page.count('<li class="agent"') == 1
+    assert "1 agent<" in page
+    assert "Sees your forms, writes drafts, publishes what you confirmed." in page
+    assert "Uses the programming interface and MCP." in page
+
+
+def test_disconnecting_ends_every_grant_of_the_client(app: Flask, flow: Flow, token: str) -> None:
+    tokens = [flow.connect(scope=scope)["access_token"] for scope in ("forms:read", "forms:write")]
+    with app.app_context():
+        oldest = db.session.scalars(
+            select(OAuthGrant).where(OAuthGrant.scope == "forms:read")
+        ).one()
+
+    press(flow.browser, f"{oldest.id}/disconnect")
+
+    assert not any(works(app, mine) for mine in tokens)
+    assert works(app, token)
+    assert flow.browser.get("/connections").text.count('<li class="agent"') == 1
+
+
+def test_another_creators_grant_of_the_same_client_stays(app: Flask, flow: Flow) -> None:
+    flow.connect()
+    mine = grant(app).id
+    with app.app_context():
+        other = make_account()
+    enter(flow.browser, other)
+    theirs = flow.connect(scope="forms:read")["access_token"]
+
+    assert press(flow.browser, f"{mine}/disconnect") == 404
+    assert works(app, theirs)
+
+
+def test_trust_holds_for_every_grant_that_may_write(app: Flask, flow: Flow) -> None:
+    for scope in ("forms:write", "forms:read forms:write", "forms:read"):
+        flow.connect(scope=scope)
+    page = flow.browser.get("/connections").text
+    shown = re.search(r'id="connection-([^"]+)"', page)
+    assert shown is not None
+
+    press(flow.browser, f"{shown[1]}/trust", trust="on")
+
+    with app.app_context():
+        found = {g.scope: g.attests_publish for g in db.session.scalars(select(OAuthGrant))}
+    assert found == {"forms:write": True, "forms:read forms:write": True, "forms:read": False}
+
+
+def test_the_page_before_deleting_an_account_counts_clients(flow: Flow) -> None:
+    flow.connect()
+    flow.connect()
+
+    page = flow.browser.get("/account/delete").text
+
+    assert "The connection of" in page
+    assert "The connections of" not in page
 
 
 def test_an_agent_may_be_trusted_and_no_longer(

@@ -10,17 +10,62 @@ from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.errors import NotFound
 from webapp.domain.terms import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
-from webapp.oauth.tokens import revoke_grant
 
 NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
 
 
 @dataclass(frozen=True, slots=True)
-class Connections:
-    """What the page shows: living connections and those ended because somebody used a copy."""
+class Connection:
+    """What the creator sees as one agent: all grants of one client, newest first, at least one.
 
-    live: list[OAuthGrant]
+    Clients ask for consent again instead of refreshing, for a further scope, or for the other
+    resource, and each consent is a grant.
+    """
+
+    grants: list[OAuthGrant]
+
+    @property
+    def id(self) -> str:
+        """That of its newest grant; actions take that of any."""
+        return self.grants[0].id
+
+    @property
+    def client(self) -> OAuthClient:
+        return self.grants[0].client
+
+    @property
+    def scopes(self) -> set[str]:
+        return {scope for grant in self.grants for scope in grant.scope.split()}
+
+    @property
+    def resources(self) -> set[str]:
+        return {grant.resource for grant in self.grants}
+
+    @property
+    def attests_publish(self) -> bool:
+        return any(grant.attests_publish for grant in self.grants)
+
+    @property
+    def created_at(self) -> datetime:
+        return min(grant.created_at for grant in self.grants)
+
+    @property
+    def last_used_at(self) -> datetime | None:
+        return max(
+            (grant.last_used_at for grant in self.grants if grant.last_used_at), default=None
+        )
+
+    @property
+    def expires_at(self) -> datetime:
+        return max(grant.expires_at for grant in self.grants)
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """What the page shows: living connections, and grants ended because somebody used a copy."""
+
+    live: list[Connection]
     notices: list[OAuthGrant]
 
 
@@ -29,26 +74,37 @@ def list_connections(account_id: str, *, now: datetime) -> Connections:
 
     A consent whose code was never redeemed is no connection.
     """
-    newest_first = OAuthGrant.created_at.desc()
-    mine = select(OAuthGrant).where(OAuthGrant.account_id == account_id).order_by(newest_first)
-    live = mine.where(OAuthGrant.revoked_at.is_(None), has_token(now))
-    notices = mine.where(
+    live = _grants(account_id, OAuthGrant.revoked_at.is_(None), has_token(now))
+    notices = _grants(
+        account_id,
         OAuthGrant.revoked_reason.in_(SUSPICIOUS),
         OAuthGrant.revoked_at > now - timedelta(days=NOTICE_DAYS),
     )
-    return Connections(list(db.session.scalars(live)), list(db.session.scalars(notices)))
+    return Connections(_by_client(live), notices)
 
 
-def list_disconnected(account_id: str, at: datetime) -> list[OAuthGrant]:
+def list_disconnected(account_id: str, at: datetime) -> list[Connection]:
     """The connections that the creator ended at exactly this moment, newest first."""
-    ended = (
-        OAuthGrant.account_id == account_id,
+    ended = _grants(
+        account_id,
         OAuthGrant.revoked_at == at,
         OAuthGrant.revoked_reason == RevokedReason.DISCONNECTED,
         has_token(at),
     )
-    query = select(OAuthGrant).where(*ended).order_by(OAuthGrant.created_at.desc(), OAuthGrant.id)
-    return list(db.session.scalars(query))
+    return _by_client(ended)
+
+
+def _grants(account_id: str, *which: ColumnElement[bool]) -> list[OAuthGrant]:
+    """Those of the account, newest first."""
+    query = select(OAuthGrant).where(OAuthGrant.account_id == account_id, *which)
+    return list(db.session.scalars(query.order_by(OAuthGrant.created_at.desc(), OAuthGrant.id)))
+
+
+def _by_client(grants: list[OAuthGrant]) -> list[Connection]:
+    found: dict[str, list[OAuthGrant]] = {}
+    for grant in grants:
+        found.setdefault(grant.client_pk, []).append(grant)
+    return [Connection(same) for same in found.values()]
 
 
 def has_token(at: datetime) -> ColumnElement[bool]:
@@ -69,17 +125,18 @@ def has_consented(account_id: str, client: OAuthClient) -> bool:
 
 
 def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> datetime:
-    """End one connection with all its tokens; again is fine. Raises NotFound.
+    """End every grant of this one's client with all its tokens; again is fine. Raises NotFound.
 
     Returns when it ended, which is not `now` if it had ended before.
     """
     begin_write()
     grant = _get_grant(account_id, grant_id)
-    if grant.revoked_at is None:
-        revoke_grant(grant_id, RevokedReason.DISCONNECTED, now=now)
+    before = grant.revoked_at
+    ended = _end(account_id, RevokedReason.DISCONNECTED, _same_client(grant), now=now)
+    if ended:
         _add_event(AuditKind.DISCONNECTED, grant, by, now)
     db.session.commit()
-    return grant.revoked_at or now
+    return now if ended or before is None else before
 
 
 def disconnect_all(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
@@ -93,30 +150,46 @@ def end_grants(
     account_id: str, reason: RevokedReason, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
     """End every connection of the account, in one event of the audit trail; the caller commits."""
-    ended = db.session.scalars(
-        update(OAuthGrant)
-        .where(OAuthGrant.account_id == account_id, OAuthGrant.revoked_at.is_(None))
-        .values(revoked_at=now, revoked_reason=reason)
-        .returning(OAuthGrant.id)
-    ).all()
-    if ended:
+    if _end(account_id, reason, now=now):
         add_event(AuditKind.DISCONNECTED, account_id, by=by, now=now)
 
 
 def let_publish(
     account_id: str, grant_id: str, *, allowed: bool, now: datetime, by: Actor = SYSTEM
-) -> OAuthGrant:
+) -> Connection:
     """Whether the agent may publish on the creator's word in chat. Raises NotFound.
 
-    Only a connection that may write forms can be trusted with it.
+    Only a grant that may write forms can be trusted with it; those of one client are together.
     """
     begin_write()
-    grant = _get_grant(account_id, grant_id)
-    grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
-    kind = AuditKind.TRUST_GIVEN if grant.attests_publish else AuditKind.TRUST_ENDED
-    _add_event(kind, grant, by, now)
+    same = _same_client(_get_grant(account_id, grant_id))
+    grants = _grants(account_id, same, OAuthGrant.revoked_at.is_(None), has_token(now))
+    if not grants:
+        raise _no_connection()
+    for grant in grants:
+        grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
+    connection = Connection(grants)
+    kind = AuditKind.TRUST_GIVEN if connection.attests_publish else AuditKind.TRUST_ENDED
+    _add_event(kind, grants[0], by, now)
     db.session.commit()
-    return grant
+    return connection
+
+
+def _end(
+    account_id: str, reason: RevokedReason, *which: ColumnElement[bool], now: datetime
+) -> bool:
+    """End the living grants of the account; whether there was one."""
+    ended = db.session.scalars(
+        update(OAuthGrant)
+        .where(OAuthGrant.account_id == account_id, OAuthGrant.revoked_at.is_(None), *which)
+        .values(revoked_at=now, revoked_reason=reason)
+        .returning(OAuthGrant.id)
+    )
+    return bool(ended.all())
+
+
+def _same_client(grant: OAuthGrant) -> ColumnElement[bool]:
+    return OAuthGrant.client_pk == grant.client_pk
 
 
 def _add_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> None:
@@ -129,7 +202,11 @@ def _get_grant(account_id: str, grant_id: str) -> OAuthGrant:
         select(OAuthGrant).where(OAuthGrant.id == grant_id, OAuthGrant.account_id == account_id)
     ).first()
     if grant is None:
-        raise NotFound(
-            "not_found", "There is no such connection.", "Reload the page to see the current ones."
-        )
+        raise _no_connection()
     return grant
+
+
+def _no_connection() -> NotFound:
+    return NotFound(
+        "not_found", "There is no such connection.", "Reload the page to see the current ones."
+    )

@@ -164,7 +164,7 @@ def issue_token(
 ) -> str:
     """An access token without a browser, for the operator and for tests; commits.
 
-    Each call is a connection of its own, listed and disconnectable like any other.
+    The tokens of one account stand as one connection, listed and disconnectable like any other.
     """
     begin_write()
     client = _command_line_client(now=now)

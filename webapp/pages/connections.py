@@ -39,7 +39,7 @@ def show_connections() -> str:
 
 @bp.post("/connections/<grant_id>/disconnect")
 def disconnect(grant_id: str) -> Response:
-    """Ends one connection at once."""
+    """Ends one agent's access at once, whatever it was granted."""
     by = auditing.creator()
     return _after(connections.disconnect(creator_id(), grant_id, now=utc_now(), by=by))
 
@@ -55,7 +55,7 @@ def disconnect_all() -> Response:
 @bp.post("/connections/<grant_id>/trust")
 def let_publish(grant_id: str) -> Any:
     """Whether the agent's publish counts as the creator's word."""
-    grant = connections.let_publish(
+    connection = connections.let_publish(
         creator_id(),
         grant_id,
         allowed="trust" in request.form,
@@ -63,7 +63,9 @@ def let_publish(grant_id: str) -> Any:
         by=auditing.creator(),
     )
     if wants_fragment():
-        return render_template("connections/_connection.html", grant=grant, format_date=format_date)
+        return render_template(
+            "connections/_connection.html", connection=connection, format_date=format_date
+        )
     return go_to(PAGE)
 
 
