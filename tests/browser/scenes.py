@@ -376,6 +376,7 @@ DOOR = [
     Scene("join", at("{cafe.invite}")),
     Scene("join-refused", short_password, refused=422),
     Scene("docs-errors", at("/docs/errors")),
+    Scene("docs-connect", at("/docs/connect")),
     Scene("privacy", at("/privacy")),
     Scene("account-deleted", at("/account/deleted")),
     Scene("inbox-empty", newcomer("/drafts")),

@@ -69,7 +69,7 @@ def test_each_resource_has_a_document(
         "scopes_supported": ["forms:read", "responses:read", "forms:write"],
         "bearer_methods_supported": ["header"],
         "resource_name": name,
-        "resource_documentation": f"{API}/openapi",
+        "resource_documentation": f"{ORIGIN}/docs/connect",
     }
 
 

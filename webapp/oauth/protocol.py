@@ -206,7 +206,7 @@ def protected_resource_metadata(config: Settings, resource: str, name: str) -> d
         "scopes_supported": [s.value for s in Scope if s is not Scope.OFFLINE_ACCESS],
         "bearer_methods_supported": ["header"],
         "resource_name": name,
-        "resource_documentation": f"{config.api_url}/openapi",
+        "resource_documentation": f"{config.public_url}/docs/connect",
     }
 
 

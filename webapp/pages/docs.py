@@ -5,8 +5,9 @@ from itertools import groupby
 
 from flask import Blueprint, render_template
 
-from webapp.config import settings
+from webapp.config import DAY, settings
 from webapp.domain.error_codes import ERROR_CODES
+from webapp.domain.terms import Scope
 
 bp = Blueprint("docs", __name__, url_prefix="/docs")
 
@@ -21,3 +22,18 @@ def show_errors() -> str:
     ]
     openapi_url = f"{settings().api_url}/openapi"
     return render_template("docs/errors.html", groups=groups, openapi_url=openapi_url)
+
+
+@bp.get("/connect")
+def show_connecting() -> str:
+    """How an agent is connected by OAuth; the RFC 9728 documents lead here."""
+    config = settings()
+    return render_template(
+        "docs/connect.html",
+        origin=config.public_url,
+        api_url=config.api_url,
+        mcp_url=config.mcp_url,
+        scopes=[scope.value for scope in Scope],
+        code_seconds=config.oauth_code_seconds,
+        lasting_days=config.oauth_grant_seconds // DAY,
+    )

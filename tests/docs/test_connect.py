@@ -1,0 +1,78 @@
+"""The page about connecting an agent: its commands, pasted as they are written."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.docs.terminal import Terminal
+from tests.oauth.live import Installation, installation
+from webapp.config import Settings
+from webapp.extensions import limiter
+
+
+@pytest.fixture
+def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
+    own = replace(settings, database_url=f"sqlite:///{tmp_path}/connect.sqlite3")
+    with installation(own) as running:
+        limiter.reset()
+        yield running
+
+
+def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> None:
+    page = running.app.test_client().get("/docs/connect", base_url=running.origin).text
+    blocks = map(html.unescape, re.findall(r"<code lang=\"en\">(.*?)</code></pre>", page, re.S))
+    register, ask, exchange, call, refresh, end = blocks
+    terminal = Terminal(tmp_path / "folder")
+
+    client = json.loads(terminal.paste(register))
+    address = terminal.paste(filled(ask, "client_…", client["client_id"]))
+    answer = parse_qs(urlsplit(running.person().allow(address)).query)
+    assert answer["iss"] == [running.origin]
+    tokens = json.loads(terminal.paste(filled(exchange, "askac_…", answer["code"][0])))
+    forms = json.loads(terminal.paste(filled(call, "askat_…", tokens["access_token"])))
+    renewed = terminal.paste(filled(refresh, "askrt_…", tokens["refresh_token"]))
+    ended = terminal.paste(end)
+    refused = json.loads(terminal.paste(filled(call, "askat_…", token_of(renewed))))
+    terminal.close()
+
+    assert forms["forms"] == []
+    assert tokens["scope"] == "forms:read forms:write responses:read offline_access"
+    assert (ended, refused["code"]) == ("{}", "authentication_required")
+
+
+def filled(block: str, dots: str, value: str) -> str:
+    assert block.count(dots) == 1
+    return block.replace(dots, value)
+
+
+def token_of(printed: str) -> str:
+    body: dict[str, Any] = json.loads(printed)
+    return str(body["access_token"])
+
+
+def test_the_metadata_leads_to_the_page(client: FlaskClient) -> None:
+    for resource in ("api", "mcp/app"):
+        document = client.get(f"/.well-known/oauth-protected-resource/{resource}").json
+        assert document is not None
+        page = client.get(urlsplit(document["resource_documentation"]).path)
+
+        assert (page.status_code, page.mimetype) == (200, "text/html")
+        assert "Set-Cookie" not in page.headers
+
+
+def test_the_page_names_every_endpoint_and_scope_of_the_metadata(client: FlaskClient) -> None:
+    document = client.get("/.well-known/oauth-authorization-server").json
+    assert document is not None
+    page = client.get("/docs/connect").text
+
+    endpoints = [value for name, value in document.items() if name.endswith("_endpoint")]
+    for word in endpoints + document["scopes_supported"]:
+        assert f"<code>{word}</code>" in page
