@@ -10,17 +10,30 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from api.blueprint import bp
-from api.operations import OPERATIONS, Operation
+from api.error_examples import errors
+from api.examples import bodies
+from api.operations import OPERATIONS, TAGS, Operation
+from api.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
 from webapp import contract
 from webapp.config import Settings, settings
 from webapp.domain.draft_input import FormDraftInput
 from webapp.domain.error_codes import ERROR_CODES
-from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.terms import Scope
 
 CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"
 JSON = "application/json"
+OPEN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "ETag",
+    "Cache-Control": "public, no-cache",
+}
+PREFLIGHT = OPEN | {
+    "Allow": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "authorization, content-type, if-none-match",
+    "Access-Control-Max-Age": "86400",
+}
 
 ANSWERED = (
     contract.FormDraft,
@@ -36,81 +49,6 @@ SCOPES = {
     Scope.FORMS_WRITE: "Create drafts and publish confirmed forms",
     Scope.OFFLINE_ACCESS: "Keep the connected account available in later conversations",
 }
-PATH_ID = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-PARAMETERS: dict[str, dict[str, Any]] = {
-    "draftId": {"name": "draftId", "description": "As create returned it.", **PATH_ID},
-    "formId": {"name": "formId", "description": "As publish or list returned it.", **PATH_ID},
-    "since": {
-        "name": "since",
-        "in": "query",
-        "description": (
-            "The `nextSince` of an earlier result. Exclusive; parts finer than a millisecond are "
-            "cut. Without it, everything from the beginning."
-        ),
-        "schema": {"type": "string", "format": "date-time"},
-    },
-    "wait": {
-        "name": "wait",
-        "in": "query",
-        "description": "Seconds to wait for the creator at most.",
-        "schema": {"type": "integer", "minimum": 0, "maximum": DRAFT_WAIT_MAX_SECONDS},
-    },
-    "IdempotencyKey": {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "description": "Repeats with this key and the same body within a day make one draft.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_MAX_CHARS},
-    },
-    "IfMatch": {
-        "name": "If-Match",
-        "in": "header",
-        "description": "The ETag of the draft that this request is meant for.",
-        "schema": {"type": "string"},
-    },
-}
-HEADERS: dict[str, dict[str, Any]] = {
-    "ETag": {
-        "description": "The revision of the draft as an entity tag.",
-        "required": True,
-        "schema": {"type": "string", "pattern": '^"[1-9][0-9]*"$'},
-    },
-    "Link": {
-        "description": 'Where the creator reviews the draft, with rel="edit-form" (RFC 8288).',
-        "required": True,
-        "schema": {"type": "string"},
-    },
-    "Location": {
-        "description": "The address of the draft.",
-        "required": True,
-        "schema": {"type": "string", "format": "uri"},
-    },
-    "Askback-Confirmation": {
-        "description": "Whether the creator confirmed the draft, and its current revision.",
-        "required": True,
-        "schema": {"type": "string", "enum": ["none", "current", "stale"]},
-    },
-    "WWW-Authenticate": {
-        "description": "The OAuth challenge with the protected-resource metadata (RFC 9728).",
-        "required": True,
-        "schema": {"type": "string", "pattern": "^Bearer .*resource_metadata="},
-    },
-    "Retry-After": {
-        "description": "Seconds to wait.",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1},
-    },
-    "Allow": {
-        "description": "The methods that this address takes.",
-        "required": True,
-        "schema": {"type": "string"},
-    },
-}
-ERROR_HEADERS = {
-    HTTPStatus.UNAUTHORIZED: ("WWW-Authenticate",),
-    HTTPStatus.METHOD_NOT_ALLOWED: ("Allow",),
-    HTTPStatus.CONFLICT: ("Link",),
-    HTTPStatus.TOO_MANY_REQUESTS: ("Retry-After",),
-}
 REASONS = {
     HTTPStatus.BAD_REQUEST: "The request is invalid",
     HTTPStatus.UNAUTHORIZED: "The account is not connected or the scope was not granted",
@@ -122,16 +60,16 @@ REASONS = {
 }
 
 
-@bp.get("/openapi")
+@bp.route("/openapi", methods=["GET", "OPTIONS"], provide_automatic_options=False)
 def openapi() -> Response:
     """The document, for everybody and from any origin, whatever Accept says."""
+    if request.method == "OPTIONS":
+        return Response(headers=PREFLIGHT)
     cached = current_app.extensions.get("openapi")
     if cached is None:
         cached = orjson.dumps(document(settings()))
         current_app.extensions["openapi"] = cached
-    response = Response(cached, mimetype=JSON)
-    response.headers["Access-Control-Allow-Origin"] = "*"
-    response.headers["Cache-Control"] = "public, no-cache"
+    response = Response(cached, headers=OPEN, mimetype=JSON)
     response.add_etag()
     response.make_conditional(request)
     return response
@@ -139,31 +77,57 @@ def openapi() -> Response:
 
 def document(settings: Settings) -> dict[str, Any]:
     """The contract 1.0.0 with the addresses of this installation."""
-    paths: dict[str, dict[str, Any]] = {}
-    for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
-    paths["/openapi"] = {"get": _own_operation()}
-    not_allowed = _failure(HTTPStatus.METHOD_NOT_ALLOWED, ("method_not_allowed",))
     return {
         "openapi": "3.1.0",
-        "info": {
-            "title": "Askback",
-            "version": CONTRACT_VERSION,
-            "description": (
-                "Draft forms, publish what their creator confirmed, and fetch the responses. "
-                "Methods that an address does not take are answered 405 as MethodNotAllowed."
-            ),
+        "info": _info(settings),
+        "externalDocs": {
+            "description": "Every error code, and what to do",
+            "url": f"{settings.public_url}/docs/errors",
         },
         "servers": [{"url": settings.api_url}],
-        "paths": paths,
+        "tags": [{"name": name, "description": about} for name, about in TAGS.items()],
+        "paths": _paths(settings.public_url),
         "components": {
             "schemas": schemas(),
             "parameters": PARAMETERS,
             "headers": HEADERS,
-            "responses": {"MethodNotAllowed": not_allowed},
+            "examples": {
+                code: {"value": example} for code, example in errors(settings.public_url).items()
+            },
+            "responses": {
+                "MethodNotAllowed": _failure(HTTPStatus.METHOD_NOT_ALLOWED, ("method_not_allowed",))
+            },
             "securitySchemes": {"oauth2": _security_scheme(settings)},
         },
     }
+
+
+def _info(settings: Settings) -> dict[str, Any]:
+    """The contact is the operator's, else the page that tells who the operator is."""
+    known = settings.operator_contact or f"{settings.public_url}/privacy"
+    kind = "email" if "@" in known and "://" not in known else "url"
+    return {
+        "title": "Askback",
+        "version": CONTRACT_VERSION,
+        "summary": "Ask people something, and fetch their answers later",
+        "description": (
+            "Draft forms, publish what their creator confirmed, and fetch the responses. Every "
+            "refusal has the body Error. Methods that an address does not take are answered 405 "
+            "as MethodNotAllowed. A request under a host name that is not this server's is "
+            "answered 400 `validation_failed`, whatever the operation."
+        ),
+        "contact": {"name": settings.operator_name or "Who runs this server", kind: known},
+        "license": {"name": "MIT", "identifier": "MIT"},
+    }
+
+
+def _paths(public_url: str) -> dict[str, dict[str, Any]]:
+    paths: dict[str, dict[str, Any]] = {}
+    examples = bodies(public_url)
+    for operation in OPERATIONS:
+        described = _operation(operation, examples[operation.id])
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    return paths | {"/openapi": {"get": _own_operation()}}
 
 
 def schemas() -> dict[str, JsonSchemaValue]:
@@ -179,8 +143,8 @@ def schemas() -> dict[str, JsonSchemaValue]:
     found: dict[str, JsonSchemaValue] = made["$defs"]
     for schema in found.values():
         schema.pop("title", None)
-        if "enum" in schema:
-            schema.pop("description", None)
+        if "enum" in schema:  # the rest of its docstring is for programmers
+            schema["description"] = " ".join(schema["description"].partition("\n\n")[0].split())
     return found
 
 
@@ -198,42 +162,46 @@ class _Generator(GenerateJsonSchema):
         return False
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
+def _operation(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.id,
+        "tags": [operation.tag],
         "summary": operation.summary,
         "description": operation.description,
         "security": [{"oauth2": [operation.scope]}],
         "parameters": [_reference("parameters", name) for name in operation.parameters],
-        "responses": {str(operation.status): _success(operation)}
+        "responses": {str(operation.status): _success(operation, example)}
         | {str(status): _failure(status, codes) for status, codes in operation.codes.items()},
     }
     if operation.takes:
-        content = {JSON: {"schema": _reference("schemas", operation.takes)}}
-        described["requestBody"] = {"required": True, "content": content}
+        content = {"schema": _reference("schemas", operation.takes), "example": operation.sent}
+        described["requestBody"] = {"required": True, "content": {JSON: content}}
     return described
 
 
 def _own_operation() -> dict[str, Any]:
     return {
         "operationId": "getOpenapi",
-        "summary": "This document",
+        "tags": ["Document"],
+        "summary": "Read this document",
+        "description": "Open to everybody, from any origin.",
         "security": [],
         "responses": {
             "200": {
                 "description": "OpenAPI 3.1",
-                "content": {JSON: {"schema": {"type": "object"}}},
+                "content": {JSON: {"schema": {"type": "object"}, "example": {"openapi": "3.1.0"}}},
             },
             "304": {"description": "The document that If-None-Match names is the current one"},
+            "405": _reference("responses", "MethodNotAllowed"),
         },
     }
 
 
-def _success(operation: Operation) -> dict[str, Any]:
+def _success(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
     return {
         "description": operation.summary,
         "headers": {name: _reference("headers", name) for name in operation.headers},
-        "content": {JSON: {"schema": _reference("schemas", operation.answers)}},
+        "content": {JSON: {"schema": _reference("schemas", operation.answers), "example": example}},
         "links": {
             target: {"operationId": target, "parameters": parameters}
             for target, parameters in operation.links.items()
@@ -242,14 +210,17 @@ def _success(operation: Operation) -> dict[str, Any]:
 
 
 def _failure(status: HTTPStatus, codes: tuple[str, ...]) -> dict[str, Any]:
-    """An Error body with one of these codes, and the headers that come with the status."""
+    """An Error body, the codes to expect in it, and the headers that come with the status.
+
+    The codes are words and no enum: a client that was generated today meets one of tomorrow.
+    """
     meanings = {known.code: known.when for known in ERROR_CODES}
     listed = "".join(f"\n- `{code}`: {meanings[code]}" for code in codes)
-    one_of_these = {"properties": {"code": {"enum": list(codes)}}}
+    examples = {code: _reference("examples", code) for code in codes}
     return {
         "description": f"{REASONS[status]}.{listed}",
         "headers": {name: _reference("headers", name) for name in ERROR_HEADERS.get(status, ())},
-        "content": {JSON: {"schema": {"allOf": [_reference("schemas", "Error"), one_of_these]}}},
+        "content": {JSON: {"schema": _reference("schemas", "Error"), "examples": examples}},
     }
 
 

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 from http import HTTPMethod, HTTPStatus
+from typing import Any
 
+from api.examples import CREATE, UPDATE
 from webapp.domain.terms import Scope
 
 UNREADABLE = (
@@ -16,6 +18,12 @@ UNREADABLE = (
 BROKEN = ("internal_error", "storage_unavailable")
 NO_DRAFT = ("draft_not_found", "not_found")
 NO_FORM = ("form_not_found", "not_found")
+TAGS = {
+    "Drafts": "Private until their creator confirms them in a browser and they are published.",
+    "Forms": "What drafts became: a public link and its counts.",
+    "Responses": "What people answered, each answer once.",
+    "Document": "This document.",
+}
 DRAFT_LINKS = {
     "updateServiceDraft": {"draftId": "$response.body#/draftId"},
     "publishServiceDraft": {"draftId": "$response.body#/draftId"},
@@ -29,9 +37,13 @@ FORM_LINKS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`codes` are the error codes by status; `links` parameters by the operation they lead to."""
+    """`codes` are the error codes by status; `links` parameters by the operation they lead to.
+
+    `sent` is an example of the body that it takes.
+    """
 
     id: str
+    tag: str
     method: HTTPMethod
     path: str
     scope: Scope
@@ -41,6 +53,7 @@ class Operation:
     codes: dict[HTTPStatus, tuple[str, ...]]
     status: HTTPStatus = HTTPStatus.OK
     takes: str | None = None
+    sent: dict[str, Any] | None = None
     parameters: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     links: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -49,6 +62,7 @@ class Operation:
 OPERATIONS = (
     Operation(
         id="createServiceDraft",
+        tag="Drafts",
         method=HTTPMethod.POST,
         path="/drafts",
         scope=Scope.FORMS_WRITE,
@@ -58,6 +72,7 @@ OPERATIONS = (
             "Never creates a public link."
         ),
         takes="FormDraftInput",
+        sent=CREATE,
         parameters=("IdempotencyKey",),
         status=HTTPStatus.CREATED,
         answers="FormDraft",
@@ -72,6 +87,7 @@ OPERATIONS = (
     ),
     Operation(
         id="getServiceDraft",
+        tag="Drafts",
         method=HTTPMethod.GET,
         path="/drafts/{draftId}",
         scope=Scope.FORMS_WRITE,
@@ -93,6 +109,7 @@ OPERATIONS = (
     ),
     Operation(
         id="updateServiceDraft",
+        tag="Drafts",
         method=HTTPMethod.PATCH,
         path="/drafts/{draftId}",
         scope=Scope.FORMS_WRITE,
@@ -102,6 +119,7 @@ OPERATIONS = (
             "makes the creator's confirmation stale."
         ),
         takes="FormDraftInput",
+        sent=UPDATE,
         parameters=("draftId", "IfMatch"),
         answers="FormDraft",
         headers=("ETag", "Link"),
@@ -117,6 +135,7 @@ OPERATIONS = (
     ),
     Operation(
         id="publishServiceDraft",
+        tag="Drafts",
         method=HTTPMethod.POST,
         path="/drafts/{draftId}/publish",
         scope=Scope.FORMS_WRITE,
@@ -145,6 +164,7 @@ OPERATIONS = (
     ),
     Operation(
         id="listService",
+        tag="Forms",
         method=HTTPMethod.GET,
         path="/forms",
         scope=Scope.FORMS_READ,
@@ -162,6 +182,7 @@ OPERATIONS = (
     ),
     Operation(
         id="getService",
+        tag="Forms",
         method=HTTPMethod.GET,
         path="/forms/{formId}",
         scope=Scope.FORMS_READ,
@@ -178,6 +199,7 @@ OPERATIONS = (
     ),
     Operation(
         id="getServiceResponses",
+        tag="Responses",
         method=HTTPMethod.GET,
         path="/forms/{formId}/responses",
         scope=Scope.RESPONSES_READ,

@@ -27,10 +27,10 @@ def assert_described(method: str, path: str, answer: TestResponse) -> None:
     for name in described.get("headers", {}):
         schema = _document()["components"]["headers"][name]["schema"]
         value = answer.headers[name]
-        _validator(schema).validate(int(value) if schema["type"] == "integer" else value)
+        validator(schema).validate(int(value) if schema["type"] == "integer" else value)
     for content_type, content in described.get("content", {}).items():
         assert answer.mimetype == content_type
-        _validator(content["schema"]).validate(answer.json)
+        validator(content["schema"]).validate(answer.json)
 
 
 @cache
@@ -58,7 +58,7 @@ def _expected(method: str, path: str, status: int) -> Any:
     return found[0][method.lower()]["responses"][str(status)]
 
 
-def _validator(schema: Any) -> Draft202012Validator:
+def validator(schema: Any) -> Draft202012Validator:
     """References in the schema lead into the document."""
     return Draft202012Validator(
         {"components": _document()["components"], **schema}, format_checker=FormatChecker()

@@ -1,5 +1,6 @@
 """The OpenAPI document against the specification, word for word."""
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -8,6 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from api import openapi
+from webapp.config import Settings
 from webapp.domain.error_codes import ERROR_CODES
 from webapp.domain.terms import Scope
 
@@ -173,7 +176,9 @@ def test_null_is_possible_where_the_specification_says_so(schemas: Any) -> None:
 
 @pytest.mark.parametrize("field", BOUNDS)
 def test_bounds_of_the_input_are_those_of_the_specification(field: str, schemas: Any) -> None:
-    assert schemas["FormDraftInput"]["properties"][field] == BOUNDS[field]
+    schema = schemas["FormDraftInput"]["properties"][field]
+
+    assert {key: value for key, value in schema.items() if key != "description"} == BOUNDS[field]
 
 
 def test_questions_are_one_to_twenty_texts_or_objects(schemas: Any) -> None:
@@ -188,7 +193,10 @@ def test_questions_are_one_to_twenty_texts_or_objects(schemas: Any) -> None:
 
 @pytest.mark.parametrize("name", WORDS)
 def test_closed_word_sets_are_those_of_the_specification(name: str, schemas: Any) -> None:
+    described = schemas[name].pop("description")
+
     assert schemas[name] == {"type": "string", "enum": WORDS[name]}
+    assert all(f"`{word}`" in described for word in WORDS[name])
 
 
 def test_the_one_question_rule_stands_at_follow_up_mode(schemas: Any) -> None:
@@ -292,23 +300,85 @@ def test_headers_of_failures_are_described(status: str, header: str, document: A
     assert all(header in failure["headers"] for failure in failures)
 
 
-def test_all_error_codes_are_described(document: Any) -> None:
-    failures = [
+def failures(document: Any) -> list[Any]:
+    """Every description of a status from 400 on."""
+    found = [
         response
         for operation in operations(document).values()
         for status, response in operation["responses"].items()
-        if status >= "400"
+        if status >= "400" and "$ref" not in response
     ]
-    failures.append(document["components"]["responses"]["MethodNotAllowed"])
+    return [*found, document["components"]["responses"]["MethodNotAllowed"]]
 
+
+def test_all_error_codes_are_described(document: Any) -> None:
     listed = {
         code
-        for failure in failures
-        for code in failure["content"]["application/json"]["schema"]["allOf"][1]["properties"][
-            "code"
-        ]["enum"]
+        for failure in failures(document)
+        for code in failure["content"]["application/json"]["examples"]
     }
+
     assert listed == {known.code for known in ERROR_CODES}
+
+
+def test_every_failure_is_the_same_error_with_a_code_that_is_any_string(document: Any) -> None:
+    contents = [failure["content"]["application/json"] for failure in failures(document)]
+
+    assert {content["schema"]["$ref"] for content in contents} == {"#/components/schemas/Error"}
+    code = document["components"]["schemas"]["Error"]["properties"]["code"]
+    assert "enum" not in code
+    assert all(f"`{known.code}`" in code["description"] for known in ERROR_CODES)
+
+
+def test_every_property_says_what_it_is(schemas: Any) -> None:
+    silent = [
+        f"{name}.{field}"
+        for name, described in schemas.items()
+        for field, schema in described.get("properties", {}).items()
+        if not schema.get("description", "").endswith(".")
+    ]
+
+    assert silent == []
+
+
+def test_every_operation_parameter_and_header_is_described_in_sentences(document: Any) -> None:
+    components = document["components"]
+    described = [
+        *operations(document).values(),
+        *components["parameters"].values(),
+        *components["headers"].values(),
+    ]
+
+    assert [one for one in described if not one["description"].endswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("settings_", "contact"),
+    [
+        ({}, {"name": "Who runs this server", "url": "http://127.0.0.1:8000/privacy"}),
+        (
+            {"operator_name": "Fernhill", "operator_contact": "privacy@fernhill.example"},
+            {"name": "Fernhill", "email": "privacy@fernhill.example"},
+        ),
+        (
+            {"operator_contact": "https://fernhill.example/@us"},
+            {"name": "Who runs this server", "url": "https://fernhill.example/@us"},
+        ),
+    ],
+)
+def test_the_contact_is_the_operator(
+    settings_: dict[str, str], contact: dict[str, str], settings: Settings
+) -> None:
+    made = openapi.document(replace(settings, **settings_))
+
+    assert made["info"]["contact"] == contact
+    assert made["info"]["license"] == {"name": "MIT", "identifier": "MIT"}
+
+
+def test_the_document_is_the_same_each_time(settings: Settings) -> None:
+    first, second = openapi.document(settings), openapi.document(settings)
+
+    assert orjson.dumps(first) == orjson.dumps(second)
 
 
 def test_everybody_may_read_it_from_any_origin(client: FlaskClient) -> None:
@@ -316,6 +386,18 @@ def test_everybody_may_read_it_from_any_origin(client: FlaskClient) -> None:
 
     assert (response.status_code, response.mimetype) == (200, "application/json")
     assert response.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_a_browser_may_ask_for_it_with_any_header_it_has(client: FlaskClient) -> None:
+    asked = {"Origin": "https://tool.example", "Access-Control-Request-Method": "GET"}
+
+    response = client.options("/api/openapi", headers=asked)
+
+    assert (response.status_code, response.data) == (200, b"")
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert "GET" in response.headers["Access-Control-Allow-Methods"]
+    for name in ("authorization", "if-none-match"):
+        assert name in response.headers["Access-Control-Allow-Headers"]
 
 
 def test_a_known_document_is_not_sent_again(client: FlaskClient) -> None:

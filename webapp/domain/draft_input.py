@@ -1,45 +1,40 @@
 """FormDraftInput: a raw mapping becomes the changes of a draft, unknown keys refused.
 
-The model also yields the schema of the OpenAPI document, so bounds and words stand here once.
+The model also yields the schema of the OpenAPI document.
 """
 
-import re
 from typing import Annotated, Any, TypedDict, cast
 
 from pydantic import (
-    AfterValidator,
     AliasGenerator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
-    StrictStr,
     Tag,
     ValidationError,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
 
 from webapp.domain import limits
 from webapp.domain.content import QuestionRow
+from webapp.domain.draft_fields import (
+    Context,
+    FollowUps,
+    Goal,
+    Hint,
+    MaxFollowUps,
+    MaxQuestions,
+    Mode,
+    QuestionId,
+    QuestionText,
+    Responses,
+    Text,
+    Title,
+)
 from webapp.domain.errors import InvalidInput
 from webapp.domain.input_errors import refusal, sent
 from webapp.domain.terms import FollowUpMode, ResponseLimit, ResponseMode
-
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-# spec, FormDraftInput: both are said to agents wherever they meet these fields
-CONTEXT_RULE = (
-    "Private, never shown to respondents; required when smart follow-ups are enabled. A summary of "
-    "relevant non-sensitive conversation context plus any extra context the creator gives."
-)
-ONE_QUESTION_RULE = (
-    "For a one-question form, first ask the creator whether smart follow-up questions are wanted. "
-    "If the creator enables them, summarize relevant conversation context, ask what other context "
-    "to include, and send the combined private context in `context`."
-)
 
 
 class DraftChanges(TypedDict, total=False):
@@ -56,47 +51,6 @@ class DraftChanges(TypedDict, total=False):
     max_total_questions: int | None
 
 
-def _without(refused: re.Pattern[str]) -> AfterValidator:
-    def check(text: str) -> str:
-        if found := refused.search(text):
-            where = {"code_point": ord(found[0]), "place": found.start() + 1}
-            raise PydanticCustomError("invalid_text", "refused", where)
-        return text
-
-    return AfterValidator(check)
-
-
-def _whole(most: int) -> BeforeValidator:
-    """JSON Schema calls 7.0 an integer; booleans and digits in a string are none."""
-
-    def check(value: object) -> object:
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-            raise PydanticCustomError("whole_number", "refused", {"most": most})
-        return value
-
-    return BeforeValidator(check)
-
-
-_STORABLE = _without(_UNSTORABLE)
-_ONE_LINE = _without(_CONTROLS)
-Text = Annotated[StrictStr, _STORABLE]
-Title = Annotated[StrictStr, Field(max_length=limits.TITLE_MAX_CHARS), _STORABLE, _ONE_LINE]
-Goal = Annotated[StrictStr, Field(max_length=limits.GOAL_MAX_CHARS), _STORABLE]
-Context = Annotated[StrictStr, Field(max_length=limits.CONTEXT_MAX_CHARS), _STORABLE]
-QuestionId = Annotated[
-    StrictStr,
-    Field(min_length=1, max_length=limits.QUESTION_ID_MAX_CHARS),
-    _STORABLE,
-    _ONE_LINE,
-]
-FollowUps = Annotated[int, Field(ge=0, le=limits.FOLLOW_UPS_MAX), _whole(limits.FOLLOW_UPS_MAX)]
-TotalQuestions = Annotated[
-    int, Field(ge=0, le=limits.TOTAL_QUESTIONS_MAX), _whole(limits.TOTAL_QUESTIONS_MAX)
-]
-
-
 class _Input(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -106,11 +60,11 @@ class _Input(BaseModel):
 
 
 class Question(_Input):
-    """A question; an `id` is made when none is given, `context` is a public helping line."""
+    """A question with more than its text."""
 
     id: QuestionId = ""
-    text: Text
-    context: Text = ""
+    text: QuestionText
+    context: Hint = ""
 
 
 def _kind(value: object) -> str:
@@ -124,21 +78,29 @@ AskedQuestion = Annotated[
 
 
 class FormDraftInput(_Input):
-    """The fields of a draft; none is required, and what is left out stays as it is."""
+    """The fields of a draft. What an update leaves out stays as it is; null is accepted nowhere.
+    No text may hold U+0000 or half of a surrogate pair.
+    """
 
     title: Title = ""
     goal: Goal = ""
-    context: Annotated[Context, Field(description=CONTEXT_RULE)] = ""
+    context: Context = ""
     questions: Annotated[
-        list[AskedQuestion], Field(min_length=1, max_length=limits.QUESTIONS_MAX)
+        list[AskedQuestion],
+        Field(
+            min_length=1,
+            max_length=limits.QUESTIONS_MAX,
+            description=(
+                "All questions of the form in their order, each a plain string or an object. They "
+                "replace those of the draft; one without an id keeps the id that its text had."
+            ),
+        ),
     ] = []
-    follow_up_mode: Annotated[FollowUpMode, Field(description=ONE_QUESTION_RULE)] = (
-        FollowUpMode.NONE
-    )
-    response_mode: ResponseMode = ResponseMode.VOICE_PREFERRED
-    response_limit: ResponseLimit = ResponseLimit.MULTIPLE
-    max_followups_per_question: FollowUps = 0
-    max_total_questions: TotalQuestions = 0
+    follow_up_mode: FollowUps = FollowUpMode.NONE
+    response_mode: Mode = ResponseMode.VOICE_PREFERRED
+    response_limit: Responses = ResponseLimit.MULTIPLE
+    max_followups_per_question: MaxFollowUps = 0
+    max_total_questions: MaxQuestions = 0
 
 
 _FIELDS = tuple(to_camel(name) for name in FormDraftInput.model_fields)

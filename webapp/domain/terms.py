@@ -1,10 +1,16 @@
-"""Every closed set of words, spelled as on the wire."""
+"""Every closed set of words, spelled as on the wire.
+
+The OpenAPI document shows the first paragraph of those that the contract names.
+"""
 
 from enum import StrEnum
 
 
 class DraftStatus(StrEnum):
-    """spec, FormDraft.status"""
+    """`draft` until it is published, then `published` for good.
+
+    spec, FormDraft.status
+    """
 
     DRAFT = "draft"
     PUBLISHED = "published"
@@ -27,7 +33,11 @@ class SessionStatus(StrEnum):
 
 
 class FollowUpMode(StrEnum):
-    """spec, FormSettings.followUpMode"""
+    """`none`: only the questions of the form. `smart`: follow-up questions that know the private
+    context. `deep_dive`: follow-up questions that go into each answer.
+
+    spec, FormSettings.followUpMode
+    """
 
     NONE = "none"
     SMART = "smart"
@@ -35,7 +45,11 @@ class FollowUpMode(StrEnum):
 
 
 class ResponseMode(StrEnum):
-    """spec, FormSettings.responseMode"""
+    """`voice_preferred`: by voice or in writing, as people like. `text_only`: in writing.
+    `voice_only`: by voice.
+
+    spec, FormSettings.responseMode
+    """
 
     VOICE_PREFERRED = "voice_preferred"
     TEXT_ONLY = "text_only"
@@ -43,21 +57,31 @@ class ResponseMode(StrEnum):
 
 
 class ResponseLimit(StrEnum):
-    """spec, FormSettings.responseLimit; `one` is one completed response in all"""
+    """`one`: the link takes one completed response in all, whoever sends it; it is meant for one
+    named person. `multiple`: any number.
+
+    spec, FormSettings.responseLimit
+    """
 
     ONE = "one"
     MULTIPLE = "multiple"
 
 
 class QuestionKind(StrEnum):
-    """spec, ResponseAnswer.questionKind"""
+    """`scripted`: a question of the form. `followup`: one that was asked because of an answer.
+
+    spec, ResponseAnswer.questionKind
+    """
 
     SCRIPTED = "scripted"
     FOLLOW_UP = "followup"
 
 
 class ResponseType(StrEnum):
-    """spec, ResponseAnswer.responseType"""
+    """`voice`: spoken; the text is a transcript. `text`: written.
+
+    spec, ResponseAnswer.responseType
+    """
 
     VOICE = "voice"
     TEXT = "text"

@@ -1,0 +1,239 @@
+"""The examples of the OpenAPI document against its schemas and against the running server."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy.exc import OperationalError
+
+from api.openapi import document
+from api.operations import OPERATIONS
+from tests.api.conftest import Agent, Confirm
+from tests.described import validator
+from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.domain import forms, responding
+from webapp.domain.error_codes import ERROR_CODES
+
+JSON = "application/json"
+CHANGING = re.compile(
+    r"(?P<id>(?:drf|frm|q|ses|ans)_)[0-9a-f]{24}|(?P<link>/r/)[\w-]{22}"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=Wait )\d+|(?<=request id )\w+"
+)
+
+
+@pytest.fixture
+def described(settings: Settings) -> Any:
+    return document(settings)
+
+
+def without_what_changes(body: Any) -> Any:
+    """Ids, links, moments and waits replaced, wherever they stand."""
+    if isinstance(body, dict):
+        return {name: without_what_changes(value) for name, value in body.items()}
+    if isinstance(body, list):
+        return [without_what_changes(value) for value in body]
+    if isinstance(body, str):
+        return CHANGING.sub(lambda found: f"{found['id'] or found['link'] or ''}*", body)
+    return body
+
+
+def contents(described: Any) -> list[tuple[Any, list[Any]]]:
+    """Every schema of a body with the examples that stand beside it."""
+    found = []
+    for methods in described["paths"].values():
+        for operation in methods.values():
+            bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+            for body in bodies:
+                for content in body.get("content", {}).values():
+                    found.append((content["schema"], examples(described, content)))
+    return found
+
+
+def examples(described: Any, content: Any) -> list[Any]:
+    named = described["components"]["examples"]
+    of_codes = [named[code]["value"] for code in content.get("examples", {})]
+    return [content["example"], *of_codes] if "example" in content else of_codes
+
+
+def test_every_body_has_examples_that_its_schema_allows(described: Any) -> None:
+    found = contents(described)
+
+    assert len(found) > 30
+    for schema, bodies in found:
+        assert bodies
+        for body in bodies:
+            validator(schema).validate(body)
+
+
+def test_parameters_and_headers_are_exemplified_within_their_schemas(described: Any) -> None:
+    for kind in ("parameters", "headers"):
+        for one in described["components"][kind].values():
+            if "example" in one:
+                validator(one["schema"]).validate(one["example"])
+
+
+@pytest.fixture
+def example(described: Any) -> Callable[[str], Any]:
+    """The body of an operation's success in the document."""
+
+    def example(operation_id: str) -> Any:
+        found = next(known for known in OPERATIONS if known.id == operation_id)
+        responses = described["paths"][found.path][found.method.lower()]["responses"]
+        return without_what_changes(responses[str(int(found.status))]["content"][JSON]["example"])
+
+    return example
+
+
+def sent(described: Any, path: str, method: str) -> Any:
+    return described["paths"][path][method]["requestBody"]["content"][JSON]["example"]
+
+
+def test_the_server_answers_the_examples(
+    agent: Agent, confirm: Confirm, described: Any, example: Callable[[str], Any]
+) -> None:
+    created = agent.post("/drafts", json=sent(described, "/drafts", "post"))
+    draft_id = created.json["draftId"]
+    read = agent.get(f"/drafts/{draft_id}")
+    confirm(draft_id)
+    published = agent.post(f"/drafts/{draft_id}/publish")
+    form_id = published.json["formId"]
+    respond(agent.app, published.json["shareUrl"].rpartition("/")[2])
+
+    answers = {
+        "createServiceDraft": created,
+        "getServiceDraft": read,
+        "publishServiceDraft": published,
+        "listService": agent.get("/forms"),
+        "getService": agent.get(f"/forms/{form_id}"),
+        "getServiceResponses": agent.get(f"/forms/{form_id}/responses"),
+    }
+    for operation_id, answer in answers.items():
+        assert without_what_changes(answer.json) == example(operation_id), operation_id
+
+
+def test_the_server_answers_the_example_of_a_change(
+    agent: Agent, described: Any, example: Callable[[str], Any]
+) -> None:
+    body = sent(described, "/drafts", "post")
+    draft_id = agent.post("/drafts", json=body).json["draftId"]
+
+    changed = agent.patch(f"/drafts/{draft_id}", json=sent(described, "/drafts/{draftId}", "patch"))
+
+    assert without_what_changes(changed.json) == example("updateServiceDraft")
+
+
+def respond(app: Flask, share_token: str) -> None:
+    """Kim answers both questions and sends them."""
+    with app.app_context():
+        for position, text in enumerate(["I did: two were ill.", "Easter."]):
+            responding.answer_question(
+                share_token,
+                "k" * 32,
+                position=position,
+                answer_text=text,
+                answer_key=f"key-{position}-of-kim-in-cafe",
+                now=utc_now(),
+                signs=None,
+            )
+        responding.complete_response(share_token, "k" * 32, responder_name="Kim", now=utc_now())
+
+
+Provoke = Callable[[Agent, str, Confirm], Any]
+
+
+def reused(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
+    headers = {"Idempotency-Key": "k"}
+    agent.post("/drafts", json={}, headers=headers)
+    return agent.post("/drafts", json={"title": "x"}, headers=headers)
+
+
+def stale(agent: Agent, draft: str, confirm: Confirm) -> Any:
+    confirm(draft)
+    agent.patch(f"/drafts/{draft}", json={"title": "x"})
+    return agent.post(f"/drafts/{draft}/publish")
+
+
+def published(agent: Agent, draft: str, confirm: Confirm) -> Any:
+    confirm(draft)
+    agent.post(f"/drafts/{draft}/publish")
+    return agent.patch(f"/drafts/{draft}", json={"title": "x"})
+
+
+def incomplete(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
+    made = agent.post("/drafts", json={"questions": ["Who?", ""]}).json["draftId"]
+    return agent.post(f"/drafts/{made}/publish")
+
+
+def outdated(agent: Agent, draft: str, _confirm: Confirm) -> Any:
+    agent.patch(f"/drafts/{draft}", json={"title": "x"})
+    return agent.patch(f"/drafts/{draft}", json={}, headers={"If-Match": '"1"'})
+
+
+def limited(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
+    return [agent.post("/drafts", json={}) for _ in range(31)][-1]
+
+
+def nobody(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
+    return agent.app.test_client().get("/api/forms")
+
+
+def posted(**request: Any) -> Provoke:
+    return lambda agent, _draft, _confirm: agent.post("/drafts", **request)
+
+
+def called(method: str, path: str) -> Provoke:
+    return lambda agent, draft, _confirm: agent.call(method, path.format(draft=draft))
+
+
+PROVOKED: dict[str, Provoke] = {
+    "invalid_json": posted(data=b'{"title": "\n', content_type=JSON),
+    "validation_failed": posted(json={"title": "x" * 134}),
+    "unknown_field": posted(json={"colour": "red"}),
+    "context_required": posted(json={"followUpMode": "smart"}),
+    "invalid_since": called("GET", "/forms/x/responses?since=yesterday"),
+    "invalid_text": posted(json={"title": "One line\nmore"}),
+    "payload_too_large": posted(data=b"x" * 300_000, content_type=JSON),
+    "idempotency_key_reused": reused,
+    "authentication_required": nobody,
+    "draft_not_found": called("GET", "/drafts/x"),
+    "form_not_found": called("GET", "/forms/x"),
+    "not_found": called("GET", "/nothing"),
+    "method_not_allowed": called("PUT", "/forms"),
+    "draft_not_confirmed": called("POST", "/drafts/{draft}/publish"),
+    "confirmation_stale": stale,
+    "draft_incomplete": incomplete,
+    "draft_already_published": published,
+    "revision_conflict": outdated,
+    "rate_limited": limited,
+    "internal_error": called("GET", "/forms/broken"),
+    "storage_unavailable": called("GET", "/forms/away"),
+}
+
+
+@pytest.fixture
+def faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two forms that cannot be read."""
+    found = forms.get_form
+
+    def get_form(account_id: str, form_id: str) -> Any:
+        if form_id == "broken":
+            raise RuntimeError
+        if form_id == "away":
+            raise OperationalError("", {}, Exception())
+        return found(account_id, form_id)
+
+    monkeypatch.setattr(forms, "get_form", get_form)
+
+
+@pytest.mark.usefixtures("faults")
+@pytest.mark.parametrize("code", [known.code for known in ERROR_CODES])
+def test_the_server_refuses_in_the_words_of_the_example(
+    code: str, agent: Agent, draft_id: str, confirm: Confirm, described: Any
+) -> None:
+    answer = PROVOKED[code](agent, draft_id, confirm)
+
+    shown = described["components"]["examples"][code]["value"]
+    assert without_what_changes(answer.json) == without_what_changes(shown)
