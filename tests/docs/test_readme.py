@@ -39,10 +39,12 @@ def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> No
 
 
 def as_shown(review: str) -> dict[str, str]:
-    """The refusal in README, with the address in the place of its dots."""
+    """The refusal in README, with the addresses in the place of their dots."""
     shown = re.search(r"```json\n(.*?)```", README, re.DOTALL)
     assert shown is not None
-    body: dict[str, str] = json.loads(shown[1].replace("…", review))
+    waited_for = review.replace("/drafts/", "/api/drafts/")
+    written = shown[1].replace("GET …", f"GET {waited_for}").replace("…", review)
+    body: dict[str, str] = json.loads(written)
     return body
 
 
