@@ -107,11 +107,21 @@ def applications() -> Iterator[dict[Settings, Made]]:
             db.engine.dispose()
 
 
+class SettledClient(FlaskClient):
+    """A client whose calls end when what they have noted is written."""
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        answer = super().open(*args, **kwargs)
+        self.application.extensions["notes"].settle(10)
+        return answer
+
+
 @pytest.fixture
 def app(settings: Settings, applications: dict[Settings, Made]) -> Iterator[Flask]:
     """The application on an empty database. No context is pushed: requests make their own."""
     if settings not in applications:
         made = create_app(settings)
+        made.test_client_class = SettledClient
         applications[settings] = Made(made, vars(limiter).copy())
         with made.app_context():
             db.create_all()
@@ -126,6 +136,7 @@ def app(settings: Settings, applications: dict[Settings, Made]) -> Iterator[Flas
 
 def delete_rows(app: Flask) -> None:
     """Empty every table, children first."""
+    app.extensions["notes"].settle(10)
     with app.app_context(), db.engine.begin() as connection:
         for table in reversed(db.metadata.sorted_tables):
             connection.execute(delete(table))

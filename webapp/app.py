@@ -23,6 +23,7 @@ from webapp import (
     hosts,
     languages,
     logs,
+    notes,
     openings,
     paths,
     security,
@@ -156,6 +157,7 @@ def create_app(config: Settings) -> Flask:
     themes.init_app(app)
     waiting.init_app(app)
     openings.init_app(app)
+    notes.init_app(app)
     auditing.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)

@@ -25,7 +25,8 @@ PATIENCE = {
 }
 LOCK_ALL = {
     "sqlite": "BEGIN IMMEDIATE",
-    "postgresql": "BEGIN; LOCK TABLE drafts, forms, response_sessions IN EXCLUSIVE MODE",
+    "postgresql": "BEGIN; LOCK TABLE draft_views, drafts, forms, oauth_grants, response_sessions"
+    " IN EXCLUSIVE MODE",
 }
 
 

@@ -19,10 +19,11 @@ from sqlalchemy import (
     bindparam,
     func,
     select,
+    text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db
+from webapp.database import Base, begin_write, db, to_millis, write
 from webapp.domain.content import Content, words
 from webapp.domain.errors import NotFound, StateConflict
 from webapp.domain.terms import (
@@ -143,6 +144,18 @@ def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -
         view.revision, view.seen_at = revision, now
         db.session.add(view)
     db.session.commit()
+
+
+def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:
+    """Remember the revision that the creator saw first, unless a look is remembered already."""
+    write(_FIRST_LOOK, draft=draft_id, revision=revision, seen_at=to_millis(now))
+
+
+_FIRST_LOOK = text(
+    "INSERT INTO draft_views (draft_id, revision, seen_at)"
+    " SELECT id, :revision, :seen_at FROM drafts WHERE id = :draft"
+    " ON CONFLICT (draft_id) DO NOTHING"
+)
 
 
 def find_revision(draft: Draft, revision: int) -> Content | None:

@@ -1,23 +1,22 @@
 """Making tokens, and the one row that the guard reads for each call."""
 
-import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, select, update
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import IntegrityError
 
 from webapp.config import settings
-from webapp.database import begin_write, db, look, new_id
+from webapp.database import begin_write, db, look, new_id, write
 from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.notes import note_behind
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.secrets import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
-
-log = logging.getLogger("askback.oauth")
 
 COMMAND_LINE_CLIENT = "askback-command-line"
 
@@ -74,22 +73,21 @@ def find_access_token(token: str) -> TokenRow | None:
 
 
 def note_use(row: TokenRow, *, now: datetime) -> None:
-    """Remember that the connection was used, at most once a minute; commits.
-
-    Storage that takes no writes (full, read-only) is logged and never stands in the way of a read.
-    """
+    """Remember soon that the connection was used, at most once a minute; nobody waits for it."""
     since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
-    if row.last_used_at is not None and row.last_used_at > since:
-        return
-    try:
-        begin_write()
-        db.session.execute(
-            update(OAuthGrant).where(OAuthGrant.id == row.grant_id).values(last_used_at=now)
-        )
-        db.session.commit()
-    except DBAPIError:
-        db.session.rollback()
-        log.warning("the use of a connection was not noted", exc_info=True)
+    if row.last_used_at is None or row.last_used_at <= since:
+        note_behind(("use", row.grant_id), partial(_store_use, row.grant_id, now))
+
+
+def _store_use(grant_id: str, now: datetime) -> None:
+    write(_USED, grant=grant_id, now=now)
+
+
+_USED = (
+    update(OAuthGrant)
+    .where(OAuthGrant.id == bindparam("grant"))
+    .values(last_used_at=bindparam("now"))
+)
 
 
 def add_grant(

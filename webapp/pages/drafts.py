@@ -1,6 +1,7 @@
 """The review page of one draft, with its words and settings."""
 
 import re
+from functools import partial
 from typing import Any, cast
 
 from flask import Blueprint, Response, render_template, request, url_for
@@ -11,6 +12,7 @@ from webapp.domain import drafts, publishing
 from webapp.domain.draft_input import DraftChanges, parse_draft_input
 from webapp.domain.drafts import Draft
 from webapp.domain.terms import DraftStatus, FollowUpMode
+from webapp.notes import note_behind
 from webapp.pages import review as desk_review
 from webapp.pages.desk import (
     asked_revision,
@@ -35,7 +37,8 @@ def review(draft_id: str) -> ResponseReturnValue:
     if draft.status is DraftStatus.PUBLISHED:
         return _to_form(draft)
     if not drafts.find_view(draft) and not _is_prefetch():
-        drafts.mark_seen(creator_id(), draft_id, draft.revision, now=utc_now())
+        look = partial(drafts.note_first_look, draft_id, draft.revision, now=utc_now())
+        note_behind(("look", draft_id), look)
     context = desk_review.context(draft)
     before = asked_revision("saved_from")
     return render_template(

@@ -59,9 +59,12 @@ def attempt(draft: Draft, change: Callable[[], DraftChanges]) -> Result:
 
 
 def _save(draft: Draft, changes: DraftChanges) -> Draft:
-    """A creator who had seen everything before has seen everything after their own change."""
+    """A creator who had seen everything before has seen everything after their own change.
+
+    So has one whose first look is not noted yet.
+    """
     view = drafts.find_view(draft)
-    up_to_date = view is not None and view.revision == draft.revision
+    up_to_date = view is None or view.revision == draft.revision
     account, now = creator_id(), utc_now()
     saved = drafting.update_draft(
         account, draft.id, changes, author=None, now=now, expected_revision=posted_revision()

@@ -1,0 +1,147 @@
+"""While another program holds the locks of the database, whoever only reads does not notice."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import create_engine, select, update
+
+from tests.api.conftest import Agent
+from tests.databases import both_databases
+from tests.factories import make_draft, make_form
+from tests.pages.creator import Creator, creator
+from tests.pages.respondent import arrive, box
+from tests.proof.test_locked import LOCK_ALL
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts import Account
+from webapp.domain.drafting import update_draft
+from webapp.domain.drafts import DraftView
+from webapp.notes import MOST, Notes
+from webapp.oauth.models import OAuthGrant
+
+SOON_SECONDS = 2.0  # a small part of what a writer waits
+GIVING_UP_SECONDS = 7.0  # the promise is five; the machine of a test may be busy
+
+
+@contextmanager
+def locked(settings: Settings) -> Iterator[None]:
+    """Another program holds the locks of all writers."""
+    other = create_engine(settings.database_url)
+    try:
+        with other.connect().execution_options(isolation_level="AUTOCOMMIT") as holding:
+            holding.exec_driver_sql(LOCK_ALL[other.dialect.name])
+            yield
+            holding.exec_driver_sql("ROLLBACK")
+    finally:
+        other.dispose()
+
+
+def impatient(app: Flask) -> FlaskClient:
+    """A client that does not wait for what is noted behind it."""
+    return FlaskClient(app, app.response_class)
+
+
+@pytest.fixture
+def ann(app: Flask, account: Account) -> Creator:
+    one = creator(app, account)
+    one.client.__class__ = FlaskClient
+    return one
+
+
+def settle(app: Flask) -> None:
+    assert app.extensions["notes"].settle(20)
+
+
+@both_databases
+def test_a_first_look_and_an_agents_read_wait_for_no_writer(
+    app: Flask, ann: Creator, agent: Agent, settings: Settings
+) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id)
+    headers = {"Authorization": f"Bearer {agent.token}"}
+
+    with locked(settings):
+        began = time.monotonic()
+        page = ann.page(f"/drafts/{draft.id}")
+        read = impatient(app).get("/api/forms", headers=headers)
+        took = time.monotonic() - began
+    settle(app)
+
+    assert (page.status_code, read.status_code) == (200, 200)
+    assert took < SOON_SECONDS
+
+
+@both_databases
+def test_a_first_look_counts_for_the_revision_that_was_drawn(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id)
+    ann.page(f"/drafts/{draft.id}")
+    settle(app)
+    with app.app_context():
+        update_draft(ann.account.id, draft.id, {"title": "New"}, author=None, now=utc_now())
+
+    again = [ann.page(f"/drafts/{draft.id}") for _ in range(2)]
+    settle(app)
+
+    assert ["1 change since you looked" in page.text for page in again] == [True, True]
+    with app.app_context():
+        assert db.session.scalars(select(DraftView.revision)).all() == [1]
+
+
+def test_a_note_that_cannot_be_written_is_dropped(app: Flask, agent: Agent) -> None:
+    with app.app_context():
+        db.session.execute(update(OAuthGrant).values(last_used_at=None))
+        db.session.commit()
+    notes: Notes = app.extensions["notes"]
+
+    def fail() -> None:
+        raise RuntimeError
+
+    notes.take("broken", fail)
+    agent.get("/forms")
+    settle(app)
+
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.last_used_at)).one() is not None
+
+
+def test_notes_that_wait_are_bounded_and_the_first_of_a_kind_counts(app: Flask) -> None:
+    notes = Notes(app)
+    held, written = threading.Event(), []
+    notes.take("first", lambda: held.wait(10) and None)
+    for number in range(3 * MOST):
+        notes.take(number // 2, lambda number=number: written.append(number))
+
+    held.set()
+
+    assert notes.settle(20)
+    assert MOST - 1 <= len(written) <= MOST
+    assert written[:3] == [0, 2, 4]
+
+
+def test_writes_give_up_after_five_seconds_with_the_words_kept(
+    app: Flask, account: Account, client: FlaskClient, settings: Settings
+) -> None:
+    with app.app_context():
+        respondents = [arrive(app.test_client(), make_form(account.id)) for _ in range(3)]
+    pages = []
+
+    with locked(settings):
+        began = time.monotonic()
+        threads = [
+            threading.Thread(target=lambda each=each: pages.append(each.answer(1, "A long story")))
+            for each in respondents
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        took = time.monotonic() - began
+
+    assert [(page.status_code, box(page)) for page in pages] == [(503, "A long story")] * 3
+    assert took < GIVING_UP_SECONDS
