@@ -63,7 +63,7 @@ def test_what_is_no_address_is_refused(email: str, clock: Clock) -> None:
     "password",
     [
         "elevenchars",
-        "x" * 129,
+        "x" * 1025,
         "PasswordPassword",
         "password1234!",
         "qwertyuiop123",

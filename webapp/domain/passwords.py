@@ -1,7 +1,11 @@
 """Passwords: which are accepted, and how they are kept (argon2id)."""
 
-import os
+import re
+import string
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -12,12 +16,21 @@ from webapp.domain.normalization import normalized
 
 # our choice: 19 MiB, two passes, one lane (19 ms on the reference machine)
 HASHER = PasswordHasher(memory_cost=19456, time_cost=2, parallelism=1)
-# hashing is memory-hard on purpose, so more at once than cores only makes all of them slower
-_hashing = threading.BoundedSemaphore(os.cpu_count() or 1)
+# Hashing is memory-hard on purpose, and an allocator keeps what each thread once needed: in the
+# threads of the server that would be 19 MiB each, for ever.
+HASHING_THREADS = 2
+_hashing = ThreadPoolExecutor(HASHING_THREADS, thread_name_prefix="passwords")
 # an unknown address is checked against this, so that it answers as slowly as a known one
 _NOBODY = HASHER.hash("nobody has this password")
 
-# Compared without case, and without digits and punctuation at the end.
+# our choice, as zxcvbn's scores of 3 and 4: one known word with digits and signs has to have more
+GUESSES_MIN, GUESSES_MIN_AROUND_A_WORD = 10**8, 10**10
+AROUND_A_WORD = string.digits + string.punctuation + " "
+RATED_CHARS = 32  # rating takes steps in the square of them
+# what letters are seldom written as; each spelling more doubles the steps of a rating
+RARE_SPELLINGS = str.maketrans(dict.fromkeys("({[<|!+%", "_"))
+# Phrases that lists of words do not hold as one, and their stems. Compared without case, and
+# without digits and punctuation at the end.
 COMMON_PASSWORDS = """
     password passwordpassword passwort passwortpasswort mypassword mysecretpassword thepassword
     changeme changemechangeme pleasechangeme letmein letmeinletmein letmeinplease
@@ -32,6 +45,9 @@ COMMON_PASSWORDS = """
 """
 COMMON = frozenset(COMMON_PASSWORDS.split())
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
 
 def check_password(password: str, email: str) -> str:
     """The password as typed; raises InvalidInput for too short, too long and easy to guess."""
@@ -43,9 +59,10 @@ def check_password(password: str, email: str) -> str:
             if len(text) < PASSWORD_MIN_CHARS
             else "Choose a shorter one.",
         )
-    if _is_common(text, email):
+    if _is_common(text, email) or _is_guessed(text, email):
         raise _refused(
-            "That password is among the first ones anybody would try.",
+            "That password is among the first ones anybody would try: a well-known one, or a word,"
+            " a name, a date or a row of keys with little else.",
             "Choose several unrelated words.",
         )
     return password
@@ -53,8 +70,7 @@ def check_password(password: str, email: str) -> str:
 
 def password_hash(password: str) -> str:
     """The argon2id hash of an accepted password, as text with its parameters."""
-    with _hashing:
-        return HASHER.hash(_bytes(password))
+    return _in_own_thread(HASHER.hash, _bytes(password))
 
 
 def password_matches(known_hash: str | None, password: str) -> bool:
@@ -63,16 +79,26 @@ def password_matches(known_hash: str | None, password: str) -> bool:
     None (no such account) and a password longer than any take as long and are never right.
     """
     known = known_hash if len(password) <= PASSWORD_MAX_CHARS else None
-    with _hashing:
-        try:
-            return HASHER.verify(known or _NOBODY, _bytes(password)) and bool(known)
-        except (VerificationError, InvalidHashError):
-            return False
+    try:
+        right = _in_own_thread(HASHER.verify, known or _NOBODY, _bytes(password))
+    except (VerificationError, InvalidHashError):
+        return False
+    return right and known is not None
 
 
 def needs_rehash(known_hash: str) -> bool:
     """Whether the hash was made with weaker parameters than today's."""
     return HASHER.check_needs_rehash(known_hash)
+
+
+def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """The result of the work, done in one of the threads for hashing."""
+    try:
+        waiting = _hashing.submit(work, *args, **kwargs)
+    except RuntimeError:
+        # the process ends and starts no work any more; this request is still to be answered
+        return work(*args, **kwargs)
+    return waiting.result()
 
 
 def _bytes(password: str) -> bytes:
@@ -90,6 +116,24 @@ def _is_common(text: str, email: str) -> bool:
         or lower == email.casefold()
         or len(set(lower)) < 3
     )
+
+
+def _is_guessed(text: str, email: str) -> bool:
+    """Whether programs that try the likely ones first are soon there."""
+    # a third of a second and 15 MB, which a process that sets no password does without
+    from zxcvbn import zxcvbn
+    from zxcvbn.matching import RANKED_DICTIONARIES
+
+    begin = text[:RATED_CHARS].translate(RARE_SPELLINGS)
+    with _rating:
+        rated = zxcvbn(begin, ["askback", email, *re.findall(r"[^\W_]{3,}", email)])
+        word = begin.strip(AROUND_A_WORD).lower()
+        is_word = any(word in words for words in RANKED_DICTIONARIES.values())
+    return bool(rated["guesses"] < (GUESSES_MIN_AROUND_A_WORD if is_word else GUESSES_MIN))
+
+
+# zxcvbn puts the words of a call into a dictionary that all calls share
+_rating = threading.Lock()
 
 
 def _refused(message: str, resolution: str) -> InvalidInput:
