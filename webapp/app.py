@@ -36,6 +36,7 @@ from webapp.extensions import csrf, htmx, init_limiter
 from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
     account,
+    activity,
     appearance,
     confirm,
     connections,
@@ -78,6 +79,7 @@ ROUTES = (
     exports,
     connections,
     account,
+    activity,
     docs,
     privacy,
     appearance,

@@ -40,6 +40,7 @@ BUNDLES = {
         "results",
         "door",
         "account",
+        "event",
         "doc",
     ),
 }

@@ -433,6 +433,7 @@ CREATOR = [
         ("account-saved", at("/account?saved=password"), 0),
         ("account-refused", refused_password, 422),
         ("account-delete", at("/account/delete"), 0),
+        ("account-activity", at("/account/activity"), 0),
         ("no-draft", at("/drafts/nothing-here"), 404),
     ]
 ]
