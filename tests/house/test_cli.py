@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -253,3 +254,62 @@ def test_nothing_in_the_data_folder_is_readable_by_others(here: Here, tmp_path: 
     modes = {os.stat(path).st_mode & 0o077 for path in (folder, folder / "secrets.json")}
 
     assert modes == {0}
+
+
+def audited(here: Here, *arguments: str) -> list[dict[str, Any]]:
+    """The audit trail, newest first."""
+    printed = here("audit", "--json", *arguments)
+    assert printed.exit_code == 0, printed.output
+    return [json.loads(line) for line in printed.stdout.splitlines()]
+
+
+def test_commands_are_in_the_audit_trail(here: Here, tmp_path: Path) -> None:
+    here(*ANN, typed=f"{PASSWORD}\n")
+    here("creator", "link", "--email", "ann@example.com")
+    here("client", "create", "--name", "Desk", "--redirect-uri", "https://a.example/cb")
+    here("token", "issue", "--email", "ann@example.com", "--scope", "forms:read")
+    here("backup", str(tmp_path / "backup"))
+    here("restore", str(tmp_path / "backup"), "--yes")
+
+    events = audited(here)
+
+    assert [event["event"] for event in reversed(events)] == [
+        *("account_created", "link_made", "client_created", "token_issued", "backup_restored")
+    ]
+    assert {event["actor"] for event in events} == {"operator"}
+    assert {event["address"] for event in events} == {None}
+
+
+def test_the_audit_trail_is_told_by_account_time_and_number(here: Here) -> None:
+    for name in ("ann", "bob"):
+        here(*ANN[:3], f"{name}@example.com", "--password-stdin", typed=f"{PASSWORD}\n")
+    here("creator", "link", "--email", "ann@example.com")
+
+    found = [
+        len(audited(here, *arguments))
+        for arguments in (
+            (),
+            ("--email", "ann@example.com"),
+            ("--limit", "1"),
+            ("--since", "2020-01-01"),
+            ("--since", "2999-01-01T00:00:00+02:00"),
+        )
+    ]
+
+    assert found == [3, 2, 1, 3, 0]
+
+
+def test_the_audit_trail_in_words_has_one_line_for_each_event(here: Here) -> None:
+    here(*ANN, typed=f"{PASSWORD}\n")
+
+    line = here("audit").stdout.splitlines()[0].split("\t")
+
+    assert line[1:4] == ["account_created", "ok", "operator"]
+    assert line[4].startswith("acc_")
+
+
+def test_a_moment_that_is_none_is_refused(here: Here) -> None:
+    refused = here("audit", "--since", "yesterday")
+
+    assert refused.exit_code == 2
+    assert '"yesterday" is neither a day nor a moment' in refused.stderr

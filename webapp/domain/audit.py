@@ -55,6 +55,8 @@ class AuditKind(StrEnum):
     RESTORED = "restored"
     ERASED = "erased"
     EXPORTED = "exported"
+    BACKED_UP = "backed_up"
+    BACKUP_RESTORED = "backup_restored"
 
 
 REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # what never works
@@ -175,10 +177,22 @@ def log_event(values: dict[str, Any]) -> None:
 
 
 def list_events(
-    account_id: str, *, limit: int, before: tuple[datetime, str] | None = None
+    account_id: str | None,
+    *,
+    limit: int,
+    since: datetime | None = None,
+    before: tuple[datetime, str] | None = None,
 ) -> list[AuditEvent]:
-    """What happened with the account, newest first, older than `before` (moment and id)."""
-    query = select(AuditEvent).where(AuditEvent.account_id == account_id)
+    """What happened with the account, or with any, newest first.
+
+    since   the oldest moment to tell of
+    before  moment and id of the event to go on from
+    """
+    query = select(AuditEvent)
+    if account_id is not None:
+        query = query.where(AuditEvent.account_id == account_id)
+    if since is not None:
+        query = query.where(AuditEvent.at >= since)
     if before is not None:
         at, event_id = before
         same_moment = and_(AuditEvent.at == at, AuditEvent.id < event_id)

@@ -27,7 +27,7 @@ class Told(NamedTuple):
     """One line of the page: the newest of events that read the same, and how many they are."""
 
     event: AuditEvent
-    count: int
+    times: int
 
 
 @bp.get("/account/activity")
