@@ -114,3 +114,20 @@ def node() -> Path:
 def _node_version(program: Path) -> int:
     answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     return int(answer.stdout.lstrip("v").split(".")[0])
+
+
+@pytest.fixture(scope="session")
+def node_packages(node: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what `tests/node` locks installed, without running anybody's scripts."""
+    folder: Path = tmp_path_factory.mktemp("node")
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(Path(__file__).parent / "node" / name, folder)
+    options = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    subprocess.run([*_npm(node), *options], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def _npm(node: Path) -> list[Path]:
+    """How to start npm: beside a Node from a wheel its own link is broken."""
+    inside_wheel = node.parent / "lib/node_modules/npm/bin/npm-cli.js"
+    return [node / "node", inside_wheel] if inside_wheel.exists() else [node / "npm"]

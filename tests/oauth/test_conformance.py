@@ -1,7 +1,6 @@
 """The authorization-server scenarios of the official MCP conformance suite."""
 
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +16,6 @@ from webapp.config import Settings
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
 
-PACKAGE = Path(__file__).parent.parent / "node"
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 VERSION = "2026-07-28"
 
@@ -29,26 +27,9 @@ def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def suite(node: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the suite installed from the lock, without running anybody's scripts."""
-    folder: Path = tmp_path_factory.mktemp("suite")
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(PACKAGE / name, folder)
-    options = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    subprocess.run([*npm(node), *options], cwd=folder, check=True, capture_output=True)
-    return folder
-
-
-def npm(node: Path) -> list[Path]:
-    """How to start npm: beside a Node from a wheel its own link is broken."""
-    inside_wheel = node.parent / "lib/node_modules/npm/bin/npm-cli.js"
-    return [node / "node", inside_wheel] if inside_wheel.exists() else [node / "npm"]
-
-
 @pytest.mark.parametrize("options", [[], ["--spec-version", VERSION, "--resource", "{mcp}"]])
 def test_the_authorization_server_scenarios_pass(
-    options: list[str], running: Installation, suite: Path, node: Path, tmp_path: Path
+    options: list[str], running: Installation, node_packages: Path, node: Path, tmp_path: Path
 ) -> None:
     port = free_port()
     client = register(
@@ -61,7 +42,7 @@ def test_the_authorization_server_scenarios_pass(
     command += ["--client-id", client["client_id"], "-p", str(port), "-o", str(tmp_path / "out")]
     command += [option.format(mcp=mcp) for option in options]
 
-    output = play(command, running, suite)
+    output = play(command, running, node_packages)
 
     assert "Total: 3 passed, 0 failed" in output, output
 
