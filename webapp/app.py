@@ -43,6 +43,7 @@ from webapp.pages import (
     cross_site,
     desk,
     docs,
+    downloads,
     drafts,
     elsewhere,
     errors,
@@ -158,6 +159,7 @@ def create_app(config: Settings) -> Flask:
     languages.init_app(app)
     themes.init_app(app)
     waiting.init_app(app)
+    downloads.init_app(app)
     openings.init_app(app)
     notes.init_app(app)
     auditing.init_app(app)

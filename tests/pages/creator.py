@@ -25,7 +25,7 @@ class Creator:
     token: str = ""
 
     def page(self, path: str, **headers: str) -> TestResponse:
-        return self.client.get(path, base_url=ORIGIN, headers=headers)
+        return self.client.get(path, base_url=ORIGIN, headers=headers, buffered=True)
 
     def swap(self, path: str) -> TestResponse:
         return self.page(path, **HTMX)

@@ -3,26 +3,27 @@
 import csv
 import io
 import json
+import secrets
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.pages.creator import ORIGIN, Creator, creator
 from tests.serving import get, new_app, serving
 from webapp.config import Settings
 from webapp.contract import FormResponses
-from webapp.database import db, utc_now
+from webapp.database import db, release, utc_now
 from webapp.domain import exports, forms, responding, responses
 from webapp.domain.suspicion import Signs
+from webapp.pages import downloads
 from webapp.pages import exports as pages
 from webapp.pages.exports import CSV_COLUMNS, cell
 from webapp.serializers import form_responses
-from webapp.waiting import THREADS
 
 FORMULAS = [
     "=cmd|' /C calc'!A0",
@@ -188,19 +189,107 @@ class TestDownload:
         assert stranger.page(path).status_code == 404
         assert client.get(path, base_url=ORIGIN).status_code in {302, 303, 401}
 
-    def test_it_waits_for_room(self, app: Flask, ann: Creator, form: Any) -> None:
-        with ExitStack() as taken:
-            for _ in range(THREADS // 2):
-                assert taken.enter_context(app.extensions["waiting"].place())
-            assert ann.page(f"/forms/{form.id}/export.csv").status_code == 503
+    def test_an_account_downloads_twice_at_once(
+        self, app: Flask, ann: Creator, stranger: Creator, form: Any
+    ) -> None:
+        path = f"/forms/{form.id}/export.csv"
+        running = [begun(app, ann) for _ in range(downloads.MOST_OF_ONE)]
 
-        assert ann.page(f"/forms/{form.id}/export.csv").status_code == 200
+        refused = ann.page(path)
+        assert refused.status_code == 429
+        assert refused.headers["Retry-After"] == "10"
+        assert "Your other downloads are still running." in refused.text
+        with app.app_context():
+            theirs = make_form(stranger.account.id)
+        assert stranger.page(f"/forms/{theirs.id}/export.csv").status_code == 200
+
+        running.pop()()
+        assert ann.page(path).status_code == 200
+        running.pop()()
+
+    def test_all_together_have_few_places(
+        self, app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(downloads, "MOST", 1)
+        path = f"/forms/{form.id}/export.json"
+        end = begun(app, ann)
+
+        refused = ann.page(path)
+        assert refused.status_code == 429
+        assert "Many people are downloading just now." in refused.text
+
+        end()
+        assert ann.page(path).status_code == 200
 
     def test_it_gives_its_room_back(self, app: Flask, ann: Creator, form: Any) -> None:
         for _ in range(3):
             ann.page(f"/forms/{form.id}/export.csv")
 
-        assert app.extensions["waiting"]._held == 0
+        assert app.extensions["downloads"]._running == {}
+
+    @pytest.mark.parametrize("chunks", [pages._csv_chunks, pages._json_chunks])
+    def test_it_holds_no_connection_while_its_reader_takes_nothing(
+        self, app: Flask, form: Any, chunks: Any
+    ) -> None:
+        with app.app_context():
+            make_response(form)
+            form = forms.get_form(form.account_id, form.id)
+            release()
+            pool: Any = db.engine.pool
+            taken = [pool.checkedout() for _ in chunks(form)]
+
+        assert len(taken) >= 2
+        assert set(taken) == {0}
+
+
+def begun(app: Flask, ann: Creator) -> Any:
+    """The end of a download that is running."""
+    with app.test_request_context():
+        return app.extensions["downloads"].begin(ann.account.id)
+
+
+class TestBatches:
+    """One batch is what the server holds for a reader."""
+
+    @pytest.fixture(autouse=True)
+    def few_characters(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(exports, "CHARS_IN_BATCH", 5_000)
+
+    @both_databases
+    def test_long_answers_come_few_at_a_time(self, app_context: None) -> None:
+        form = make_form(make_account().id)
+        lengths = [10, 10, 10, 2_000, 2_000, 2_000, 2_000, 9_000, 10, 10]
+        for length in lengths:
+            make_answer(form, secrets.token_urlsafe(24), text="x" * length)
+
+        batches = [batch.answers for batch in exports.read_answers(form.id)]
+
+        assert [len(each.answer_text) for batch in batches for each in batch] == lengths
+        assert all(weight(batch) <= 5_000 or len(batch) == 1 for batch in batches)
+
+    @both_databases
+    def test_people_with_long_answers_come_few_at_a_time(self, app_context: None) -> None:
+        form = make_form(make_account().id)
+        for length in (10, 3_000, 3_000, 9_000, 10, 10):
+            make_answer(form, secrets.token_urlsafe(24), text="x" * length)
+
+        batches = list(exports.read_people(form.id))
+
+        assert sum(len(batch) for batch in batches) == 6
+        for batch in batches:
+            answers = [answer for person in batch for answer in person.answers]
+            assert weight(answers) <= 5_000 or len(batch) == 1
+
+    def test_the_server_is_handed_small_pieces(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(downloads, "PIECE_BYTES", 4)
+
+        assert list(downloads.in_pieces(iter([b"ab", b"", b"cdefghijk"]))) == [
+            b"ab", b"cdef", b"ghij", b"k",
+        ]  # fmt: skip
+
+
+def weight(answers: list[Any]) -> int:
+    return sum(len(each.answer_text) + len(each.question_text) for each in answers)
 
 
 class TestOverTheWire:

@@ -16,13 +16,14 @@ from flask import Blueprint, Response, abort, stream_with_context
 from sqlalchemy import Row
 
 from webapp import auditing
-from webapp.database import to_millis, utc_now
+from webapp.database import release, to_millis, utc_now
 from webapp.domain import forms
 from webapp.domain.audit import AuditKind
 from webapp.domain.exports import AnswerBatch, read_answers, read_people
 from webapp.domain.normalization import normalized
 from webapp.domain.responses import AnswerRow, ResponsePage, SessionRow, session_status
 from webapp.pages.desk import creator_id, require_creator
+from webapp.pages.downloads import downloads, in_pieces
 from webapp.serializers import form_responses, response_session
 from webapp.times import wire_time
 from webapp.waiting import waiting
@@ -68,15 +69,20 @@ def as_json(form_id: str) -> Response:
 
 
 def _file(form: Row[Any], chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
-    """A download; it holds one of the places for long requests until it ends."""
-    held = ExitStack()
-    if not held.enter_context(waiting().place()):
-        held.close()
+    """A download; it holds one of few places until it ends, and no connection while it waits."""
+    if waiting().stopped:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
-    by, now = auditing.creator(), utc_now()
-    auditing.note(AuditKind.EXPORTED, form.account_id, by=by, now=now, subject=form.id)
-    response = Response(stream_with_context(chunks), content_type=content_type)
-    response.call_on_close(held.close)
+    begun = downloads().begin(creator_id())
+    if isinstance(begun, Response):
+        return begun
+    with ExitStack() as on_failure:
+        on_failure.callback(begun)
+        by, now = auditing.creator(), utc_now()
+        auditing.note(AuditKind.EXPORTED, form.account_id, by=by, now=now, subject=form.id)
+        release()
+        on_failure.pop_all()
+    response = Response(stream_with_context(in_pieces(chunks)), content_type=content_type)
+    response.call_on_close(begun)
     response.headers["Cache-Control"] = "private, no-store"
     response.headers.set("Content-Disposition", "attachment", **_file_names(form.title, kind))
     return response
