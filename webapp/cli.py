@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.openapi import document
-from webapp import logs, reports, schema
+from webapp import logs, open_files, reports, schema
 from webapp.app import create_app
 from webapp.archives.contents import BackupFailed
 from webapp.backup import back_up, restore
@@ -271,10 +271,15 @@ def _listen(app: Flask, settings: Settings) -> Server:
 
 def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str], None]) -> None:
     server.stop_on_signals()
+    if (files := open_files.allowed()) < open_files.ENOUGH:
+        log.warning(FEW_FILES.format(files, open_files.ENOUGH))
     tell(f"Askback runs on {settings.public_url}")
     with keeping_house(app):
         server.run()
     tell("Askback has stopped; everything answered is saved.")
+
+
+FEW_FILES = "only {} files may be open, so few people are served at once; allow at least {}"
 
 
 def _print_first_link(settings: Settings) -> None:

@@ -34,6 +34,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import DeclarativeBase, registry
 from sqlalchemy.types import TypeDecorator
 
+from webapp import open_files
 from webapp.faults import (
     STORAGE_FAILURES,
     gave_no_answer,
@@ -47,6 +48,7 @@ IMMEDIATE = "askback_immediate"
 READING = "askback_reading"
 LOCK_SECONDS = 4.5  # how long a writer on SQLite waits for others, before it is refused
 POOL_SECONDS = 4  # how long a request waits for a connection that others hold
+FILES_OF_A_CONNECTION = 3  # of SQLite: the database, its log, and a journal at times
 CHECKPOINT_PAGES = 4000  # an answer writes eleven; the same ones are moved the more seldom
 log = logging.getLogger("askback.database")
 _sqlite_writers = threading.Lock()
@@ -273,7 +275,8 @@ def engine_options(url: str) -> dict[str, Any]:
         "json_deserializer": _from_json,
     }
     if url.startswith("sqlite"):
-        return common | {"pool_size": 16, "max_overflow": 48}
+        most = open_files.for_database() // FILES_OF_A_CONNECTION
+        return common | {"pool_size": min(16, most), "max_overflow": max(0, most - 16)}
     from webapp.postgresql import CONNECT_ARGS  # brings the driver with it
 
     return common | {

@@ -1,14 +1,18 @@
 """The HTTP server: waitress in this process, with our own refusals and a stop that loses nothing.
 
 Requests are read completely before a thread is spent on them, so half-open and dripping clients
-cost a socket only.
+cost a socket only. When there are too many of those, the ones that were silent longest go first.
 """
 
+import fcntl
+import heapq
 import logging
 import re
-import resource
 import signal
 import socket
+import struct
+import sys
+import termios
 import threading
 import time
 from collections.abc import Iterable
@@ -16,7 +20,6 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-import orjson
 from flask import Flask
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
@@ -25,15 +28,19 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask, ThreadedTaskDispatcher
 
+from webapp import open_files
 from webapp.config import Settings
+from webapp.server_refusals import refusal
 from webapp.waiting import THREADS, Waiting
 
 MAX_BODY_BYTES = 32 * 1024 * 1024  # above every limit of our own, which answer in their own words
 MAX_HEADER_BYTES = 64 * 1024
-MAX_CONNECTIONS = 4000
 HEAD_BYTES = 1024  # enough of a request line to know where it went
-SPARE_FILES = 128  # database, logs, temporary bodies
-UNSENT_BYTES = 1024 * 1024  # of one answer; beyond, whoever makes it waits for the client
+UNSENT_BYTES = 512 * 1024  # of one answer; beyond, whoever makes it waits for the client
+STALL_SECONDS = 30.0  # for a client that takes nothing of what it is owed
+TAKEN_AT_ONCE = 32  # new connections, below the spare file numbers
+CLOSED_AT_ONCE = 50  # one in so many of the connections we may have, when there are too many
+ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: reset, and forget what was not sent
 IDLE_SECONDS = 60  # of a kept or half-open connection
 LINGER_SECONDS = 5.0  # for a client that sends on after its request was refused
 STOP_SECONDS = 4.0  # for requests under way; the process has 5 s in all
@@ -66,13 +73,7 @@ class Refusal(ErrorTask):  # type: ignore[misc]
     def execute(self) -> None:
         code = self.request.error.code
         log.info("refused", extra={"status": code})
-        if self.request.for_api:
-            self.status, body = _api_refusal(code)
-            content_type = "application/json"
-        else:
-            self.status = f"{code} {self.request.error.reason}"
-            body = f"{self.request.error.reason}.{_what_it_means(code)}\n".encode()
-            content_type = "text/plain; charset=utf-8"
+        self.status, content_type, body = refusal(code, self.request.error.reason, self._for_api())
         self.response_headers += [
             ("Content-Type", content_type),
             ("X-Content-Type-Options", "nosniff"),
@@ -83,6 +84,11 @@ class Refusal(ErrorTask):  # type: ignore[misc]
         self.content_length = len(body)
         self.write(body)
 
+    def _for_api(self) -> bool:
+        """A fault of the application comes with a request of its own, without an address."""
+        asked = self.channel.requests[0] if self.channel.requests else self.request
+        return bool(asked.for_api)
+
 
 class Channel(HTTPChannel):  # type: ignore[misc]
     """One connection."""
@@ -91,6 +97,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     error_task_class = Refusal
     lingers = False
     _deaf_until: float | None = None
+    _left: tuple[float, int] | None = None  # to take, as last seen
+    _left_since = 0.0
 
     def handle_close(self) -> None:
         """Close; after a refusal our half first.
@@ -114,11 +122,50 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.handle_close()
         return False
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no complete request is here, and nothing is owed."""
+        return not self.requests and not self.total_outbufs_len
+
+    def is_stalled(self, now: float) -> bool:
+        """Whether the client has taken nothing of what it is owed for STALL_SECONDS.
+
+        What the system holds for it counts: a slow client takes that before it takes more of us.
+        """
+        left = None
+        if self.total_outbufs_len:
+            left = (self.last_activity, _unacknowledged(self.socket))
+        if left != self._left:
+            self._left, self._left_since = left, now
+        return left is not None and now - self._left_since > STALL_SECONDS
+
+    def abandon(self) -> None:
+        """Break the connection off; a thread that writes to it learns that its client has gone."""
+        with suppress(OSError):
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+        super().handle_close()
+
+
+def _unacknowledged(connection: socket.socket) -> int:
+    """Bytes that the system has not yet been told of by the other side."""
+    with suppress(OSError):
+        answer = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+        return int.from_bytes(answer, sys.byteorder)
+    return 0
+
 
 class Listener(TcpWSGIServer):  # type: ignore[misc]
     """One listening socket with its connections."""
 
     channel_class = Channel
+
+    def handle_accept(self) -> None:
+        """Take several: each turn of the loop looks at all connections there are."""
+        for _ in range(TAKEN_AT_ONCE):
+            before = len(self.active_channels)
+            super().handle_accept()
+            if len(self.active_channels) == before:
+                return
 
 
 class Server:
@@ -128,6 +175,8 @@ class Server:
         self._waiting: Waiting = app.extensions["waiting"]
         self._sockets: dict[int, Any] = {}
         self._stop_at: float | None = None
+        self._most = open_files.for_connections()
+        self._looked_at = 0.0
         # held while a file number is used or given back; a signal may find its own thread in it
         self._open = threading.RLock()
         adjustments = _adjustments(settings)
@@ -146,6 +195,8 @@ class Server:
         """Serve until `stop`; then finish what is under way, for at most STOP_SECONDS."""
         while self._stop_at is None:
             self._poll(1.0)
+            self._make_room()
+            self._leave_the_stalled()
         self._waiting.stop()
         for listener in self._listeners:
             wasyncore.dispatcher.close(listener)
@@ -175,6 +226,26 @@ class Server:
 
     def _poll(self, seconds: float) -> None:
         wasyncore.loop(seconds, use_poll=True, map=self._sockets, count=1)
+
+    def _make_room(self) -> None:
+        """Close those that were idle longest, so that everybody else gets in.
+
+        Outside of the poll, which may have news of a number that is given to another connection.
+        """
+        over = len(self._sockets) - self._most
+        if over > 0:
+            idle = (channel for channel in list(self._channels()) if channel.is_idle)
+            many = max(over, self._most // CLOSED_AT_ONCE)
+            for channel in heapq.nsmallest(many, idle, key=lambda each: each.last_activity):
+                channel.abandon()
+
+    def _leave_the_stalled(self) -> None:
+        now = time.monotonic()
+        if now - self._looked_at >= 1:
+            self._looked_at = now
+            for channel in [each for each in self._channels() if each.is_stalled(now)]:
+                log.info("a client takes nothing any more")
+                channel.abandon()
 
     def _busy(self) -> bool:
         """Whether an answer is still owed; connections that are owed none are closed."""
@@ -207,7 +278,7 @@ def _adjustments(settings: Settings) -> Adjustments:
         channel_request_lookahead=1,  # without it a thread never learns that its client has gone
         max_request_body_size=MAX_BODY_BYTES,
         max_request_header_size=MAX_HEADER_BYTES,
-        connection_limit=_connection_limit(),
+        connection_limit=sys.maxsize,  # at which it would accept nobody; we make room
         channel_timeout=IDLE_SECONDS,
         outbuf_high_watermark=UNSENT_BYTES,
         asyncore_use_poll=True,  # select() ends at file number 1024
@@ -216,39 +287,3 @@ def _adjustments(settings: Settings) -> Adjustments:
         ident=None,
         **trusted,
     )
-
-
-def _connection_limit() -> int:
-    """As many connections as open files allow, after asking for as many as we may have."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_CONNECTIONS + SPARE_FILES
-    if soft < wanted and soft != resource.RLIM_INFINITY:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(SPARE_FILES, min(MAX_CONNECTIONS, soft - SPARE_FILES))
-
-
-def _what_it_means(code: int) -> str:
-    """An application that failed at its very end may have done its work before."""
-    read_only = code < 500 or code == 501
-    return " Nothing was changed." if read_only else " What was saved before is safe."
-
-
-def _api_refusal(code: int) -> tuple[str, bytes]:
-    """Status line and body with the four fields; too large and unreadable are both a 400 there."""
-    if code >= 500 and code != 501:
-        status, name = "500 Internal Server Error", "internal_error"
-        message = "The service could not complete the request."
-        resolution = "Try again; if it happens again, tell the operator of this service."
-    elif code in (413, 431):
-        status, name = "400 Bad Request", "payload_too_large"
-        message = (
-            f"{'body: is' if code == 413 else 'The headers are'} larger than this server reads."
-        )
-        resolution = "Send less: all questions of a draft together must fit into 256 KiB."
-    else:
-        status, name = "400 Bad Request", "validation_failed"
-        message = "The request is not HTTP/1.1 that this server understands."
-        resolution = "Check the request line, the headers and the transfer encoding."
-    fields = {"error": message, "code": name, "message": message, "resolution": resolution}
-    return status, orjson.dumps(fields)

@@ -6,9 +6,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
-from flask import Flask, request
+from flask import Flask, Response, request
 
 from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
@@ -24,6 +25,7 @@ def served(settings: Settings) -> Iterator[Flask]:
     """The application with routes that show what reaches it."""
     app = new_app(settings)
     app.config["WTF_CSRF_ENABLED"] = False
+    app.config["MAX_CONTENT_LENGTH"] = None  # here the server's own bound counts
     app.add_url_rule("/test/length", "length", lambda: str(len(request.data)), methods=["POST"])
     app.add_url_rule("/test/environ", "environ", lambda: " ".join(sorted(request.environ)))
     app.add_url_rule("/test/address", "address", lambda: f"{request.remote_addr} {request.scheme}")
@@ -291,3 +293,92 @@ def test_a_stop_is_clean_at_any_moment(settings: Settings) -> None:
 def test_an_address_in_use_is_an_error_of_the_start(served: Flask) -> None:
     with pytest.raises(OSError, match="in use"), serving(served):
         pass
+
+
+def test_a_fault_after_the_application_ran_denies_nothing(settings: Settings) -> None:
+    """Only the server sees it: whatever the application stored is stored."""
+    app = new_app(settings)
+    whole: Any = app.wsgi_app
+
+    def breaking(environ: Any, start_response: Any) -> Any:
+        b"".join(whole(environ, lambda *_: None))
+        raise RuntimeError("after everything was done")
+
+    app.wsgi_app = breaking  # type: ignore[method-assign]
+    with serving(app):
+        page, body = get(app, "/healthz"), get(app, "/api/forms")
+
+    assert [status_of(page), status_of(body)] == [500, 500]
+    assert b"<h1>Something broke on our side.</h1>" in page
+    assert json.loads(body_of(body))["code"] == "internal_error"
+    assert b"othing was changed" not in page + body
+
+
+@pytest.fixture
+def endless(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
+    """An answer that never ends, to clients that are left after half a second."""
+    monkeypatch.setattr("webapp.server.STALL_SECONDS", 0.5)
+    app = new_app(settings)
+    app.extensions["ended"] = []
+
+    def pieces() -> Iterator[bytes]:
+        try:
+            while True:
+                yield b"x" * 65_536
+        finally:
+            app.extensions["ended"].append(time.monotonic())
+
+    app.add_url_rule("/test/endless", "endless", lambda: Response(pieces()))
+    with serving(app):
+        yield app
+
+
+def ask(connection: socket.socket, path: str) -> None:
+    port = connection.getpeername()[1]
+    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+
+
+def drain(connection: socket.socket) -> None:
+    while connection.recv(1_048_576):
+        pass
+
+
+def test_clients_that_take_nothing_are_left(endless: Flask) -> None:
+    with ExitStack() as stack:
+        readers = [stack.enter_context(connect(endless)) for _ in range(20)]
+        for reader in readers:
+            ask(reader, "/test/endless")
+
+        wait_until(lambda: len(endless.extensions["ended"]) == 20, "leaving them", seconds=10)
+        with pytest.raises(ConnectionError):
+            drain(readers[0])
+
+
+def test_a_client_that_takes_little_is_not_left(endless: Flask) -> None:
+    with connect(endless) as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        ask(reader, "/test/endless")
+        for _ in range(30):
+            time.sleep(0.1)
+            assert reader.recv(65_536)
+
+        assert endless.extensions["ended"] == []
+
+
+def test_connections_that_are_idle_longest_make_room(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.open_files.MAX_CONNECTIONS", 40)
+    app = new_app(settings)
+    app.add_url_rule("/test/slow", "slow", lambda: time.sleep(2) or "done")
+    with serving(app), ExitStack() as stack:
+        waiting_client = stack.enter_context(connect(app))
+        ask(waiting_client, "/test/slow")
+        idle = [stack.enter_context(connect(app)) for _ in range(100)]
+
+        assert seconds_of_healthz(app) < 2
+        with pytest.raises(ConnectionError):
+            idle[0].recv(1)
+        assert status_of(waiting_client.recv(65_536)) == 200
+        ask(idle[-1], "/healthz")
+        assert status_of(idle[-1].recv(65_536)) == 200

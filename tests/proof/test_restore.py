@@ -97,7 +97,7 @@ def test_a_killed_restore_leaves_one_whole_state(
 
     seen, killed = [], 0
     while killed < kills:
-        moment = random.uniform(0.3, 1.1) * seconds  # noqa: S311
+        moment = random.uniform(0.5, 1.3) * seconds  # noqa: S311
         killed += here.restore_killed_after(moment, new)
         seen.append(here.counted())
         if seen[-1][1] == NEW:

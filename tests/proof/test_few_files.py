@@ -1,0 +1,86 @@
+"""Few file numbers, many connections: work goes on, and whoever is refused is told what is true."""
+
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.databases import both_empty_databases
+from tests.proof.loaded import Server, Writer
+from webapp import open_files
+
+FEW = ("bash", "-c", 'ulimit -n 256 && exec "$@"', "-")
+TRIES = 20
+
+writers = pytest.mark.parametrize("writers", [60, pytest.param(150, marks=pytest.mark.prove)])
+
+
+@contextmanager
+def idling(port: int, connections: int) -> Iterator[None]:
+    """So many connections that say nothing."""
+    with ExitStack() as stack:
+        for _ in range(connections):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+        yield
+
+
+def seconds_of_healthz(server: Server) -> float:
+    began = time.monotonic()
+    assert server.call("GET", "/healthz")[0] == 200
+    return time.monotonic() - began
+
+
+def keep_trying(writer: Writer) -> None:
+    for _ in range(TRIES):
+        if writer.try_once():
+            return
+        time.sleep(0.2)
+
+
+@both_empty_databases
+@writers
+def test_idle_connections_keep_nobody_from_answering(
+    empty_database_url: str, tmp_path: Path, writers: int
+) -> None:
+    server = Server(empty_database_url, tmp_path)
+    crowd = [Writer(server) for _ in range(writers)]
+    with server.up(*FEW), idling(server.port, 400):
+        slowest = max(seconds_of_healthz(server) for _ in range(5))
+        with ThreadPoolExecutor(writers) as pool:
+            list(pool.map(keep_trying, crowd))
+
+    refusals = Counter(refusal for writer in crowd for refusal in writer.refusals)
+    print(
+        f"{writers} writers: health in {slowest:.2f} s, {sum(refusals.values())} refusals, "
+        f"{sum(writer.broken for writer in crowd)} connections closed"
+    )
+    assert slowest < 2
+    assert [writer.saved for writer in crowd] == [True] * writers
+    assert sorted(server.stored()) == sorted(writer.words for writer in crowd)
+    assert all("<html" in body for _, body in refusals), refusals
+
+
+@pytest.mark.prove
+def test_more_idle_connections_than_a_server_takes(tmp_path: Path) -> None:
+    server = Server(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
+    open_files.allowed()  # for the connections of this process
+    with server.up(), idling(server.port, 4200):
+        slowest = max(seconds_of_healthz(server) for _ in range(10))
+        writer = Writer(server)
+        keep_trying(writer)
+
+    print(f"4,200 idle connections: health in {slowest:.2f} s, {writer.broken} tries in vain")
+    assert slowest < 2
+    assert server.stored() == [writer.words]
+
+
+def test_the_shares_of_few_files_leave_room_for_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in (128, 256, 1024, 4096, 8192):
+        monkeypatch.setattr(open_files, "allowed", lambda limit=limit: limit)
+        shares = open_files.for_database() + open_files.for_connections()
+        assert shares + open_files.SPARE_FILES <= limit
