@@ -1,0 +1,112 @@
+"""Readers of large files that stop reading: bounded memory, others are served, and they end."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import bulk
+from tests.databases import both_empty_databases
+from tests.factories import make_account, make_form
+from tests.pages.creator import creator
+from tests.proof.loaded import Server, Writer
+from tests.services import wait_until
+from webapp.database import db
+
+ANSWERS = 500
+MIB = 1024 * 1024
+
+readers = pytest.mark.parametrize("readers", [24, pytest.param(140, marks=pytest.mark.prove)])
+
+
+@both_empty_databases
+@readers
+def test_readers_that_stop_reading(
+    empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, readers: int
+) -> None:
+    monkeypatch.setattr(bulk, "WORDS", "x" * 20_000)
+    server = Server(empty_database_url, tmp_path)
+    downloads = [download(server, number) for number in range(readers // 2)]
+    with server.up() as process:
+        server.call("GET", downloads[0][0], Cookie=downloads[0][1])
+        before = memory(process.pid)
+        with ExitStack() as stack:
+            open_readers, answers = [], []
+            for which in downloads * 2:
+                open_readers.append(stack.enter_context(reading(server.port, *which)))
+                answers.append(first_of(open_readers[-1]))
+            began = time.monotonic()
+            assert server.call("GET", f"/r/{server.share_token}")[0] == 200
+            seconds = time.monotonic() - began
+            added = (memory(process.pid) - before) / MIB
+            writer = Writer(server)
+            assert writer.try_once()
+            if readers > 100:
+                wait_until(lambda: not started(open_readers, answers), "ending them", 45)
+
+    print(f"{readers} readers add {added:.0f} MiB, others wait {seconds:.2f} s")
+    begun = [head for head in answers if b" 200 " in head.split(b"\r\n")[0]]
+    refused = [head for head in answers if b" 429 " in head.split(b"\r\n")[0]]
+    assert len(begun) == 8
+    assert len(begun) + len(refused) == readers
+    assert all(b"\r\nRetry-After: " in head for head in refused)
+    assert seconds < 2
+    assert added < 64
+
+
+def download(server: Server, number: int) -> tuple[str, str]:
+    """The path of a large file of one creator, and the cookies to ask for it with."""
+    with server.app.app_context():
+        account = make_account()
+        form_id = make_form(account.id).id
+        if number < 8:  # no others get as far as reading
+            bulk.store_answers(form_id, ANSWERS)
+        db.session.remove()
+    cookies: Any = creator(server.app, account).client._cookies.values()
+    with server.app.app_context():
+        db.engine.dispose()
+    told = "; ".join(f"{cookie.key}={cookie.value}" for cookie in cookies)
+    return f"/forms/{form_id}/export.csv", told
+
+
+@contextmanager
+def reading(port: int, path: str, cookies: str) -> Iterator[socket.socket]:
+    """A reader that has asked and takes as little as its system lets it."""
+    with socket.socket() as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.settimeout(20)
+        reader.connect(("127.0.0.1", port))
+        host = f"Host: 127.0.0.1:{port}\r\nCookie: {cookies}"
+        reader.sendall(f"GET {path} HTTP/1.1\r\n{host}\r\n\r\n".encode())
+        yield reader
+
+
+def first_of(reader: socket.socket) -> bytes:
+    """What arrives at first, the headers in it."""
+    return reader.recv(2048)
+
+
+def started(open_readers: list[socket.socket], answers: list[bytes]) -> list[socket.socket]:
+    """Those of the readers that were let in and whose connection is still open."""
+    begun = [reader for reader, head in zip(open_readers, answers, strict=True) if b" 200 " in head]
+    return [reader for reader in begun if not _was_reset(reader)]
+
+
+def _was_reset(reader: socket.socket) -> bool:
+    return reader.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0 or _ended(reader)
+
+
+def _ended(reader: socket.socket) -> bool:
+    state = reader.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
+    return state != 1  # ESTABLISHED
+
+
+def memory(process: int) -> int:
+    """Bytes of memory of a process."""
+    status = Path(f"/proc/{process}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+    return int(line.split()[1]) * 1024
