@@ -10,7 +10,7 @@ from flask import Response, request
 from api.answers import draft_headers, draft_location, json_answer, review_link
 from api.blueprint import bp
 from api.body import json_body, read_body
-from api.rates import limit_creates, limit_publishes, limit_updates
+from api.rates import count_nothing, limit_creates, limit_publishes, limit_updates
 from webapp import auditing
 from webapp.config import settings
 from webapp.database import release, utc_now
@@ -44,6 +44,8 @@ def create_service_draft() -> Response:
         now=utc_now(),
         repeatable=_repeatable(caller.client_id, raw),
     )
+    if draft.repeated:
+        count_nothing()
     body = form_draft(draft, settings().public_url)
     headers = draft_headers(draft) | {"Location": draft_location(draft.id)}
     return json_answer(body, HTTPStatus.CREATED, headers)
@@ -84,6 +86,8 @@ def publish_service_draft(draft_id: str) -> Response:
         attested_by=caller.grant_id if agent_decides else None,
         by=auditing.agent(caller.client_id, caller.client_name),
     )
+    if published.repeated:
+        count_nothing()
     waiting().notify(draft_id)
     body = published_form(published, settings().public_url)
     return json_answer(body, headers={"Link": review_link(draft_id)})

@@ -7,7 +7,6 @@ from http import HTTPStatus
 import orjson
 from flask import Flask, Response, g, request
 from flask_limiter import RateLimitExceeded
-from limits import RateLimitItem
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -18,7 +17,7 @@ from webapp.contract import Error
 from webapp.database import db, release
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS
-from webapp.extensions import seconds_to_wait
+from webapp.extensions import limit_in_words, seconds_to_wait, time_in_words
 from webapp.faults import is_away, may_have_stored
 from webapp.hosts import UnknownHost
 from webapp.oauth.guard import Unauthenticated
@@ -159,17 +158,11 @@ def _rate_limited(error: RateLimitExceeded) -> Response:
     response = error_answer(
         HTTPStatus.TOO_MANY_REQUESTS,
         "rate_limited",
-        f"Too many write operations: the limit is {_in_words(error.limit.limit)}.",
-        f"Wait {seconds} s, then send the same request again.",
+        f"Too many write operations: {limit_in_words(error)}.",
+        f"Send the same request again in {time_in_words(seconds)}.",
     )
     response.headers["Retry-After"] = str(seconds)
     return response
-
-
-def _in_words(limit: RateLimitItem) -> str:
-    """`30 per minute`, `2 per 10 seconds`"""
-    unit = limit.GRANULARITY.name
-    return f"{limit.amount} per {unit if limit.multiples == 1 else f'{limit.multiples} {unit}s'}"
 
 
 def _internal_error() -> Response:

@@ -17,6 +17,7 @@ from htmx_flask import Htmx
 from webapp.config import Settings, settings
 from webapp.limit_storage import LimitStorage
 
+UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 UNREADABLE_ADDRESS = "an address that cannot be read"
 WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::\d+)?|([\d.]+):\d+")
 
@@ -132,3 +133,18 @@ def seconds_to_wait(error: RateLimitExceeded) -> int:
     window: int = error.limit.limit.get_expiry()
     reset_at = current.window.reset_time if current else time.time() + window
     return min(window, max(1, math.ceil(reset_at - time.time())))
+
+
+def limit_in_words(error: RateLimitExceeded) -> str:
+    """`the limit of publishes is 10 per minute`, `the limit of requests is 2 per 10 seconds`"""
+    limit, counted = error.limit.limit, error.limit.error_message or "requests"
+    unit = limit.GRANULARITY.name
+    period = unit if limit.multiples == 1 else f"{limit.multiples} {unit}s"
+    return f"the limit of {counted} is {limit.amount} per {period}"
+
+
+def time_in_words(seconds: int) -> str:
+    """`1 second`, `42 seconds`, `12 minutes`, `3 hours`; rounded up."""
+    unit, length = next(each for each in UNITS if seconds >= 2 * each[1] or each[1] == 1)
+    number = math.ceil(seconds / length)
+    return f"{number} {unit}{'s' if number > 1 else ''}"

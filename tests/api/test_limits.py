@@ -1,18 +1,35 @@
 """Write limits of accounts and tokens"""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.factories import make_account
 from webapp.domain.accounts import Account
+from webapp.extensions import limiter
 
 limits = pytest.mark.settings
 
 
 def statuses(agent: Agent, method: str, path: str, times: int) -> list[int]:
     return [agent.call(method, path, json={}).status_code for _ in range(times)]
+
+
+def make_draft(agent: Agent) -> str:
+    made: str = agent.post("/drafts", json={"title": "Rota", "questions": ["Who?"]}).json["draftId"]
+    return made
+
+
+def confirmed_draft(agent: Agent, confirm: Confirm) -> str:
+    draft_id = make_draft(agent)
+    confirm(draft_id)
+    return draft_id
+
+
+def publish(agent: Agent, draft_id: str) -> int:
+    return agent.post(f"/drafts/{draft_id}/publish").status_code
 
 
 @limits(limit_create_draft="2/minute")
@@ -26,10 +43,10 @@ def test_updating_is_limited(agent: Agent, draft_id: str) -> None:
 
 
 @limits(limit_publish="2/minute")
-def test_publishing_is_limited(agent: Agent, draft_id: str, confirm: Confirm) -> None:
-    confirm(draft_id)
+def test_publishing_is_limited(agent: Agent, confirm: Confirm) -> None:
+    drafts = [confirmed_draft(agent, confirm) for _ in range(3)]
 
-    assert statuses(agent, "POST", f"/drafts/{draft_id}/publish", 3) == [200, 200, 429]
+    assert [publish(agent, draft_id) for draft_id in drafts] == [200, 200, 429]
 
 
 @limits(limit_create_draft="1/minute")
@@ -73,27 +90,72 @@ def test_no_other_answer_names_a_time_to_wait(agent: Agent) -> None:
     assert not any("Retry-After" in answer.headers for answer in answers)
 
 
-@limits(limit_publish="2/minute", limit_writes="5/minute")
-def test_publishing_too_early_uses_no_quota(agent: Agent, draft_id: str, confirm: Confirm) -> None:
-    too_early = statuses(agent, "POST", f"/drafts/{draft_id}/publish", 9)
-    confirm(draft_id)
+@limits(limit_publish="2/minute", limit_writes="9/minute")
+def test_publishing_too_early_uses_no_quota(agent: Agent, confirm: Confirm) -> None:
+    unconfirmed = make_draft(agent)
+    too_early = [publish(agent, unconfirmed) for _ in range(9)]
+    drafts = [confirmed_draft(agent, confirm) for _ in range(3)]
 
     assert too_early == [409] * 9
-    assert statuses(agent, "POST", f"/drafts/{draft_id}/publish", 3) == [200, 200, 429]
+    assert [publish(agent, draft_id) for draft_id in drafts] == [200, 200, 429]
+
+
+@limits(limit_publish="2/minute")
+def test_publishing_again_uses_no_quota(agent: Agent, confirm: Confirm) -> None:
+    first, *others = [confirmed_draft(agent, confirm) for _ in range(3)]
+    again = [publish(agent, first) for _ in range(5)]
+
+    assert again == [200] * 5
+    assert [publish(agent, draft_id) for draft_id in others] == [200, 429]
+
+
+@limits(limit_create_draft="2/minute", limit_writes="2/minute")
+def test_repeated_creates_use_no_quota(agent: Agent) -> None:
+    def create(key: str) -> int:
+        return agent.post("/drafts", json={}, headers={"Idempotency-Key": key}).status_code
+
+    assert [create("a") for _ in range(4)] == [201] * 4
+    assert [create(key) for key in "bc"] == [201, 429]
+
+
+@limits(limit_create_draft="1/minute", limit_update_draft="1/minute", limit_writes="2/minute")
+def test_refused_creates_and_updates_use_no_quota(agent: Agent, draft_id: str) -> None:
+    limiter.reset()
+    refused = [
+        agent.post("/drafts", json={"title": 1}),
+        agent.post("/drafts", data="{"),
+        agent.patch(f"/drafts/{draft_id}", json={"unknown": 1}),
+        agent.patch("/drafts/drf_unknown", json={}),
+        agent.patch(f"/drafts/{draft_id}", json={}, headers={"If-Match": '"7"'}),
+    ]
+
+    assert [answer.status_code for answer in refused] == [400, 400, 400, 404, 409]
+    assert statuses(agent, "POST", "/drafts", 2) == [201, 429]
+    assert statuses(agent, "PATCH", f"/drafts/{draft_id}", 2) == [200, 429]
 
 
 @limits(limit_publish="2/minute", limit_writes="2/minute")
-def test_a_refused_publish_uses_no_quota_of_the_account(
-    agent: Agent, connect: Connect, account: Account, draft_id: str, confirm: Confirm
+def test_a_write_that_is_refused_by_one_limit_counts_in_none(
+    agent: Agent, connect: Connect, account: Account, confirm: Confirm
 ) -> None:
-    confirm(draft_id)
-    path = f"/drafts/{draft_id}/publish"
+    drafts = [confirmed_draft(connect(account.id), confirm) for _ in range(3)]
+    agent.patch(f"/drafts/{drafts[0]}", json={"goal": ""})
 
-    first = statuses(agent, "POST", path, 4)
-    second = statuses(connect(account.id), "POST", path, 2)
+    first = [publish(agent, draft_id) for draft_id in (drafts[0], drafts[1], drafts[1])]
+    second = [publish(connect(account.id), draft_id) for draft_id in drafts[1:]]
 
-    assert first == [200, 429, 429, 429]
+    assert first == [200, 429, 429]
     assert second == [200, 429]
+
+
+@limits(limit_publish="10/minute")
+def test_parallel_publishes_keep_to_the_limit(agent: Agent, confirm: Confirm) -> None:
+    drafts = [confirmed_draft(agent, confirm) for _ in range(20)]
+
+    with ThreadPoolExecutor(20) as threads:
+        answers = sorted(threads.map(lambda draft_id: publish(agent, draft_id), drafts))
+
+    assert answers == [200] * 10 + [429] * 10
 
 
 @limits(limit_create_draft="1/minute")

@@ -197,9 +197,11 @@ def test_a_limit_is_said_in_words(agent: Agent) -> None:
 
     create, change = agent.post("/drafts", json={}), agent.patch(f"/drafts/{made}", json={})
 
-    assert_readable(create, "rate_limited", "Too many write operations: the limit is 1 per minute.")
-    assert "the limit is 1 per 2 hours." in change.json["message"]
-    assert f"Wait {create.headers['Retry-After']} s," in create.json["resolution"]
+    assert_readable(create, "rate_limited", "Too many write operations")
+    assert "the limit of new drafts is 1 per minute." in create.json["message"]
+    assert "the limit of changes of drafts is 1 per 2 hours." in change.json["message"]
+    assert f" in {create.headers['Retry-After']} seconds." in create.json["resolution"]
+    assert " in 2 hours." in change.json["resolution"]
 
 
 def test_a_fault_of_ours_names_the_request(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -286,6 +286,7 @@ def test_failures_are_limited(flow: Flow) -> None:
     assert set(failed) == {400}
     assert response.status_code == 429
     assert response.json["error"] == "temporarily_unavailable"
+    assert "the limit of failed requests is 10 per minute" in response.json["error_description"]
     assert 1 <= int(response.headers["Retry-After"]) <= 60
 
 

@@ -60,7 +60,7 @@ def test_the_fifth_failure_is_the_last_for_a_while(creator: Account, client: Fla
     assert (failures, response.status_code) == ([422] * 5, 429)
     assert 1 <= int(response.headers["Retry-After"]) <= 60
     assert "Too many tries" in response.text
-    assert "Wait 1 minute, then try again." in response.text
+    assert "The limit is 5 in a minute. Wait 1 minute, then try again." in response.text
 
 
 def test_failures_are_counted_for_the_account_however_its_address_is_written(

@@ -200,8 +200,11 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
         raise draft_discarded()
     kept = db.session.get(DraftRevision, (draft_id, 1))
     if kept is not None:
-        return content_of(kept)
-    return Draft(id=draft_id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+        created = content_of(kept)
+    else:
+        created = Draft(id=draft_id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+    created.repeated = True
+    return created
 
 
 def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:

@@ -39,6 +39,7 @@ class Draft(Content, Base):
     """A private form in the making. `author` is the OAuth grant that wrote last, None = creator."""
 
     __tablename__ = "drafts"
+    repeated = False  # true of what a repeated create request got: the draft as first created
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)

@@ -25,7 +25,14 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.config import Settings, settings
 from webapp.database import release, utc_now
 from webapp.domain.terms import Scope
-from webapp.extensions import client_network, csrf, limiter, seconds_to_wait
+from webapp.extensions import (
+    client_network,
+    csrf,
+    limit_in_words,
+    limiter,
+    seconds_to_wait,
+    time_in_words,
+)
 from webapp.oauth.redirects import PRINTABLE_ASCII
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
 from webapp.oauth.resources import resources
@@ -46,7 +53,7 @@ REFUSALS = {
     ),
     HTTPStatus.TOO_MANY_REQUESTS: (
         "temporarily_unavailable",
-        "Too many requests came from here; wait as long as the Retry-After header says.",
+        "Too many requests came from here: {limit}. Try again in {time}.",
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         "server_error",
@@ -99,6 +106,9 @@ def http_error(error: HTTPException) -> Response:
     """Whatever else is refused, in the shape that OAuth clients read."""
     status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
     code, description = REFUSALS.get(status, ("invalid_request", UNREADABLE))
+    if isinstance(error, RateLimitExceeded):
+        time = time_in_words(seconds_to_wait(error))
+        description = description.format(limit=limit_in_words(error), time=time)
     response = _no_store(jsonify({"error": code, "error_description": description}), status)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
@@ -150,6 +160,7 @@ def protected_resource(path: str) -> Response:
 @limiter.limit(
     lambda: settings().limit_token_failures,
     key_func=lambda: _client_key(),
+    error_message="failed requests",
     deduct_when=lambda response: response.status_code != HTTPStatus.OK,
 )
 @limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
@@ -168,7 +179,9 @@ def revoke() -> Response:
 
 
 @bp.post("/oauth/register")
-@limiter.limit(lambda: settings().limit_registration, key_func=client_network)
+@limiter.limit(
+    lambda: settings().limit_registration, key_func=client_network, error_message="registrations"
+)
 def register() -> Response:
     """RFC 7591, open to everybody."""
     body = register_client(_json_body(), now=utc_now())

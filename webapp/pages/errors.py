@@ -13,6 +13,7 @@ from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
+from limits import RateLimitItem
 from werkzeug.exceptions import HTTPException
 
 from webapp import security
@@ -91,6 +92,11 @@ PROBLEMS = {
         _("What was saved before is safe. Wait a little, then try again."),
     ),
 }
+LIMITS = {
+    "minute": _("The limit is %(num)s in a minute."),
+    "hour": _("The limit is %(num)s in an hour."),
+    "day": _("The limit is %(num)s in a day."),
+}
 NOT_PUBLISHED = Problem(
     PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE].title,
     # for creators, who read English
@@ -149,7 +155,7 @@ def signed_out() -> Response:
 def http_problem(error: HTTPException) -> Response:
     """Any other refusal; its headers, as `Allow`, are kept."""
     if isinstance(error, RateLimitExceeded):
-        return too_many_tries(seconds_to_wait(error))
+        return too_many_tries(error)
     if isinstance(error, UnknownHost):
         return problem(_unknown_host(), HTTPStatus.BAD_REQUEST)
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
@@ -169,17 +175,25 @@ def _unknown_host() -> Problem:
     )
 
 
-def too_many_tries(seconds: int) -> Response:
-    """A limit was reached; the page says when it ends, in minutes rounded up."""
+def too_many_tries(error: RateLimitExceeded) -> Response:
+    """A limit was reached; the page says which, and when it ends, in minutes rounded up."""
+    seconds = seconds_to_wait(error)
     wait = ngettext(
         "Wait %(num)s minute, then try again.",
         "Wait %(num)s minutes, then try again.",
         math.ceil(seconds / 60),
     )
-    page = Problem(_("Too many tries in a short time."), wait)
+    told = f"{_limit_told(error.limit.limit)} {wait}".strip()
+    page = Problem(_("Too many tries in a short time."), told)
     response = problem(page, HTTPStatus.TOO_MANY_REQUESTS)
     response.headers["Retry-After"] = str(seconds)
     return response
+
+
+def _limit_told(limit: RateLimitItem) -> str:
+    """The limit as a sentence; none for a period without a word of its own."""
+    words = LIMITS.get(limit.GRANULARITY.name) if limit.multiples == 1 else None
+    return str(words) % {"num": limit.amount} if words else ""
 
 
 def storage_failed(error: Exception) -> Response:
