@@ -133,6 +133,15 @@ def test_an_old_document_is_fetched_again(app: Flask, agent: Flow, site: Site) -
     assert clients(app) == 1
 
 
+def test_a_document_with_a_misleading_name_is_known_by_its_host(agent: Flow, site: Site) -> None:
+    site.serve(document(client_name="Claude, verified by Askback"))
+
+    page = ask(agent)
+
+    assert f"Let {HOST} work with your forms?" in page
+    assert "verified by Askback" not in page
+
+
 @both_databases
 def test_the_first_looks_at_one_moment_make_one_client(app: Flask, site: Site) -> None:
     def load() -> str:

@@ -41,8 +41,10 @@ def test_a_client_of_the_operator_is_marked_as_such(app: Flask, flow: Flow) -> N
     assert "Registered by whoever runs this server." in flow.ask().text
 
 
-def test_a_loopback_client_is_warned_about(flow: Flow) -> None:
-    redirect_uri = "http://127.0.0.1:4444/cb"
+@pytest.mark.parametrize(
+    "redirect_uri", ["http://127.0.0.1:4444/cb", "https://localhost:4444/cb", "http://[::1]:4/cb"]
+)
+def test_a_loopback_client_is_warned_about(flow: Flow, redirect_uri: str) -> None:
     flow.client = register(flow.browser, redirect_uris=[redirect_uri])
 
     assert "This app runs on your computer." in flow.ask(redirect_uri=redirect_uri).text

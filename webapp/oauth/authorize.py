@@ -22,7 +22,7 @@ from webapp.oauth.client_documents import Failures, load_document_client, names_
 from webapp.oauth.connections import has_consented
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import OAuthClient
-from webapp.oauth.redirects import is_loopback, redirect_host
+from webapp.oauth.redirects import redirect_host, stays_on_this_computer
 from webapp.oauth.registration import Refused
 from webapp.oauth.server import server
 from webapp.oauth.wording import worded
@@ -174,7 +174,7 @@ def _consent_page(
         scopes=grant.request.scope.split(),
         is_api=grant.resource == settings().api_url,
         going_back_to=redirect_host(grant.redirect_uri),
-        on_this_computer=is_loopback(grant.redirect_uri),
+        on_this_computer=stays_on_this_computer(grant.redirect_uri),
         nothing_ticked=nothing_ticked,
         lasting_days=settings().oauth_grant_seconds // DAY_SECONDS,
         ticked=_ticked() if nothing_ticked else set(Scope),

@@ -147,7 +147,7 @@ def _store(
 ) -> OAuthClient:
     begin_write()
     client = _find(client_id) or _added(client_id, details, now=now)
-    client.name = client_name(details)
+    client.name = client_name(details, client.address)
     client.details = details
     client.fetched_until = until
     db.session.commit()
@@ -160,7 +160,7 @@ def _added(client_id: str, details: dict[str, Any], *, now: datetime) -> OAuthCl
         id=new_id("cli"),
         client_id=client_id,
         kind=ClientKind.DOCUMENT,
-        name=client_name(details),
+        name=client_name(details, urlsplit(client_id).hostname),
         details=details,
         created_at=now,
     )

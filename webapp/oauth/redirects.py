@@ -7,6 +7,7 @@ import re
 from urllib.parse import SplitResult, urlsplit
 
 from webapp.domain.limits import REDIRECT_URI_MAX_CHARS
+from webapp.environment import is_loopback as is_loopback_host
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 PRIVATE_SCHEMES = frozenset({"cursor", "vscode", "vscode-insiders"})
@@ -38,6 +39,15 @@ def is_loopback(uri: str) -> bool:
     """True when only a program on the same computer can receive this redirect."""
     parts = _split(uri)
     return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS
+
+
+def stays_on_this_computer(uri: str) -> bool:
+    """True for the addresses of this computer, with https too, which only an exact match takes."""
+    parts = _split(uri)
+    if parts is None or parts.scheme not in {"http", "https"}:
+        return False
+    host = parts.hostname or ""
+    return is_loopback_host(host) or host.endswith(".localhost")
 
 
 def redirect_host(uri: str) -> str:
