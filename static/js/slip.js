@@ -2,6 +2,7 @@
 import "./keys.js";
 import "./places.js";
 import "./keep.js";
+import "./focus.js";
 import "./whole.js";
 import "./room.js";
 import "./saving.js";

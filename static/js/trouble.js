@@ -1,11 +1,13 @@
 // A request that failed is sent again with the same keys, so the server stores it once. The words
-// stay in their box meanwhile. What the server refuses for good is shown above the form.
+// stay in their box meanwhile. What the server refuses for good is shown in the same place.
 const WAITS = [2, 5, 15, 30];
 const AGAIN = new Set([0, 408, 425, 429]);
 
-let timer;
+let ticking;
 let tries = 0;
 let sendAgain;
+
+const slotOf = (name) => document.querySelector(`[data-${name}]`);
 
 function failed({ detail: { requestConfig, xhr } }) {
   const { elt } = requestConfig;
@@ -13,27 +15,53 @@ function failed({ detail: { requestConfig, xhr } }) {
   const seconds = Math.max(WAITS[Math.min(tries, WAITS.length - 1)], asked || 0);
   tries += 1;
   sendAgain = () => {
-    clearTimeout(timer);
+    clearInterval(ticking);
     sendAgain = undefined;
     if (elt.isConnected) htmx.trigger(elt, elt.matches("form") ? "submit" : "click");
   };
-  timer = setTimeout(sendAgain, seconds * 1000);
   tell(seconds);
+  if (elt.matches("form")) renameMain(elt);
 }
 
+// counts down in sight; said aloud once
 function tell(seconds) {
-  const slot = document.querySelector("[data-trouble]");
+  const slot = slotOf("trouble");
+  const words = slot?.querySelector("template").content.cloneNode(true);
+  const line = words?.querySelector("[data-words]");
+  const say = () => {
+    if (line) line.textContent = line.dataset.words.replace("{seconds}", seconds);
+  };
+  say();
+  clearInterval(ticking);
+  ticking = setInterval(() => {
+    seconds -= 1;
+    slot?.setAttribute("aria-live", "off");
+    if (seconds > 0) say();
+    else sendAgain();
+  }, 1000);
   if (!slot) return;
-  const words = slot.querySelector("template").content.cloneNode(true);
-  const line = words.querySelector("[data-words]");
-  line.textContent = line.dataset.words.replace("{seconds}", seconds);
+  words.querySelector("[data-offline]").hidden = navigator.onLine;
+  slot.removeAttribute("aria-live");
   slot.querySelector(".note")?.remove();
   slot.append(words);
+  show(slot);
+}
+
+function show(slot) {
   slot.hidden = false;
+  for (const part of [slot.parentElement.querySelector(".actions"), slot]) {
+    part?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+function renameMain(form) {
+  const button = form.querySelector(".btn--main");
+  const { again } = slotOf("trouble")?.dataset ?? {};
+  if (button && again) button.textContent = again;
 }
 
 function refused(detail) {
-  const slot = document.querySelector("[data-refusal]");
+  const slot = slotOf("refusal");
   if (!slot) return;
   detail.shouldSwap = true;
   detail.target = slot;
@@ -45,7 +73,7 @@ document.addEventListener("htmx:sendError", failed);
 document.addEventListener("htmx:timeout", failed);
 addEventListener("online", () => sendAgain?.());
 
-document.addEventListener("htmx:beforeRequest", () => clearTimeout(timer));
+document.addEventListener("htmx:beforeRequest", () => clearInterval(ticking));
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { detail } = event;
   const { status } = detail.xhr;
@@ -54,4 +82,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   detail.isError = false; // it is told on the page, so not on the console
   if (AGAIN.has(status) || status >= 500) failed(event);
   else refused(detail);
+});
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  const slot = target.closest("[data-refusal]");
+  if (slot) show(slot);
 });

@@ -104,7 +104,7 @@ def test_the_focus_the_title_and_the_address_follow_the_question(page: Page, lin
     give(page, "Me")
     asked(page, 2)
 
-    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    expect(page.locator("#answer")).to_be_focused()
     expect(page).to_have_url(f"{link.address}{link.path}/q/2")
     assert page.evaluate("window.scrollY") == 0
 

@@ -237,11 +237,33 @@ def test_back_without_scripts_drops_no_words(
 
     refused = respondent.post(where, answer="A long story", left=number)
     assert (refused.status_code, box(refused)) == (422, "A long story")
-    assert "Your words are still in the box. Continue sends them. To go back" in refused.text
+    assert "Your words are still in the box. Continue sends them, or go back" in refused.text
     assert heading(refused) == "What went on?"
 
     led = respondent.post(where, answer="It" if settled else " ", left=number)
     assert heading(led) == ("Read it over, then send." if settled else "Who changed it?")
+    assert texts(app) == (["Me", "It"] if settled else ["Me"])
+
+
+@pytest.mark.parametrize("settled", [False, True], ids=["to a question", "to the check page"])
+def test_a_second_press_goes_back_without_the_words(
+    app: Flask, any_client: FlaskClient, form: Any, *, settled: bool
+) -> None:
+    respondent = arrive(any_client, form)
+    respondent.answer(1, "Me")
+    if settled:
+        respondent.answer(2, "It")
+        respondent.post("/q/2/open")
+    where, number = back(respondent.page)
+    refused = respondent.post(where, answer="A long story", left=number)
+    assert 'name="left"' not in refused.text
+    (without,) = re.findall(
+        r'formaction="/r/[^/]*([^"?]*)"[^>]*>Go back without them', refused.text
+    )
+
+    page = respondent.post(without, answer="A long story")
+
+    assert heading(page) == ("Read it over, then send." if settled else "Who changed it?")
     assert texts(app) == (["Me", "It"] if settled else ["Me"])
 
 

@@ -168,13 +168,16 @@ def _repeated(name: str) -> bool:
 
 
 SKIPPING = Phrase("Continue sends them. To skip the question, empty the box first.")
-GOING_BACK = Phrase("Continue sends them. To go back without them, empty the box first.")
+GOING_BACK = Phrase("Continue sends them, or go back without them.")
 
 
-def unsent(resolution: Phrase) -> InvalidInput:
-    """The refusal to leave a question whose words would be gone with it."""
+def unsent(code: str, resolution: Phrase) -> InvalidInput:
+    """The refusal to leave a question whose words would be gone with it.
+
+    code  `words_left` where the page offers a second button that leaves all the same
+    """
     return InvalidInput(
-        "answer_unsent", Phrase("Your words are still in the box."), resolution, field="answer"
+        code, Phrase("Your words are still in the box."), resolution, field="answer"
     )
 
 

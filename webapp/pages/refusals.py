@@ -140,6 +140,7 @@ PAGES = {
     "answer_empty": _question_again,
     "answer_too_long": _question_again,
     "answer_unsent": _question_again,
+    "words_left": _question_again,
     "answer_differs": _question_again,
     "session_unknown": _question_again,
     "nothing_answered": _check_again,

@@ -84,7 +84,7 @@ def skip(share_token: str, number: int) -> Response:
     sent = read_posted(share_token)
     at = _leaving_words(share_token, sent)
     if at and not at.text(number):
-        raise unsent(SKIPPING)
+        raise unsent("answer_unsent", SKIPPING)
     following = responding.skip_question(
         share_token, sent.session_key, position=number - 1, now=utc_now()
     )
@@ -214,7 +214,7 @@ def _require_words_sent(share_token: str) -> None:
     sent = read_posted(share_token)
     at = _leaving_words(share_token, sent) if sent.left else None
     if at and at.text(sent.left) != sent.answer:
-        raise unsent(GOING_BACK)
+        raise unsent("words_left", GOING_BACK)
 
 
 def _found(

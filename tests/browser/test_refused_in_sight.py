@@ -1,0 +1,213 @@
+"""What went wrong is said where it is seen: beside the button that was pressed, in real windows."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.respondent import Link, asked, give, press
+from tests.browser.walking import WINDOWS, hidden_stops
+from tests.browsing import watch, window
+from webapp.database import utc_now
+from webapp.domain.forms import close_form
+
+LONG = "One line of a very long story.\n" * 60
+SIZES = pytest.mark.parametrize("size", WINDOWS, ids="{0[0]}×{0[1]}".format)
+
+
+@contextmanager
+def sized(browser: Browser, link: Link, size: tuple[int, int]) -> Iterator[Page]:
+    """The form in a window whose network fails on purpose, which its console may say."""
+    context = browser.new_context(
+        base_url=link.address,
+        viewport={"width": size[0], "height": size[1]},
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(link.path)
+    yield page
+    context.close()
+
+
+@pytest.fixture(params=WINDOWS, ids="{0[0]}×{0[1]}".format)
+def page(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
+    with sized(browser, link, request.param) as page:
+        yield page
+
+
+@pytest.fixture
+def usual(browser: Browser, link: Link) -> Iterator[Page]:
+    with sized(browser, link, WINDOWS[0]) as page:
+        yield page
+
+
+def main_button(page: Page) -> Locator:
+    return page.locator(".btn--main")
+
+
+def answer_all(page: Page, text: str = LONG) -> None:
+    for number in (1, 2, 3):
+        asked(page, number)
+        give(page, text)
+    page.get_by_label("Your name").wait_for()
+
+
+def failing(page: Page, path: str, status: int, **headers: str) -> None:
+    page.route(
+        path,
+        lambda route: (
+            route.fulfill(status=status, headers=headers, body="")
+            if route.request.method == "POST"
+            else route.continue_()
+        ),
+    )
+
+
+def test_continue_without_a_network_says_so_beside_the_button(page: Page, link: Link) -> None:
+    page.locator("#answer").fill(LONG)
+    page.context.set_offline(True)
+    main_button(page).click()
+
+    note = page.locator("[data-trouble] .note")
+    expect(note).to_contain_text("Not saved yet. Trying again in")
+    expect(note.get_by_text("You seem to be offline.")).to_be_visible()
+    expect(note).to_contain_text("you can keep writing")
+    expect(main_button(page)).to_have_text("Try again")
+    expect(note).to_be_in_viewport(ratio=1)
+    expect(main_button(page)).to_be_in_viewport(ratio=1)
+    assert above(note, page.locator(".actions"))
+
+    page.context.set_offline(False)
+    asked(page, 2)
+    expect(main_button(page)).to_have_text(re.compile("Continue"))
+    assert link.texts() == [LONG]
+
+
+def above(upper: Locator, lower: Locator) -> bool:
+    """Whether one stands directly above the other."""
+    boxes = upper.bounding_box(), lower.bounding_box()
+    assert boxes[0]
+    assert boxes[1]
+    return 0 <= boxes[1]["y"] - boxes[0]["y"] - boxes[0]["height"] < 40
+
+
+def test_send_that_fails_says_so_beside_the_button(page: Page) -> None:
+    answer_all(page)
+    status = {1280: 429, 390: 500, 640: 503}[page.viewport_size["width"]]  # type: ignore[index]
+    failing(page, "**/check", status, **{"Retry-After": "30"})
+    main_button(page).click()
+
+    note = page.locator("[data-trouble] .note")
+    expect(note).to_contain_text("Not sent yet. Trying again in")
+    expect(note).to_contain_text("Your answers are saved; only sending them is left.")
+    expect(note.get_by_text("You seem to be offline.")).to_be_hidden()
+    expect(note).not_to_contain_text("keep writing")
+    expect(main_button(page)).to_have_text("Try again")
+    expect(note).to_be_in_viewport(ratio=1)
+    expect(main_button(page)).to_be_in_viewport(ratio=1)
+    assert hidden_stops(page) == []
+    page.unroute("**/check")
+    main_button(page).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+
+
+def test_the_seconds_are_counted_down_and_said_aloud_once(usual: Page) -> None:
+    usual.clock.install(time=0)
+    usual.clock.pause_at(60)
+    failing(usual, "**/q/1", 429, **{"Retry-After": "9"})
+    give(usual, "A long story")
+    slot = usual.locator("[data-trouble]")
+    expect(slot).to_contain_text("Trying again in 9 s.")
+    assert slot.get_attribute("aria-live") is None
+    usual.clock.run_for(3000)
+
+    expect(slot).to_contain_text("Trying again in 6 s.")
+    expect(slot).to_have_attribute("aria-live", "off")
+
+
+def test_what_is_refused_for_good_is_said_beside_the_button(page: Page) -> None:
+    page.locator("#answer").fill(LONG)
+    failing_for_good(page)
+    main_button(page).click()
+
+    said = page.get_by_text("No, never.")
+    expect(said).to_be_in_viewport(ratio=1)
+    expect(page.locator("#answer")).to_have_value(LONG)
+
+
+def failing_for_good(page: Page) -> None:
+    def refuse(route: Any) -> None:
+        body = '<div class="note" role="alert"><p>No, never.</p></div>'
+        route.fulfill(status=403, body=body, content_type="text/html")
+
+    page.route("**/q/1", refuse)
+
+
+def test_another_button_that_fails_leaves_the_main_one_its_name(usual: Page) -> None:
+    """Pressed, it would do something else."""
+    failing(usual, "**/q/1/skip", 503)
+    press(usual, "Skip this question")
+
+    expect(usual.locator("[data-trouble] .note")).to_be_visible()
+    expect(main_button(usual)).to_have_text(re.compile("Continue"))
+
+
+@pytest.mark.parametrize("words", ["", f"{'x' * 100}\n" * 200], ids=["none", "too many"])
+def test_an_answer_that_is_refused_says_why_in_sight(page: Page, words: str) -> None:
+    page.locator("#answer").fill(words)
+    main_button(page).click()
+    page.locator("#answer-error").wait_for()
+
+    expect(page.locator("#answer-error")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#answer")).to_be_focused()
+
+
+def test_a_name_that_is_refused_says_why_in_sight(page: Page) -> None:
+    answer_all(page)
+    page.get_by_label("Your name").fill("x" * 400)
+    main_button(page).click()
+    page.locator("#name-error").wait_for()
+
+    expect(page.locator("#name-error")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_label("Your name")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_label("Your name")).to_be_focused()
+
+
+def test_sending_nothing_says_why_in_sight(page: Page) -> None:
+    for number in (1, 2, 3):
+        asked(page, number)
+        press(page, "Skip this question")
+    page.get_by_label("Your name").wait_for()
+    main_button(page).click()
+
+    expect(page.get_by_text("Nothing is answered yet.")).to_be_in_viewport(ratio=1)
+
+
+@SIZES
+def test_a_closed_form_shows_no_box_to_somebody_who_wrote_nothing(
+    browser: Browser, link: Link, size: tuple[int, int]
+) -> None:
+    with link.app.app_context():
+        close_form(link.form.account_id, link.form.id, now=utc_now())
+    with window(browser, link.address, refused=[410], width=size[0]) as page:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.goto(link.path)
+        expect(page.get_by_role("heading", level=1)).to_have_text("This one has closed.")
+
+        expect(page.get_by_label("Your unsent words")).to_be_hidden()
+        expect(page.get_by_text("What you had written here was not sent.")).to_be_hidden()
+        assert page.locator("[hidden]:visible").count() == 0
+        assert hidden_stops(page) == []
+
+
+def test_nothing_hidden_is_ever_seen(browser: Browser, link: Link) -> None:
+    with window(browser, link.address) as page:
+        complaints = watch(page.context, [link.address])
+        page.goto(link.path)
+        assert page.locator("[hidden]:visible").count() == 0
+        answer_all(page, "Me")
+        assert page.locator("[hidden]:visible").count() == 0
+        assert complaints == []
