@@ -5,10 +5,8 @@ Times are BIGINT milliseconds since the epoch, because clients re-parse dates to
 
 import json
 import logging
+import os
 import secrets
-import sqlite3
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -29,12 +27,13 @@ from sqlalchemy import (
     MetaData,
     Row,
     event,
+    text,
 )
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, registry
 from sqlalchemy.types import TypeDecorator
 
-from webapp import open_files
+from webapp import open_files, sqlite
 from webapp.faults import (
     STORAGE_FAILURES,
     gave_no_answer,
@@ -43,15 +42,11 @@ from webapp.faults import (
     was_lost,
 )
 from webapp.prepared import all_rows
+from webapp.sqlite import IMMEDIATE, READING, release_writers
 
-IMMEDIATE = "askback_immediate"
-READING = "askback_reading"
-LOCK_SECONDS = 4.5  # how long a writer on SQLite waits for others, before it is refused
 POOL_SECONDS = 4  # how long a request waits for a connection that others hold
 FILES_OF_A_CONNECTION = 3  # of SQLite: the database, its log, and a journal at times
-CHECKPOINT_PAGES = 4000  # an answer writes eleven; the same ones are moved the more seldom
 log = logging.getLogger("askback.database")
-_sqlite_writers = threading.Lock()
 _beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
 
 
@@ -180,6 +175,13 @@ def on_sqlite() -> bool:
     return db.engine.dialect.name == "sqlite"
 
 
+def is_read_only() -> bool:
+    """Whether the database takes no writes: a replica, or a file that we may only read."""
+    if on_sqlite():
+        return not os.access(db.engine.url.database or "", os.W_OK)
+    return bool(look(text("SHOW transaction_read_only"))[0][0] == "on")
+
+
 def write(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     """One statement outside of the session as a transaction of its own; the rows it returns.
 
@@ -227,7 +229,7 @@ def writing() -> Iterator[Connection]:
         raise
     note_stored()
     connection.execution_options(**{READING: True, IMMEDIATE: False})
-    _release_writers(None, connection.connection)
+    release_writers(None, connection.connection)
 
 
 def _connection() -> Connection:
@@ -316,59 +318,10 @@ def init_app(app: Flask) -> None:
 def prepare_engine(engine: Engine) -> None:
     """Attach the SQLite settings and the writer lock, or the look at PostgreSQL connections."""
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _sqlite_pragmas)
-        event.listen(engine, "begin", _sqlite_begin)
-        event.listen(engine.pool, "checkin", _release_writers)
+        sqlite.prepare_engine(engine)
         _beside[engine] = engine.execution_options(**{READING: True})
     else:
         from webapp import postgresql
 
         postgresql.prepare_engine(engine)
         _beside[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
-
-
-def _sqlite_pragmas(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None
-    for pragma in (
-        f"busy_timeout={int(LOCK_SECONDS * 1000)}",
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        f"wal_autocheckpoint={CHECKPOINT_PAGES}",
-        "foreign_keys=ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _sqlite_begin(connection: Any) -> None:
-    # past SQLAlchemy, for speed
-    options = connection.get_execution_options()
-    if options.get(READING):
-        return
-    if not options.get(IMMEDIATE):
-        connection.connection.dbapi_connection.execute("BEGIN")
-        return
-    until = time.monotonic() + LOCK_SECONDS
-    if not _sqlite_writers.acquire(timeout=LOCK_SECONDS):
-        raise OperationalError("BEGIN IMMEDIATE", None, RuntimeError("other writers hold it"))
-    connection.connection.record_info["writer"] = True
-    try:
-        _begin_immediate(connection.connection.dbapi_connection, until - time.monotonic())
-    except sqlite3.Error as error:
-        raise OperationalError("BEGIN IMMEDIATE", None, error) from error
-
-
-def _begin_immediate(connection: Any, seconds: float) -> None:
-    """Wait for other programs only as long as other writers of this process have left."""
-    spent = seconds < LOCK_SECONDS - 0.1
-    if spent:
-        connection.execute(f"PRAGMA busy_timeout={max(1, int(seconds * 1000))}")
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    finally:
-        if spent:
-            connection.execute(f"PRAGMA busy_timeout={int(LOCK_SECONDS * 1000)}")
-
-
-def _release_writers(_connection: Any, record: Any) -> None:
-    if record.record_info.pop("writer", False):
-        _sqlite_writers.release()

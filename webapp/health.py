@@ -1,18 +1,22 @@
 """Whether the process lives, and whether it can work."""
 
+import threading
 from http import HTTPStatus
+from typing import Any
 
 import redis
-from flask import Blueprint
+from flask import Blueprint, current_app, g
 from redis.backoff import NoBackoff
 from redis.retry import Retry
-from sqlalchemy.exc import SQLAlchemyError
 
 from webapp import schema
 from webapp.config import settings
+from webapp.database import is_read_only
+from webapp.faults import STORAGE_FAILURES
 from webapp.waiting import waiting
 
 REDIS_SECONDS = 0.5
+DATABASE_SECONDS = 1.5
 
 bp = Blueprint("health", __name__)
 
@@ -25,25 +29,57 @@ def healthz() -> dict[str, str]:
 
 @bp.get("/readyz")
 def readyz() -> tuple[dict[str, str], HTTPStatus]:
-    """503 once the server stops, and unless the database answers with the schema of this code.
+    """503 once the server stops, and unless the database takes writes in the schema of this code.
 
-    Redis may be away.
+    Redis may be away. Answers within DATABASE_SECONDS, however long the database is silent.
     """
-    database = _database()
+    look = _Look.begun()
+    redis = redis_state(settings().redis_url)
+    database = look.found()
     ready = database == "ok" and not waiting().stopped
     state = {
         "status": "ok" if ready else "unavailable",
         "database": database,
-        "redis": redis_state(settings().redis_url),
+        "redis": redis,
     }
     return state, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
 
 
-def _database() -> str:
-    try:
-        return schema.refusal() or "ok"
-    except SQLAlchemyError:
-        return "unreachable"
+class _Look:
+    """One look at the database, in a thread of its own; all who ask meanwhile wait for the same."""
+
+    _lock = threading.Lock()
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._done = threading.Event()
+        self._state = "unreachable"
+
+    @classmethod
+    def begun(cls) -> "_Look":
+        """The look that is under way, else a new one."""
+        app = current_app._get_current_object()  # type: ignore[attr-defined]
+        with cls._lock:
+            under_way: _Look | None = app.extensions.get("readiness")
+            if under_way and not under_way._done.is_set():
+                return under_way
+            look = app.extensions["readiness"] = cls(app)
+            threading.Thread(target=look._look, name="readiness", daemon=True).start()
+            return look
+
+    def found(self) -> str:
+        """`ok`, or what is wrong; `unreachable` when the database takes too long to tell."""
+        return self._state if self._done.wait(DATABASE_SECONDS) else "unreachable"
+
+    def _look(self) -> None:
+        try:
+            with self._app.app_context():
+                g.patience = DATABASE_SECONDS
+                self._state = schema.refusal() or ("it is read-only" if is_read_only() else "ok")
+        except STORAGE_FAILURES:
+            self._state = "unreachable"
+        finally:
+            self._done.set()
 
 
 def redis_state(url: str | None) -> str:

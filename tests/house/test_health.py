@@ -140,3 +140,25 @@ def test_a_redis_that_answers_is_ok(make: Make, empty_database_url: str, redis_u
     app = make(empty_database_url, redis_url)
 
     assert app.test_client().get("/readyz").json["redis"] == "ok"
+
+
+@both_empty_databases
+def test_a_database_that_takes_no_writes_is_not_ready(
+    fresh: Flask, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fresh.app_context():
+        schema.upgrade()
+        if empty_database_url.startswith("postgresql"):
+            with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                name = db.engine.url.database
+                connection.execute(
+                    text(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+                )
+        else:
+            # as root every file may be written
+            monkeypatch.setattr("webapp.database.os.access", lambda *_: False)
+        db.engine.dispose()
+
+    answer = fresh.test_client().get("/readyz")
+
+    assert (answer.status_code, answer.json["database"]) == (503, "it is read-only")

@@ -106,7 +106,7 @@ def test_nobody_waits_for_a_lock_for_ever(app: Flask) -> None:
 def test_a_writer_whose_turn_never_comes_is_refused(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.database.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("webapp.sqlite.LOCK_SECONDS", 0.05)
 
     def write() -> None:
         with app.app_context():

@@ -1,0 +1,119 @@
+"""Connections to SQLite: durable, one writer of this process at a time, a log of bounded size."""
+
+import os
+import sqlite3
+import threading
+import time
+from typing import Any
+
+from sqlalchemy import Engine, event
+from sqlalchemy.exc import OperationalError
+
+IMMEDIATE = "askback_immediate"
+READING = "askback_reading"
+LOCK_SECONDS = 4.5  # how long a writer waits for others, before it is refused
+LOG_BYTES = 4 * 1024 * 1024  # of the log, or a tenth of the data where that is more
+EMPTYING_SECONDS = 0.25  # how long a writer waits for readers that hold the log
+EMPTIED_EVERY_SECONDS = 2.0  # where readers hold it for longer
+_writers = threading.Lock()
+
+
+def prepare_engine(engine: Engine) -> None:
+    """Attach the settings and the writer lock."""
+    event.listen(engine, "connect", _set_up)
+    event.listen(engine, "begin", _Beginning(engine.url.database or "").begin)
+    event.listen(engine.pool, "checkin", release_writers)
+
+
+def release_writers(_connection: Any, record: Any) -> None:
+    """Let the next writer of this process go on, if this connection was the one that wrote."""
+    if record.record_info.pop("writer", False):
+        _writers.release()
+
+
+def _set_up(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None
+    for pragma in (
+        f"busy_timeout={_millis(LOCK_SECONDS)}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "secure_delete=ON",  # what is erased leaves no bytes in the file
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    pages, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
+    )
+    # the same pages are moved into the data the more seldom, the later
+    most = _most_log(pages * size)
+    connection.execute(f"PRAGMA wal_autocheckpoint={most * 3 // 4 // size}")
+    connection.execute(f"PRAGMA journal_size_limit={most}")
+
+
+class _Beginning:
+    """How transactions begin on one database file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._emptied_at = 0.0
+
+    def begin(self, connection: Any) -> None:
+        """Past SQLAlchemy, for speed."""
+        options = connection.get_execution_options()
+        if options.get(READING):
+            return
+        driver = connection.connection.dbapi_connection
+        if not options.get(IMMEDIATE):
+            driver.execute("BEGIN")
+            return
+        until = time.monotonic() + LOCK_SECONDS
+        if not _writers.acquire(timeout=LOCK_SECONDS):
+            raise OperationalError("BEGIN IMMEDIATE", None, RuntimeError("other writers hold it"))
+        connection.connection.record_info["writer"] = True
+        try:
+            self._empty_log(driver)
+            _begin_immediate(driver, until - time.monotonic())
+        except sqlite3.Error as error:
+            raise OperationalError("BEGIN IMMEDIATE", None, error) from error
+
+    def _empty_log(self, driver: Any) -> None:
+        """Start the log anew when readers that follow each other have kept it growing."""
+        if time.monotonic() - self._emptied_at < EMPTIED_EVERY_SECONDS:
+            return
+        log, data = _size(f"{self._path}-wal"), _size(self._path)
+        if log < _most_log(data) * 7 // 8:
+            return
+        driver.execute(f"PRAGMA busy_timeout={_millis(EMPTYING_SECONDS)}")
+        try:
+            (busy, *_) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            driver.execute(f"PRAGMA busy_timeout={_millis(LOCK_SECONDS)}")
+        if busy:
+            self._emptied_at = time.monotonic()
+
+
+def _begin_immediate(driver: Any, seconds: float) -> None:
+    """Wait for other programs only as long as the other writers of this process have left."""
+    spent = seconds < LOCK_SECONDS - 0.1
+    if spent:
+        driver.execute(f"PRAGMA busy_timeout={_millis(max(seconds, 0.001))}")
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+    finally:
+        if spent:
+            driver.execute(f"PRAGMA busy_timeout={_millis(LOCK_SECONDS)}")
+
+
+def _most_log(data_bytes: int) -> int:
+    return max(LOG_BYTES, data_bytes // 10)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _millis(seconds: float) -> int:
+    return int(seconds * 1000)
