@@ -57,6 +57,7 @@ from webapp.pages import (
     questions,
     respond,
     results,
+    security_txt,
     sign_in,
     trash,
 )
@@ -83,6 +84,7 @@ ROUTES = (
     activity,
     docs,
     privacy,
+    security_txt,
     appearance,
     sign_in,
     authorize,

@@ -25,6 +25,7 @@ from webapp.environment import (
     read_variable,
     redis,
     secret,
+    security_contact,
     setting,
     switch,
     whole_number,
@@ -68,6 +69,10 @@ class Settings:
     operator_contact: str | None = setting(
         "OPERATOR_CONTACT", contact, "privacy@example.org", default=None
     )
+    security_contact: str | None = setting(
+        "SECURITY_CONTACT", security_contact, "mailto:security@example.org", default=None
+    )
+    hsts_include_subdomains: bool = setting("HSTS_INCLUDE_SUBDOMAINS", switch, "on", default=True)
     publish_confirmation: str = setting(
         "PUBLISH_CONFIRMATION", choice("browser", "agent"), "browser", default="browser"
     )

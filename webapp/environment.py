@@ -103,6 +103,15 @@ def contact(text: str) -> str:
     return text
 
 
+def security_contact(text: str) -> str:
+    """The address of RFC 9116, section 2.5.3: a mailto: or an https: one."""
+    parts = urlsplit(text) if re.fullmatch(r"[\x21-\x7e]+", text) else urlsplit("")
+    mail = parts.scheme == "mailto" and re.fullmatch("[^@]+@[^@]+", parts.path)
+    if not (mail or (parts.scheme == "https" and parts.hostname)):
+        raise Unreadable(f'"{text}" begins neither with mailto: nor with https:')
+    return text
+
+
 def host(text: str) -> str:
     """A name or an address to listen on."""
     if not re.fullmatch(r"[A-Za-z0-9_.:-]{1,253}", text):

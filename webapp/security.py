@@ -39,11 +39,14 @@ def init_app(app: Flask, settings: Settings) -> None:
     Call it before other extensions: what is registered first sees the answer last.
     """
 
+    promise = f"max-age={TWO_YEARS_SECONDS}"
+    if settings.hsts_include_subdomains:
+        promise += "; includeSubDomains"
+
     @app.after_request
     def add_headers(response: Response) -> Response:
         if settings.secure:
-            age = f"max-age={TWO_YEARS_SECONDS}"
-            response.headers.setdefault("Strict-Transport-Security", age)
+            response.headers.setdefault("Strict-Transport-Security", promise)
         return _with_headers(response)
 
 

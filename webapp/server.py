@@ -54,6 +54,12 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
     head = b""
 
+    def parse_header(self, header_plus: bytes) -> None:
+        """An absolute request target names the host, not the header (RFC 9112 section 3.2.2)."""
+        super().parse_header(header_plus)
+        if self.proxy_netloc:
+            self.headers["HOST"] = self.proxy_netloc
+
     def received(self, data: bytes) -> int:
         if len(self.head) < HEAD_BYTES:
             self.head += data[:HEAD_BYTES]

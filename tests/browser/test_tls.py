@@ -234,7 +234,7 @@ def test_the_session_cookie_is_bound_to_this_host_and_to_https(front: Front) -> 
 def test_pages_carry_the_whole_policy(path: str, front: Front) -> None:
     headers = front.ask("GET", path).headers
 
-    assert headers["Strict-Transport-Security"] == "max-age=63072000"
+    assert headers["Strict-Transport-Security"] == "max-age=63072000; includeSubDomains"
     policy = "; ".join(f"{name} {value}" for name, value in POLICY.items())
     assert headers["Content-Security-Policy"] == policy
     assert headers["Referrer-Policy"] == "same-origin"

@@ -83,3 +83,31 @@ def test_odd_host_headers_are_refused_over_the_wire(settings: Settings, host: by
 
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert b'"code":' in answer
+
+
+@pytest.mark.parametrize(
+    ("target", "header", "status"),
+    [
+        (b"http://evil.example/api/forms", None, b"400"),
+        (b"http://evil.example/login", None, b"400"),
+        (b"http://me@evil.example/api/forms", None, b"400"),
+        (b"/api/forms", b"evil.example", b"400"),
+        (b"{ours}/api/forms", None, b"401"),
+        (b"{ours}/api/forms", b"evil.example", b"401"),
+    ],
+)
+def test_an_absolute_target_names_the_host_and_not_the_header(
+    target: bytes, header: bytes | None, status: bytes, settings: Settings
+) -> None:
+    """RFC 9112 section 3.2.2."""
+    app = new_app(settings)
+    ours = app.config["SETTINGS"].public_url.encode()
+    host = header or ours.removeprefix(b"http://")
+    with serving(app):
+        answer = exchange(
+            app,
+            b"GET %b HTTP/1.1\r\nHost: %b\r\nConnection: close\r\n\r\n"
+            % (target.replace(b"{ours}", ours), host),
+        )
+
+    assert answer.startswith(b"HTTP/1.1 %b " % status), answer

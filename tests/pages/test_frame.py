@@ -47,7 +47,14 @@ def test_plain_http_promises_no_https(client: FlaskClient) -> None:
 def test_https_is_promised_where_it_is_used(client: FlaskClient) -> None:
     headers = client.get("/nothing-here", base_url="https://askback.example").headers
 
-    assert headers["Strict-Transport-Security"].startswith("max-age=")
+    assert headers["Strict-Transport-Security"] == "max-age=63072000; includeSubDomains"
+
+
+@pytest.mark.settings(public_url="https://askback.example", hsts_include_subdomains=False)
+def test_https_is_promised_for_this_host_alone_if_the_operator_says_so(client: FlaskClient) -> None:
+    headers = client.get("/nothing-here", base_url="https://askback.example").headers
+
+    assert headers["Strict-Transport-Security"] == "max-age=63072000"
 
 
 def test_an_unknown_address_gets_a_styled_page(client: FlaskClient) -> None:

@@ -1,0 +1,33 @@
+"""`/.well-known/security.txt` (RFC 9116): whom to tell about a weakness of this installation."""
+
+from datetime import timedelta
+from http import HTTPStatus
+
+from flask import Blueprint, Response, abort
+
+from webapp.config import DAY, settings
+from webapp.database import utc_now
+
+PATH = "/.well-known/security.txt"
+GOOD_FOR = timedelta(days=180)  # our choice; the RFC recommends less than a year
+
+bp = Blueprint("security_txt", __name__)
+
+
+@bp.get(PATH)
+def show() -> Response:
+    """The document; 404 while the operator names nobody."""
+    config = settings()
+    if config.security_contact is None:
+        abort(HTTPStatus.NOT_FOUND)
+    lines = [
+        f"Contact: {config.security_contact}",
+        f"Expires: {utc_now() + GOOD_FOR:%Y-%m-%dT00:00:00Z}",
+        "Preferred-Languages: en",
+        f"Canonical: {config.public_url}{PATH}",
+        "",
+    ]
+    response = Response("\n".join(lines), mimetype="text/plain")
+    response.cache_control.public = True
+    response.cache_control.max_age = DAY
+    return response
