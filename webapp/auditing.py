@@ -93,20 +93,20 @@ def init_app(app: Flask) -> None:
 
 def visitor() -> Actor:
     """Somebody who is not signed in."""
-    return Actor(ActorKind.VISITOR, _address())
+    return Actor(ActorKind.VISITOR, network_address())
 
 
 def creator(client_id: str | None = None, client_name: str | None = None) -> Actor:
     """The creator in the browser of this request, in whose name it deals with an agent."""
-    return Actor(ActorKind.CREATOR, _address(), client_id, client_name)
+    return Actor(ActorKind.CREATOR, network_address(), client_id, client_name)
 
 
 def agent(client_id: str, client_name: str) -> Actor:
     """The agent that sent this request."""
-    return Actor(ActorKind.AGENT, _address(), client_id, client_name)
+    return Actor(ActorKind.AGENT, network_address(), client_id, client_name)
 
 
-def _address() -> str | None:
+def network_address() -> str | None:
     """The network address of this request in its shortest spelling; None for what is none."""
     address = client_address()
     return str(address).partition("%")[0] if address else None

@@ -26,9 +26,11 @@ from webapp.database import begin_write, db, utc_now
 from webapp.doctor import examine
 from webapp.domain.accounts import Account, clean_email, create_account, has_account, make_invite
 from webapp.domain.audit import OPERATOR, AuditKind, add_event, list_events
+from webapp.domain.disabled_accounts import disable_account, enable_account
 from webapp.domain.errors import Outcome
 from webapp.domain.terms import Scope
 from webapp.housekeeping import keeping_house
+from webapp.leaving import delete_account, list_belongings
 from webapp.oauth.registration import Refused, create_client
 from webapp.oauth.tokens import issue_token
 from webapp.server import Server
@@ -133,6 +135,47 @@ def creator_link(email: str | None) -> None:
     with application() as settings:
         invite = make_invite(email=email, now=utc_now(), by=OPERATOR)
         click.echo(_invite_url(settings, invite))
+
+
+@creator.command("list")
+def creator_list() -> None:
+    """Print every account: e-mail, name, created, last active, state, forms."""
+    with application():
+        for line in reports.creator_lines():
+            click.echo(line)
+
+
+@creator.command("disable")
+@click.option("--email", required=True)
+def creator_disable(email: str) -> None:
+    """Sign somebody out and let neither them nor their agents in; forms stay open."""
+    with application():
+        disable_account(_account_id(email), now=utc_now(), by=OPERATOR)
+        click.echo(f"{email} is switched off. Forms stay open to people who have their links.")
+
+
+@creator.command("enable")
+@click.option("--email", required=True)
+def creator_enable(email: str) -> None:
+    """Undo `disable`: they sign in anew, their agents go on as before."""
+    with application():
+        enable_account(_account_id(email), now=utc_now(), by=OPERATOR)
+        click.echo(f"{email} can sign in.")
+
+
+@creator.command("delete")
+@click.option("--email", required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def creator_delete(email: str, *, yes: bool) -> None:
+    """Delete an account with everything in it, as its creator could; nothing brings it back."""
+    with application():
+        account_id = _account_id(email)
+        lost = list_belongings(account_id, now=utc_now())
+        what = f"{lost.forms} forms, {lost.responses} responses and {lost.drafts} drafts"
+        if not yes:
+            click.confirm(f"Delete {email} with {what} for good?", abort=True)
+        delete_account(account_id, now=utc_now(), by=OPERATOR)
+        click.echo(f"{email} is deleted. What was stored is erased within the hour by a server.")
 
 
 @main.group()

@@ -77,6 +77,7 @@ class Settings:
         "PUBLISH_CONFIRMATION", choice("browser", "agent"), "browser", default="browser"
     )
     write_limits: bool = setting("WRITE_LIMITS", switch, "on", default=True)
+    session_idle_days: int = setting("SESSION_IDLE_DAYS", whole_number(1, 30), "14", default=14)
     audit_days: int = setting("AUDIT_DAYS", whole_number(1, 3650), "365", default=365)
 
     oauth_code_seconds: int = setting("OAUTH_CODE_SECONDS", whole_number(10, 600), "60", default=60)

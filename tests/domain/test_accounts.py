@@ -9,12 +9,24 @@ from sqlalchemy import func, select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
+from tests.factories import make_account
 from webapp.database import db
 from webapp.domain import accounts
 from webapp.domain.accounts import Account, Invite
+from webapp.domain.audit import list_events
+from webapp.domain.disabled_accounts import disable_account, enable_account
 from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.domain.passwords import HASHER
-from webapp.domain.sign_ins import SignIn, begin_session, end_sessions, find_session_account
+from webapp.domain.sign_ins import (
+    SignIn,
+    begin_session,
+    end_browser,
+    end_other_sessions,
+    end_sessions,
+    find_session_account,
+    list_sessions,
+    note_active,
+)
 from webapp.oauth.purging import purge_dead
 
 PASSWORD = "four plain words here"
@@ -242,11 +254,69 @@ def test_ending_all_sessions_ends_them(clock: Clock) -> None:
 @in_app
 def test_a_session_ends_30_days_after_signing_in(clock: Clock) -> None:
     session_id = begin(make_ann(clock), clock)
+    for _ in range(3):
+        note_active(session_id, address=None, now=clock.forward(days=9))
 
-    almost = find_session_account(session_id, now=clock.forward(days=30, milliseconds=-1))
+    almost = find_session_account(session_id, now=clock.forward(days=3, milliseconds=-1))
 
     assert almost is not None
     assert find_session_account(session_id, now=clock.forward(milliseconds=1)) is None
+
+
+@both_databases
+def test_a_session_that_is_not_used_ends_after_14_days(app: Flask, clock: Clock) -> None:
+    with app.app_context():
+        session_id = begin(make_ann(clock), clock)
+        note_active(session_id, address="203.0.113.5", now=clock.forward(days=9))
+
+        almost = find_session_account(session_id, now=clock.forward(days=14, milliseconds=-1))
+
+        assert almost is not None
+        assert find_session_account(session_id, now=clock.forward(milliseconds=1)) is None
+        list(purge_dead(clock.now))
+        assert db.session.get(SignIn, session_id) is None
+
+
+@both_databases
+def test_one_browser_or_all_others_are_signed_out(app: Flask, clock: Clock) -> None:
+    with app.app_context():
+        account = make_ann(clock)
+        here, there, elsewhere = (begin(account, clock) for _ in range(3))
+        stranger = begin(make_account(), clock)
+        handle = db.session.get_one(SignIn, there).handle
+        alive = [len(list_sessions(account.id, now=clock.now))]
+
+        end_browser(account.id, handle, now=clock.now)
+        alive.append(len(list_sessions(account.id, now=clock.now)))
+        end_other_sessions(account.id, here, now=clock.now)
+
+        alive += [each.id for each in list_sessions(account.id, now=clock.now)]
+        assert alive == [3, 2, here]
+        assert find_session_account(elsewhere, now=clock.now) is None
+        assert find_session_account(stranger, now=clock.now) is not None
+
+
+@both_databases
+def test_a_disabled_account_is_out_until_it_is_enabled(app: Flask, clock: Clock) -> None:
+    with app.app_context():
+        account = make_ann(clock)
+        session_id = begin(account, clock)
+        link = accounts.make_invite(email=account.email, now=clock.now)
+
+        for _ in range(2):
+            disable_account(account.id, now=clock.now)
+
+        assert find_session_account(session_id, now=clock.now) is None
+        assert find_session_account(begin(account, clock), now=clock.now) is None
+        with pytest.raises(NotFound):
+            accounts.get_invite(link, now=clock.now)
+        with pytest.raises(StateConflict, match="switched off"):
+            accounts.make_invite(email=account.email, now=clock.now)
+        enable_account(account.id, now=clock.now)
+        again = db.session.get_one(Account, account.id, populate_existing=True)
+        assert find_session_account(begin(again, clock), now=clock.now) is not None
+        kinds = [event.kind for event in list_events(account.id, limit=99)]
+        assert [kinds.count(f"account_{what}") for what in ("disabled", "enabled")] == [1, 1]
 
 
 @both_databases

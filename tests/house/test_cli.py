@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -313,3 +314,62 @@ def test_a_moment_that_is_none_is_refused(here: Here) -> None:
 
     assert refused.exit_code == 2
     assert '"yesterday" is neither a day nor a moment' in refused.stderr
+
+
+def creators(data: Path) -> list[list[str]]:
+    printed = askback("creator", "list", ASKBACK_DATA=str(data))
+    return [line.split("\t") for line in printed.stdout.splitlines()]
+
+
+def test_creators_are_switched_off_and_on_and_deleted_beside_a_server(tmp_path: Path) -> None:
+    data, port = tmp_path / "data", free_port()
+    of_ann, statuses = ("--email", "ann@example.com"), []
+    with running(data, port, PUBLISH_CONFIRMATION="agent"):
+        askback(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
+        agent = Caller(port, token(data))
+        draft = agent.api("POST", "/drafts", {"title": "Rota", "questions": ["Who?"]})[1]
+        share_link = agent.api("POST", f"/drafts/{draft['draftId']}/publish")[1]["shareUrl"]
+        listed = creators(data)
+        for command in ("disable", "enable", "delete"):
+            yes = ("--yes",) if command == "delete" else ()
+            done = askback("creator", command, *of_ann, *yes, ASKBACK_DATA=str(data))
+            assert done.returncode == 0, done.stderr
+            statuses.append((agent.api("GET", "/forms")[0], status_of(share_link)))
+            listed += creators(data)
+
+    assert statuses == [(401, 200), (200, 200), (401, 404)]
+    assert [(row[0], row[1], row[4], row[5]) for row in listed] == [
+        ("ann@example.com", "ann", state, "1 forms") for state in ("active", "disabled", "active")
+    ]
+    assert all(row[3].startswith("20") for row in listed)
+
+
+def status_of(address: str) -> int:
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+def test_deleting_a_creator_asks_first_and_leaves_one_bare_line(here: Here) -> None:
+    here(*ANN, typed=f"{PASSWORD}\n")
+    delete = ("creator", "delete", "--email", "ann@example.com")
+
+    refused, done = here(*delete, typed="n\n"), here(*delete, typed="y\n")
+
+    assert (refused.exit_code, done.exit_code) == (1, 0)
+    assert "Delete ann@example.com with 0 forms, 0 responses and 0 drafts for good?" in done.output
+    newest = audited(here)[0]
+    assert (newest["event"], newest["actor"], newest["address"]) == (
+        *("account_deleted", "operator", None),
+    )
+    assert here("creator", "list").stdout == ""
+
+
+@pytest.mark.parametrize("command", ["disable", "enable", "delete"])
+def test_a_creator_that_is_unknown_is_refused(here: Here, command: str) -> None:
+    refused = here("creator", command, "--email", "bob@example.com")
+
+    assert refused.exit_code == 1
+    assert "bob@example.com has no account" in refused.stderr

@@ -1,21 +1,26 @@
 """A creator's own page: name, password, browsers, and the end of the account."""
 
+import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
 from tests.factories import make_account, make_draft, make_form, make_response
-from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, csrf_token, sign_in
+from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, csrf_token, enter, sign_in
 from webapp.database import db, utc_now
 from webapp.domain import accounts
 from webapp.domain.accounts import Account
+from webapp.domain.disabled_accounts import disable_account, enable_account
+from webapp.domain.sign_ins import SignIn
 from webapp.domain.terms import Scope
 from webapp.extensions import limiter
 from webapp.oauth.tokens import issue_token
+from webapp.pages.browsers import browser_in_words
 from webapp.pages.sign_in import RECENT_SECONDS, SIGNED_IN_AT
 
 NEW_PASSWORD = "another four plain words"
@@ -242,3 +247,157 @@ def test_the_name_of_somebody_else_is_not_touched(app: Flask, browser: FlaskClie
 
     with app.app_context():
         assert db.session.get_one(Account, other.id).name == "Bo"
+
+
+def as_agent(app: Flask, token: str) -> int:
+    """The status of a call with this token."""
+    return app.test_client().get("/api/forms", headers=bearer(token)).status_code
+
+
+@pytest.fixture
+def token(app: Flask, creator: Account) -> str:
+    with app.app_context():
+        return issue_token(creator.id, [Scope.FORMS_READ], API, now=utc_now())
+
+
+@pytest.mark.parametrize(("ticked", "status"), [({}, 200), ({"end_agents": "on"}, 401)])
+def test_a_new_password_ends_agents_if_asked_to(
+    app: Flask, browser: FlaskClient, token: str, ticked: dict[str, str], status: int
+) -> None:
+    press(browser, "/account/password", current=PASSWORD, password=NEW_PASSWORD, **ticked)
+
+    assert as_agent(app, token) == status
+
+
+def test_a_refused_password_ends_no_agent(app: Flask, browser: FlaskClient, token: str) -> None:
+    page = press(browser, "/account/password", current="wrong", password="x", end_agents="on")
+
+    assert 'name="end_agents" checked' in page.text
+    assert as_agent(app, token) == 200
+
+
+@pytest.mark.parametrize(("ticked", "status"), [({}, 200), ({"end_agents": "on"}, 401)])
+def test_a_reset_ends_agents_unless_told_not_to(
+    app: Flask, creator: Account, token: str, ticked: dict[str, str], status: int
+) -> None:
+    with app.app_context():
+        link = accounts.make_invite(email=EMAIL, now=utc_now())
+    somebody = app.test_client()
+    page = somebody.get(f"/join/{link}")
+    form = {"password": NEW_PASSWORD, "csrf_token": csrf_token(page)}
+
+    somebody.post(f"/join/{link}", data=form | ticked)
+
+    assert 'name="end_agents" checked' in page.text
+    assert as_agent(app, token) == status
+
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0"
+
+
+@pytest.fixture
+def elsewhere(app: Flask, creator: Account) -> FlaskClient:
+    """A second browser of the creator, signed in."""
+    client = app.test_client()
+    client.environ_base["HTTP_USER_AGENT"] = FIREFOX
+    sign_in(client)
+    return client
+
+
+def is_signed_in(browser: FlaskClient) -> bool:
+    return browser.get("/connections").status_code == 200
+
+
+def test_the_browsers_that_are_signed_in_are_listed(
+    browser: FlaskClient, elsewhere: FlaskClient
+) -> None:
+    page = " ".join(browser.get("/account").text.split())
+
+    assert "Firefox on Linux" in page
+    assert page.count("from 127.0.0.1") == 2
+    assert page.count("This browser") == 1
+    assert page.count('action="/account/browsers/end"') == 1
+
+
+def test_a_browser_is_signed_out_from_another(
+    app: Flask, browser: FlaskClient, elsewhere: FlaskClient
+) -> None:
+    handle = re.search(r'name="handle" value="([0-9a-f]{16})"', browser.get("/account").text)
+    assert handle
+
+    response = press(browser, "/account/browsers/end", handle=handle[1])
+
+    assert (is_signed_in(browser), is_signed_in(elsewhere)) == (True, False)
+    assert "That browser is signed out." in browser.get(response.location).text
+
+
+def test_all_others_are_signed_out(browser: FlaskClient, elsewhere: FlaskClient) -> None:
+    press(browser, "/account/browsers/end-others")
+
+    assert (is_signed_in(browser), is_signed_in(elsewhere)) == (True, False)
+
+
+def test_nobody_ends_a_browser_of_somebody_else(
+    app: Flask, browser: FlaskClient, elsewhere: FlaskClient
+) -> None:
+    with app.app_context():
+        handle = db.session.scalars(select(SignIn)).first()
+        assert handle
+        stranger = app.test_client()
+        enter(stranger, make_account())
+
+    for name in (handle.handle, "", "x" * 5000):
+        press(stranger, "/account/browsers/end", handle=name)
+
+    assert (is_signed_in(browser), is_signed_in(elsewhere)) == (True, True)
+
+
+def test_a_session_that_is_used_is_noted_now_and_then(app: Flask, browser: FlaskClient) -> None:
+    with app.app_context():
+        long_ago = utc_now() - timedelta(minutes=6)
+        db.session.execute(update(SignIn).values(last_active_at=long_ago))
+        db.session.commit()
+
+    noted = []
+    for _ in range(2):
+        browser.get("/account")
+        assert app.extensions["notes"].settle(10)
+        with app.app_context():
+            noted.append(db.session.scalars(select(SignIn.last_active_at)).one())
+
+    assert noted[0] > long_ago
+    assert noted[1] == noted[0]
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "said"),
+    [
+        (FIREFOX, "Firefox on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
+        ("Mozilla/5.0 (iPhone; CPU) Version/19.0 Mobile Safari/604.1", "Safari on iPhone"),
+        ("Mozilla/5.0 (Linux; Android 16) Chrome/140.0 Mobile Safari/537.36", "Chrome on Android"),
+        ("curl/8.5.0", ""),
+        ("", ""),
+        ("<b>Firefox/</b>" + "x" * 100_000 + "Windows", "Firefox"),
+    ],
+)
+def test_a_browser_is_told_in_words(user_agent: str, said: str) -> None:
+    assert browser_in_words(user_agent) == said
+
+
+def test_a_disabled_account_is_told_so_with_its_password_only(
+    app: Flask, creator: Account, token: str
+) -> None:
+    with app.app_context():
+        disable_account(creator.id, now=utc_now())
+
+    right, wrong = (sign_in(app.test_client(), password=given) for given in (PASSWORD, "wrong"))
+
+    assert (right.status_code, wrong.status_code) == (422, 422)
+    assert "This account is switched off." in right.text
+    assert "switched off" not in wrong.text
+    assert as_agent(app, token) == 401
+    with app.app_context():
+        enable_account(creator.id, now=utc_now())
+    assert sign_in(app.test_client()).status_code == 303
+    assert as_agent(app, token) == 200

@@ -6,7 +6,8 @@ An invite is such a link. It creates an account, or sets a new password for the 
 import hashlib
 import re
 import secrets
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import ForeignKey, String, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
@@ -27,11 +28,14 @@ CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own
 NAME_READ_CHARS = 4 * ACCOUNT_NAME_MAX_CHARS  # spelled with a mark or two each
 EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800-\udfff]+")
 
+Also = Callable[[str], None]
+
 
 class Account(Base):
     """A creator with everything that belongs to them. `session_epoch` ends all browser sessions.
 
     A row with `deleted_at` is no account any more: it waits until all that hangs on it is erased.
+    While `disabled_at` is set, neither its creator nor its agents get in; its forms stay.
     """
 
     __tablename__ = "accounts"
@@ -48,8 +52,11 @@ class Account(Base):
     created_at: Mapped[datetime]
     language: Mapped[str] = mapped_column(String(16), default="en")
     deleted_at: Mapped[datetime | None]
+    disabled_at: Mapped[datetime | None]
 
-    session_id = ""  # of the browser that this row was loaded for
+    # of the browser session that this row was loaded for
+    session_id = ""
+    active_at = datetime.max.replace(tzinfo=UTC)
 
     def get_id(self) -> str:
         """What a browser keeps in its cookie."""
@@ -93,11 +100,15 @@ def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) 
     """The token of a new one-time link, valid for 24 h and kept nowhere; commits.
 
     email   fixes the address; when it has an account already, the link sets a new password
+    raises  StateConflict `account_disabled`
     """
     token = secrets.token_urlsafe(32)
     address = None if email is None else clean_email(email)
     begin_write()
-    account_id = db.session.scalar(select(Account.id).where(Account.email == address))
+    account = db.session.scalars(select(Account).where(Account.email == address)).first()
+    if account is not None and account.disabled_at is not None:
+        raise account_disabled()
+    account_id = account.id if account else None
     db.session.add(
         Invite(
             token_hash=_hash(token),
@@ -121,12 +132,20 @@ def get_invite(token: str, *, now: datetime) -> Invite:
 
 
 def accept_invite(
-    token: str, email: str, name: str, password: str, *, now: datetime, by: Actor = SYSTEM
+    token: str,
+    email: str,
+    name: str,
+    password: str,
+    *,
+    now: datetime,
+    by: Actor = SYSTEM,
+    also: Also | None = None,
 ) -> Account:
     """Use a link up: create its account, or set the new password of the account it names.
 
     An address fixed by the invite wins over `email`. A new password ends all browser sessions and
     all other links of the account.
+    also    what else a new password ends, in the same transaction
     Raises NotFound (link unknown, used, expired), InvalidInput, StateConflict `email_taken`.
     """
     invite = get_invite(token, now=now)
@@ -139,7 +158,7 @@ def accept_invite(
     if account_id is None:
         account = _add_account(address, new_name, known_hash, now=now, by=by)
     else:
-        account = _set_password(account_id, known_hash)
+        account = _set_password(account_id, known_hash, also)
         add_event(AuditKind.PASSWORD_RESET, account_id, by=by, now=now)
     add_event(AuditKind.LINK_USED, account.id, by=by, now=now)
     _commit_account(address)
@@ -162,12 +181,6 @@ def find_account(email: str) -> Account | None:
     return _find_by_email(normal_email(email))
 
 
-def find_account_id(email: str) -> str | None:
-    """The id of the account with this address."""
-    account = find_account(email)
-    return account.id if account else None
-
-
 def change_details(account_id: str, name: str, language: str) -> None:
     """The name that people who answer see, and the language of the creator's pages.
 
@@ -188,17 +201,24 @@ def change_details(account_id: str, name: str, language: str) -> None:
 
 
 def change_password(
-    account_id: str, password: str, new_password: str, *, now: datetime, by: Actor = SYSTEM
+    account_id: str,
+    password: str,
+    new_password: str,
+    *,
+    now: datetime,
+    by: Actor = SYSTEM,
+    also: Also | None = None,
 ) -> Account:
     """Set a new password; every browser session ends, that of the caller, too, and every link.
 
+    also    what else it ends, in the same transaction
     Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
     """
     account = db.session.get_one(Account, account_id)
     check_own_password(account, password)
     known_hash = password_hash(check_password(new_password, account.email))
     begin_write()
-    account = _set_password(account_id, known_hash)
+    account = _set_password(account_id, known_hash, also)
     add_event(AuditKind.PASSWORD_CHANGED, account_id, by=by, now=now)
     db.session.commit()
     return account
@@ -213,6 +233,25 @@ def check_own_password(account: Account, password: str) -> None:
             "Type the one you sign in with.",
             field="current",
         )
+
+
+def end_links(account_id: str) -> None:
+    """End the links of the account that are not used yet; the caller commits.
+
+    To be called before the account is written, in the order in which deleting it takes its locks.
+    """
+    db.session.execute(
+        delete(Invite).where(Invite.account_id == account_id, Invite.used_at.is_(None))
+    )
+
+
+def account_disabled() -> StateConflict:
+    """The outcome for somebody who may come in again when the operator says so."""
+    return StateConflict(
+        "account_disabled",
+        "This account is switched off.",
+        "Whoever runs this server can switch it on again.",
+    )
 
 
 def clean_email(email: str) -> str:
@@ -252,15 +291,15 @@ def _add_account(email: str, name: str, known_hash: str, *, now: datetime, by: A
     return account
 
 
-def _set_password(account_id: str, known_hash: str) -> Account:
+def _set_password(account_id: str, known_hash: str, also: Also | None) -> Account:
     """With it end the browser sessions of the account and its links that are not used yet."""
-    # before the account, in the order in which deleting the account takes its locks
-    db.session.execute(
-        delete(Invite).where(Invite.account_id == account_id, Invite.used_at.is_(None))
-    )
+    end_links(account_id)
     account = db.session.get_one(Account, account_id, populate_existing=True)
     account.password_hash = known_hash
     account.session_epoch += 1
+    if also is not None:
+        db.session.flush()
+        also(account_id)
     return account
 
 

@@ -30,10 +30,14 @@ class AuditKind(StrEnum):
     SIGN_IN = "sign_in"
     SIGN_OUT = "sign_out"
     SIGN_OUT_EVERYWHERE = "sign_out_everywhere"
+    BROWSER_ENDED = "browser_ended"
+    BROWSERS_ENDED = "browsers_ended"
     LINK_MADE = "link_made"
     LINK_USED = "link_used"
     ACCOUNT_CREATED = "account_created"
     ACCOUNT_DELETED = "account_deleted"
+    ACCOUNT_DISABLED = "account_disabled"
+    ACCOUNT_ENABLED = "account_enabled"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105
     PASSWORD_RESET = "password_reset"  # noqa: S105
     CONSENT = "consent"

@@ -262,6 +262,10 @@ def _live_grant(grant_id: str) -> OAuthGrant:
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
         db.session.rollback()
         raise refusal(InvalidGrantError, "This connection has ended; ask for consent again.")
+    account = find_account(grant)
+    if account is None or account.disabled_at is not None:
+        db.session.rollback()
+        raise refusal(InvalidGrantError, "The account of this connection is switched off.")
     return grant
 
 

@@ -129,6 +129,8 @@ def _problem(row: TokenRow | None, now: datetime) -> str | None:
         return "This access token is not known here."
     if row.revoked_at or row.grant_revoked_at or row.client_disabled_at:
         return "This access token was revoked."
+    if row.account_disabled_at:
+        return "The account of this access token is switched off."
     if row.expires_at <= now or row.grant_expires_at <= now:
         return "This access token has expired."
     return None

@@ -39,6 +39,7 @@ def purge_dead(now: datetime) -> Iterator[int]:
 
 def _dead(now: datetime) -> list[Dead]:
     spent, ended = now - SPENT_KEPT, now - GRANT_KEPT
+    idle_since = now - timedelta(days=settings().session_idle_days)
     held = or_(
         exists().where(OAuthToken.grant_id == OAuthGrant.id),
         exists().where(OAuthCode.grant_id == OAuthGrant.id),
@@ -47,7 +48,7 @@ def _dead(now: datetime) -> list[Dead]:
     unused = ~exists().where(OAuthGrant.client_pk == OAuthClient.id)
     return [
         (AuditEvent.id, AuditEvent.at < now - timedelta(days=settings().audit_days)),
-        (SignIn.id, SignIn.expires_at <= now),
+        (SignIn.id, or_(SignIn.expires_at <= now, SignIn.last_active_at <= idle_since)),
         (Invite.token_hash, Invite.expires_at < spent),
         (OAuthCode.code_hash, OAuthCode.expires_at < spent),
         (OAuthToken.id, OAuthToken.expires_at < spent),

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from webapp.config import settings
 from webapp.database import begin_write, db, look, new_id, write
+from webapp.domain.accounts import Account
 from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
@@ -40,6 +41,7 @@ class TokenRow(NamedTuple):
     client_id: str
     client_name: str
     client_disabled_at: datetime | None
+    account_disabled_at: datetime | None
 
 
 LOOK_UP = (
@@ -58,10 +60,12 @@ LOOK_UP = (
         OAuthClient.client_id,
         OAuthClient.name,
         OAuthClient.disabled_at,
+        Account.disabled_at,
     )
     .select_from(OAuthToken)
     .join(OAuthGrant, OAuthGrant.id == OAuthToken.grant_id)
     .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
+    .join(Account, Account.id == OAuthGrant.account_id)
     .where(OAuthToken.token_hash == bindparam("hash"), OAuthToken.kind == TokenKind.ACCESS)
 )
 

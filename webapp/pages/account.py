@@ -16,12 +16,18 @@ from webapp.domain.errors import InvalidInput
 from webapp.domain.limits import ACCOUNT_NAME_MAX_CHARS
 from webapp.extensions import limiter
 from webapp.leaving import delete_account, list_belongings
+from webapp.pages.browsers import list_browsers
 from webapp.pages.desk import creator_id, require_creator
 from webapp.pages.fragments import go_to
-from webapp.pages.sign_in import signed_in_recently, start_session
+from webapp.pages.sign_in import (
+    asked_to_end_agents,
+    ending_agents,
+    signed_in_recently,
+    start_session,
+)
 
 PAGE = "/account"
-SAVED = ("details", "password")
+SAVED = ("details", "password", "browser", "browsers")
 
 bp = Blueprint("account", __name__)
 limited = limiter.limit(
@@ -61,8 +67,9 @@ def change_password() -> Any:
     """A new password; this browser stays signed in, all others are out."""
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
+        now, by = utc_now(), auditing.creator()
         account = accounts.change_password(
-            creator_id(), *given, now=utc_now(), by=auditing.creator()
+            creator_id(), *given, now=now, by=by, also=ending_agents(now, by)
         )
     except InvalidInput as refusal:
         _note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
@@ -107,6 +114,8 @@ def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
         refusal=refusal,
         name=name,
         languages=CREATOR_LANGUAGES,
+        browsers=list_browsers(),
+        end_agents=asked_to_end_agents(),
     )
 
 

@@ -2,6 +2,8 @@
 
 import hashlib
 import time
+from datetime import datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -13,12 +15,16 @@ from webapp import auditing
 from webapp.config import Settings, settings
 from webapp.database import utc_now
 from webapp.domain import accounts, sign_ins
-from webapp.domain.accounts import Account
-from webapp.domain.audit import AuditKind
+from webapp.domain.accounts import Account, Also
+from webapp.domain.audit import Actor, AuditKind
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.limits import EMAIL_MAX_CHARS
-from webapp.domain.sign_ins import SESSION_LIFETIME
+from webapp.domain.sign_ins import ACTIVE_EVERY, SESSION_LIFETIME
+from webapp.domain.terms import RevokedReason
 from webapp.extensions import client_network, limiter, login
+from webapp.notes import note_behind
+from webapp.oauth.connections import end_grants
+from webapp.pages.browsers import browser_in_words
 from webapp.pages.devices import known_device, remember_device
 from webapp.pages.errors import Problem, problem, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
@@ -54,7 +60,14 @@ def init_app(app: Flask, config: Settings) -> None:
 @login.user_loader  # type: ignore[untyped-decorator]
 def find_session_account(session_id: str) -> Account | None:
     """The account behind a session cookie; None ends the session."""
-    return sign_ins.find_session_account(session_id, now=utc_now())
+    now, idle = utc_now(), timedelta(days=settings().session_idle_days)
+    account = sign_ins.find_session_account(session_id, now=now, idle=idle)
+    if account is not None and account.active_at <= now - ACTIVE_EVERY:
+        active = partial(
+            sign_ins.note_active, session_id, address=auditing.network_address(), now=now
+        )
+        note_behind(("active", session_id), active)
+    return account
 
 
 @login.unauthorized_handler  # type: ignore[untyped-decorator]
@@ -68,7 +81,7 @@ def show_sign_in() -> Any:
     """The form; somebody who is signed in goes on at once."""
     if current_user.is_authenticated:
         return go_to(next_page())
-    return render_template("account/sign_in.html", email="", wrong=False)
+    return render_template("account/sign_in.html", email="", refusal=None)
 
 
 @bp.post("/login")
@@ -93,11 +106,8 @@ def sign_in() -> Any:
     """One answer for a wrong password and for an unknown address, in the same time."""
     email = request.form.get("email", "")
     account = accounts.find_sign_in(email, request.form.get("password", ""))
-    if account is None:
-        _note_failure(AuditKind.SIGN_IN, accounts.find_account_id(email))
-        shown = email[:EMAIL_MAX_CHARS]
-        page = render_template("account/sign_in.html", email=shown, wrong=True)
-        return page, HTTPStatus.UNPROCESSABLE_ENTITY
+    if account is None or account.disabled_at is not None:
+        return _refused(email, is_disabled=account is not None)
     start_session(account)
     return go_to(next_page())
 
@@ -126,7 +136,9 @@ def show_invite(token: str) -> Any:
         invite = accounts.get_invite(token, now=utc_now())
     except NotFound as gone:
         return _link_gone(gone)
-    return render_template("account/join.html", invite=invite, given={}, refusal=None)
+    return render_template(
+        "account/join.html", invite=invite, given={}, refusal=None, end_agents=True
+    )
 
 
 @bp.post("/join/<token>")
@@ -139,24 +151,63 @@ def accept_invite(token: str) -> Any:
     """Makes the account, or sets its new password, and signs in."""
     given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
     try:
-        account = accounts.accept_invite(token, **given, now=utc_now(), by=auditing.visitor())
+        account = _accept(token, given)
     except NotFound as gone:
         _note_failure(AuditKind.LINK_USED, None)
         return _link_gone(gone)
     except (InvalidInput, StateConflict) as refusal:
         invite = accounts.get_invite(token, now=utc_now())
         shown = {name: text[:EMAIL_MAX_CHARS] for name, text in given.items()}
-        page = render_template("account/join.html", invite=invite, given=shown, refusal=refusal)
+        page = render_template(
+            "account/join.html",
+            invite=invite,
+            given=shown,
+            refusal=refusal,
+            end_agents=asked_to_end_agents(),
+        )
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(HOME)
+
+
+def _accept(token: str, given: dict[str, str]) -> Account:
+    now, by = utc_now(), auditing.visitor()
+    also = ending_agents(now, by)
+    return accounts.accept_invite(token, **given, now=now, by=by, also=also)
+
+
+def asked_to_end_agents() -> bool:
+    """Whether a new password is to end the connections of agents, too."""
+    return "end_agents" in request.form
+
+
+def ending_agents(now: datetime, by: Actor) -> Also | None:
+    """What a new password ends besides: the connections of agents, if that was asked for."""
+    if not asked_to_end_agents():
+        return None
+    return partial(end_grants, reason=RevokedReason.DISCONNECTED, now=now, by=by)
+
+
+def _refused(email: str, *, is_disabled: bool) -> Any:
+    known = accounts.find_account(email)
+    _note_failure(AuditKind.SIGN_IN, known.id if known else None)
+    page = render_template(
+        "account/sign_in.html",
+        email=email[:EMAIL_MAX_CHARS],
+        refusal="disabled" if is_disabled else "wrong",
+    )
+    return page, HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def start_session(account: Account) -> None:
     """A new session: nothing that was in the old one survives (session fixation)."""
     replaced = current_user.get_id()
     account.session_id = sign_ins.begin_session(
-        account, replaced=replaced, now=utc_now(), by=auditing.creator()
+        account,
+        replaced=replaced,
+        now=utc_now(),
+        by=auditing.creator(),
+        browser=browser_in_words(request.headers.get("User-Agent", "")),
     )
     session.clear()
     session.permanent = True
