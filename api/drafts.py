@@ -25,7 +25,7 @@ from webapp.domain.repeats import Repeatable
 from webapp.domain.terms import DraftStatus, Scope
 from webapp.oauth.guard import current_caller, require_scope
 from webapp.serializers import form_draft, published_form
-from webapp.waiting import client_gone, waiting
+from webapp.waiting import RETRY_SECONDS, NoPlace, client_gone, waiting
 
 STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3
 
@@ -100,11 +100,15 @@ def get_service_draft(draft_id: str) -> Response:
     account_id = current_caller().account_id
     seconds = _wait_seconds()
     seen = _look(account_id, draft_id)
+    retry = {}
     if seconds and not seen.is_settled:
-        seen = _changed_within(seconds, seen, account_id) or seen
+        try:
+            seen = _changed_within(seconds, seen, account_id) or seen
+        except NoPlace:
+            retry = {"Retry-After": str(RETRY_SECONDS)}
     body = form_draft(seen.draft, settings().public_url, seen.form)
     headers = draft_headers(seen.draft) | {"Askback-Confirmation": seen.confirmation}
-    return json_answer(body, headers=headers)
+    return json_answer(body, headers=headers | retry)
 
 
 class _Seen(NamedTuple):
@@ -140,7 +144,9 @@ def _changed_within(seconds: int, before: _Seen, account_id: str) -> _Seen | Non
         seen = _look(account_id, before.draft.id)
         return seen if seen.state != before.state else None
 
-    return waiting().wait_until(before.draft.id, look, seconds, client_gone())
+    return waiting().wait_until(
+        before.draft.id, look, seconds, account_id=account_id, gone=client_gone()
+    )
 
 
 def _wait_seconds() -> int:

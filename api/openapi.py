@@ -200,7 +200,8 @@ def _own_operation() -> dict[str, Any]:
 def _success(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
     return {
         "description": operation.summary,
-        "headers": {name: _reference("headers", name) for name in operation.headers},
+        "headers": {name: _reference("headers", name) for name in operation.headers}
+        | {name: _reference("headers", key) for name, key in operation.sometimes.items()},
         "content": {JSON: {"schema": _reference("schemas", operation.answers), "example": example}},
         "links": {
             target: {"operationId": target, "parameters": parameters}

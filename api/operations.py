@@ -6,6 +6,7 @@ from typing import Any
 
 from api.examples import CREATE, UPDATE
 from webapp.domain.terms import Scope
+from webapp.waiting import OF_ACCOUNT
 
 UNREADABLE = (
     "invalid_json",
@@ -39,7 +40,8 @@ FORM_LINKS = {
 class Operation:
     """`codes` are the error codes by status; `links` parameters by the operation they lead to.
 
-    `sent` is an example of the body that it takes.
+    `sent` is an example of the body that it takes. `sometimes` are headers that come only now and
+    then, with the names of their descriptions.
     """
 
     id: str
@@ -56,6 +58,7 @@ class Operation:
     sent: dict[str, Any] | None = None
     parameters: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
+    sometimes: dict[str, str] = field(default_factory=dict)
     links: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
@@ -94,11 +97,14 @@ OPERATIONS = (
         summary="Read a draft and see whether its creator confirmed it",
         description=(
             "An extension of the contract. With `wait` it answers as soon as the creator confirms "
-            "or somebody changes the draft, and at once when it is confirmed or published already."
+            "or somebody changes the draft, and at once when it is confirmed or published already. "
+            f"An account has {OF_ACCOUNT} waits at a time; one more is answered at once and "
+            "unchanged, with `Retry-After`."
         ),
         parameters=("draftId", "wait"),
         answers="FormDraft",
         headers=("ETag", "Link", "Askback-Confirmation"),
+        sometimes={"Retry-After": "WaitAgainAfter"},
         links=DRAFT_LINKS,
         codes={
             HTTPStatus.BAD_REQUEST: ("validation_failed",),

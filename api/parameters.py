@@ -101,6 +101,14 @@ HEADERS: dict[str, dict[str, Any]] = {
         "example": 42,
         "schema": {"type": "integer", "minimum": 1},
     },
+    "WaitAgainAfter": {
+        "description": (
+            "Nothing was waited for, because all places are taken: the seconds to wait instead."
+        ),
+        "required": False,
+        "example": 2,
+        "schema": {"type": "integer", "minimum": 1},
+    },
     "Allow": {
         "description": "The methods that this address takes.",
         "required": True,

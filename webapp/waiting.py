@@ -1,4 +1,5 @@
-"""Requests that wait for something to happen. Together they hold at most half of the threads.
+"""Requests that wait for something to happen. Together they hold at most half of the threads,
+those of one account an eighth of that.
 
 A wake-up is a hint inside one process; what happened is read from the database, at least once
 each second, so that a hint lost between processes costs that second only.
@@ -6,6 +7,7 @@ each second, so that a hint lost between processes costs that second only.
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar, cast
@@ -13,57 +15,71 @@ from typing import TypeVar, cast
 from flask import Flask, current_app, request
 
 THREADS = 256  # of the HTTP server; threads are cheap, starvation is the risk
+OF_ACCOUNT = 16  # waits of one account at a time, whatever they wait for
+RETRY_SECONDS = 2  # told to a wait without a place
 LOOK_SECONDS = 1.0
 
 T = TypeVar("T")
 
 
-class Waiting:
-    """Admission of at most `most` waiting threads, and their wake-up by key."""
+class NoPlace(Exception):
+    """All places of the account or of the server are taken, or the server stops."""
 
-    def __init__(self, most: int) -> None:
+
+class Waiting:
+    """Admission of at most `most` waiting threads, and their wake-up by key.
+
+    of_account  how many of them may wait for one account
+    """
+
+    def __init__(self, most: int, of_account: int = OF_ACCOUNT) -> None:
         self._most = most
+        self._of_account = of_account
         self._lock = threading.Lock()
-        self._held = 0
+        self._held: Counter[str] = Counter()
         self._stopped = False
         self._waiters: dict[str, list[threading.Event]] = {}
 
     @contextmanager
-    def place(self) -> Iterator[bool]:
-        """Hold one of the places; False when all are taken or the server stops."""
+    def place(self, account_id: str) -> Iterator[None]:
+        """Hold one of the places of an account. Raises NoPlace."""
         with self._lock:
-            admitted = self._held < self._most and not self._stopped
-            self._held += admitted
+            full = self._held.total() >= self._most or self._held[account_id] >= self._of_account
+            if full or self._stopped:
+                raise NoPlace
+            self._held[account_id] += 1
         try:
-            yield admitted
+            yield
         finally:
             with self._lock:
-                self._held -= admitted
+                self._held[account_id] -= 1
+                self._held += Counter()  # forgets accounts without a place
 
     def wait_until(
-        self, key: str, look: Callable[[], T | None], seconds: float, gone: Callable[[], bool]
+        self,
+        key: str,
+        look: Callable[[], T | None],
+        seconds: float,
+        *,
+        account_id: str,
+        gone: Callable[[], bool],
     ) -> T | None:
         """What `look` finds as soon as it finds something, else None after `seconds`.
 
         look  asked at once, after each `notify(key)` and each second; it must hold no database
               connection after it returned
         gone  whether the client has left, asked as often
-        Returns early with None when no place is free, the client has gone or the server stops.
+        Returns early with None when the client has gone or the server stops. Raises NoPlace.
         """
         deadline = time.monotonic() + seconds
-        with self.place() as admitted, self._listening(key) as woken:
+        with self.place(account_id), self._listening(key) as woken:
             while True:
                 found = look()
                 left = deadline - time.monotonic()
-                if found is not None or left <= 0 or not admitted or gone() or self._stopped:
+                if found is not None or left <= 0 or gone() or self._stopped:
                     return found
                 woken.wait(min(left, LOOK_SECONDS))
                 woken.clear()
-
-    def wait_for(self, key: str, seconds: float) -> bool:
-        """Sleep until `notify(key)`; False when `seconds` passed or there is no place to wait."""
-        with self.place() as admitted, self._listening(key) as woken:
-            return admitted and woken.wait(seconds) and not self._stopped
 
     def notify(self, key: str) -> None:
         """Wake everybody who waits for `key`; call it after the commit."""

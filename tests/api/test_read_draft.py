@@ -4,10 +4,12 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
-from tests.api.conftest import Agent, Confirm, refusal
+from tests.api.conftest import Agent, Confirm, Connect, refusal
+from tests.factories import make_account
 from webapp import waiting
 from webapp.database import utc_now
 from webapp.domain import discarding
@@ -120,8 +122,11 @@ def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Acc
     assert while_waiting(agent, draft_id, discard) < 2
 
 
-def test_waits_hold_no_database_connection(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+def test_waits_hold_no_database_connection(
+    agent: Agent, draft_id: str, confirm: Confirm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     crowd = 40
+    monkeypatch.setattr(agent.app.extensions["waiting"], "_of_account", crowd)
     started = threading.Barrier(crowd + 1)
 
     def wait() -> int:
@@ -136,3 +141,23 @@ def test_waits_hold_no_database_connection(agent: Agent, draft_id: str, confirm:
         answered = [each.result(10) for each in waits]
 
     assert answered == [200] * crowd
+
+
+def test_a_wait_beyond_those_of_its_account_is_answered_at_once(
+    agent: Agent, connect: Connect, draft_id: str, account: Account
+) -> None:
+    with agent.app.app_context():
+        other = connect(make_account().id)
+    others_draft = other.post("/drafts", json={}).json["draftId"]
+    with ExitStack() as taken:
+        for _ in range(waiting.OF_ACCOUNT):
+            taken.enter_context(agent.app.extensions["waiting"].place(account.id))
+        began = time.monotonic()
+        refused = agent.get(f"/drafts/{draft_id}?wait=25")
+        seconds = time.monotonic() - began
+        taken_by_other = other.get(f"/drafts/{others_draft}?wait=1")
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (200, "2")
+    assert refused.json["draftId"] == draft_id
+    assert seconds < 1
+    assert "Retry-After" not in taken_by_other.headers

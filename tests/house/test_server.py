@@ -5,7 +5,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from itertools import count
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
 from webapp.config import Settings
 from webapp.server import MAX_BODY_BYTES
-from webapp.waiting import THREADS, client_gone, waiting
+from webapp.waiting import OF_ACCOUNT, THREADS, NoPlace, client_gone, waiting
 
 CHUNKED = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
 
@@ -182,7 +183,7 @@ def test_a_waiting_request_learns_that_its_client_has_gone(settings: Settings) -
 
     def wait() -> str:
         began = time.monotonic()
-        waiting().wait_until("key", lambda: None, seconds=20, gone=client_gone())
+        waiting().wait_until("key", lambda: None, 20, account_id="acc", gone=client_gone())
         left.append(time.monotonic() - began)
         return ""
 
@@ -197,10 +198,12 @@ def test_a_waiting_request_learns_that_its_client_has_gone(settings: Settings) -
 def test_waiting_clients_leave_half_of_the_threads_to_others(settings: Settings) -> None:
     app = new_app(settings)
     ended: list[float] = []
+    number = count()
 
     def wait() -> str:
-        began = time.monotonic()
-        waiting().wait_until("key", lambda: None, seconds=20, gone=client_gone())
+        began, account_id = time.monotonic(), str(next(number) // OF_ACCOUNT)
+        with suppress(NoPlace):
+            waiting().wait_until("key", lambda: None, 20, account_id=account_id, gone=client_gone())
         ended.append(time.monotonic() - began)
         return ""
 
@@ -227,7 +230,9 @@ def test_a_stop_finishes_the_slow_request_and_ends_the_wait_at_once(settings: Se
 
     def wait() -> str:
         begun.wait(5)
-        return str(waiting().wait_until("key", lambda: None, seconds=20, gone=client_gone()))
+        with suppress(NoPlace):  # the stop may come first
+            waiting().wait_until("key", lambda: None, 20, account_id="acc", gone=client_gone())
+        return "None"
 
     app.add_url_rule("/test/slow", "slow", slow)
     app.add_url_rule("/test/wait", "wait", wait)
@@ -258,7 +263,7 @@ def test_a_stopping_server_says_that_it_is_not_ready(app: Flask, settings: Setti
 
     def slow() -> str:
         begun.set()
-        waiting().wait_for("key", seconds=20)
+        waiting().wait_until("key", lambda: None, 20, account_id="acc", gone=lambda: False)
         return ""
 
     other.add_url_rule("/test/slow", "slow", slow)
