@@ -5,7 +5,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.command import PROGRAM, ROOT, askback, environment
@@ -16,20 +16,25 @@ from tests.tls import Authority, ending_tls
 
 @dataclass(frozen=True)
 class Installation:
-    """A running one: its public address, and the link that makes the first account."""
+    """A running one: its public address, and the link that makes the first account.
+
+    `variables` are for the command line beside it, `logs` the files that its processes write.
+    """
 
     url: str
     link: str
+    variables: dict[str, str] = field(default_factory=dict)
+    logs: tuple[Path, ...] = ()
 
 
 @contextmanager
 def embedded(folder: Path) -> Iterator[Installation]:
     """`askback run` on an empty data folder; the link is the one it prints."""
-    port = free_port()
-    with process(folder / "log", "run", PORT=str(port), ASKBACK_DATA=str(folder / "data")) as log:
+    variables = {"PORT": str(free_port()), "ASKBACK_DATA": str(folder / "data")}
+    with process(folder / "log", "run", **variables) as log:
         link = re.search(r"http://\S+/join/\S+", log.read_text())
         assert link is not None, log.read_text()
-        yield Installation(f"http://127.0.0.1:{port}", link[0])
+        yield Installation(f"http://127.0.0.1:{variables['PORT']}", link[0], variables, (log,))
 
 
 @contextmanager
@@ -50,10 +55,11 @@ def production(
         }
         migrated = askback("migrate", **variables)
         assert migrated.returncode == 0, migrated.stderr
-        for port in backends:
-            log = folder / f"log-{port}"
+        logs = tuple(folder / f"log-{port}" for port in backends)
+        for port, log in zip(backends, logs, strict=True):
             stack.enter_context(process(log, "web", PORT=str(port), **variables))
-        yield Installation(url, askback("creator", "link", **variables).stdout.strip())
+        link = askback("creator", "link", **variables).stdout.strip()
+        yield Installation(url, link, variables, logs)
 
 
 @contextmanager

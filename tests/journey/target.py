@@ -1,0 +1,107 @@
+"""An installation with something to attack, and the browsers and programs of strangers."""
+
+import re
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import httpx
+
+from tests.command import askback
+from tests.journey.installation import Installation
+from tests.journey.people import PASSWORD
+
+OWNER = "ann@fernhill.example"
+QUESTIONS = ["Who changed it?", "Why?"]
+QUIET_SECONDS = 1.0  # others wait no longer for a page, on a machine that also runs the attack
+
+
+@dataclass
+class Target:
+    """An installation with one creator, one form and one draft."""
+
+    installation: Installation
+    trusted: ssl.SSLContext | bool
+    token: str = ""
+    share_url: str = ""
+    form_id: str = ""
+    draft_id: str = ""
+    owner: httpx.Client = field(init=False)
+    _networks: Iterator[int] = field(default_factory=lambda: count(2))
+
+    def browser(self, **headers: str) -> httpx.Client:
+        """A browser that has never been here, at a network address of its own."""
+        address = f"127.0.{next(self._networks)}.1"
+        return httpx.Client(
+            base_url=self.installation.url,
+            headers=headers,
+            timeout=30,
+            transport=httpx.HTTPTransport(verify=self.trusted, local_address=address),
+        )
+
+    def agent(self) -> httpx.Client:
+        return self.browser(Authorization=f"Bearer {self.token}")
+
+    def prepare(self) -> None:
+        """Sign up, and let an agent draft two forms of which the creator publishes one."""
+        path = httpx.URL(self.installation.link).path
+        given = {"email": OWNER, "name": "Ann Lindqvist", "password": PASSWORD}
+        assert post(self.owner, path, **given).status_code == 303
+        scope = "forms:read forms:write responses:read"
+        issued = askback(
+            "token", "issue", "--email", OWNER, "--scope", scope, **self.installation.variables
+        )
+        self.token = issued.stdout.strip()
+        with self.agent() as agent:
+            published, self.draft_id = (
+                agent.post("/api/drafts", json={"title": title, "questions": QUESTIONS}).json()[
+                    "draftId"
+                ]
+                for title in ("Rota", "Held back")
+            )
+            path = f"/drafts/{published}/confirm"
+            page = self.owner.get(path)
+            fields = dict(re.findall(r'name="(revision|shown_hash)" value="([^"]*)"', page.text))
+            assert post(self.owner, path, **fields).status_code == 303
+            form = agent.post(f"/api/drafts/{published}/publish").json()
+        self.form_id, self.share_url = form["formId"], httpx.URL(form["shareUrl"]).path
+
+
+def csrf_token(page: httpx.Response) -> str:
+    return re.findall(r'name="csrf_token" value="([^"]*)"', page.text)[0]
+
+
+def post(browser: httpx.Client, path: str, *, seen_at: str = "", **form: Any) -> httpx.Response:
+    """Post a form of ours as a browser does, after opening the page that it is on."""
+    token = csrf_token(browser.get(seen_at or path))
+    ours = str(browser.base_url).rstrip("/")
+    headers = {"Origin": ours, "Referer": f"{ours}{path}"}
+    return browser.post(path, data={"csrf_token": token, **form}, headers=headers)
+
+
+@contextmanager
+def others_are_served(target: Target) -> Iterator[None]:
+    """The page of somebody else comes without a long wait, again and again meanwhile."""
+    waits: list[float] = []
+    over = threading.Event()
+
+    def look() -> None:
+        with target.browser() as browser:
+            while not (waits and over.wait(0.05)):
+                began = time.monotonic()
+                assert browser.get("/healthz").status_code == 200
+                waits.append(time.monotonic() - began)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+    assert max(waits) < QUIET_SECONDS
