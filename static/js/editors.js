@@ -32,3 +32,11 @@ function putBack(kept) {
     else list.append(row);
   }
 }
+
+// an editor that a swap has brought is seen, as far as the window holds it
+document.addEventListener("htmx:afterSettle", ({ detail }) => {
+  const editor = detail.elt.matches?.(".editor, .q--open")
+    ? detail.elt
+    : detail.elt.querySelector?.(".editor, .q--open");
+  editor?.scrollIntoView({ block: "nearest" });
+});

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.conftest import Place
-from tests.browser.scenes import ALL, DOOR, RESPONDENT, Scene
+from tests.browser.scenes import ALL, Scene
 from tests.browser.walking import WINDOWS, hidden_stops, open_in
 
 
@@ -12,7 +12,17 @@ def size_of(scene: Scene) -> tuple[int, int]:
     return WINDOWS[ALL.index(scene) % len(WINDOWS)]
 
 
-@pytest.mark.parametrize("scene", RESPONDENT + DOOR, ids=str)
+@pytest.mark.parametrize("scene", ALL, ids=str)
 def test_nothing_with_the_focus_is_hidden(place: Place, scene: Scene) -> None:
     with open_in(place, scene, size_of(scene)) as page:
+        assert hidden_stops(page) == []
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("size", WINDOWS, ids=str)
+@pytest.mark.parametrize("scene", ALL, ids=str)
+def test_nothing_with_the_focus_is_hidden_in_any_window(
+    place: Place, scene: Scene, size: tuple[int, int]
+) -> None:
+    with open_in(place, scene, size) as page:
         assert hidden_stops(page) == []
