@@ -4,6 +4,7 @@ from http import HTTPStatus
 from itertools import groupby
 
 from flask import Blueprint, render_template
+from markupsafe import Markup, escape
 
 from webapp.config import DAY, settings
 from webapp.domain.error_codes import ERROR_CODES
@@ -21,7 +22,18 @@ def show_errors() -> str:
         for status, codes in groupby(by_status, key=lambda known: known.status)
     ]
     openapi_url = f"{settings().api_url}/openapi"
-    return render_template("docs/errors.html", groups=groups, openapi_url=openapi_url)
+    return render_template(
+        "docs/errors.html", groups=groups, openapi_url=openapi_url, in_code=in_code
+    )
+
+
+def in_code(text: str) -> Markup:
+    """The text as markup, what stands between backticks as code."""
+    parts = [
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+        for number, part in enumerate(text.split("`"))
+    ]
+    return Markup("").join(parts)
 
 
 @bp.get("/connect")
