@@ -105,8 +105,8 @@ _SAID = (
     ),
     (
         "rate_limited",
-        "Too many write operations: the limit is 30 per minute.",
-        "Wait 42 s, then send the same request again.",
+        "Too many write operations: the limit of new drafts is 30 per minute.",
+        "Send the same request again in 42 seconds.",
     ),
     ("internal_error", "The service could not complete the request.", FAULT),
     (

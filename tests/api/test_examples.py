@@ -20,7 +20,7 @@ from webapp.domain.error_codes import ERROR_CODES
 JSON = "application/json"
 CHANGING = re.compile(
     r"(?P<id>(?:drf|frm|q|ses|ans)_)[0-9a-f]{24}|(?P<link>/r/)[\w-]{22}"
-    r"|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=Wait )\d+|(?<=request id )\w+"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=again in )\w+ \w+|(?<=request id )\w+"
 )
 
 

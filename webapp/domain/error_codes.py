@@ -147,7 +147,9 @@ ERROR_CODES = (
     ErrorCode(
         "storage_unavailable",
         500,
-        "the storage does not answer or is full; nothing was changed",
-        "Send the same request again in a few seconds.",
+        "the storage does not answer or is full; nothing was changed, unless the message says that"
+        " nobody knows",
+        "Send the same request again in a few seconds. With an `Idempotency-Key`, a new draft"
+        " is made once.",
     ),
 )
