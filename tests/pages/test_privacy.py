@@ -42,6 +42,8 @@ def test_a_name_is_text(client: FlaskClient) -> None:
         "it works once, for 60 minutes",
         "it lies in a trash for at most 30 days",
         "A discarded draft is erased after 24 hours",
+        "After 14 days without use you are signed out",
+        "It is erased after 365 days, and with your account",
         "erased 180 days after a connection has ended",
         "keeps you signed in for 30 days, and one for a year if you choose colours",
     ],

@@ -26,5 +26,7 @@ def show() -> str:
         trash_days=TRASH_KEPT_SECONDS // DAY,
         discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
         signed_in_days=SESSION_LIFETIME.days,
+        idle_days=settings().session_idle_days,
+        audit_days=settings().audit_days,
         connection_days=GRANT_KEPT.days,
     )
