@@ -160,6 +160,39 @@ def test_a_correction_is_a_new_answer_and_the_old_one_is_never_returned_again(fo
     assert [entry.answers for entry in people(form)] == [[new]]
 
 
+@both_databases
+def test_the_same_words_sent_again_keep_their_answer(form: Any) -> None:
+    give(form, "Me", position=1)
+    before, (old,) = now_of(form), answers(form)
+
+    following = give(form, "Me", position=1)
+
+    assert following == 2
+    assert answers(form) == [old]
+    assert now_of(form) == before
+
+
+@both_databases
+def test_words_that_were_taken_back_are_a_new_answer(form: Any) -> None:
+    give(form, "Me")
+    (old,) = answers(form)
+    give(form, "Mira")
+    give(form, "Me")
+    again = answers(form)
+    skip(form, 0)
+    give(form, "Me")
+
+    assert [answer.answer_text for answer in again] == ["Me"]
+    assert len({old.id, again[0].id, answers(form)[0].id}) == 3
+
+
+def test_the_same_words_are_refused_by_a_closed_form_like_others(form: Any) -> None:
+    give(form, "Me")
+    close_form(form.account_id, form.id, now=utc_now())
+
+    assert refusal(give, form, "Me") == "form_closed"
+
+
 def test_a_correction_does_not_make_a_second_respondent(form: Any) -> None:
     give(form, "Me")
     give(form, "Mira")

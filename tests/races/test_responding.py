@@ -65,6 +65,18 @@ def form_now(app: Flask, form: Any) -> Form:
         return db.session.get_one(Form, form.id)
 
 
+def test_two_tabs_with_the_same_words_and_one_with_others_leave_the_others(app: Flask) -> None:
+    form = published(app)
+    together(app, [answer(form, "Me")])
+
+    together(app, [answer(form, "Me"), answer(form, "Mira"), answer(form, "Me")])
+
+    current = count(app, Answer.superseded.is_(False))
+    assert current == 1
+    assert 2 <= count(app) <= 3  # a "Me" that came behind "Mira" is new
+    assert form_now(app, form).answered_count == 1
+
+
 def test_first_answers_at_once_make_one_session(app: Flask) -> None:
     form = published(app, questions=[f"Question {number}?" for number in range(8)])
 

@@ -51,6 +51,7 @@ from webapp.domain.terms import (
 _UNDER_KEY = select(Answer.question_id, Answer.answer_text).where(
     Answer.session_id == bindparam("session"), Answer.answer_key == bindparam("key")
 )
+_WORDS = select(Answer.answer_text).where(Answer.id == bindparam("answer"))
 
 
 def answer_question(
@@ -65,6 +66,8 @@ def answer_question(
 ) -> int | None:
     """Store one typed answer durably; a repeat of `answer_key` stores nothing and is no error.
 
+    The very words of the current answer store nothing either: it keeps its id and its stamp.
+
     position    0-based place of the scripted question
     answer_key  made for each rendered question, so a double click or a retry answers once
     signs       how the page was used: flags the session when they tell of a program
@@ -77,6 +80,8 @@ def answer_question(
     while True:
         place = see_place(share_token, session_key)
         question = question_at(place, position)
+        if _is_unchanged(place, question["id"], answer_text):
+            break
         words = {"answer_text": answer_text, "answer_key": answer_key}
         reached = len(place.answered.keys() | {question["id"]})
         suspect = signs is not None and signs.tell(reached, now)
@@ -210,6 +215,14 @@ def _require_answer(answer_text: str) -> None:
             Phrase("Shorten it; nothing you wrote is lost."),
             field="answer",
         )
+
+
+def _is_unchanged(place: Place, question_id: str, answer_text: str) -> bool:
+    """Whether these are the words of the current answer, on a form that would take others."""
+    current = place.answered.get(question_id)
+    if current is None or place.form_status != FormStatus.PUBLISHED:
+        return False
+    return [tuple(row) for row in look(_WORDS, answer=current)] == [(answer_text,)]
 
 
 def _is_repeat(place: Place, question_id: str, *, answer_key: str, answer_text: str) -> bool:
