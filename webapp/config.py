@@ -121,6 +121,12 @@ class Settings:
     limit_token_failures: str = setting(
         "LIMIT_TOKEN_FAILURES", rate, "10/minute", default="10/minute"
     )
+    limit_form_bytes: int = setting(
+        "LIMIT_FORM_BYTES",
+        whole_number(1024**2, 1024**5),
+        "1073741824",
+        default=1024**3,
+    )
     limit_registration: str = setting("LIMIT_REGISTRATION", rate, "10/hour", default="10/hour")
 
     @classmethod

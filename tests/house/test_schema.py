@@ -13,10 +13,12 @@ from sqlalchemy import inspect, text
 
 from tests.command import ROOT, askback
 from tests.databases import both_empty_databases
+from tests.factories import make_account, make_answer, make_form
 from webapp import schema
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db
+from webapp.database import db, release
+from webapp.domain.forms import get_form
 
 
 @pytest.fixture
@@ -87,6 +89,22 @@ def test_an_upgrade_keeps_what_is_stored(empty_app: Flask) -> None:
 
     with db.engine.connect() as connection:
         assert connection.scalar(text("SELECT email FROM accounts")) == "a@example.com"
+
+
+@both_empty_databases
+def test_an_upgrade_counts_the_bytes_of_stored_answers(empty_app: Flask) -> None:
+    schema.upgrade()
+    forms = [make_form(make_account().id) for _ in range(2)]
+    make_answer(forms[0], "a" * 32, text="Zoë")
+    make_answer(forms[0], "a" * 32, text="Zoë, corrected")
+    release()
+    flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision="0005")
+
+    schema.upgrade()
+
+    sizes = [get_form(form.account_id, form.id).answer_bytes for form in forms]
+    release()
+    assert sizes == [4 + 15, 0]
 
 
 def test_a_server_loads_neither_alembic_nor_anything_of_the_other_database() -> None:

@@ -35,7 +35,8 @@ class Form(Content, Base):
 
     `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
     of the newest completed response. `response_count` counts completed responses,
-    `answered_count` sessions with at least one answer, `started_count` all of them.
+    `answered_count` sessions with at least one answer, `started_count` all of them. `answer_bytes`
+    is the size of the texts of all stored answers, superseded ones included, in UTF-8.
     `frame_origins` are the origins that may show it in a frame, separated by spaces.
     """
 
@@ -52,6 +53,7 @@ class Form(Content, Base):
     response_count: Mapped[int] = mapped_column(default=0)
     answered_count: Mapped[int] = mapped_column(default=0)
     started_count: Mapped[int] = mapped_column(default=0)
+    answer_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     published_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
     frame_origins: Mapped[str] = mapped_column(Text, server_default="")

@@ -15,6 +15,7 @@ from webapp.database import db, look, new_id, on_sqlite, rows, to_millis
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import InvalidInput, Outcome, Phrase, StateConflict
 from webapp.domain.forms import Form, shared_form
+from webapp.domain.limits import FORM_BYTES_MAX
 from webapp.domain.public_forms import key_hash, no_public_form
 from webapp.domain.responses import ResponseSession
 from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
@@ -92,7 +93,9 @@ _FORM = select(Form.id, Form.questions, type_coerce(Form.status, String).label("
 _FORM_OF_KEY = select(ResponseSession.form_id).where(
     ResponseSession.key_hash == bindparam("key_hash")
 )
-_STATUS = select(Form.status).where(Form.id == bindparam("form"), Form.deleted_at.is_(None))
+_STATUS = select(Form.status, Form.answer_bytes).where(
+    Form.id == bindparam("form"), Form.deleted_at.is_(None)
+)
 
 
 def find_place(share_token: str, session_key: str) -> Place | None:
@@ -258,9 +261,28 @@ def _insert_session(made: Place, now: datetime) -> bool:
     return inserted.rowcount == 1
 
 
-def refusal(form_id: str) -> Outcome | None:
-    """Why a form that was there a moment ago takes no answer now; None when it does."""
+def refusal(
+    form_id: str, *, more_bytes: int = 0, form_bytes_max: int = FORM_BYTES_MAX
+) -> Outcome | None:
+    """Why a form that was there a moment ago takes no answer now; None when it does.
+
+    more_bytes  what the answer adds to the answers of the form, which are at most `form_bytes_max`
+    """
     found = look(_STATUS, form=form_id)
     if not found:
         return no_public_form()
-    return None if found[0].status is FormStatus.PUBLISHED else not_open(found[0].status)
+    form = found[0]
+    if form.status is not FormStatus.PUBLISHED:
+        return not_open(form.status)
+    return _form_full() if form.answer_bytes + more_bytes > form_bytes_max else None
+
+
+def _form_full() -> StateConflict:
+    return StateConflict(
+        "form_full",
+        Phrase("This form has no room for more answers."),
+        Phrase(
+            "Your words are still here: copy them, and tell whoever sent you the link. "
+            "What you saved before is safe, and you can still send it."
+        ),
+    )

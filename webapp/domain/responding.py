@@ -24,7 +24,7 @@ from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.handovers import forget_handover
-from webapp.domain.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.domain.limits import ANSWER_MAX_CHARS, FORM_BYTES_MAX, RESPONDER_NAME_MAX_CHARS
 from webapp.domain.places import (
     Place,
     change_form,
@@ -39,7 +39,7 @@ from webapp.domain.places import (
     see_place,
 )
 from webapp.domain.public_forms import get_public_form, next_open
-from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.responses import Answer, ResponseSession, count_bytes, stored_bytes
 from webapp.domain.storing import store_answer, supersede, touch_session
 from webapp.domain.suspicion import Signs
 from webapp.domain.terms import (
@@ -54,7 +54,7 @@ _UNDER_KEY = select(Answer.question_id, Answer.answer_text).where(
 _WORDS = select(Answer.answer_text).where(Answer.id == bindparam("answer"))
 
 
-def answer_question(
+def answer_question(  # noqa: PLR0913 - a value of the request each, besides the limit
     share_token: str,
     session_key: str,
     *,
@@ -63,6 +63,7 @@ def answer_question(
     answer_key: str,
     now: datetime,
     signs: Signs | None = None,
+    form_bytes_max: int = FORM_BYTES_MAX,
 ) -> int | None:
     """Store one typed answer durably; a repeat of `answer_key` stores nothing and is no error.
 
@@ -73,8 +74,9 @@ def answer_question(
     signs       how the page was used: flags the session when they tell of a program
     returns     position of the next question that is neither answered nor skipped, None at the end
     raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
-                `answer_differs` (this key stored other words); InvalidInput `question_unknown`,
-                `answer_empty`, `answer_too_long`; nothing is stored then
+                `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key stored
+                other words); InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`;
+                nothing is stored then
     """
     _require_answer(answer_text)
     while True:
@@ -85,8 +87,10 @@ def answer_question(
         words = {"answer_text": answer_text, "answer_key": answer_key}
         reached = len(place.answered.keys() | {question["id"]})
         suspect = signs is not None and signs.tell(reached, now)
-        stored = store_answer(place, question, **words, now=now, suspect=suspect)
-        if stored or _is_repeat(place, question["id"], **words):
+        stored = store_answer(
+            place, question, **words, now=now, suspect=suspect, form_bytes_max=form_bytes_max
+        )
+        if stored or _is_repeat(place, question["id"], **words, form_bytes_max=form_bytes_max):
             break
     settled = {question["id"], *place.skipped, *place.answered}
     return next_open(place.questions, settled, after=position)
@@ -175,11 +179,11 @@ def withdraw_response(share_token: str, session_key: str) -> bool:
     if place is None:
         db.session.rollback()
         return False
-    reached = _reached(place)
+    reached, size = _reached(place), stored_bytes(place.session_id)
     forget_handover(place.session_id)
     db.session.execute(delete(Answer).where(Answer.session_id == place.session_id))
     db.session.execute(delete(ResponseSession).where(ResponseSession.id == place.session_id))
-    _lower_counts(place)
+    _lower_counts(place, size)
     if place.completed_stamp is not None:
         count_completion(place.form_id, place.completed_stamp, change=-1)
     count_questions(place.form_id, reached)
@@ -225,7 +229,9 @@ def _is_unchanged(place: Place, question_id: str, answer_text: str) -> bool:
     return [tuple(row) for row in look(_WORDS, answer=current)] == [(answer_text,)]
 
 
-def _is_repeat(place: Place, question_id: str, *, answer_key: str, answer_text: str) -> bool:
+def _is_repeat(
+    place: Place, question_id: str, *, answer_key: str, answer_text: str, form_bytes_max: int
+) -> bool:
     """Nothing was stored: True if this key stored this very answer before, False to try again.
 
     raises  StateConflict, NotFound when another try would come to nothing
@@ -237,9 +243,12 @@ def _is_repeat(place: Place, question_id: str, *, answer_key: str, answer_text: 
             Phrase("An earlier version of this answer is saved."),
             Phrase("Continue once more to replace it with these words."),
         )
-    if not stored and (refused := refusal(place.form_id)):
+    if stored:
+        return True
+    size = count_bytes(answer_text)
+    if refused := refusal(place.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
         raise refused
-    return bool(stored)
+    return False
 
 
 def _count_skip(place: Place, *, taken_back: bool) -> None:
@@ -264,9 +273,12 @@ def _reached(place: Place) -> dict[str, Reached]:
     return answered | {question_id: Reached(skipped=-1) for question_id in place.skipped}
 
 
-def _lower_counts(place: Place) -> None:
+def _lower_counts(place: Place, size: int) -> None:
     """One session less, with what it counted for; `completed_stamp` is then the newest left."""
-    values: dict[str, Any] = {"started_count": Form.started_count - 1}
+    values: dict[str, Any] = {
+        "started_count": Form.started_count - 1,
+        "answer_bytes": Form.answer_bytes - size,
+    }
     completed = place.completed_stamp is not None
     if completed or place.answer_count:
         values["answered_count"] = Form.answered_count - 1

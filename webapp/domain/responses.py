@@ -20,6 +20,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     Row,
     String,
     Text,
@@ -182,6 +183,20 @@ def count_words(answer_text: str) -> int:
     """About how many words; scripts without spaces count 1.7 characters as one."""
     unspaced = len(_UNSPACED.findall(answer_text))
     return len(_UNSPACED.sub(" ", answer_text).split()) + round(unspaced / 1.7)
+
+
+def count_bytes(answer_text: str) -> int:
+    """What the text adds to its form's `answer_bytes`."""
+    return len(answer_text.encode("utf-8", "surrogatepass"))
+
+
+def stored_bytes(session_id: str) -> int:
+    """What all answers of a session have added, superseded ones included."""
+    length = func.length(cast(Answer.answer_text, LargeBinary))  # SQLite counts characters else
+    if not on_sqlite():
+        length = func.octet_length(Answer.answer_text)
+    query = select(func.coalesce(func.sum(length), 0)).where(Answer.session_id == session_id)
+    return int(rows(query).scalar_one())
 
 
 def session_status(session: SessionRow, now_millis: int) -> SessionStatus:

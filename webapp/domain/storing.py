@@ -14,8 +14,9 @@ from sqlalchemy.exc import IntegrityError
 
 from webapp.database import new_id, on_sqlite, rows, to_millis, write, writing
 from webapp.domain.content import QuestionRow
+from webapp.domain.limits import FORM_BYTES_MAX
 from webapp.domain.places import Place, next_activity
-from webapp.domain.responses import count_words
+from webapp.domain.responses import count_bytes, count_words
 from webapp.domain.terms import QuestionKind, ResponseType
 from webapp.prepared import run
 
@@ -45,8 +46,10 @@ _STAMP = text(
     """
     UPDATE forms SET
       last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
-      answered_count = answered_count + :first, started_count = started_count + :started
+      answered_count = answered_count + :first, started_count = started_count + :started,
+      answer_bytes = answer_bytes + :bytes
     WHERE id = :form_id AND status = 'published' AND deleted_at IS NULL
+      AND answer_bytes + :bytes <= :most_bytes
     RETURNING last_stamp
     """
 )
@@ -81,9 +84,10 @@ _NEXT_AT_ONCE = _with_json(
     ), stamped AS (
       UPDATE forms SET
         last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
-        answered_count = answered_count + :first
+        answered_count = answered_count + :first, answer_bytes = answer_bytes + :bytes
       FROM held
       WHERE forms.id = :form_id AND status = 'published' AND deleted_at IS NULL
+        AND answer_bytes + :bytes <= :most_bytes
       RETURNING last_stamp
     ), touched AS (
       UPDATE response_sessions SET skipped = :skipped, answered = :answered,
@@ -106,7 +110,7 @@ _NEXT_AT_ONCE = _with_json(
     RETURNING stamp
     """
 )
-# For a form that has closed meanwhile there is no stamp, so NOT NULL undoes the whole statement.
+# For a form that is closed or full there is no stamp, so NOT NULL undoes the whole statement.
 _FIRST_AT_ONCE = _with_json(
     """
     WITH begun AS (
@@ -118,9 +122,11 @@ _FIRST_AT_ONCE = _with_json(
     ), stamped AS (
       UPDATE forms SET
         last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
-        answered_count = answered_count + 1, started_count = started_count + 1
+        answered_count = answered_count + 1, started_count = started_count + 1,
+        answer_bytes = answer_bytes + :bytes
       FROM begun
       WHERE forms.id = :form_id AND status = 'published' AND deleted_at IS NULL
+        AND answer_bytes + :bytes <= :most_bytes
       RETURNING last_stamp
     ), counted AS (
       INSERT INTO question_counts (form_id, question_id, answered, skipped)
@@ -149,16 +155,19 @@ def store_answer(
     answer_key: str,
     now: datetime,
     suspect: bool = False,
+    form_bytes_max: int = FORM_BYTES_MAX,
 ) -> bool:
     """Write an answer with its stamp and commit.
 
-    False, and nothing written, when the place is another by now, the form takes no answers or the
-    key has stored one.
+    False, and nothing written, when the place is another by now, the form takes no answers or has
+    no room for it, or the key has stored one.
     """
     values = {
         **_answer(place, question, answer_text, answer_key),
         **_changes(place, question["id"], now),
         "suspect": suspect,
+        "bytes": count_bytes(answer_text),
+        "most_bytes": form_bytes_max,
     }
     values["answered"] = place.answered | {question["id"]: values["id"]}
     begins = place.last_active_at == 0
@@ -170,7 +179,7 @@ def store_answer(
     except _Refused:
         return False
     except IntegrityError:
-        if begins:  # so did another request with the same key, or the form has closed
+        if begins:  # so did another request with the same key, or the form has closed or is full
             return False
         raise
     return True

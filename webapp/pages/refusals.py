@@ -142,6 +142,7 @@ PAGES = {
     "answer_unsent": _question_again,
     "words_left": _question_again,
     "answer_differs": _question_again,
+    "form_full": _question_again,
     "session_unknown": _question_again,
     "nothing_answered": _check_again,
     "name_too_long": _check_again,

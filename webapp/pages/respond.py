@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from flask import Blueprint, Response
 
+from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain import responding
 from webapp.extensions import csrf
@@ -74,6 +75,7 @@ def answer(share_token: str, number: int) -> Response:
         answer_key=sent.answer_key,
         now=utc_now(),
         signs=sent.signs,
+        form_bytes_max=settings().limit_form_bytes,
     )
     return _go_on(share_token, sent, following)
 
