@@ -32,12 +32,14 @@ def _api_refusal(code: int) -> tuple[str, bytes]:
         status, name = "500 Internal Server Error", "internal_error"
         message = "The service could not complete the request."
         resolution = "Try again; if it happens again, tell the operator of this service."
-    elif code in (413, 431):
+    elif code == 413:
         status, name = "400 Bad Request", "payload_too_large"
-        message = (
-            f"{'body: is' if code == 413 else 'The headers are'} larger than this server reads."
-        )
+        message = "body: is larger than this server reads."
         resolution = "Send less: all questions of a draft together must fit into 256 KiB."
+    elif code == 431:
+        status, name = "400 Bad Request", "payload_too_large"
+        message = "The headers are larger than this server reads."
+        resolution = "Send fewer or shorter headers."
     else:
         status, name = "400 Bad Request", "validation_failed"
         message = "The request is not HTTP/1.1 that this server understands."

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from werkzeug.test import TestResponse
 
-from tests.api.conftest import Agent, Confirm, refusal
+from tests.api.conftest import Agent, Confirm
+from tests.api.readable import assert_readable
 from webapp.database import utc_now
 from webapp.domain import forms
 from webapp.domain.accounts import Account
@@ -15,15 +15,6 @@ from webapp.domain.discarding import discard_draft
 
 JSON = "application/json"
 WRITES = ["POST /drafts", "PATCH /drafts/{draft}"]
-OF_LIBRARIES = re.compile(
-    r"(?i:pydantic|orjson|werkzeug|flask|authlib|sqlalchemy|psycopg|sqlite|redis|waitress|python)"
-    r"|Input should|Expecting|delimiter|dictionary|instance of|valid (?:string|list)|Traceback"
-    r"|\bNone\b|\bTrue\b|\bFalse\b|\bdict\b|\bstr\b|\bint\b|codec|Errno|Exception"
-)
-TELLS_WHAT_TO_DO = re.compile(
-    r"(?:Send|Use|Remove|Correct|Leave|Add|Ask|Give|Create|Read|Wait|Refresh|Call|Complete) "
-)
-
 # method and path, the request, its code and how its message begins
 BODIES: list[tuple[dict[str, Any], str, str]] = [
     ({"data": b""}, "invalid_json", "body: is empty"),
@@ -57,17 +48,6 @@ BODIES: list[tuple[dict[str, Any], str, str]] = [
     ({"data": b'{"goal": "\\ud800"}'}, "invalid_text", "goal: contains half of a surrogate pair"),
     ({"json": {"followUpMode": "smart"}}, "context_required", "context: "),
 ]
-
-
-def assert_readable(response: TestResponse, code: str, begins: str = "") -> None:
-    assert refusal(response)[1] == code
-    message, resolution = response.json["message"], response.json["resolution"]
-    assert message.startswith(begins)
-    for sentence in (message, resolution):
-        assert OF_LIBRARIES.search(sentence) is None
-        assert sentence.endswith(".")
-        assert len(sentence) < 800
-    assert TELLS_WHAT_TO_DO.match(resolution)
 
 
 @pytest.mark.parametrize("operation", WRITES)

@@ -114,6 +114,8 @@ def test_the_servers_own_refusals_have_the_four_fields(served: Flask, sent: str,
     assert status_of(answer) == 400
     assert sorted(body) == ["code", "error", "message", "resolution"]
     assert (body["code"], body["error"]) == (code, body["message"])
+    assert body["message"].endswith(".")
+    assert body["resolution"].split()[0] in {"Send", "Check"}
 
 
 def test_refusals_outside_the_api_keep_their_status(served: Flask) -> None:

@@ -1,0 +1,150 @@
+"""Every code that the document lists for an operation, provoked there and read."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import OperationalError
+from werkzeug.test import TestResponse
+
+from api.operations import OPERATIONS, Operation
+from tests.api.conftest import Agent, Confirm
+from tests.api.readable import assert_readable
+from tests.factories import make_form
+from webapp.domain.accounts import Account
+from webapp.oauth import guard
+
+LARGE = b"x" * 300_000
+JSON = "application/json"
+BEGIN_WITH_A_FIELD = {
+    "invalid_json": "body: ",
+    "unknown_field": "colour: ",
+    "context_required": "context: ",
+    "invalid_since": "since: ",
+    "invalid_text": "title: ",
+    "payload_too_large": "body: ",
+    "idempotency_key_reused": "Idempotency-Key: ",
+    "draft_incomplete": "title: ",
+    "revision_conflict": "If-Match: ",
+}
+CASES = [
+    (operation, code)
+    for operation in OPERATIONS
+    for codes in operation.codes.values()
+    for code in codes
+    if code != "rate_limited"
+]
+
+
+class Scene:
+    """An operation on a draft and a form that are there; `path` is that of the draft or form."""
+
+    def __init__(self, agent: Agent, operation: Operation, draft_id: str, form_id: str) -> None:
+        self.agent, self.operation, self.draft_id = agent, operation, draft_id
+        self.path = operation.path.format(draftId=draft_id, formId=form_id)
+
+    def call(self, path: str = "", **request: Any) -> TestResponse:
+        if self.operation.takes and not request.keys() & {"data", "json"}:
+            request["json"] = {}
+        return self.agent.call(self.operation.method, path or self.path, **request)
+
+    def elsewhere(self, object_id: str) -> TestResponse:
+        return self.call(self.operation.path.format(draftId=object_id, formId=object_id))
+
+    def reused(self) -> TestResponse:
+        headers = {"Idempotency-Key": "k"}
+        self.call(headers=headers)
+        return self.call(headers=headers, json={"title": "x"})
+
+    def incomplete(self) -> TestResponse:
+        self.agent.patch(f"/drafts/{self.draft_id}", json={"title": ""})
+        return self.call()
+
+    def published(self, confirm: Confirm) -> TestResponse:
+        confirm(self.draft_id)
+        self.agent.post(f"/drafts/{self.draft_id}/publish")
+        return self.call(json={"title": "x"})
+
+    def stale(self, confirm: Confirm) -> TestResponse:
+        confirm(self.draft_id)
+        self.agent.patch(f"/drafts/{self.draft_id}", json={"title": "x"})
+        return self.call()
+
+
+PROVOKE: dict[str, Callable[[Scene, Confirm], TestResponse]] = {
+    "invalid_json": lambda scene, _: scene.call(data=b"{", content_type=JSON),
+    "validation_failed": lambda scene, _: (
+        scene.call(json={"title": 7})
+        if scene.operation.takes
+        else scene.call(f"{scene.path}?wait=x")
+    ),
+    "unknown_field": lambda scene, _: scene.call(json={"colour": "red"}),
+    "context_required": lambda scene, _: scene.call(json={"followUpMode": "smart"}),
+    "invalid_since": lambda scene, _: scene.call(f"{scene.path}?since=x"),
+    "invalid_text": lambda scene, _: scene.call(json={"title": "\n"}),
+    "payload_too_large": lambda scene, _: scene.call(data=LARGE, content_type=JSON),
+    "idempotency_key_reused": lambda scene, _: scene.reused(),
+    "authentication_required": lambda scene, _: Scene(
+        Agent(scene.agent.app, "askat_" + "x" * 43), scene.operation, scene.draft_id, "x"
+    ).call(),
+    "draft_not_found": lambda scene, _: scene.elsewhere("x"),
+    "form_not_found": lambda scene, _: scene.elsewhere("x"),
+    "not_found": lambda scene, _: scene.elsewhere(""),
+    "draft_not_confirmed": lambda scene, _: scene.call(),
+    "confirmation_stale": lambda scene, confirm: scene.stale(confirm),
+    "draft_incomplete": lambda scene, _: scene.incomplete(),
+    "draft_already_published": lambda scene, confirm: scene.published(confirm),
+    "revision_conflict": lambda scene, _: scene.call(headers={"If-Match": '"7"'}),
+    "internal_error": lambda scene, _: scene.call(),
+    "storage_unavailable": lambda scene, _: scene.call(),
+}
+FAULTS = {
+    "internal_error": RuntimeError(),
+    "storage_unavailable": OperationalError("", {}, Exception()),
+}
+
+
+@pytest.fixture
+def form_id(agent: Agent, account: Account) -> str:
+    with agent.app.app_context():
+        return str(make_form(account.id).id)
+
+
+@pytest.mark.parametrize(
+    ("operation", "code"), CASES, ids=[f"{operation.id} {code}" for operation, code in CASES]
+)
+def test_it_is_refused_in_words_to_act_on(
+    operation: Operation,
+    code: str,
+    agent: Agent,
+    draft_id: str,
+    form_id: str,
+    confirm: Confirm,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise FAULTS[code]
+
+    if code in FAULTS:
+        monkeypatch.setattr(guard, "note_use", fail)
+
+    response = PROVOKE[code](Scene(agent, operation, draft_id, form_id), confirm)
+
+    begins = BEGIN_WITH_A_FIELD.get(code, "")
+    if code == "validation_failed":
+        begins = "title: " if operation.takes else "wait: "
+    assert_readable(response, code, begins)
+
+
+@pytest.mark.settings(limit_writes="1/minute")
+@pytest.mark.parametrize(
+    "operation",
+    [operation for operation in OPERATIONS if 429 in operation.codes],
+    ids=lambda operation: operation.id,
+)
+def test_a_limit_is_refused_in_words_to_act_on(
+    operation: Operation, agent: Agent, draft_id: str
+) -> None:
+    response = Scene(agent, operation, draft_id, "").call()
+
+    assert_readable(response, "rate_limited", "Too many write operations: ")
