@@ -72,6 +72,14 @@ def test_a_name_is_kept_when_the_storage_fails(app: Flask, respondent: Responden
     assert hidden(page)["name"] == "Sam"
 
 
+def test_where_nothing_was_written_no_text_is_promised(app: Flask, respondent: Respondent) -> None:
+    with storage_away(app):
+        page = respondent.post("/q/1/skip")
+
+    assert heading(page) == "Not saved yet"
+    assert "text is still here" not in page.text
+
+
 def test_looking_while_the_storage_is_away_is_no_crash(app: Flask, respondent: Respondent) -> None:
     with storage_away(app):
         page = respondent.client.get(f"/r/{respondent.share_token}")
