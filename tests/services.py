@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
+from typing import LiteralString, NoReturn, cast
 from urllib.parse import urlsplit
 
 import psycopg
@@ -176,31 +176,99 @@ def package_folder(name: str) -> Path:
 
 
 @contextmanager
+def postgresql_server() -> Iterator["PostgreSQL"]:
+    """A server of its own, for tests that end, pause or change it."""
+    with _server_folder("pg") as (folder, user):
+        server = PostgreSQL(_postgresql_programs(folder, user), folder, user)
+        server.make()
+        server.start()
+        try:
+            yield server
+        finally:
+            server.go_on()
+            server.stop()
+
+
+@contextmanager
 def _postgresql(programs: Path, folder: Path, user: str | None) -> Iterator[str]:
-    data = folder / "data"
-    initdb = [programs / "initdb", "-D", data, "-U", "askback", "--auth=trust", "--encoding=UTF8"]
-    made = subprocess.run(
-        [*initdb, "--no-locale"], user=user, cwd=folder, capture_output=True, text=True, check=False
-    )
-    if made.returncode:
-        missing("A working PostgreSQL", f"initdb said: {made.stderr}\nInstall postgresql.")
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [programs / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses="],
-            user=user,
-            cwd=folder,
-            stdout=log,
-            stderr=log,
-        )
+    server = PostgreSQL(programs, folder, user)
+    server.make()
     try:
-        wait_until(lambda: _postgresql_answers(folder), "starting PostgreSQL")
-        yield f"postgresql+psycopg://askback@/postgres?host={folder}"
+        server.start()
+        yield server.url
     finally:
-        server.send_signal(signal.SIGINT)  # terminate() would wait for every connection
+        server.stop()
+
+
+class PostgreSQL:
+    """A server in `folder`, reached by a socket there."""
+
+    def __init__(self, programs: Path, folder: Path, user: str | None) -> None:
+        self._programs, self._folder, self._user = programs, folder, user
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"postgresql+psycopg://askback@/postgres?host={folder}"
+
+    def make(self) -> None:
+        """Its empty data."""
+        initdb = [self._programs / "initdb", "-D", self._folder / "data", "-U", "askback"]
+        made = subprocess.run(
+            [*initdb, "--auth=trust", "--encoding=UTF8", "--no-locale"],
+            user=self._user,
+            cwd=self._folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode:
+            missing("A working PostgreSQL", f"initdb said: {made.stderr}\nInstall postgresql.")
+
+    def start(self, *options: str) -> None:
+        """Return when it answers; `options` as `name=value`."""
+        settings = [part for option in ("listen_addresses=", *options) for part in ("-c", option)]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._programs / "postgres", "-D", "data", "-k", self._folder, *settings],
+                user=self._user,
+                cwd=self._folder,
+                stdout=log,
+                stderr=log,
+            )
+        wait_until(lambda: _postgresql_answers(self._folder), "starting PostgreSQL")
+
+    def stop(self) -> None:
+        """End every connection, then itself; nothing when it has not been started."""
+        if self._process is None:
+            return
+        self._process.send_signal(signal.SIGINT)  # terminate() would wait for every connection
         with suppress(subprocess.TimeoutExpired):
-            server.wait(5)
-        server.kill()
-        server.wait()
+            self._process.wait(5)
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+
+    def pause(self) -> None:
+        """Hold all its processes: connections stay open, and nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """End a pause; fine without one."""
+        self._signal(signal.SIGCONT)
+
+    def execute(self, statement: str) -> None:
+        """One statement on a connection of its own, which the settings for others do not touch."""
+        own = "-c statement_timeout=0 -c default_transaction_read_only=off"
+        place = self.url.replace("+psycopg", "")
+        with psycopg.connect(place, autocommit=True, options=own) as connection:
+            connection.execute(cast(LiteralString, statement))
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is None:
+            return
+        listed = ["pgrep", "-P", str(self._process.pid)]
+        children = subprocess.run(listed, capture_output=True, text=True, check=False).stdout
+        for process in (self._process.pid, *map(int, children.split())):
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
 
 
 def _postgresql_answers(folder: Path) -> bool:

@@ -1,0 +1,168 @@
+"""People and agents at work while their database fails, and what they were told."""
+
+import http.client
+import json
+import re
+import secrets
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from tests.pages.respondent import session_in
+from tests.proof.killing import FORM_TYPE
+
+HOST = "127.0.0.1:8000"  # by which the processes are known, whatever their ports
+PEOPLE = 6
+AGENTS = 2
+DONE = (200, 201, 303)
+UNSAVED = "Not saved, but your text is still here."
+UNCERTAIN = "It is not certain that this was saved."
+CREATORS_PAGE = "The storage does not answer just now."
+DENIED = "nothing was changed"
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer of the server."""
+
+    status: int
+    body: str
+    seconds: float
+
+    @property
+    def done(self) -> bool:
+        return self.status in DONE
+
+    @property
+    def denied(self) -> bool:
+        """Whether it says that nothing was stored."""
+        return not self.done and (UNSAVED in self.body or DENIED in self.body.lower())
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is one of our own pages or bodies, for storage that is away."""
+        if self.done:
+            return True
+        if self.body.startswith("{"):
+            known = json.loads(self.body)
+            return self.status == 500 and known.get("code") == "storage_unavailable"
+        told = any(words in self.body for words in (UNSAVED, UNCERTAIN, CREATORS_PAGE))
+        return self.status == 503 and told and bool(re.search("<html|<h1", self.body))
+
+
+@dataclass
+class Storm:
+    """People answer, send and delete, agents create drafts, in threads until the block ends.
+
+    What the server has said is kept by what identifies it in the database: the session and key of
+    an answer, and the Idempotency-Key of a draft. What it denied is not tried again.
+    """
+
+    port: int
+    share_token: str
+    agent_token: str
+    stored: set[tuple[str, str]] = field(default_factory=set)
+    denied: set[tuple[str, str]] = field(default_factory=set)
+    sent: set[str] = field(default_factory=set)
+    drafts: dict[str, str] = field(default_factory=dict)
+    denied_drafts: set[str] = field(default_factory=set)
+    strange: list[Said] = field(default_factory=list)
+    slowest: float = 0.0
+    failures: int = 0
+    last_success: float = 0.0
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def blowing(self) -> Iterator[None]:
+        threads = [threading.Thread(target=self._person) for _ in range(PEOPLE)]
+        threads += [threading.Thread(target=self._agent) for _ in range(AGENTS)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            for thread in threads:
+                thread.join()
+
+    def seconds_to_success(self, most: float) -> float:
+        """How long it takes until somebody's work is done; the calm after a storm."""
+        began = time.monotonic()
+        while self.last_success <= began and time.monotonic() < began + most:
+            time.sleep(0.02)
+        return time.monotonic() - began
+
+    def _person(self) -> None:
+        while not self._ended.is_set():
+            page = self.ask("GET", f"/r/{self.share_token}")
+            session = session_in(page.body) if page and page.status == 200 else ""
+            if session and self._answer(session, 1) and self._answer(session, 2):
+                said = self._insist(f"/r/{self.share_token}/check", session=session)
+                if said and said.done:
+                    self.sent.add(session)
+
+    def _answer(self, session: str, number: int) -> bool:
+        key = secrets.token_urlsafe(16)
+        fields = {"session": session, "answer_key": key, "answer": key}
+        said = self._insist(f"/r/{self.share_token}/q/{number}", **fields)
+        if said and said.done:
+            self.stored.add((session, key))
+        elif said:
+            self.denied.add((session, key))
+        return bool(said and said.done)
+
+    def _agent(self) -> None:
+        while not self._ended.is_set():
+            key = secrets.token_urlsafe(16)
+            headers = {
+                "Authorization": f"Bearer {self.agent_token}",
+                "Content-Type": "application/json",
+                "Idempotency-Key": key,
+            }
+            said = self._until_told("/api/drafts", json.dumps({"title": key}), headers)
+            if said and said.done:
+                self.drafts[key] = json.loads(said.body)["draftId"]
+            elif said:
+                self.denied_drafts.add(key)
+
+    def _insist(self, path: str, **fields: str) -> Said | None:
+        headers = FORM_TYPE | {"Cookie": f"askback_r={fields['session']}"}
+        return self._until_told(path, urlencode(fields), headers)
+
+    def _until_told(self, path: str, body: str, headers: dict[str, str]) -> Said | None:
+        """The answer that says what became of it; sent again while that is not certain."""
+        while not self._ended.is_set():
+            said = self.ask("POST", path, body, headers)
+            if said and (said.done or said.denied):
+                return said
+            time.sleep(0.05)
+        return None
+
+    def ask(
+        self, method: str, path: str, body: str = "", headers: dict[str, str] | None = None
+    ) -> Said | None:
+        """One exchange; None when the connection ends without an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        began = time.monotonic()
+        with suppress(OSError, http.client.HTTPException):
+            connection.request(method, path, body, {"Host": HOST} | (headers or {}))
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            said = Said(answer.status, text, time.monotonic() - began)
+            self._note(said)
+            connection.close()
+            return said
+        connection.close()
+        return None
+
+    def _note(self, said: Said) -> None:
+        self.slowest = max(self.slowest, said.seconds)
+        if said.done:
+            self.last_success = time.monotonic()
+        else:
+            self.failures += 1
+        if not said.ours:
+            self.strange.append(said)
