@@ -274,7 +274,7 @@ def doctor() -> None:
 def application() -> Iterator[Settings]:
     """The application context of a command that works beside running servers."""
     settings = _settings_of_the_server()
-    with create_app(settings).app_context():
+    with create_app(settings).app_context(), logs.audit_lines(sys.stderr):
         try:
             yield settings
         finally:

@@ -12,9 +12,10 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import orjson
 from flask import Flask, Response, g, has_request_context, request
@@ -58,6 +59,24 @@ def configure() -> None:
     # authlib writes tokens at DEBUG; the others only repeat what the request line says
     for name in ("authlib", "alembic", "waitress.queue", "flask-limiter", "werkzeug"):
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+@contextmanager
+def audit_lines(stream: TextIO) -> Iterator[None]:
+    """Write the lines of the audit trail to the stream, unless a person reads along there."""
+    if stream.isatty():
+        yield
+        return
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonLines())
+    trail = logging.getLogger("askback.audit")
+    trail.addHandler(handler)
+    trail.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        trail.removeHandler(handler)
+        trail.setLevel(logging.NOTSET)
 
 
 class JsonLines(logging.Formatter):

@@ -183,7 +183,13 @@ def test_wrong_settings_end_with_78_and_nothing_else() -> None:
 
 
 def test_an_account_is_created_with_the_password_typed(here: Here) -> None:
-    assert here(*ANN, typed=f"{PASSWORD}\n").output == "ann@example.com can sign in now.\n"
+    made = here(*ANN, typed=f"{PASSWORD}\n")
+
+    assert made.stdout == "ann@example.com can sign in now.\n"
+    line = json.loads(made.stderr)
+    assert (line["logger"], line["event"], line["actor"]) == (
+        *("askback.audit", "account_created", "operator"),
+    )
 
 
 def test_a_weak_password_is_refused_in_words(here: Here) -> None:

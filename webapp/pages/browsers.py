@@ -43,7 +43,7 @@ def end() -> Response:
     """Signs one browser out; this one, too, if it is named."""
     handle = request.form.get("handle", "")
     sign_ins.end_browser(creator_id(), handle, now=utc_now(), by=auditing.creator())
-    return go_to("/account?saved=browser#browsers-label")
+    return go_to("/account?saved=browser")
 
 
 @bp.post("/end-others")
@@ -51,7 +51,7 @@ def end_others() -> Response:
     """Signs out every browser but this one."""
     here = current_user.get_id()
     sign_ins.end_other_sessions(creator_id(), here, now=utc_now(), by=auditing.creator())
-    return go_to("/account?saved=browsers#browsers-label")
+    return go_to("/account?saved=browsers")
 
 
 def list_browsers() -> list[SignIn]:
