@@ -21,6 +21,7 @@ from webapp.domain.accounts import Account
 from webapp.domain.discarding import discard_draft
 from webapp.domain.forms import close_form
 from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.sign_ins import SignIn, begin_session
 from webapp.domain.terms import Scope
 from webapp.domain.trash import delete_form
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
@@ -35,6 +36,7 @@ OTHERS = {"position": 1, "part": "title", "number": 1, "kind": "svg"}
 # Routes that take no object of an account; a new one has to be put here or take such an object.
 OWN_LISTS = {
     "account.show",
+    "activity.show",
     "api.list_service",
     "connections.show_connections",
     "forms.show_all",
@@ -44,7 +46,7 @@ OWN_LISTS = {
     "inbox.show",
     "trash.show",
 }
-IDS_IN_THE_BODY = {"inbox.discard_chosen", "inbox.take_back"}
+IDS_IN_THE_BODY = {"browsers.end", "inbox.discard_chosen", "inbox.take_back"}
 NO_OBJECT = {
     "account.change_details",
     "account.change_password",
@@ -55,6 +57,7 @@ NO_OBJECT = {
     "api.openapi",
     "appearance.choose",
     "asset",
+    "browsers.end_others",
     "connections.disconnect_all",
     "consent.authorize",
     "consent.decide",
@@ -275,6 +278,20 @@ def test_what_others_discarded_is_not_taken_back(
         before = dump()
 
     told = visitor.browser.post("/drafts/take-back", at=str(to_millis(now)))
+
+    with app.app_context():
+        assert (told.status_code, dump()) == (303, before)
+
+
+def test_a_browser_of_others_is_not_signed_out(
+    app: Flask, visitor: Visitor, theirs: Theirs
+) -> None:
+    with app.app_context():
+        session_id = begin_session(theirs.account, replaced=None, now=utc_now())
+        handle = db.session.get_one(SignIn, session_id).handle
+        before = dump()
+
+    told = visitor.browser.post("/account/browsers/end", handle=handle)
 
     with app.app_context():
         assert (told.status_code, dump()) == (303, before)
