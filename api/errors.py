@@ -68,7 +68,8 @@ def http_problem(error: HTTPException) -> Response:
             HTTPStatus.BAD_REQUEST,
             "validation_failed",
             f"Host: {error.description}",
-            f"Call it at {settings().public_url}; if a proxy stands in front, let it pass on Host.",
+            f"Call it at {settings().public_url} instead. If a proxy stands in front, let it "
+            "pass on the header Host.",
         )
     if error.code == HTTPStatus.NOT_FOUND:
         return error_answer(

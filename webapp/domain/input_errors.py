@@ -55,8 +55,9 @@ def refusal(
     if any(error["loc"] == ("settings",) for error in errors):
         named = _list(list(settings))
         hints.append(f"Send the fields inside settings as fields of the body itself: {named}.")
-    if others := list(dict.fromkeys(_path(error["loc"]) or "body" for error in errors[1:])):
-        hints.append(f"Also wrong: {_list(others)}.")
+    if len(errors) > 1:  # there may be tens of thousands
+        others = [_path(error["loc"]) or "body" for error in errors[1 : NAMED_AT_MOST + 1]]
+        hints.append(f"Also wrong: {_list(others, len(errors) - 1 - len(others))}.")
     message = f"{field or 'body'}: {_reason(first)}."
     return InvalidInput(code, message, " ".join(hints), field=field)
 
@@ -124,11 +125,10 @@ def _hint(code: str, error: ErrorDetails, body_fields: Iterable[str]) -> str:
     return "Correct the field and send the request again."
 
 
-def _list(names: list[str]) -> str:
-    """`a, b and c`; beyond NAMED_AT_MOST only how many."""
-    named, more = names[:NAMED_AT_MOST], len(names) - NAMED_AT_MOST
-    last = f"{more} more" if more > 0 else named.pop()
-    return f"{', '.join(named)} and {last}" if named else last
+def _list(names: list[str], more: int = 0) -> str:
+    """`a, b and c`, or `a, b and 7 more`."""
+    *before, last = [*names, f"{more} more"] if more else names
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _path(location: tuple[int | str, ...]) -> str:
