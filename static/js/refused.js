@@ -45,3 +45,11 @@ document.addEventListener("askback:token", ({ target, detail }) => {
   }
   if (target.matches(".editor, .options")) htmx.trigger(target, "submit");
 });
+
+// a setting is marked as wrong by what is said at it: its field stays, somebody may be typing
+document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
+  const field = document.getElementById(detail.target.id.replace(/-said$/, ""));
+  if (!field?.matches("input")) return;
+  if (detail.target.querySelector(".field__error")) field.setAttribute("aria-invalid", "true");
+  else field.removeAttribute("aria-invalid");
+});

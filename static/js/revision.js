@@ -8,7 +8,7 @@ document.addEventListener("askback:saved", ({ detail }) => {
 
 // settings that waited for the private context are tried once more when it is there
 document.addEventListener("askback:saved", ({ target }) => {
-  const isRefused = document.querySelector("#settings-note .field__error");
+  const isRefused = document.querySelector("#settings .field__error");
   if (target.id !== "context" || !isRefused) return;
   const tryAgain = () => htmx.trigger(document.querySelector("#settings .options"), "submit");
   document.addEventListener("htmx:afterSettle", tryAgain, { once: true });

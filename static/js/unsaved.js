@@ -8,7 +8,7 @@ function isUnsaved(editor) {
 }
 
 addEventListener("beforeunload", (event) => {
-  const refused = document.querySelector("#settings-note .field__error");
+  const refused = document.querySelector("#settings .field__error");
   const editors = [...document.querySelectorAll("form.editor")];
   if (refused || editors.some(isUnsaved)) event.preventDefault();
 });

@@ -220,6 +220,13 @@ def refused_settings(page: Page, cafe: Cafe) -> None:
     page.locator("#settings .field__error").wait_for()
 
 
+def refused_number(page: Page, cafe: Cafe) -> None:
+    page.goto(cafe.rota)
+    page.get_by_label("Questions in all, at most").fill("abc")
+    page.keyboard.press("Tab")
+    page.locator("[aria-invalid=true]").wait_for()
+
+
 def saving(page: Page, cafe: Cafe) -> None:
     """The server takes its time."""
     editing("goal")(page, cafe)
@@ -394,6 +401,7 @@ CREATOR = [
         ("review-title-refused", refused_title, 422),
         ("review-title-conflict", conflicting, 409),
         ("review-settings-refused", refused_settings, 422),
+        ("review-number-refused", refused_number, 422),
         ("review-saving", saving, 0),
         ("review-signed-out", signed_out, 401),
         ("inbox-unrefreshed", without_network, 0),

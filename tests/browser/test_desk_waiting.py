@@ -177,12 +177,12 @@ def test_smart_is_saved_as_soon_as_its_private_context_is(place: Place, desk: De
     with desk(refused=[422]) as page:
         page.goto(path)
         page.get_by_role("radio", name="Smart").check()
-        expect(page.locator("#settings-note .field__error")).to_contain_text("private context")
+        expect(page.locator("#settings .field__error")).to_contain_text("private context")
         page.get_by_role("link", name="Edit private context").click()
         page.get_by_role("textbox", name="Private context").fill("We lost two cafés.")
         page.keyboard.press("Control+Enter")
         saved(page, 3)
 
-        expect(page.locator("#settings-note .field__error")).to_have_count(0)
+        expect(page.locator("#settings .field__error")).to_have_count(0)
         page.reload()
         expect(page.get_by_role("radio", name="Smart")).to_be_checked()

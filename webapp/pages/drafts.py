@@ -114,10 +114,11 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
     return desk_review.answered(
         draft,
         result,
-        part="drafts/_settings_note.html",
+        part="drafts/_settings_answer.html",
         editor="drafts/_settings_edit.html",
-        inside="drafts/_settings_note.html",
+        inside="drafts/_settings_answer.html",
         anchor="settings",
+        wrong=desk_review.wrong_setting(result),
         posted={name: typed(name) for name in CHOICES + NUMBERS},
     )
 

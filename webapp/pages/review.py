@@ -202,11 +202,22 @@ def in_plain_words(problem: InvalidInput) -> str:
     elif limit and "at most" in problem.message:
         words = _("This is longer than %(limit)s characters. Shorten it a little.", limit=limit)
     elif most := MOST.get(problem.field):
-        words = _("Write a whole number from 0 to %(most)s.", most=most)
+        words = _("Enter a whole number, or leave it empty.")
+        if 'is "' not in problem.message:
+            words = _("Enter a whole number up to %(most)s, or leave it empty.", most=most)
     else:
         reason = problem.message.rstrip(".").partition(": ")[2] or problem.message
         words = reason[:1].upper() + reason[1:] + "."
     return words
+
+
+def wrong_setting(result: Result) -> str:
+    """The field of the settings form at which the reason of a refusal stands; "" for none."""
+    if not isinstance(result, InvalidInput):
+        return ""
+    if result.code == "context_required":
+        return "followUpMode"
+    return result.field if result.field in MOST else ""
 
 
 def _preview_position(draft: Draft) -> int:
