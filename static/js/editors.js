@@ -33,10 +33,11 @@ function putBack(kept) {
   }
 }
 
-// an editor that a swap has brought is seen, as far as the window holds it
+// an editor that a swap has brought is seen, as far as the window holds it, with what is wrong
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
   const editor = detail.elt.matches?.(".editor, .q--open")
     ? detail.elt
     : detail.elt.querySelector?.(".editor, .q--open");
   editor?.scrollIntoView({ block: "nearest" });
+  editor?.querySelector(".field__error, .note--alarm")?.scrollIntoView({ block: "nearest" });
 });

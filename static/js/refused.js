@@ -48,8 +48,11 @@ document.addEventListener("askback:token", ({ target, detail }) => {
 
 // a setting is marked as wrong by what is said at it: its field stays, somebody may be typing
 document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
-  const field = document.getElementById(detail.target.id.replace(/-said$/, ""));
-  if (!field?.matches("input")) return;
-  if (detail.target.querySelector(".field__error")) field.setAttribute("aria-invalid", "true");
-  else field.removeAttribute("aria-invalid");
+  const said = detail.target;
+  if (!said.matches(".field__said")) return;
+  const isWrong = said.querySelector(".field__error") !== null;
+  if (isWrong) said.scrollIntoView({ block: "nearest" });
+  const field = document.getElementById(said.id.replace(/-said$/, ""));
+  if (isWrong) field?.setAttribute("aria-invalid", "true");
+  else field?.removeAttribute("aria-invalid");
 });

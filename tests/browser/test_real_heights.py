@@ -1,10 +1,12 @@
-"""In windows as high as people's: nothing that has the focus is hidden behind what sticks."""
+"""In windows as high as people's: nothing that has the focus is hidden, no refusal out of view."""
 
 import pytest
 
 from tests.browser.conftest import Place
 from tests.browser.scenes import ALL, Scene
-from tests.browser.walking import WINDOWS, hidden_stops, open_in
+from tests.browser.walking import WINDOWS, hidden_stops, message_is_seen, open_in
+
+REFUSING = [scene for scene in ALL if scene.refused in {409, 422, 429}]
 
 
 def size_of(scene: Scene) -> tuple[int, int]:
@@ -26,3 +28,12 @@ def test_nothing_with_the_focus_is_hidden_in_any_window(
 ) -> None:
     with open_in(place, scene, size) as page:
         assert hidden_stops(page) == []
+
+
+@pytest.mark.parametrize("size", WINDOWS, ids=str)
+@pytest.mark.parametrize("scene", REFUSING, ids=str)
+def test_a_refusal_is_said_inside_the_window(
+    place: Place, scene: Scene, size: tuple[int, int]
+) -> None:
+    with open_in(place, scene, size) as page:
+        assert message_is_seen(page)

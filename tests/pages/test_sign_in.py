@@ -1,5 +1,6 @@
 """Signing in and out in a browser, and the one-time link."""
 
+import re
 from urllib.parse import quote
 
 import pytest
@@ -67,7 +68,7 @@ def test_a_wrong_pair_is_told_alike(
     response = sign_in(client, email, password)
 
     assert response.status_code == 422
-    assert "That pair does not match. Try again." in response.text
+    assert "E-mail and password do not match. Try again." in response.text
     assert not signed_in(client)
 
 
@@ -99,7 +100,7 @@ def test_what_is_too_long_is_a_wrong_pair(
     response = sign_in(client, email, password)
 
     assert response.status_code == 422
-    assert "That pair does not match. Try again." in response.text
+    assert "E-mail and password do not match. Try again." in response.text
 
 
 def test_the_longest_password_signs_in(app: Flask, client: FlaskClient) -> None:
@@ -402,3 +403,11 @@ def test_a_link_for_an_account_asks_only_for_a_password(
 
     assert "Choose a new password" in page
     assert 'name="name"' not in page
+
+
+def test_a_refused_sign_in_says_so_first(client: FlaskClient) -> None:
+    page = sign_in(client, password="something else entirely").text
+
+    assert "<title>Error: Sign in · Askback</title>" in page
+    assert '<p class="field__error" id="password-error" role="alert">' in page
+    assert re.search(r'<input [^>]*id="password"[^>]* autofocus=""', page)
