@@ -5,15 +5,18 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import update
 
 from tests.browser.respondent import Link, asked, finish, give, press
 from tests.browser.test_refused_in_sight import LONG, answer_all
 from tests.browser.walking import WINDOWS, hidden_stops
 from tests.browsing import sideways, violations, window
 from tests.pages.respondent import storage_away
+from webapp.database import db
+from webapp.domain.forms import Form
 from webapp.domain.limits import FORM_BODY_MAX_BYTES
 
-REFUSED = [403, 410, 413, 503]
+REFUSED = [409, 413, 422, 503]
 
 
 def opened(browser: Browser, link: Link, size: tuple[int, int], *, scripts: bool) -> Iterator[Page]:
@@ -118,6 +121,20 @@ def test_without_scripts_too_large_a_body_leads_back_to_the_form(plain: Page, li
     assert is_sound(plain)
     plain.get_by_role("link", name="Open the form").click()
     asked(plain, 1)
+    assert link.texts() == []
+
+
+def test_a_form_without_room_says_so_in_sight(page: Page, link: Link) -> None:
+    with link.app.app_context():
+        full = update(Form).values(answer_bytes=link.app.config["SETTINGS"].limit_form_bytes)
+        db.session.execute(full)
+        db.session.commit()
+    page.locator("#answer").fill(LONG)
+    press(page, "Continue")
+
+    expect(page.locator("#answer-error")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#answer")).to_have_value(LONG)
+    assert is_sound(page)
     assert link.texts() == []
 
 

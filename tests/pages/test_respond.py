@@ -224,15 +224,24 @@ def back(page: TestResponse) -> tuple[str, str]:
     return found[2], found[1]
 
 
-@pytest.mark.parametrize("settled", [False, True], ids=["to a question", "to the check page"])
-def test_back_without_scripts_drops_no_words(
-    app: Flask, any_client: FlaskClient, form: Any, *, settled: bool
-) -> None:
-    respondent = arrive(any_client, form)
+BACK = pytest.mark.parametrize("settled", [False, True], ids=["to a question", "to the check page"])
+
+
+def at_second_question(client: FlaskClient, form: Any, *, settled: bool) -> Respondent:
+    """Somebody on question 2 of 2, who has answered the one before or both."""
+    respondent = arrive(client, form)
     respondent.answer(1, "Me")
     if settled:
         respondent.answer(2, "It")
         respondent.post("/q/2/open")
+    return respondent
+
+
+@BACK
+def test_back_without_scripts_drops_no_words(
+    app: Flask, any_client: FlaskClient, form: Any, *, settled: bool
+) -> None:
+    respondent = at_second_question(any_client, form, settled=settled)
     where, number = back(respondent.page)
 
     refused = respondent.post(where, answer="A long story", left=number)
@@ -245,15 +254,11 @@ def test_back_without_scripts_drops_no_words(
     assert texts(app) == (["Me", "It"] if settled else ["Me"])
 
 
-@pytest.mark.parametrize("settled", [False, True], ids=["to a question", "to the check page"])
+@BACK
 def test_a_second_press_goes_back_without_the_words(
     app: Flask, any_client: FlaskClient, form: Any, *, settled: bool
 ) -> None:
-    respondent = arrive(any_client, form)
-    respondent.answer(1, "Me")
-    if settled:
-        respondent.answer(2, "It")
-        respondent.post("/q/2/open")
+    respondent = at_second_question(any_client, form, settled=settled)
     where, number = back(respondent.page)
     refused = respondent.post(where, answer="A long story", left=number)
     assert 'name="left"' not in refused.text
