@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import flask_migrate
@@ -17,8 +18,9 @@ from tests.factories import make_account, make_answer, make_form
 from webapp import schema
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db, release
+from webapp.database import db, release, to_millis, utc_now
 from webapp.domain.forms import get_form
+from webapp.domain.sign_ins import find_session_account, list_sessions
 
 
 @pytest.fixture
@@ -105,6 +107,26 @@ def test_an_upgrade_counts_the_bytes_of_stored_answers(empty_app: Flask) -> None
     sizes = [get_form(form.account_id, form.id).answer_bytes for form in forms]
     release()
     assert sizes == [4 + 15, 0]
+
+
+@both_empty_databases
+def test_an_upgrade_keeps_browsers_signed_in(empty_app: Flask) -> None:
+    schema.prepare()
+    flask_migrate.upgrade(directory=str(schema.MIGRATIONS), revision="0004")
+    now = utc_now()
+    signed_in, ends = to_millis(now - timedelta(days=20)), to_millis(now + timedelta(days=10))
+    with db.engine.begin() as connection:
+        for row in (
+            "accounts VALUES ('acc_1', 'a@example.com', 'A', '!', 0, 1, 'en', NULL)",
+            f"sign_ins VALUES ('session', 'acc_1', 0, {signed_in}, {ends})",
+        ):
+            connection.execute(text(f"INSERT INTO {row}"))  # noqa: S608
+    schema.upgrade()
+
+    found = find_session_account("session", now=now)
+
+    assert found is not None
+    assert [each.browser for each in list_sessions("acc_1", now=now)] == [""]
 
 
 def test_a_server_loads_neither_alembic_nor_anything_of_the_other_database() -> None:

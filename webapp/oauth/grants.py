@@ -127,8 +127,9 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
             .returning(OAuthCode.code_hash)
         ).first()
         if spent is None:
+            if found.grant.revoked_at is None:
+                _add_event(AuditKind.CODE_REUSED, found.grant)
             revoke_grant(found.grant_id, RevokedReason.CODE_REUSE, now=now)
-            _add_event(AuditKind.CODE_REUSED, found.grant)
         db.session.commit()
         return found if spent is not None and found.expires_at > now else None
 
