@@ -32,6 +32,7 @@ from webapp.domain.drafts import (
 from webapp.domain.errors import StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.terms import ConfirmationMethod, DraftStatus, FormStatus
+from webapp.prepared import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +306,7 @@ def _in_steps(
     if taken is None:
         return None
     form = connection.execute(_ADD_FORM, {**made, **taken._mapping}).one()
-    connection.execute(_ADD_EVENT, event)
+    run(connection, _ADD_EVENT, event)
     return form
 
 
