@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -177,6 +178,44 @@ def test_old_keys_leave_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     limiter.hit(LIMIT, "key")
 
     assert len(limiter.storage._memory._windows) == 1  # type: ignore[attr-defined]
+
+
+def flap(server: Server, stop: threading.Event) -> None:
+    """Full, hanging and well again, a few times each second."""
+    while not stop.wait(0.1):
+        server.connection.config_set("maxmemory", "1")
+        time.sleep(0.1)
+        server.connection.config_set("maxmemory", "0")
+        server.signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        server.signal(signal.SIGCONT)
+
+
+def storm(server: Server, seconds: float) -> list[int]:
+    """How many calls of one key two processes let through meanwhile."""
+    limit, end, stop = parse("40/hour"), time.monotonic() + seconds, threading.Event()
+
+    def call(limiter: MovingWindowRateLimiter) -> int:
+        passed = 0
+        while time.monotonic() < end:
+            passed += limiter.hit(limit, "key")
+            time.sleep(0.01)
+        return passed
+
+    processes = [process(server), process(server)]
+    with ThreadPoolExecutor(17) as threads:
+        threads.submit(flap, server, stop)
+        runs = [threads.map(call, [each] * 8) for each in processes]
+        counts = [sum(run) for run in runs]
+        stop.set()
+    return counts
+
+
+@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.prove)])
+def test_each_process_keeps_its_limit_while_redis_flaps(seconds: float, server: Server) -> None:
+    first, second = storm(server, seconds)
+
+    assert max(first, second) <= 40 <= first + second
 
 
 @pytest.mark.parametrize("fault", FAULTS)

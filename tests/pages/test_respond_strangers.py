@@ -277,6 +277,7 @@ def test_too_many_posts_of_one_session_wait_with_their_text(
 
     assert page.status_code == 429
     assert 1 <= int(page.headers["Retry-After"]) <= 60
+    assert "The limit is 2 in a minute." in page.text
     assert box(page) == "It, again"
     assert hidden(page) == sent
     assert f'action="{where}"' in page.text

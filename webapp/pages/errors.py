@@ -183,14 +183,14 @@ def too_many_tries(error: RateLimitExceeded) -> Response:
         "Wait %(num)s minutes, then try again.",
         math.ceil(seconds / 60),
     )
-    told = f"{_limit_told(error.limit.limit)} {wait}".strip()
+    told = f"{limit_told(error.limit.limit)} {wait}".strip()
     page = Problem(_("Too many tries in a short time."), told)
     response = problem(page, HTTPStatus.TOO_MANY_REQUESTS)
     response.headers["Retry-After"] = str(seconds)
     return response
 
 
-def _limit_told(limit: RateLimitItem) -> str:
+def limit_told(limit: RateLimitItem) -> str:
     """The limit as a sentence; none for a period without a word of its own."""
     words = LIMITS.get(limit.GRANULARITY.name) if limit.multiples == 1 else None
     return str(words) % {"num": limit.amount} if words else ""

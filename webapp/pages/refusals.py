@@ -76,6 +76,7 @@ def _too_fast(error: RateLimitExceeded) -> Response:
         typed("answer"),
         status=HTTPStatus.TOO_MANY_REQUESTS,
         retry_after=seconds_to_wait(error),
+        limit=errors.limit_told(error.limit.limit),
     )
 
 

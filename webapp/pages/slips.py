@@ -116,17 +116,21 @@ def used_up(at: Visit, secret: str) -> Response:
     return _slip("used_up", at, status=HTTPStatus.GONE, secret=secret)
 
 
-def held(text: str, *, status: HTTPStatus, retry_after: int, uncertain: bool = False) -> Response:
+def held(
+    text: str, *, status: HTTPStatus, retry_after: int, uncertain: bool = False, limit: str = ""
+) -> Response:
     """Not saved, but nothing is lost: the text and a button that sends the same form again.
 
     Drawn without the database, which may be the reason.
     uncertain  nobody knows whether it is saved; sent again, it is saved once in any case
+    limit      the sentence about the limit that was reached
     """
     template = current_app.jinja_env.get_template("respond/held.html")
     fields = {name: value for name, value in request.form.items() if name != "answer"}
     body = template.render(
         **_frame(framed=says_framed()),
         too_fast=status == HTTPStatus.TOO_MANY_REQUESTS,
+        limit=limit,
         uncertain=uncertain,
         fields=fields,
         text=text,
