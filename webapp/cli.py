@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,9 +20,10 @@ from webapp import logs, open_files, reports, schema
 from webapp.app import create_app
 from webapp.archives.contents import BackupFailed
 from webapp.backup import back_up, restore
-from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings
+from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings, data_folder
 from webapp.data_folder import FolderInUse, lock_folder, served_address
 from webapp.database import begin_write, db, utc_now
+from webapp.disk import EXIT_TEMPORARY, is_full
 from webapp.doctor import examine
 from webapp.domain.accounts import Account, clean_email, create_account, has_account, make_invite
 from webapp.domain.audit import OPERATOR, AuditKind, add_event, list_events
@@ -45,8 +46,20 @@ class Askback(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
+            return self._invoke(ctx)
+        except Exception as error:
+            folder = data_folder(os.environ)
+            if isinstance(error.__cause__, BackupFailed) or not is_full(error, folder):
+                raise
+            click.echo(DISK_IS_FULL.format(folder), err=True)
+            sys.exit(EXIT_TEMPORARY)
+
+    def _invoke(self, ctx: click.Context) -> object:
+        try:
             return super().invoke(ctx)
-        except (ConfigurationError, FolderInUse) as error:
+        except (ConfigurationError, FolderInUse, schema.NewerSchema) as error:
+            if is_full(error, data_folder(os.environ)):
+                raise
             click.echo(error, err=True)
             sys.exit(EXIT_CONFIGURATION)
         except (BackupFailed, Refused) as error:
@@ -56,6 +69,9 @@ class Askback(click.Group):
         except SQLAlchemyError as error:
             reason = str(getattr(error, "orig", None) or error).strip()
             raise click.ClickException(f"The database refused: {reason}") from error
+
+
+DISK_IS_FULL = "The disk is full, of the database or of {}. Make room on it, then start again."
 
 
 def moment(text: str) -> datetime:
@@ -102,6 +118,7 @@ def web() -> None:
 def migrate() -> None:
     """Bring the database to the newest schema."""
     with application():
+        schema.require_known()
         before = schema.present()
         schema.upgrade()
         click.echo(f"schema {before or 'none'} → {schema.newest()}")
@@ -242,6 +259,8 @@ def restore_from(file: Path, *, yes: bool) -> None:
     if not yes:
         click.confirm(f"Replace the database of {settings.public_url}?", abort=True)
     with lock_folder(settings.data_folder, settings.public_url), application():
+        with suppress(SQLAlchemyError):  # a database that is beyond reading
+            schema.require_known()
         db.engine.dispose()
         click.echo(restore(db.engine.url, file, settings.data_folder))
         _note(AuditKind.BACKUP_RESTORED)
@@ -264,6 +283,8 @@ def audit(email: str | None, since: datetime | None, limit: int, *, as_json: boo
 def doctor() -> None:
     """Examine this installation; the exit code is 1 when something should be changed."""
     with application() as settings:
+        with suppress(SQLAlchemyError):  # which the examination tells
+            schema.require_served()
         findings = list(examine(settings))
     for finding in findings:
         click.echo(f"{'ok' if finding.fine else '!!'}  {finding.what}")
@@ -294,6 +315,7 @@ def _settings_of_the_server() -> Settings:
 def _require_schema() -> None:
     """A database that does not answer is waited for; one of another version never gets right."""
     try:
+        schema.require_served()
         refusal = schema.refusal()
     except SQLAlchemyError:
         log.warning("the database does not answer yet", exc_info=True)

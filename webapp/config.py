@@ -137,7 +137,7 @@ class Settings:
         key in the data folder, both made there at first use. Raises ConfigurationError.
         """
         values, problems = _read(environ)
-        values.setdefault("data_folder", folder("./var"))
+        values.setdefault("data_folder", data_folder(environ))
         if is_loopback(listening := values.get("host", "127.0.0.1")):
             port = values.get("port", 8000)
             values.setdefault("public_url", f"http://{_in_url(listening)}:{port}")
@@ -180,6 +180,11 @@ class Settings:
 VARIABLES: dict[str, Field[Any]] = {
     described.metadata["variable"]: described for described in fields(Settings)
 }
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Where `askback run` keeps everything."""
+    return folder(environ.get("ASKBACK_DATA", "").strip() or "./var")
 
 
 def settings() -> Settings:

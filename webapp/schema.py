@@ -2,28 +2,61 @@
 
 Alembic is imported only when there is something to migrate: it would be an eighth of the memory
 of a process and of the time of its start.
+
+A migration that only expands the schema says `expands = True`: programs written for the revision
+before it go on working, so they stay ready until they are replaced. The schema carries a mark with
+the oldest revision that it serves, for programs that do not know its migrations.
 """
 
 import logging
 import re
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from flask import current_app
-from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    String,
+    Table,
+    create_engine,
+    delete,
+    insert,
+    inspect,
+    select,
+    text,
+)
 
 from webapp.database import db
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)
 NAMED = re.compile(r'^(down_revision|revision)\b[^=]*= *"([^"]+)"', re.MULTILINE)
+MARKS = Table(
+    "schema_marks",
+    db.metadata,
+    Column("revision", String(32), primary_key=True),  # that the schema has
+    Column("serves", String(32), nullable=False),  # the oldest revision of programs
+    Column("version", String(32), nullable=False),  # of the program that made this schema
+)
+
+
+class NewerSchema(Exception):
+    """Another version of this program made the schema; the message says which one is needed."""
 
 
 def upgrade() -> None:
-    """Bring the database of the current application to the newest schema; raises SQLAlchemyError.
+    """Bring the database of the current application to the newest schema.
 
     Several processes may do this at once: on PostgreSQL the first one works, the others wait.
+    Nothing is done to a newer schema that serves this program. Raises NewerSchema, SQLAlchemyError.
     """
-    if present() == newest():
+    found = present()
+    if found == newest():
+        return
+    if found not in {None, *revisions()}:
+        require_served()
         return
     import flask_migrate
 
@@ -78,7 +111,7 @@ def revisions() -> dict[str, str | None]:
 
 
 def refusal() -> str | None:
-    """Why this code cannot work on its database, and what to do; None when the schema is current.
+    """Why this code cannot work on its database, and what to do; None when it can.
 
     raises  SQLAlchemyError when the database does not answer
     """
@@ -89,7 +122,62 @@ def refusal() -> str | None:
         return "it has no tables yet; run: askback migrate"
     if found in revisions():
         return "its schema is older than this program; run: askback migrate"
-    return "its schema is newer than this program; install that version of Askback"
+    serves, needed = _mark(found)
+    if serves in revisions():
+        return None
+    return f"its schema is newer than this program ({version('askback')}); install Askback {needed}"
+
+
+def require_served() -> None:
+    """Raises NewerSchema when the schema is one that this code does not know and cannot serve."""
+    if present() not in {None, *revisions()} and (reason := refusal()):
+        raise NewerSchema(f"Askback cannot work on this database: {reason}")
+
+
+def require_known() -> None:
+    """The same for whoever changes tables, which have to be known even where they can be served."""
+    found = present()
+    if found and found not in revisions():
+        _, needed = _mark(found)
+        raise NewerSchema(
+            "Askback cannot change this database: its schema is newer than this program "
+            f"({version('askback')}); install Askback {needed}"
+        )
+
+
+def _mark(revision: str) -> tuple[str | None, str]:
+    """The oldest revision that the schema serves, and in words the version that it needs."""
+    marks = select(MARKS.c.serves, MARKS.c.version).where(MARKS.c.revision == revision)
+    with db.engine.connect() as connection:
+        if inspect(connection).has_table(MARKS.name):
+            for serves, made_by in connection.execute(marks):
+                return serves, f"{made_by} or newer"
+    return None, "in the version that made it"
+
+
+def write_mark(connection: Connection) -> None:
+    """Let the newest schema say which programs it serves; nothing at another revision."""
+    revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    if revision == newest():
+        by = version("askback")
+        connection.execute(delete(MARKS))
+        connection.execute(
+            insert(MARKS).values(revision=revision, serves=oldest_served(), version=by)
+        )
+
+
+def oldest_served() -> str | None:
+    """The oldest revision whose programs can work on the newest schema."""
+    oldest = newest()
+    while oldest in _expanding() and revisions()[oldest]:
+        oldest = revisions()[oldest]
+    return oldest
+
+
+@cache
+def _expanding() -> set[str]:
+    scripts = [path.read_text() for path in (MIGRATIONS / "versions").glob("*.py")]
+    return {dict(NAMED.findall(each))["revision"] for each in scripts if EXPANDS.search(each)}
 
 
 def present() -> str | None:

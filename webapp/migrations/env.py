@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 import webapp.domain.publishing
 import webapp.domain.responding
 import webapp.oauth.models  # noqa: F401
+from webapp import schema
 from webapp.database import IMMEDIATE, UtcDateTime, db
 
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
@@ -40,6 +41,7 @@ def run() -> None:
             if connection.dialect.name == "postgresql":
                 connection.exec_driver_sql(ONE_AT_A_TIME)
             context.run_migrations()
+            schema.write_mark(connection)
 
 
 run()

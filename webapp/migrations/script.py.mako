@@ -8,6 +8,7 @@ revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
 branch_labels = ${repr(branch_labels)}
 depends_on = ${repr(depends_on)}
+expands = False  # True: programs written for the revision before can serve this one, too
 
 
 def upgrade() -> None:

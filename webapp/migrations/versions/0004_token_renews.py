@@ -7,6 +7,7 @@ revision = "0004"
 down_revision = "0003"
 branch_labels = None
 depends_on = None
+expands = True
 
 
 def upgrade() -> None:
