@@ -21,7 +21,7 @@ from webapp.app import create_app
 from webapp.archives.contents import BackupFailed
 from webapp.backup import back_up, restore
 from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings, data_folder
-from webapp.data_folder import FolderInUse, lock_folder, served_address
+from webapp.data_folder import FolderInUse, lock_folder, make_private, served_address
 from webapp.database import begin_write, db, utc_now
 from webapp.disk import EXIT_TEMPORARY, is_full
 from webapp.doctor import examine
@@ -94,6 +94,8 @@ def run() -> None:
     """Start everything in one process on this machine."""
     settings = Settings.from_env(os.environ)
     with lock_folder(settings.data_folder, settings.public_url):
+        for line in make_private(settings.data_folder):
+            click.echo(line, err=True)
         app = create_app(settings)
         server = _listen(app, settings)
         with app.app_context():

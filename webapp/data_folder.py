@@ -4,6 +4,8 @@ import fcntl
 import json
 import os
 import secrets
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -20,6 +22,43 @@ def open_folder(folder: Path) -> Path:
     """Make the folder when it is missing, readable by its owner alone; raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
+
+
+def open_to_others(folder: Path) -> list[Path]:
+    """The folder, and files of ours in it, that others may read or own."""
+    places = [folder, *(path for path in _files(folder) if stat.S_ISREG(path.lstat().st_mode))]
+    return [path for path in places if _is_open(path.lstat())]
+
+
+def make_private(folder: Path) -> Iterator[str]:
+    """Close to others what is open to them; a line for each file, also for what others own.
+
+    Links are left alone, for they lead elsewhere; so is a folder that all may write to.
+    """
+    for path in open_to_others(folder) if folder.is_dir() else []:
+        found = path.lstat()
+        if found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX:
+            yield f"{path} is not Askback's alone; give it a folder of its own"
+        else:
+            _close(path)
+            yield f"{path} could be read by others, and was closed to them"
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for name in (f"{DATABASE}*", SECRETS, LOCK):
+        yield from folder.glob(name)
+
+
+def _is_open(found: os.stat_result) -> bool:
+    return bool(found.st_mode & 0o077) or found.st_uid != os.geteuid()
+
+
+def _close(path: Path) -> None:
+    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        os.fchmod(opened, 0o700 if stat.S_ISDIR(os.fstat(opened).st_mode) else 0o600)
+    finally:
+        os.close(opened)
 
 
 def embedded_secret(folder: Path) -> str:
@@ -48,7 +87,8 @@ def _write_once(path: Path, text: str) -> None:
 
 def lock_folder(folder: Path, public_url: str) -> IO[str]:
     """Keep other servers out for as long as the returned file stays open; raises FolderInUse."""
-    file = (open_folder(folder) / LOCK).open("a+")
+    path = open_folder(folder) / LOCK
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -9,6 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp import schema
 from webapp.config import Settings
+from webapp.data_folder import open_to_others
 from webapp.database import db
 from webapp.domain.accounts import Account
 from webapp.health import redis_state
@@ -47,10 +48,12 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 
 def _folder(settings: Settings) -> Iterator[Finding]:
-    if settings.data_folder.exists():
-        closed = settings.data_folder.stat().st_mode & 0o077 == 0
-        what = "readable by its owner alone" if closed else "readable by others: chmod 700"
-        yield Finding(closed, f"data folder {settings.data_folder}: {what}")
+    folder = settings.data_folder
+    if folder.exists():
+        exposed = open_to_others(folder)
+        what = f"others can read or own {', '.join(map(str, exposed))}: chmod 700, files 600"
+        found = what if exposed else "readable by its owner alone"
+        yield Finding(not exposed, f"data folder {folder}: {found}")
 
 
 def _database() -> Iterator[Finding]:

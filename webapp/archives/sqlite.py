@@ -126,10 +126,9 @@ def _migrate(arriving: Path) -> None:
 
 def _swap(database: Path, arriving: Path) -> Path | None:
     """Everything behind one exclusive lock, so that nothing is written in between."""
-    existed = database.exists() and database.stat().st_size > 0
     os.close(os.open(database, os.O_WRONLY | os.O_CREAT, 0o600))
     with _held(database) as live:
-        kept = _keep(live, free_name(database)) if existed else None
+        kept = _keep(live, free_name(database)) if _tables(live) else None
         with _opened(arriving) as source:
             source.backup(live)
         live.execute("PRAGMA wal_checkpoint(TRUNCATE)")

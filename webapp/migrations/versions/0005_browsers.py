@@ -9,7 +9,6 @@ revision = "0005"
 down_revision = "0004"
 branch_labels = None
 depends_on = None
-expands = True
 
 
 def upgrade() -> None:
