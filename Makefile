@@ -3,6 +3,7 @@
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV := .venv
+AUDIT := build/audit
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 CODE := webapp api jobs tests
@@ -19,7 +20,7 @@ else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 endif
 
-.PHONY: run install test prove check format bench pictures help
+.PHONY: run install test prove check format bench pictures audit help
 .DEFAULT_GOAL := help
 
 run: $(VENV)/.installed ## start Askback on http://127.0.0.1:8000 (HOST, PORT, PUBLIC_URL, ASKBACK_DATA)
@@ -54,6 +55,12 @@ bench: $(VENV)/.installed-test ## measure against the ceiling routes and print t
 pictures: $(VENV)/.installed-test ## photograph every page into ./pictures with a real browser
 	$(BIN)/python -m pytest -m pictures tests/browser
 
+audit: | $(BIN)/python ## list what Askback is made of in build/sbom.json, and what of it has known weaknesses
+	@$(BIN)/python .ci/audit.py sbom requirements.lock build/sbom.json
+	@$(MAKE) --no-print-directory $(AUDIT)/.installed || { \
+	echo "pip-audit cannot be installed, so nothing is known about weaknesses"; exit 75; }
+	@$(BIN)/python .ci/audit.py advisories $(AUDIT)/bin/pip-audit requirements.lock
+
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
 
@@ -65,6 +72,11 @@ $(VENV)/.installed: requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing what Askback needs into $(VENV), once. This takes up to a minute."
 	$(INSTALL) --require-hashes -r requirements.lock
 	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(AUDIT)/.installed: requirements-audit.lock | $(BIN)/python
+	@$(BIN)/python -m venv $(AUDIT)
+	@$(AUDIT)/bin/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes -r requirements-audit.lock
 	@touch $@
 
 $(BIN)/python:

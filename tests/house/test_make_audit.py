@@ -1,0 +1,122 @@
+"""`make audit`: the parts list, and how the answer of the advisory service is told."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.command import ROOT
+
+AUDIT = ROOT / ".ci" / "audit.py"
+LOCK = ROOT / "requirements.lock"
+TEXT = {"type": "string", "minLength": 1}
+# the part of the CycloneDX 1.6 schema that the document uses
+COMPONENT = {
+    "type": "object",
+    "required": ["type", "name"],
+    "additionalProperties": False,
+    "properties": {
+        "type": {"enum": ["application", "library"]},
+        "bom-ref": TEXT,
+        "name": TEXT,
+        "version": TEXT,
+        "purl": {"type": "string", "pattern": "^pkg:pypi/[a-z0-9-]+@[^@]+$"},
+        "hashes": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["alg", "content"],
+                "additionalProperties": False,
+                "properties": {
+                    "alg": {"const": "SHA-256"},
+                    "content": {"type": "string", "pattern": "^[a-f0-9]{64}$"},
+                },
+            },
+        },
+    },
+}
+SCHEMA = {
+    "type": "object",
+    "required": ["bomFormat", "specVersion"],
+    "additionalProperties": False,
+    "properties": {
+        "$schema": {"const": "http://cyclonedx.org/schema/bom-1.6.schema.json"},
+        "bomFormat": {"const": "CycloneDX"},
+        "specVersion": {"const": "1.6"},
+        "serialNumber": {
+            "type": "string",
+            "pattern": "^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+        },
+        "version": {"type": "integer", "minimum": 1},
+        "metadata": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"timestamp": {"type": "string"}, "component": COMPONENT},
+        },
+        "components": {"type": "array", "items": COMPONENT},
+    },
+}
+
+
+def audit(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, AUDIT, *arguments]
+    return subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, check=False, cwd=ROOT
+    )
+
+
+def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
+    file = tmp_path / "build" / "sbom.json"
+
+    made = audit("sbom", LOCK, file)
+
+    document = json.loads(file.read_text())
+    lock = LOCK.read_text()
+    jsonschema.validate(document, SCHEMA)
+    assert made.returncode == 0, made.stderr
+    assert [(part["name"], part["version"]) for part in document["components"]] == re.findall(
+        r"^([a-z0-9._-]+)==([^\s\\;]+)", lock, re.M | re.I
+    )
+    hashes = [known["content"] for part in document["components"] for known in part["hashes"]]
+    assert hashes == re.findall(r"sha256:([0-9a-f]{64})", lock)
+    assert all(part["hashes"] for part in document["components"])
+    refs = [part["bom-ref"] for part in document["components"]]
+    assert len(refs) == len(set(refs))
+
+
+def advisories(folder: Path, *, prints: str, code: int) -> subprocess.CompletedProcess[str]:
+    """As if pip-audit had answered so."""
+    fake = folder / "pip-audit"
+    fake.write_text(f"#!/bin/sh\ncat <<'END'\n{prints}\nEND\necho 'no route' >&2\nexit {code}\n")
+    os.chmod(fake, 0o700)
+    return audit("advisories", fake, LOCK)
+
+
+CLEAN = {"name": "flask", "version": "3.1.3", "vulns": []}
+WEAK = {
+    "name": "waitress",
+    "version": "3.0.0",
+    "vulns": [{"id": "PYSEC-1", "fix_versions": ["3.0.1"], "aliases": []}],
+}
+
+
+@pytest.mark.parametrize(
+    ("prints", "code", "exit_code", "told"),
+    [
+        (json.dumps({"dependencies": [CLEAN]}), 0, 0, "1 parts, 0 known weaknesses"),
+        (json.dumps({"dependencies": [CLEAN, WEAK]}), 1, 1, "waitress 3.0.0: PYSEC-1, fixed in"),
+        ("", 1, 75, "could not be asked; nothing is known: no route"),
+        ("No route to host", 1, 75, "could not be asked"),
+    ],
+)
+def test_the_answer_of_the_service_is_told(
+    prints: str, code: int, exit_code: int, told: str, tmp_path: Path
+) -> None:
+    asked = advisories(tmp_path, prints=prints, code=code)
+
+    assert (asked.returncode, told in asked.stdout) == (exit_code, True), asked.stdout
