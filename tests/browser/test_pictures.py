@@ -1,4 +1,7 @@
-"""`make pictures`: every page and state, in two widths and two colour schemes, to look at."""
+"""`make pictures`: every page and state, to look at.
+
+Whole, in two widths and two colour schemes; and as much as windows of real height show.
+"""
 
 from pathlib import Path
 
@@ -7,6 +10,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.conftest import Place
 from tests.browser.scenes import ALL, Scene
+from tests.browser.walking import WINDOWS, open_in
 from tests.browsing import PICTURES, photograph
 
 ROOT = Path(__file__).parents[2]
@@ -25,3 +29,16 @@ def test_the_picture_of_a_shared_link_is_drawn(browser: Browser) -> None:
 def test_a_page_has_its_picture_taken(place: Place, scene: Scene) -> None:
     with place.open(scene) as page:
         photograph(page, scene.name, schemes=("light", "dark"))
+
+
+@pytest.mark.pictures
+@pytest.mark.parametrize("size", WINDOWS, ids=str)
+@pytest.mark.parametrize("scene", ALL, ids=str)
+def test_a_window_has_its_picture_taken(place: Place, scene: Scene, size: tuple[int, int]) -> None:
+    width, height = size
+    with open_in(place, scene, size) as page:
+        page.screenshot(
+            path=PICTURES / f"{scene.name}-{width}x{height}.png",
+            animations="disabled",
+            caret="initial",
+        )
