@@ -31,7 +31,7 @@ from webapp import (
     waiting,
 )
 from webapp.config import Settings, settings
-from webapp.database import engine_options
+from webapp.database import TRIES, engine_options
 from webapp.extensions import csrf, htmx, init_limiter
 from webapp.oauth import authorize, protocol, server
 from webapp.pages import (
@@ -67,7 +67,6 @@ from webapp.sessions import BrowserSessions
 __all__ = ["create_app", "settings"]
 
 ROOT = Path(__file__).resolve().parent.parent
-TRIES = 3  # of a request that others stand in the way of
 ROUTES = (
     health,
     home,
@@ -106,7 +105,8 @@ class Application(Flask):
     wait for each other; nothing of it is stored, so the view runs once more.
 
     So it does when a connection ends before its transaction is committed. A commit whose answer is
-    lost is no reason: its connection finds out what became of it.
+    lost is no reason: its connection finds out what became of it. What a view does after its first
+    transaction is `tried_again` by itself.
     """
 
     def dispatch_request(self) -> Any:

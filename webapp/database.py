@@ -10,7 +10,8 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -37,6 +38,7 @@ from webapp import open_files, sqlite
 from webapp.faults import (
     STORAGE_FAILURES,
     gave_no_answer,
+    may_run_again,
     note_stored,
     note_unknown,
     was_lost,
@@ -44,9 +46,12 @@ from webapp.faults import (
 from webapp.prepared import all_rows
 from webapp.sqlite import IMMEDIATE, READING, release_writers
 
+TRIES = 3  # of a transaction that others stand in the way of
 POOL_SECONDS = 4  # how long a request waits for a connection that others hold
 FILES_OF_A_CONNECTION = 3  # of SQLite: the database, its log, and a journal at times
 log = logging.getLogger("askback.database")
+P = ParamSpec("P")
+R = TypeVar("R")
 _beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
 
 
@@ -125,6 +130,29 @@ def utc_now() -> datetime:
     """The current moment, aware UTC, cut to milliseconds as it will be stored."""
     moment = datetime.now(UTC)
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def tried_again(use_case: Callable[P, R]) -> Callable[P, R]:
+    """A use case that begins again when the database gave its one transaction up for others.
+
+    For those that follow another transaction of the same request, which has done its work: the
+    request as a whole may not run again.
+    """
+
+    @wraps(use_case)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        for _ in range(TRIES - 1):
+            try:
+                return use_case(*args, **kwargs)
+            except DBAPIError as error:
+                if not may_run_again(error):
+                    raise
+                log.warning("given up by the database, tried again")
+                db.session.rollback()
+                _close_connection()
+        return use_case(*args, **kwargs)
+
+    return run
 
 
 def begin_write() -> None:

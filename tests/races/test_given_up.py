@@ -16,9 +16,9 @@ from tests.factories import make_draft
 from tests.oauth.flow import API, bearer
 from tests.races.threads import each_statement
 from tests.services import wait_until
-from webapp.app import TRIES, create_app
+from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db, utc_now
+from webapp.database import TRIES, db, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.publishing import confirm_draft
 from webapp.domain.terms import Scope

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, to_millis, write
+from webapp.database import Base, begin_write, db, to_millis, tried_again, write
 from webapp.domain.content import Content, words
 from webapp.domain.errors import NotFound, StateConflict
 from webapp.domain.terms import (
@@ -133,6 +133,7 @@ def find_view(draft: Draft) -> DraftView | None:
     return db.session.get(DraftView, draft.id)
 
 
+@tried_again
 def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -> None:
     """Remember which revision the creator has seen; one that never was is ignored.
 

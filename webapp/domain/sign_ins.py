@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ForeignKey, String, bindparam, delete, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db
+from webapp.database import Base, begin_write, db, tried_again
 from webapp.domain.accounts import Account
 from webapp.domain.audit import ADDRESS_MAX_CHARS, SYSTEM, Actor, AuditKind, add_event
 
@@ -45,6 +45,7 @@ class SignIn(Base):
         return hashlib.sha256(self.id.encode()).hexdigest()[:16]
 
 
+@tried_again
 def begin_session(
     account: Account,
     *,
@@ -155,6 +156,7 @@ def end_other_sessions(
     db.session.commit()
 
 
+@tried_again
 def end_session(session_id: str | None, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Sign one browser out; None and what has ended already are fine. Commits."""
     begin_write()

@@ -17,7 +17,7 @@ from sqlalchemy.orm import aliased
 
 from webapp import auditing
 from webapp.config import settings
-from webapp.database import begin_write, db, utc_now
+from webapp.database import begin_write, db, tried_again, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.audit import AuditKind, add_event
 from webapp.domain.terms import RevokedReason, Scope, TokenKind
@@ -137,6 +137,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         super().validate_token_request()
         check_resource(self.request.authorization_code.grant)
 
+    @tried_again
     def create_token_response(self) -> TokenResponse:
         code: OAuthCode = self.request.authorization_code
         client: OAuthClient = self.request.client
