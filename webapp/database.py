@@ -168,7 +168,8 @@ def begin_write() -> None:
         if session.connection().get_execution_options().get(IMMEDIATE):
             return
         session.rollback()
-    session.connection(execution_options={IMMEDIATE: True})
+    with sqlite.turn(_close_connection):
+        session.connection(execution_options={IMMEDIATE: True})
 
 
 def rows(statement: Executable, **values: Any) -> CursorResult[Any]:
@@ -246,11 +247,13 @@ def writing() -> Iterator[Connection]:
     committed is given up first, so that it sees the change afterwards; inside, leave it alone.
     """
     _leave_session()
-    connection = _connection()
-    connection.rollback()
-    connection.execution_options(**{READING: False, IMMEDIATE: True})
     try:
-        with connection.begin():
+        with sqlite.turn(_close_connection):
+            connection = _connection()
+            connection.rollback()
+            connection.execution_options(**{READING: False, IMMEDIATE: True})
+            transaction = connection.begin()
+        with transaction:
             yield connection
     except BaseException:
         _close_connection()  # which ends whatever a failed commit has left open

@@ -4,6 +4,8 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Engine, event
@@ -16,6 +18,7 @@ LOG_BYTES = 4 * 1024 * 1024  # of the log, or a tenth of the data where that is 
 EMPTYING_SECONDS = 0.25  # how long a writer waits for readers that hold the log
 EMPTIED_EVERY_SECONDS = 2.0  # where readers hold it for longer
 _writers = threading.Lock()
+_turn = threading.local()  # `until`: of a thread whose turn it is, before it has a connection
 
 
 def prepare_engine(engine: Engine) -> None:
@@ -23,6 +26,25 @@ def prepare_engine(engine: Engine) -> None:
     event.listen(engine, "connect", _set_up)
     event.listen(engine, "begin", _Beginning(engine.url.database or "").begin)
     event.listen(engine.pool, "checkin", release_writers)
+
+
+@contextmanager
+def turn(give_back: Callable[[], None]) -> Iterator[None]:
+    """Be the next writer of this process; whatever begins IMMEDIATE inside is that.
+
+    give_back  lets go of connections before waiting: those who only read need them
+    raises     OperationalError after LOCK_SECONDS
+    """
+    until = time.monotonic() + LOCK_SECONDS
+    if not _writers.acquire(blocking=False):
+        give_back()
+        _wait_for_others()
+    _turn.until = until
+    try:
+        yield
+    finally:
+        if _take_turn() is not None:
+            _writers.release()
 
 
 def release_writers(_connection: Any, record: Any) -> None:
@@ -66,9 +88,10 @@ class _Beginning:
         if not options.get(IMMEDIATE):
             driver.execute("BEGIN")
             return
-        until = time.monotonic() + LOCK_SECONDS
-        if not _writers.acquire(timeout=LOCK_SECONDS):
-            raise OperationalError("BEGIN IMMEDIATE", None, RuntimeError("other writers hold it"))
+        until = _take_turn()
+        if until is None:
+            until = time.monotonic() + LOCK_SECONDS
+            _wait_for_others()
         connection.connection.record_info["writer"] = True
         try:
             self._empty_log(driver)
@@ -90,6 +113,18 @@ class _Beginning:
             driver.execute(f"PRAGMA busy_timeout={_millis(LOCK_SECONDS)}")
         if busy:
             self._emptied_at = time.monotonic()
+
+
+def _take_turn() -> float | None:
+    """When the patience of this thread ends, if it is its turn; it is taken then."""
+    until: float | None = getattr(_turn, "until", None)
+    _turn.until = None
+    return until
+
+
+def _wait_for_others() -> None:
+    if not _writers.acquire(timeout=LOCK_SECONDS):
+        raise OperationalError("BEGIN IMMEDIATE", None, RuntimeError("other writers hold it"))
 
 
 def _begin_immediate(driver: Any, seconds: float) -> None:

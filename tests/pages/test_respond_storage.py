@@ -1,6 +1,7 @@
 """The database is away or full. The text stays on the page, with a way to send it again."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,9 +9,11 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 
 from tests.factories import make_answer
 from tests.pages.respondent import Respondent, box, heading, hidden, storage_away, texts
+from tests.races.threads import each_statement
 from webapp.database import db, utc_now
 from webapp.domain import responding
 from webapp.domain.limits import ANSWER_MAX_CHARS
@@ -100,6 +103,27 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
     assert box(page) == text
     assert texts(app) == ["kept"]
     assert heading(respondent.answer(2, box(page))) == "Read it over, then send."
+
+
+def test_the_page_of_a_fault_asks_the_storage_for_nothing(
+    app: Flask, respondent: Respondent
+) -> None:
+    asked: list[str] = []
+
+    def fail(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        asked.append(statement)
+        raise OperationalError(statement, {}, sqlite3.OperationalError("disk I/O error"))
+
+    with each_statement(app, "before_cursor_execute", fail):
+        pages = [
+            respondent.client.get(f"/r/{respondent.share_token}"),
+            respondent.client.post(
+                f"/r/{respondent.share_token}/resume", data=hidden(respondent.page)
+            ),
+        ]
+
+    assert [page.status_code for page in pages] == [503, 503]
+    assert len(asked) == len(pages)
 
 
 def test_storage_that_fails_while_a_refusal_is_drawn_keeps_the_text(

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -145,3 +146,22 @@ def test_writes_give_up_after_five_seconds_with_the_words_kept(
 
     assert [(page.status_code, box(page)) for page in pages] == [(503, "A long story")] * 3
     assert took < GIVING_UP_SECONDS
+
+
+def test_writers_that_wait_leave_the_connections_to_readers(
+    app: Flask, account: Account, settings: Settings
+) -> None:
+    with app.app_context():
+        form = make_form(account.id)
+    waiting = [arrive(impatient(app), form) for _ in range(100)]
+
+    with locked(settings), ThreadPoolExecutor(len(waiting)) as pool:
+        for each in waiting:
+            pool.submit(each.answer, 1, "A long story")
+        time.sleep(0.5)
+        began = time.monotonic()
+        page = impatient(app).get(f"/r/{form.share_token}")
+        took = time.monotonic() - began
+
+    assert page.status_code == 200
+    assert took < SOON_SECONDS
