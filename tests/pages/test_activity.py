@@ -53,6 +53,13 @@ def test_the_newest_is_first_with_time_and_address(app: Flask, ann: Creator) -> 
     assert "kept for 365 days" in page.text
 
 
+def test_a_failed_sign_in_says_no_more_than_that(app: Flask, ann: Creator) -> None:
+    add(app, ann.account.id, AuditKind.SIGN_IN, outcome="failed", actor="visitor", count=40)
+
+    said = "Somebody tried to sign in and was not let in. 40 times"
+    assert lines(ann.page("/account/activity"))[0] == said
+
+
 def test_what_is_done_with_a_form_names_it(ann: Creator, form: Any) -> None:
     ann.post(f"/forms/{form.id}/close")
 
