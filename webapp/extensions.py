@@ -4,6 +4,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias, cast
 
@@ -53,6 +54,11 @@ def read_address(text: str) -> IPv4Address | IPv6Address | None:
     except ValueError:
         return None
     return (address.ipv4_mapped if isinstance(address, IPv6Address) else None) or address
+
+
+def is_failure(response: Response) -> bool:
+    """Whether a try failed; a fault of ours says nothing about what was tried."""
+    return HTTPStatus.BAD_REQUEST <= response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 class DecoratorLimiter(Limiter):

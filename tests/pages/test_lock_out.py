@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, enter, sign_in
+from tests.pages.respondent import storage_away
 from tests.serving import new_app, serving
 from webapp import schema
 from webapp.config import Settings
@@ -111,6 +112,16 @@ def test_the_right_password_gives_its_try_back(app: Flask, creator: Account) -> 
     right = [sign_in(browser_at(app, "203.0.113.1")).status_code for _ in range(3)]
 
     assert (before, right, wrong(stranger, 2)) == ([422] * 4, [303] * 3, [422, 429])
+
+
+def test_a_storage_that_is_away_counts_no_try(app: Flask, creator: Account) -> None:
+    browser = app.test_client()
+    token = csrf_token(browser.get("/login"))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+    with storage_away(app):
+        statuses = [browser.post("/login", data=form).status_code for _ in range(7)]
+
+    assert (statuses, sign_in(browser).status_code) == ([503] * 7, 303)
 
 
 def test_who_guesses_elsewhere_does_not_lock_the_creator_out(app: Flask, creator: Account) -> None:

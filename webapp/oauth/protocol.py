@@ -28,6 +28,7 @@ from webapp.domain.terms import Scope
 from webapp.extensions import (
     client_network,
     csrf,
+    is_failure,
     limit_in_words,
     limiter,
     seconds_to_wait,
@@ -161,7 +162,7 @@ def protected_resource(path: str) -> Response:
     lambda: settings().limit_token_failures,
     key_func=lambda: _client_key(),
     error_message="failed requests",
-    deduct_when=lambda response: response.status_code != HTTPStatus.OK,
+    deduct_when=is_failure,
 )
 @limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
 def token() -> Response:

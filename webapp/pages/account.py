@@ -14,7 +14,7 @@ from webapp.domain.accounts import CREATOR_LANGUAGES
 from webapp.domain.audit import AuditKind
 from webapp.domain.errors import InvalidInput
 from webapp.domain.limits import ACCOUNT_NAME_MAX_CHARS
-from webapp.extensions import limiter
+from webapp.extensions import is_failure, limiter
 from webapp.leaving import delete_account, list_belongings
 from webapp.pages.browsers import list_browsers
 from webapp.pages.desk import creator_id, require_creator
@@ -33,7 +33,7 @@ bp = Blueprint("account", __name__)
 limited = limiter.limit(
     lambda: settings().limit_sign_in_account,
     key_func=lambda: _own_key(),
-    deduct_when=lambda response: response.status_code >= HTTPStatus.BAD_REQUEST,
+    deduct_when=is_failure,
 )
 
 

@@ -21,7 +21,7 @@ from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.limits import EMAIL_MAX_CHARS
 from webapp.domain.sign_ins import ACTIVE_EVERY, SESSION_LIFETIME
 from webapp.domain.terms import RevokedReason
-from webapp.extensions import client_network, limiter, login
+from webapp.extensions import client_network, is_failure, limiter, login
 from webapp.notes import note_behind
 from webapp.oauth.connections import end_grants
 from webapp.pages.browsers import browser_in_words
@@ -88,19 +88,19 @@ def show_sign_in() -> Any:
 @limiter.limit(
     lambda: settings().limit_sign_in_account,
     key_func=lambda: known_device() or f"{_account_key()} {client_network()}",
-    deduct_when=lambda response: _failed(response),
+    deduct_when=is_failure,
 )
 @limiter.limit(
     lambda: settings().limit_sign_in_account_total,
     key_func=lambda: _account_key(),
     exempt_when=lambda: known_device() is not None,
-    deduct_when=lambda response: _failed(response),
+    deduct_when=is_failure,
 )
 @limiter.limit(
     lambda: settings().limit_sign_in_address,
     key_func=client_network,
     exempt_when=lambda: known_device() is not None,
-    deduct_when=lambda response: _failed(response),
+    deduct_when=is_failure,
 )
 def sign_in() -> Any:
     """One answer for a wrong password and for an unknown address, in the same time."""
@@ -145,7 +145,7 @@ def show_invite(token: str) -> Any:
 @limiter.limit(
     lambda: settings().limit_sign_in_address,
     key_func=client_network,
-    deduct_when=lambda response: _failed(response),
+    deduct_when=is_failure,
 )
 def accept_invite(token: str) -> Any:
     """Makes the account, or sets its new password, and signs in."""
@@ -229,10 +229,6 @@ def _account_key() -> str:
     """The address that is tried, not readable in the storage of the limits."""
     email = accounts.normal_email(request.form.get("email", ""))
     return hashlib.sha256(email.encode()).hexdigest()
-
-
-def _failed(response: Response) -> bool:
-    return response.status_code >= HTTPStatus.BAD_REQUEST
 
 
 def _link_gone(gone: NotFound) -> Response:
