@@ -1,0 +1,70 @@
+"""The memory of a server stays what it was, whatever is answered and downloaded meanwhile."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests import bulk
+from tests.databases import both_empty_databases
+from tests.proof.loaded import Server, Writer
+from tests.proof.test_slow_readers import MIB, download, memory
+
+# in the first seconds each thread and connection takes what it needs, so the short one allows more
+durations = pytest.mark.parametrize(
+    ("seconds", "most"),
+    [(16, 64), pytest.param(1800, 16, marks=[pytest.mark.prove, pytest.mark.timeout(2400)])],
+)
+
+
+@both_empty_databases
+@durations
+def test_a_mixed_load_leaves_memory_as_it_was(
+    empty_database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: int,
+    most: int,
+) -> None:
+    monkeypatch.setattr(bulk, "WORDS", "x" * 5_000)
+    server = Server(empty_database_url, tmp_path)
+    files = [download(server, number) for number in range(4)]
+    csv, json = (path for path in (files[0][0], files[1][0].replace(".csv", ".json")))
+    calls: list[Callable[[], object]] = [
+        lambda: Writer(server).try_once(),
+        lambda: server.call("GET", f"/r/{server.share_token}"),
+        lambda: server.call("GET", csv, Cookie=files[0][1]),
+        lambda: server.call("GET", json, Cookie=files[1][1]),
+        lambda: server.call("GET", files[2][0].replace("/export.csv", ""), Cookie=files[2][1]),
+    ]
+    with server.up() as process, repeated(calls, times=2):
+        time.sleep(seconds / 4)  # until every path has been taken by every thread
+        before = memory(process.pid)
+        time.sleep(seconds * 3 / 4)
+        added = (memory(process.pid) - before) / MIB
+
+    print(f"{seconds} s of mixed load: {before / MIB:.0f} MiB, and {added:.1f} MiB later")
+    assert added < most
+
+
+@contextmanager
+def repeated(calls: list[Callable[[], object]], times: int) -> Iterator[None]:
+    """Each of the calls again and again, in so many threads of its own."""
+    ended = threading.Event()
+
+    def repeat(call: Callable[[], object]) -> None:
+        while not ended.is_set():
+            call()
+
+    threads = [threading.Thread(target=repeat, args=[call]) for call in calls * times]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
