@@ -21,7 +21,7 @@ def test_the_words_stay_and_what_was_saved_can_be_sent(app: Flask, respondent: R
     assert page.status_code == 422
     assert box(page) == WORDS
     assert "This form has no room for more answers." in page.text
-    assert "What you saved before is safe" in page.text
+    assert "Anything you saved before is safe" in page.text
     assert stored(app) == (1, 1)
     respondent.post("/q/2/skip", answer="")
     respondent.post("/check", name="")

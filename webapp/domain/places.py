@@ -283,6 +283,6 @@ def _form_full() -> StateConflict:
         Phrase("This form has no room for more answers."),
         Phrase(
             "Your words are still here: copy them, and tell whoever sent you the link. "
-            "What you saved before is safe, and you can still send it."
+            "Anything you saved before is safe, and you can still send it."
         ),
     )
