@@ -1,6 +1,7 @@
 """Few file numbers, many connections: work goes on, and whoever is refused is told what is true."""
 
 import socket
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import PROGRAM, ROOT, environment
 from tests.databases import both_empty_databases
 from tests.proof.loaded import Server, Writer
+from tests.services import free_port
 from webapp import open_files
 
 FEW = ("bash", "-c", 'ulimit -n 256 && exec "$@"', "-")
@@ -84,3 +87,22 @@ def test_the_shares_of_few_files_leave_room_for_the_work(monkeypatch: pytest.Mon
         monkeypatch.setattr(open_files, "allowed", lambda limit=limit: limit)
         shares = open_files.for_database() + open_files.for_connections()
         assert shares + open_files.SPARE_FILES <= limit
+
+
+def test_a_start_with_few_files_warns(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*FEW, *PROGRAM, "run"],
+        cwd=ROOT,
+        env=environment({"ASKBACK_DATA": str(tmp_path), "PORT": str(free_port())}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout
+    try:
+        warned = any("only 256 files may be open" in line for line in process.stdout)
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert warned
