@@ -11,7 +11,7 @@ import psycopg
 from flask import g, has_app_context, has_request_context
 from psycopg import errors, pq
 from sqlalchemy import Dialect, Engine, event
-from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import DisconnectionError, InvalidatePoolError
 
 from webapp.faults import NO_ANSWER, note_unknown
 
@@ -30,6 +30,12 @@ CONNECT_ARGS = {
 # names that every version knows which is still maintained
 _NUMBER = "SELECT txid_current_if_assigned()"
 _BECAME = "SELECT txid_status(%s)"
+# of a connection whose ROLLBACK was cancelled
+UNFINISHED = {
+    pq.TransactionStatus.ACTIVE,
+    pq.TransactionStatus.INTRANS,
+    pq.TransactionStatus.INERROR,
+}
 SETTLE_SECONDS = 1.0  # a server that ends a connection finishes its commit first
 
 log = logging.getLogger("askback.database")
@@ -154,6 +160,8 @@ def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: A
     that can be seen without asking; one that vanished with its network is found after idling.
     """
     idle_since = record.info.pop("idle_since", None)
+    if connection.pgconn.transaction_status in UNFINISHED:
+        raise DisconnectionError("its last transaction could not be rolled back")
     try:
         idle = idle_since is not None and time.monotonic() - idle_since >= IDLE_SECONDS
         if not idle and not _was_told_something(connection):

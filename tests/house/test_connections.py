@@ -146,6 +146,19 @@ def test_a_transaction_whose_connection_ends_under_it_is_not_repeated() -> None:
         db.session.rollback()
 
 
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_connection_whose_rollback_failed_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    with only_fresh_connections():
+        left = db.engine.raw_connection()
+        left.cursor().execute("SELECT 1")
+        with monkeypatch.context() as patch:
+            patch.setattr(postgresql.Connection, "rollback", lambda _self: None)
+            left.close()
+
+        assert look(ACCOUNTS) == []
+
+
 @contextmanager
 def only_fresh_connections() -> Iterator[None]:
     """The pool is that of all tests: without what has idled long in it, nor what died here."""
