@@ -303,8 +303,8 @@ def test_dragging_and_keys_and_buttons_give_the_same_order(
         page.get_by_role("button", name="Undo").click()
         saved(page, 5)
         grip = page.locator("[data-grip]").nth(2)
+        grip.hover()  # which may scroll
         target = page.locator("#question-list > li").nth(1).bounding_box()
-        grip.hover()
         page.mouse.down()
         page.mouse.move(target["x"] + 20, target["y"] + 8, steps=6)
         page.mouse.up()
