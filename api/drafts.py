@@ -24,6 +24,7 @@ from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHA
 from webapp.domain.repeats import Repeatable
 from webapp.domain.terms import DraftStatus, Scope
 from webapp.oauth.guard import current_caller, require_scope
+from webapp.oauth.tokens import client_name
 from webapp.serializers import form_draft, published_form
 from webapp.waiting import RETRY_SECONDS, NoPlace, client_gone, waiting
 
@@ -84,7 +85,7 @@ def publish_service_draft(draft_id: str) -> Response:
         draft_id,
         now=utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
-        by=auditing.agent(caller.client_id, caller.client_name),
+        by=auditing.agent(caller.client_id, client_name(caller.client_id)),
     )
     if published.repeated:
         count_nothing()

@@ -126,7 +126,7 @@ def connect(account_id: str, client_id: str, name: str, scopes: list[Scope], now
         id=new_id("cli"),
         client_id=client_id,
         kind=ClientKind.DYNAMIC,
-        name=name,
+        given_name=name,
         details={
             "redirect_uris": ["https://claude.example/callback"],
             "grant_types": ["authorization_code", "refresh_token"],

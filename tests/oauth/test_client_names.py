@@ -7,12 +7,18 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from tests.oauth.flow import REDIRECT, register
+from tests.oauth.flow import EMAIL, PASSWORD, REDIRECT, register, sign_in
+from webapp.config import settings
 from webapp.database import db, utc_now
+from webapp.domain import accounts
+from webapp.domain.terms import ClientKind, Scope, TokenKind
 from webapp.oauth.client_names import is_showable
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.redirects import stays_on_this_computer
 from webapp.oauth.registration import create_client
+from webapp.oauth.tokens import add_grant, add_token, client_name
+from webapp.pages.connections import PAGE
+from webapp.pages.desk import agent_names
 
 MISLEADING = [
     "Askback",
@@ -63,11 +69,11 @@ FINE = [
 
 def shown(app: Flask, body: dict[str, Any]) -> str:
     with app.app_context():
-        name = db.session.scalar(
-            select(OAuthClient.name).where(OAuthClient.client_id == body["client_id"])
-        )
-    assert name is not None
-    return name
+        return stored(body["client_id"]).name
+
+
+def stored(client_id: str) -> OAuthClient:
+    return db.session.scalars(select(OAuthClient).where(OAuthClient.client_id == client_id)).one()
 
 
 @pytest.mark.parametrize("name", MISLEADING)
@@ -84,10 +90,41 @@ def test_other_names_are_shown(app: Flask, client: FlaskClient, name: str) -> No
 def test_the_operator_may_give_any_name() -> None:
     client_id, _ = create_client("Askback command line", [REDIRECT], public=True, now=utc_now())
 
-    names = db.session.scalars(
-        select(OAuthClient.name).where(OAuthClient.client_id == client_id)
-    ).all()
-    assert names == ["Askback command line"]
+    assert stored(client_id).name == "Askback command line"
+
+
+@pytest.mark.parametrize(
+    ("client_id", "kind", "host"),
+    [
+        ("client_1", ClientKind.DYNAMIC, "app.example"),
+        ("https://maker.example/agent.json", ClientKind.DOCUMENT, "maker.example"),
+    ],
+)
+def test_a_name_is_judged_whenever_it_is_shown(
+    app: Flask, client: FlaskClient, client_id: str, kind: ClientKind, host: str
+) -> None:
+    """What was stored under a milder judgement misleads nobody."""
+    now = utc_now()
+    with app.app_context():
+        account = accounts.create_account(EMAIL, "Ann", PASSWORD, now=now)
+        agent = OAuthClient(
+            id="cli_1",
+            client_id=client_id,
+            kind=kind,
+            given_name="Askback",
+            details={"redirect_uris": [REDIRECT], "grant_types": ["authorization_code"]},
+            created_at=now,
+        )
+        db.session.add(agent)
+        grant = add_grant(account.id, agent, Scope.FORMS_READ, settings().api_url, now=now)
+        db.session.flush()
+        add_token(grant, TokenKind.ACCESS, Scope.FORMS_READ, now=now)
+        db.session.commit()
+        assert agent_names([grant.id]) == {grant.id: host}
+        assert client_name(client_id) == host
+    sign_in(client)
+
+    assert f"<bdi>{host}</bdi>" in client.get(PAGE).text
 
 
 def test_a_name_of_marks_takes_no_time() -> None:

@@ -19,7 +19,7 @@ from webapp.database import begin_write, db, new_id
 from webapp.domain.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.terms import ClientKind
 from webapp.oauth.models import OAuthClient
-from webapp.oauth.registration import Refused, client_details, client_name
+from webapp.oauth.registration import Refused, client_details
 from webapp.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
 
 DOCUMENT_MAX_BYTES = 5120  # our choice, as the draft recommends 5 KB
@@ -147,7 +147,7 @@ def _store(
 ) -> OAuthClient:
     begin_write()
     client = _find(client_id) or _added(client_id, details, now=now)
-    client.name = client_name(details, client.address)
+    client.given_name = details["client_name"]
     client.details = details
     client.fetched_until = until
     db.session.commit()
@@ -160,7 +160,7 @@ def _added(client_id: str, details: dict[str, Any], *, now: datetime) -> OAuthCl
         id=new_id("cli"),
         client_id=client_id,
         kind=ClientKind.DOCUMENT,
-        name=client_name(details, urlsplit(client_id).hostname),
+        given_name=details["client_name"],
         details=details,
         created_at=now,
     )

@@ -29,7 +29,6 @@ class Caller:
     account_id: str
     grant_id: str
     client_id: str
-    client_name: str
     scopes: frozenset[str]
     token_id: str
     attests_publish: bool
@@ -88,7 +87,6 @@ def authenticate(resource: str, asked: Iterable[Scope], *, now: datetime) -> Cal
         account_id=row.account_id,
         grant_id=row.grant_id,
         client_id=row.client_id,
-        client_name=row.client_name,
         scopes=frozenset(row.scope.split()),
         token_id=row.token_id,
         attests_publish=row.attests_publish,

@@ -16,26 +16,40 @@ from webapp.database import Base
 from webapp.domain.content import words
 from webapp.domain.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
-from webapp.oauth.redirects import redirect_matches
+from webapp.oauth.client_names import is_showable
+from webapp.oauth.redirects import redirect_host, redirect_matches
 from webapp.oauth.secrets import same_secret
 
 DEFAULT_SCOPE = Scope.FORMS_READ.value
 
 
 class OAuthClient(Base, ClientMixin):
-    """A program that may ask for consent. `details` is its metadata as validated by us."""
+    """A program that may ask for consent. `details` is its metadata as validated by us.
+
+    `given_name` is what it calls itself, empty where it does not say.
+    """
 
     __tablename__ = "oauth_clients"
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     client_id: Mapped[str] = mapped_column(String(CLIENT_ID_MAX_CHARS), unique=True)
     kind: Mapped[ClientKind] = mapped_column(words(ClientKind, "kind"))
-    name: Mapped[str] = mapped_column(Text)
+    given_name: Mapped[str] = mapped_column("name", Text)
     secret_hash: Mapped[str | None] = mapped_column(String(64))
     details: Mapped[dict[str, Any]] = mapped_column(JSON)
     fetched_until: Mapped[datetime | None]
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
+
+    @property
+    def name(self) -> str:
+        """What a creator is shown: the name it gave, or its host when that would mislead.
+
+        Whoever runs this server may give any name.
+        """
+        if self.kind is ClientKind.PRE_REGISTERED or is_showable(self.given_name):
+            return self.given_name
+        return self.address or redirect_host(self.redirect_uris[0])
 
     @property
     def address(self) -> str | None:

@@ -9,9 +9,8 @@ from webapp.database import begin_write, db, new_id
 from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
 from webapp.domain.terms import ClientKind, Scope
-from webapp.oauth.client_names import is_showable
 from webapp.oauth.models import OAuthClient
-from webapp.oauth.redirects import redirect_host, redirect_problem
+from webapp.oauth.redirects import redirect_problem
 from webapp.oauth.secrets import CLIENT_SECRET_PREFIX, new_secret, secret_hash
 
 PUBLIC = "none"
@@ -90,17 +89,6 @@ def client_details(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return details if name is None else details | {"client_name": _checked_name(name)}
 
 
-def client_name(details: Mapping[str, Any], host: str | None = None) -> str:
-    """The name to show of a client that named itself: as given, unless it misleads.
-
-    host  of the client; None for where its first redirect leads
-    """
-    name = details.get("client_name", "")
-    if name and is_showable(name):
-        return str(name)
-    return host or redirect_host(details["redirect_uris"][0])
-
-
 def _redirect_uris(uris: object) -> list[str]:
     if not isinstance(uris, list) or not 1 <= len(uris) <= REDIRECT_URIS_MAX:
         raise Refused(
@@ -143,19 +131,13 @@ def _add_client(
         id=new_id("cli"),
         client_id=new_id("client"),
         kind=kind,
-        name=_shown_name(kind, details),
+        given_name=details.get("client_name", ""),
         secret_hash=secret and secret_hash(secret),
         details=details,
         created_at=now,
     )
     db.session.add(client)
     return client, secret
-
-
-def _shown_name(kind: ClientKind, details: dict[str, Any]) -> str:
-    """Whoever runs this server may give any name."""
-    given = kind is ClientKind.PRE_REGISTERED and details.get("client_name")
-    return given or client_name(details)
 
 
 def _registered(client: OAuthClient, secret: str | None) -> dict[str, Any]:

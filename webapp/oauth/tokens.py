@@ -39,7 +39,6 @@ class TokenRow(NamedTuple):
     grant_revoked_at: datetime | None
     last_used_at: datetime | None
     client_id: str
-    client_name: str
     client_disabled_at: datetime | None
     account_disabled_at: datetime | None
 
@@ -58,7 +57,6 @@ LOOK_UP = (
         OAuthGrant.revoked_at,
         OAuthGrant.last_used_at,
         OAuthClient.client_id,
-        OAuthClient.name,
         OAuthClient.disabled_at,
         Account.disabled_at,
     )
@@ -74,6 +72,12 @@ def find_access_token(token: str) -> TokenRow | None:
     """The row of this access token in any state; one select, no entities."""
     found = look(LOOK_UP, hash=secret_hash(token))
     return TokenRow._make(found[0]) if found else None
+
+
+def client_name(client_id: str) -> str:
+    """What creators are shown as the name of a client whose token was found."""
+    known = select(OAuthClient).where(OAuthClient.client_id == client_id)
+    return db.session.scalars(known).one().name
 
 
 def note_use(row: TokenRow, *, now: datetime) -> None:
@@ -200,7 +204,7 @@ def _command_line_client(*, now: datetime) -> OAuthClient:
                 id=new_id("cli"),
                 client_id=COMMAND_LINE_CLIENT,
                 kind=ClientKind.PRE_REGISTERED,
-                name="Askback command line",
+                given_name="Askback command line",
                 details={"redirect_uris": [], "grant_types": []},
                 created_at=now,
             )

@@ -39,11 +39,11 @@ def waiting_count() -> int:
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
     """The names of the programs behind grants; the creator's own writing has no grant."""
     query = (
-        select(OAuthGrant.id, OAuthClient.name)
+        select(OAuthGrant.id, OAuthClient)
         .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
         .where(OAuthGrant.id.in_({grant for grant in grant_ids if grant}))
     )
-    return {row.id: row.name for row in db.session.execute(query)}
+    return {grant_id: client.name for grant_id, client in db.session.execute(query)}
 
 
 def typed(name: str) -> str:
