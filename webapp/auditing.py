@@ -2,9 +2,9 @@
 
 Failures and exports wait in memory until housekeeping stores them, so that nobody waits for a
 writer because of them. Their log lines are written at once; a process that is killed loses the
-rows of the last second. A flood of failures gets few rows: of one network and hour the first ten,
-then the 20th, 40th, 80th and so on, each with how many it stands for, and likewise after 200 rows
-of all networks.
+rows of the last second. A flood of failures gets few rows: of one kind, account, network and hour
+the first ten, then the 20th, 40th, 80th and so on, each with how many it stands for, and likewise
+after 200 rows of all of them.
 """
 
 import threading
@@ -27,15 +27,18 @@ from webapp.domain.audit import (
 )
 from webapp.extensions import client_address, client_network
 
-ROWS_OF_NETWORK = 10  # our choice: failures of one network and hour with a row each
-ROWS_OF_ALL = 200  # our choice: the same for all networks
-NETWORKS_KEPT = 10_000  # our choice: more than that are counted anew
+ROWS_OF_SAME = 10  # our choice: failures that are told as one, within an hour, with a row each
+ROWS_OF_ALL = 200  # our choice: the same for all failures
+KEYS_KEPT = 10_000  # our choice: more than that are counted anew
 WAITING_MOST = 10_000  # our choice: rows that a database which is away makes us keep
 HOUR_MILLIS = 3_600_000
 
 
 class Flood:
-    """Counts failures by network within the hour, to tell which of them get a row."""
+    """Counts failures within the hour, to tell which of them get a row.
+
+    A key says what is counted together: nobody's failures hide or swell those of somebody else.
+    """
 
     def __init__(self) -> None:
         self._hour = 0
@@ -43,20 +46,20 @@ class Flood:
         self._seen: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
 
-    def stands_for(self, network: str, *, now: datetime) -> int:
-        """How many failures of the network the row of this one tells; 0 when it gets none."""
+    def stands_for(self, key: str, *, now: datetime) -> int:
+        """How many failures with this key the row of this one tells; 0 when it gets none."""
         hour = to_millis(now) // HOUR_MILLIS
-        if hour != self._hour or len(self._seen) > NETWORKS_KEPT:
+        if hour != self._hour or len(self._seen) > KEYS_KEPT:
             self._rows = self._rows if hour == self._hour else 0
             self._hour = hour
             self._seen.clear()
             self._held.clear()
-        self._seen[network] += 1
-        self._held[network] += 1
-        if not _is_due(self._seen[network], ROWS_OF_NETWORK):
+        self._seen[key] += 1
+        self._held[key] += 1
+        if not _is_due(self._seen[key], ROWS_OF_SAME):
             return 0
         self._rows += 1
-        return self._held.pop(network) if _is_due(self._rows, ROWS_OF_ALL) else 0
+        return self._held.pop(key) if _is_due(self._rows, ROWS_OF_ALL) else 0
 
 
 class Waiting:
@@ -74,8 +77,9 @@ class Waiting:
 
     def add_failure(self, row: dict[str, Any], network: str) -> None:
         """Keep a row for a failure, unless it is one of a flood."""
+        key = f"{row['kind']} {row['account_id']} {network}"
         with self._lock:
-            count = self._flood.stands_for(network, now=row["at"])
+            count = self._flood.stands_for(key, now=row["at"])
         if count:
             self.add([row | {"count": count}])
 

@@ -15,7 +15,7 @@ from webapp.auditing import Flood
 from webapp.database import begin_write, db, utc_now
 from webapp.domain import accounts
 from webapp.domain.accounts import Account
-from webapp.domain.audit import AuditEvent
+from webapp.domain.audit import AuditEvent, AuditKind
 from webapp.extensions import limiter
 
 HERE = "127.0.0.1"
@@ -128,6 +128,24 @@ def test_a_flood_from_everywhere_gets_few_rows_too(clock: Clock) -> None:
     rows = [flood.stands_for(f"192.0.{n // 256}.{n % 256}", now=clock.now) for n in range(6400)]
 
     assert sum(1 for row in rows if row) == 205
+
+
+def test_a_flood_hides_no_failure_of_another_account(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    with app.test_request_context("/login"):
+        by, now = auditing.visitor(), utc_now()
+        for _ in range(19):
+            auditing.note_failure(AuditKind.SIGN_IN, None, by=by, now=now)
+        auditing.note_failure(AuditKind.SIGN_IN, creator.id, by=by, now=now)
+        auditing.note_failure(AuditKind.PASSWORD_CHANGED, creator.id, by=by, now=now)
+
+    own = [event for event in stored(app) if event.account_id == creator.id]
+
+    assert [(event.kind, event.count) for event in own if event.outcome == "failed"] == [
+        ("sign_in", 1),
+        ("password_changed", 1),
+    ]
 
 
 def test_an_hour_later_each_failure_gets_its_row_again(clock: Clock) -> None:
