@@ -2,17 +2,21 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 from sqlalchemy import Connection, bindparam, select, text, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import QueuePool
 
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account
+from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
 from webapp import database, postgresql
-from webapp.database import db, look, release, write
+from webapp.database import db, look, release, utc_now, write
+from webapp.domain import accounts, passwords
 from webapp.domain.accounts import Account
 
 ACCOUNTS = select(Account.id)
@@ -180,3 +184,28 @@ def end_all_others(connection: Connection) -> None:
     ended = connection.execute(END_ALL_OTHERS).scalars().all()
     assert ended
     assert all(ended)
+
+
+@both_databases
+def test_nothing_is_held_while_a_password_is_hashed(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with app.app_context():
+        invite = accounts.make_invite(now=utc_now())
+    held: list[int] = []
+    hashing = passwords._in_own_thread
+
+    def look_first(*args: Any) -> Any:
+        held.append(taken())
+        return hashing(*args)
+
+    monkeypatch.setattr(passwords, "_in_own_thread", look_first)
+    token = csrf_token(client.get(f"/join/{invite}"))
+    joined = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+    client.post(f"/join/{invite}", data=joined)
+    token = csrf_token(client.get("/account"))
+    changed = {"current": PASSWORD, "password": f"{PASSWORD} more", "csrf_token": token}
+    client.post("/account/password", data=changed)
+    sign_in(app.test_client(), password="wrong words by far")  # noqa: S106
+
+    assert held == [0, 0, 0, 0]

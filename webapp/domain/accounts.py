@@ -13,7 +13,7 @@ from sqlalchemy import ForeignKey, String, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, new_id
+from webapp.database import Base, begin_write, db, new_id, release
 from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.limits import (
@@ -152,6 +152,7 @@ def accept_invite(
     address = invite.email or clean_email(email)
     account_id = invite.account_id
     new_name = clean_name(name, address)
+    release()  # hashing has its queue
     known_hash = password_hash(check_password(password, address))
     begin_write()
     _use_invite(token, now=now)
@@ -166,9 +167,13 @@ def accept_invite(
 
 
 def find_sign_in(email: str, password: str) -> Account | None:
-    """The account with this address and password. Takes as long when there is no such account."""
+    """The account with this address and password, detached, and no connection held meanwhile.
+
+    Takes as long when there is no such account.
+    """
     account = find_account(email)
     known_hash = account.password_hash if account else None
+    release()  # hashing has its queue
     if not password_matches(known_hash, password) or account is None:
         return None
     if needs_rehash(account.password_hash):
@@ -226,6 +231,7 @@ def change_password(
 
 def check_own_password(account: Account, password: str) -> None:
     """Raises InvalidInput with the field `current` when it is not the account's password."""
+    release()  # hashing has its queue
     if not password_matches(account.password_hash, password):
         raise InvalidInput(
             "validation_failed",
