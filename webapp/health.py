@@ -63,8 +63,9 @@ class _Look:
             under_way: _Look | None = app.extensions.get("readiness")
             if under_way and not under_way._done.is_set():
                 return under_way
-            look = app.extensions["readiness"] = cls(app)
+            look = cls(app)
             threading.Thread(target=look._look, name="readiness", daemon=True).start()
+            app.extensions["readiness"] = look  # one without a thread would never be done
             return look
 
     def found(self) -> str:

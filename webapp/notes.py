@@ -8,6 +8,7 @@ while too many wait; a process that is killed loses those of the last moment.
 import logging
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import cast
 
 from flask import Flask, current_app, g
@@ -37,9 +38,14 @@ class Notes:
                 return
             self._waiting[key] = work
             if self._thread is None:
-                self._thread = threading.Thread(target=self._write, name="notes", daemon=True)
-                self._thread.start()
+                self._begin()
             self._changed.notify_all()
+
+    def _begin(self) -> None:
+        thread = threading.Thread(target=self._write, name="notes", daemon=True)
+        with suppress(RuntimeError):  # without room for a thread, the next note tries again
+            thread.start()
+            self._thread = thread
 
     def settle(self, seconds: float) -> bool:
         """Wait until no note is left; False when that takes longer."""

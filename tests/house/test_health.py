@@ -1,5 +1,6 @@
 """What supervisors and load balancers ask."""
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -162,3 +163,19 @@ def test_a_database_that_takes_no_writes_is_not_ready(
     answer = fresh.test_client().get("/readyz")
 
     assert (answer.status_code, answer.json["database"]) == (503, "it is read-only")
+
+
+def test_a_look_that_got_no_thread_is_not_waited_for(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setitem(app.config, "PROPAGATE_EXCEPTIONS", value=False)
+    before = client.get("/readyz").json
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        refused = client.get("/readyz")
+
+    assert refused.status_code == 500
+    assert client.get("/readyz").json == before

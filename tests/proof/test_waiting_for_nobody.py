@@ -165,3 +165,18 @@ def test_writers_that_wait_leave_the_connections_to_readers(
 
     assert page.status_code == 200
     assert took < SOON_SECONDS
+
+
+def test_a_note_that_got_no_thread_holds_up_no_later_one(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    notes, written = Notes(app), threading.Event()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        notes.take("first", lambda: None)
+    notes.take("second", written.set)
+
+    assert written.wait(20)
