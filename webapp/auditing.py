@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from flask import Flask, current_app
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from webapp.database import begin_write, db, to_millis
 from webapp.domain.audit import (
@@ -145,11 +145,19 @@ def store() -> None:
         return
     try:
         begin_write()
-        db.session.execute(insert(AuditEvent), taken)
+        if missing := _not_stored(taken):
+            db.session.execute(insert(AuditEvent), missing)
         db.session.commit()
     except BaseException:
         _waiting().add(taken)
         raise
+
+
+def _not_stored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without those of an earlier try that was carried out, though the answer to it was lost."""
+    ids = [row["id"] for row in rows]
+    known = set(db.session.scalars(select(AuditEvent.id).where(AuditEvent.id.in_(ids))))
+    return [row for row in rows if row["id"] not in known]
 
 
 def _waiting() -> Waiting:

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 
 from tests.api.conftest import Agent, refusal
 from tests.databases import on_postgresql
@@ -16,10 +17,11 @@ from tests.factories import make_draft, make_form
 from tests.pages.creator import Creator, creator
 from tests.pages.respondent import Respondent, arrive, box, heading, hidden, texts
 from tests.races.threads import each_statement
-from webapp import postgresql
+from webapp import auditing, postgresql
 from webapp.database import Base, db, utc_now
 from webapp.domain import publishing
 from webapp.domain.accounts import Account
+from webapp.domain.audit import AuditEvent, AuditKind
 from webapp.domain.drafts import Draft, DraftConfirmation
 from webapp.domain.forms import Form
 from webapp.domain.responses import ResponseSession
@@ -194,6 +196,22 @@ def test_an_agent_is_told_that_nobody_knows(
     assert "nothing was changed" not in answer.json["message"]
     assert agent.post("/drafts", json={"title": "Rota"}, headers=key).status_code == 201
     assert count(app, Draft) == 1
+
+
+def test_audit_events_whose_storing_nobody_could_find_out_keep_no_later_ones_waiting(
+    app: Flask, account: Account
+) -> None:
+    def note_and_store() -> None:
+        with app.test_request_context("/"):
+            by, now = auditing.visitor(), utc_now()
+            auditing.note(AuditKind.EXPORTED, account.id, by=by, now=now)
+            auditing.store()
+
+    with cut("after", then_away=True), pytest.raises(OperationalError):
+        note_and_store()
+    note_and_store()
+
+    assert count(app, AuditEvent) == 2
 
 
 def test_a_connection_that_ends_before_its_commit_is_replaced_and_the_view_runs_again(
