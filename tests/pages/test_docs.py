@@ -31,6 +31,13 @@ def test_a_code_stands_under_its_status(client: FlaskClient) -> None:
     assert "Too Many Requests" in headed
 
 
+def test_only_below_500_nothing_has_surely_changed(client: FlaskClient) -> None:
+    page = client.get("/docs/errors").text
+
+    assert "A refusal with a status below 500 changed nothing" in page
+    assert "A refused request changed nothing" not in page
+
+
 def test_nobody_has_to_be_signed_in(client: FlaskClient) -> None:
     response = client.get("/docs/errors")
 
