@@ -46,7 +46,7 @@ def creator_lines() -> Iterator[str]:
         active = max((at for at in (in_browser, by_agent) if at), default=None)
         state = "disabled" if account.disabled_at else "active"
         times = _moment(account.created_at), _moment(active) if active else "never"
-        parts = (account.email, account.name, *times, state, f"{forms} forms")
+        parts = (account.email, account.name, *times, state, f"{forms} form{'s' * (forms != 1)}")
         yield "\t".join(map(_visible, parts))
 
 

@@ -345,7 +345,7 @@ def test_creators_are_switched_off_and_on_and_deleted_beside_a_server(tmp_path: 
 
     assert statuses == [(401, 200), (200, 200), (401, 404)]
     assert [(row[0], row[1], row[4], row[5]) for row in listed] == [
-        ("ann@example.com", "ann", state, "1 forms") for state in ("active", "disabled", "active")
+        ("ann@example.com", "ann", state, "1 form") for state in ("active", "disabled", "active")
     ]
     assert all(row[3].startswith("20") for row in listed)
 
