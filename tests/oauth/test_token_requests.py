@@ -6,14 +6,19 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 from sqlalchemy import select, update
+from sqlalchemy.exc import OperationalError
 
-from tests.oauth.flow import API, MCP, REDIRECT, Flow, bearer, register
+from tests.oauth.flow import API, MCP, REDIRECT, Flow, bearer, csrf_token, register
 from webapp.database import db, utc_now
+from webapp.domain import accounts
 from webapp.domain.accounts import Account
-from webapp.domain.terms import TokenKind
+from webapp.domain.disabled_accounts import disable_account
+from webapp.domain.terms import Scope, TokenKind
 from webapp.extensions import limiter
+from webapp.oauth import grants
 from webapp.oauth.connections import list_connections
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
+from webapp.oauth.tokens import issue_token
 
 
 def assert_refused(response: object, error: str, status: int = 400) -> None:
@@ -299,3 +304,42 @@ def test_a_wrong_method_is_told_as_programs_read_it(method: str, endpoint: str, 
     assert set(response.headers["Allow"].split(", ")) == {"OPTIONS", "POST"}
     assert response.headers["Access-Control-Allow-Origin"] == "*"
     assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_a_fault_denies_nothing_that_was_stored(
+    app: Flask, flow: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = flow.code()
+
+    def fail(*_args: object, **_named: object) -> None:
+        raise OperationalError("INSERT", {}, Exception("gone"))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(grants, "_token_body", fail)
+        response = flow.redeem(code)
+
+    assert (response.status_code, response.json["error"]) == (500, "server_error")
+    assert "nothing was changed" not in response.json["error_description"]
+    with app.app_context():
+        assert db.session.scalars(select(OAuthCode.used_at)).one() is not None
+
+
+def test_a_disabled_account_gets_in_by_no_door(app: Flask, flow: Flow, creator: Account) -> None:
+    tokens, code, page = flow.redeem(flow.code()).json, flow.code(), flow.ask()
+    now = utc_now()
+    with app.app_context():
+        link = accounts.make_invite(email=creator.email, now=now)
+        issued = issue_token(creator.id, [Scope.FORMS_READ], API, now=now)
+        disable_account(creator.id, now=now)
+        later = issue_token(creator.id, [Scope.FORMS_READ], API, now=now)
+    consent = {"allow": "yes", "may": "forms:read", "csrf_token": csrf_token(page)}
+
+    bearers = [tokens["access_token"], issued, later]
+    as_agent = [flow.machine.get("/api/forms", headers=bearer(token)) for token in bearers]
+    entered = [flow.browser.get("/drafts"), flow.browser.post(flow.address(), data=consent)]
+
+    assert [answer.status_code for answer in as_agent] == [401, 401, 401]
+    assert [answer.location.partition("?")[0] for answer in entered] == ["/login", "/login"]
+    assert flow.redeem(code).json["error"] == "invalid_grant"
+    assert flow.refresh(tokens["refresh_token"]).json["error"] == "invalid_grant"
+    assert app.test_client().get(f"/join/{link}").status_code == 410

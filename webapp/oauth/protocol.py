@@ -58,7 +58,8 @@ REFUSALS = {
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         "server_error",
-        "Something broke on our side; nothing was changed. Try again.",
+        # a request may have stored something before it failed, as that a code is spent
+        "Something broke on our side. Try again.",
     ),
 }
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
