@@ -33,6 +33,15 @@ def test_it_says_who_asks_for_what_and_where_it_leads(flow: Flow) -> None:
     assert "runs on your computer" not in page
 
 
+def test_a_host_in_the_place_of_a_name_is_said_to_be_one(app: Flask, flow: Flow) -> None:
+    flow.client = register(app.test_client(), client_name="Askback Verified")
+    page = flow.ask().text
+
+    assert "Let app.example work with your forms?" in page
+    assert "This is the address it goes back to" in page
+    assert "the app chose it itself" not in page
+
+
 def test_a_client_of_the_operator_is_marked_as_such(app: Flask, flow: Flow) -> None:
     with app.app_context():
         client_id, _ = create_client("Ours", [flow.client["redirect_uris"][0]], now=utc_now())
