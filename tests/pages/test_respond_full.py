@@ -67,6 +67,9 @@ def test_the_creator_is_told_how_full_it_is(app: Flask, ann: Creator) -> None:
     with app.app_context():
         make_answer(form, "y" * 32, text="x")
     full = ann.client.get(f"/forms/{form.id}").text
+    share = ann.client.get(f"/forms/{form.id}/share").text
 
     assert "The answers fill 84 % of the room of this form." in nearly
     assert "This form is full." in full
+    assert "It is out, but full." in share
+    assert "Send it to someone" not in share

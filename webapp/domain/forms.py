@@ -27,7 +27,10 @@ from webapp.database import Base, begin_write, db, look
 from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content import Content, words
 from webapp.domain.errors import NotFound
+from webapp.domain.limits import ANSWER_MAX_CHARS
 from webapp.domain.terms import FormStatus, ResponseLimit
+
+BYTES_OF_CHAR = 4  # at most, in UTF-8
 
 
 class Form(Content, Base):
@@ -91,6 +94,11 @@ def get_form(account_id: str, form_id: str) -> Row[Any]:
     if not found:
         raise no_form()
     return found[0]
+
+
+def is_full(form: Row[Any], most_bytes: int) -> bool:
+    """Whether a longest answer finds no room any more in a form that keeps so many bytes."""
+    return most_bytes - int(form.answer_bytes) < ANSWER_MAX_CHARS * BYTES_OF_CHAR
 
 
 def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:

@@ -15,7 +15,7 @@ from webapp.database import from_millis, to_millis, utc_now
 from webapp.domain import drafts, finding, forms, publishing, results
 from webapp.domain.content import form_settings, most_questions
 from webapp.domain.counts import read_days
-from webapp.domain.limits import ANSWER_MAX_CHARS, FORM_TOLD_PERCENT
+from webapp.domain.limits import FORM_TOLD_PERCENT
 from webapp.domain.results import NEW_COUNTED, ShownAnswer
 from webapp.domain.terms import ConfirmationMethod
 from webapp.pages.charts import day_chart, days_since
@@ -24,8 +24,6 @@ from webapp.pages.desk import agent_names, creator_id, require_creator
 from webapp.pages.filtering import Choice, person_before, position, read_choice, stamp
 from webapp.pages.fragments import fragment, page_or_fragment
 from webapp.serializers import share_url
-
-BYTES_OF_CHAR = 4  # at most, in UTF-8
 
 bp = Blueprint("results", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
@@ -170,10 +168,9 @@ def _frame(form: Row[Any], view: str, choice: Choice) -> dict[str, Any]:
 def _room(form: Row[Any]) -> dict[str, Any]:
     """How full the form is, in per cent, and whether a longest answer finds no room any more."""
     most = settings().limit_form_bytes
-    left = most - form.answer_bytes
     return {
         "filled": form.answer_bytes * 100 // most,
-        "is_full": left < ANSWER_MAX_CHARS * BYTES_OF_CHAR,
+        "is_full": forms.is_full(form, most),
         "told_percent": FORM_TOLD_PERCENT,
     }
 
