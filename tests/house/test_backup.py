@@ -91,6 +91,11 @@ def installation(
     return here
 
 
+def complaints(command: Result) -> list[str]:
+    """What a command wrote on standard error besides its lines of the log."""
+    return [line for line in command.stderr.splitlines() if not line.startswith("{")]
+
+
 @both_empty_databases
 def test_a_restore_brings_back_what_was_backed_up(
     installation: Installation, tmp_path: Path
@@ -101,7 +106,7 @@ def test_a_restore_brings_back_what_was_backed_up(
 
     restored = installation("restore", "--yes", str(file))
 
-    assert (restored.exit_code, restored.stderr) == (0, "")
+    assert (restored.exit_code, complaints(restored)) == (0, [])
     assert [installation.knows(name) for name in ("ann@example.com", "bob@example.com")] == [
         True,
         False,
@@ -132,7 +137,7 @@ def test_a_backup_of_an_earlier_version_is_brought_back(
 
     restored = installation("restore", "--yes", str(file))
 
-    assert (restored.exit_code, restored.stderr) == (0, "")
+    assert (restored.exit_code, complaints(restored)) == (0, [])
     assert installation.knows("ann@example.com")
     assert not installation.knows("bob@example.com")
     assert installation("doctor").exit_code == 0
@@ -246,7 +251,7 @@ def test_a_backup_without_a_mark_is_brought_back(
 
     restored = installation("restore", "--yes", str(file))
 
-    assert (restored.exit_code, restored.stderr) == (0, "")
+    assert (restored.exit_code, complaints(restored)) == (0, [])
     assert installation.knows("ann@example.com")
     assert not installation.knows("bob@example.com")
 

@@ -18,6 +18,7 @@ from webapp.domain.handovers import offer_handover
 from webapp.domain.repeats import Repeatable
 from webapp.leaving import delete_account, purge_leavers
 
+OF_NO_ACCOUNT = {"schema_marks"}
 ONLY_CLIENTS_STAY = {"oauth_clients": 1, "audit_events": 1}
 
 
@@ -65,7 +66,7 @@ def rows() -> dict[str, int]:
 
 def test_the_account_of_these_tests_has_something_in_every_table(app: Flask, full: Account) -> None:
     with app.app_context():
-        assert rows().keys() == db.metadata.tables.keys()
+        assert rows().keys() == db.metadata.tables.keys() - OF_NO_ACCOUNT
 
 
 @both_databases
