@@ -123,6 +123,8 @@ def migrate() -> None:
         schema.require_known()
         before = schema.present()
         schema.upgrade()
+        if before not in {None, schema.newest()}:
+            _note(AuditKind.MIGRATED)
         click.echo(f"schema {before or 'none'} → {schema.newest()}")
 
 

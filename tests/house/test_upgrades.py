@@ -6,6 +6,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+import flask_migrate
 import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import NullPool, create_engine, text
@@ -16,7 +17,10 @@ from tests.house.test_cli import running
 from tests.proof.loaded import Server
 from tests.services import free_port
 from webapp import schema
+from webapp.app import create_app
 from webapp.cli import main
+from webapp.config import Settings
+from webapp.database import db
 
 NEEDED = "install Askback 9.9.9 or newer"
 FUTURE = (
@@ -109,6 +113,23 @@ def test_a_program_starts_on_a_newer_schema_that_serves_it(
 
     with running(tmp_path / "data", int(variables["PORT"]), **others) as server:
         assert server.poll() is None
+
+
+@both_empty_databases
+def test_an_upgrade_is_in_the_audit_trail(variables: dict[str, str]) -> None:
+    app = create_app(Settings.from_env(variables))
+    with app.app_context():
+        schema.prepare()
+        flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision="0006")
+        db.engine.dispose()
+    here = CliRunner(env=variables)
+
+    for _ in range(2):
+        assert here.invoke(main, ["migrate"]).exit_code == 0
+
+    printed = here.invoke(main, ["audit", "--json"]).stdout.splitlines()
+    events = [json.loads(line) for line in printed]
+    assert [(event["event"], event["actor"]) for event in events] == [("migrated", "operator")]
 
 
 @both_empty_databases

@@ -79,7 +79,10 @@ def test_the_same_again_is_one_line_with_a_number(app: Flask, ann: Creator) -> N
     assert lines(ann.page("/account/activity"))[0] == "<Desk> renewed its key. 12 times"
 
 
-OF_NO_ACCOUNT = {AuditKind.CLIENT_CREATED, AuditKind.BACKED_UP, AuditKind.BACKUP_RESTORED}
+OF_NO_ACCOUNT = {
+    *(AuditKind.CLIENT_CREATED, AuditKind.BACKED_UP),
+    *(AuditKind.BACKUP_RESTORED, AuditKind.MIGRATED),
+}
 
 
 @pytest.mark.parametrize("kind", sorted(set(AuditKind) - OF_NO_ACCOUNT))

@@ -61,6 +61,7 @@ class AuditKind(StrEnum):
     EXPORTED = "exported"
     BACKED_UP = "backed_up"
     BACKUP_RESTORED = "backup_restored"
+    MIGRATED = "migrated"
 
 
 REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # what never works
