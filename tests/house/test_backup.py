@@ -269,6 +269,22 @@ def test_a_backup_that_lacks_rows_is_refused(tmp_path: Path, installation: Insta
     assert_nothing_was_replaced(installation, refused)
 
 
+@both_empty_databases
+@pytest.mark.parametrize("broken", [b'"rows"; {', b'"rowz": {'])
+def test_a_backup_whose_mark_cannot_be_read_is_refused(
+    tmp_path: Path, installation: Installation, broken: bytes
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"rows": {', broken))
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "is damaged: what it says about itself cannot be read." in refused.stderr
+    assert_nothing_was_replaced(installation, refused)
+
+
 def assert_nothing_was_replaced(installation: Installation, refused: Result) -> None:
     assert refused.exit_code == 1
     assert installation.knows("ann@example.com")

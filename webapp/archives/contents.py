@@ -1,6 +1,8 @@
 """What a backup says about itself, what it holds, and whether this program can bring it back."""
 
+import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -40,6 +42,15 @@ def mark(revision: str | None, rows: Mapping[str, int]) -> dict[str, Any]:
         "revision": revision,
         "rows": dict(rows),
     }
+
+
+def read_mark(file: Path, text: str | bytes) -> dict[str, Any]:
+    """What `mark` wrote as JSON. Raises BackupFailed for anything else."""
+    with suppress(ValueError):
+        found = json.loads(text)
+        if isinstance(found, dict) and "version" in found and isinstance(found.get("rows"), dict):
+            return found
+    raise BackupFailed(f"{file} is damaged: what it says about itself cannot be read.")
 
 
 def check(file: Path, found: Contents) -> None:

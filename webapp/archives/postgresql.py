@@ -29,6 +29,7 @@ from webapp.archives.contents import (
     check,
     check_counts,
     mark,
+    read_mark,
 )
 from webapp.database import db
 
@@ -174,9 +175,9 @@ def _dump_begins(file: Path) -> int:
 
 
 def _manifest(file: Path) -> Any:
-    with suppress(tarfile.TarError, KeyError, ValueError), tarfile.open(file) as archive:
+    with suppress(tarfile.TarError, KeyError), tarfile.open(file) as archive:
         found = archive.extractfile(MANIFEST)
-        return json.load(found) if found else None
+        return read_mark(file, found.read()) if found else None
     return None
 
 

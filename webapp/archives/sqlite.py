@@ -22,6 +22,7 @@ from webapp.archives.contents import (
     check_counts,
     free_name,
     mark,
+    read_mark,
 )
 
 MARK = "askback_backup"  # a table with one row of JSON
@@ -77,7 +78,8 @@ def _survey(file: Path, connection: sqlite3.Connection) -> Contents:
             None,
         )
     if MARK in columns:
-        carried = json.loads(connection.execute(f"SELECT mark FROM {MARK}").fetchone()[0])  # noqa: S608
+        (text,) = connection.execute(f"SELECT mark FROM {MARK}").fetchone() or ("",)  # noqa: S608
+        carried = read_mark(file, text)
     return Contents(revision, columns, _rows(connection), carried)
 
 
