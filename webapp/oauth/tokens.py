@@ -68,6 +68,11 @@ LOOK_UP = (
 )
 
 
+_NAMED = select(OAuthClient.kind, OAuthClient.given_name, OAuthClient.details).where(
+    OAuthClient.client_id == bindparam("client")
+)
+
+
 def find_access_token(token: str) -> TokenRow | None:
     """The row of this access token in any state; one select, no entities."""
     found = look(LOOK_UP, hash=secret_hash(token))
@@ -76,8 +81,9 @@ def find_access_token(token: str) -> TokenRow | None:
 
 def client_name(client_id: str) -> str:
     """What creators are shown as the name of a client whose token was found."""
-    known = select(OAuthClient).where(OAuthClient.client_id == client_id)
-    return db.session.scalars(known).one().name
+    kind, given_name, details = tuple(look(_NAMED, client=client_id)[0])
+    client = OAuthClient(client_id=client_id, kind=kind, given_name=given_name, details=details)
+    return client.name
 
 
 def note_use(row: TokenRow, *, now: datetime) -> None:
