@@ -119,6 +119,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self.socket.shutdown(socket.SHUT_WR)
                 return
         super().handle_close()
+        if self.request is not None:  # half received: a large body is kept in a file
+            self.request.close()
 
     def received(self, data: bytes) -> bool:
         """Take what was sent; what follows a refusal is thrown away."""

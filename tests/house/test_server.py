@@ -15,7 +15,7 @@ from flask import Flask, Response, request
 from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
 from webapp.config import Settings
-from webapp.server import MAX_BODY_BYTES
+from webapp.server import MAX_BODY_BYTES, Parser
 from webapp.waiting import OF_ACCOUNT, THREADS, NoPlace, client_gone, waiting
 
 CHUNKED = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
@@ -389,3 +389,15 @@ def test_connections_that_are_idle_longest_make_room(
         assert status_of(waiting_client.recv(65_536)) == 200
         ask(idle[-1], "/healthz")
         assert status_of(idle[-1].recv(65_536)) == 200
+
+
+def test_the_body_of_a_client_that_left_is_given_up(
+    served: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = threading.Event()
+    monkeypatch.setattr(Parser, "close", lambda _parser: closed.set())
+    with connect(served) as connection:
+        head = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n"
+        connection.sendall(head + b"half")
+
+    assert closed.wait(10)
