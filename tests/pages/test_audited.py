@@ -126,6 +126,27 @@ def test_what_is_done_with_a_form_is_told(app: Flask, ann: Creator, form: Any) -
     assert {event[1:] for event in told(app, *kinds)} == {("creator", form.id)}
 
 
+def test_a_draft_discarded_and_taken_back_is_told(app: Flask, ann: Creator, draft_id: str) -> None:
+    away = ann.post(f"/drafts/{draft_id}/discard").location.partition("discarded=")[2]
+    ann.post("/drafts/take-back", at=away)
+    ann.post("/drafts/take-back", at=away)
+
+    assert told(app, "discarded", "taken_back") == [
+        ("discarded", "creator", draft_id),
+        ("taken_back", "creator", draft_id),
+    ]
+
+
+@both_databases
+def test_drafts_discarded_together_are_told_one_by_one(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        ids = [make_draft(ann.account.id).id for _ in range(3)]
+
+    ann.post("/drafts/tidy", draft=[*ids, "drf_nothing"])
+
+    assert sorted(told(app, "discarded")) == sorted(("discarded", "creator", id_) for id_ in ids)
+
+
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_an_export_is_told_and_stores_nothing_itself(
     app: Flask, ann: Creator, form: Any, kind: str

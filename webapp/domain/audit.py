@@ -52,6 +52,8 @@ class AuditKind(StrEnum):
     CLIENT_CREATED = "client_created"
     CONFIRMED = "confirmed"
     ATTESTED = "attested"
+    DISCARDED = "discarded"
+    TAKEN_BACK = "taken_back"
     PUBLISHED = "published"
     CLOSED = "closed"
     REOPENED = "reopened"

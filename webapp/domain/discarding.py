@@ -3,12 +3,13 @@
 Drafts that were discarded together carry the same moment, which names them for the way back.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
 
 from webapp.database import begin_write, db
+from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts import (
     Draft,
     DraftConfirmation,
@@ -28,18 +29,20 @@ _CHILDREN = (
 )
 
 
-def discard_draft(account_id: str, draft_id: str, *, now: datetime) -> None:
+def discard_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Put one unpublished draft away; raises NotFound, StateConflict `draft_already_published`."""
     begin_write()
     open_draft(account_id, draft_id)
-    _put_away(account_id, [draft_id], now)
+    _put_away(account_id, [draft_id], now, by)
     db.session.commit()
 
 
-def discard_drafts(account_id: str, draft_ids: Collection[str], *, now: datetime) -> int:
+def discard_drafts(
+    account_id: str, draft_ids: Collection[str], *, now: datetime, by: Actor = SYSTEM
+) -> int:
     """Put those away that are there and unpublished; returns how many."""
     begin_write()
-    count = _put_away(account_id, draft_ids, now)
+    count = _put_away(account_id, draft_ids, now, by)
     db.session.commit()
     return count
 
@@ -50,7 +53,7 @@ def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -
     return db.session.scalar(query) or 0
 
 
-def take_back(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
+def take_back(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
     """Undo a discard: the drafts of that moment stand as they did; returns how many."""
     begin_write()
     ids = db.session.scalars(
@@ -60,6 +63,7 @@ def take_back(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
         .returning(Draft.id)
         .execution_options(synchronize_session=False)
     ).all()
+    _tell(AuditKind.TAKEN_BACK, account_id, ids, now, by)
     db.session.commit()
     return len(ids)
 
@@ -95,7 +99,7 @@ def _away(account_id: str, discarded_at: datetime, now: datetime) -> ColumnEleme
     )
 
 
-def _put_away(account_id: str, draft_ids: Collection[str], now: datetime) -> int:
+def _put_away(account_id: str, draft_ids: Collection[str], now: datetime, by: Actor) -> int:
     """The idempotency keys that made them stay, so that a repeated request makes no new draft."""
     ids = db.session.scalars(
         update(Draft)
@@ -109,4 +113,12 @@ def _put_away(account_id: str, draft_ids: Collection[str], now: datetime) -> int
         .returning(Draft.id)
         .execution_options(synchronize_session=False)
     ).all()
+    _tell(AuditKind.DISCARDED, account_id, ids, now, by)
     return len(ids)
+
+
+def _tell(
+    kind: AuditKind, account_id: str, draft_ids: Iterable[str], now: datetime, by: Actor
+) -> None:
+    for draft_id in draft_ids:
+        add_event(kind, account_id, by=by, now=now, subject=draft_id)

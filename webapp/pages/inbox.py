@@ -8,6 +8,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import Row
 
+from webapp import auditing
 from webapp.database import to_millis, utc_now
 from webapp.domain import discarding, drafting, drafts, forms, publishing
 from webapp.domain.draft_input import DraftChanges
@@ -96,7 +97,9 @@ def discard_chosen() -> ResponseReturnValue:
     """Put the chosen drafts away; the inbox offers to take them back."""
     now = utc_now()
     chosen = [draft_id for draft_id in request.form.getlist("draft") if "\0" not in draft_id]
-    count = discarding.discard_drafts(creator_id(), chosen[:CHOSEN_MAX], now=now)
+    count = discarding.discard_drafts(
+        creator_id(), chosen[:CHOSEN_MAX], now=now, by=auditing.creator()
+    )
     return _put_away(chosen, to_millis(now) if count else None)
 
 
@@ -113,7 +116,7 @@ def ask_discard(draft_id: str) -> ResponseReturnValue:
 def discard(draft_id: str) -> ResponseReturnValue:
     """Put one draft away; the inbox offers to take it back."""
     now = utc_now()
-    discarding.discard_draft(creator_id(), draft_id, now=now)
+    discarding.discard_draft(creator_id(), draft_id, now=now, by=auditing.creator())
     return _put_away([draft_id], to_millis(now))
 
 
@@ -122,7 +125,7 @@ def take_back() -> ResponseReturnValue:
     """Undo a discard."""
     at = moment_in(request.form.get("at", ""))
     if at:
-        discarding.take_back(creator_id(), at, now=utc_now())
+        discarding.take_back(creator_id(), at, now=utc_now(), by=auditing.creator())
     return go_to(url_for("inbox.show"))
 
 
