@@ -106,7 +106,8 @@ class Application(Flask):
 
     So it does when a connection ends before its transaction is committed. A commit whose answer is
     lost is no reason: its connection finds out what became of it. What a view does after its first
-    transaction is `tried_again` by itself.
+    transaction is `tried_again` by itself. A connection may also end under what a view reads to
+    answer: run once more, it finds its work done.
     """
 
     def dispatch_request(self) -> Any:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -46,6 +47,55 @@ def test_a_changed_question_keeps_its_id(app: Flask, ann: Creator, asking: Ask) 
 
     assert texts(app, draft) == ["A?", "Better?"]
     assert stored(app, draft).questions[1] == {"id": draft.questions[1]["id"], "text": "Better?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "left"),
+    [
+        ("", {"text": "D?"}, ["A?", "B?", "C?", "D?"]),
+        ("/1", {"text": "Z?"}, ["Z?", "B?", "C?"]),
+        ("/1/remove", {}, ["B?", "C?"]),
+        ("/1/position", {"to": 3}, ["B?", "C?", "A?"]),
+    ],
+)
+def test_a_change_that_comes_again_is_made_once_and_not_denied(
+    app: Flask, ann: Creator, asking: Ask, path: str, form: dict[str, Any], left: list[str]
+) -> None:
+    draft = asking("A?", "B?", "C?")
+    where = f"/drafts/{draft.id}/questions{path}"
+
+    first = ann.post(where, **form, revision=1)
+    again = ann.post(where, **form, revision=1)
+
+    assert (first.status_code, again.status_code) == (303, 303)
+    assert again.location == first.location
+    assert (texts(app, draft), stored(app, draft).revision) == (left, 2)
+
+
+def test_another_change_of_the_revision_before_is_not_taken_for_the_same(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A?", "B?")
+    where = f"/drafts/{draft.id}/questions"
+    ann.post(where, text="C?", revision=1)
+
+    other = [
+        ann.post(where, text="D?", revision=1),
+        ann.post(f"{where}/1/remove", revision=1),
+        ann.post(f"{where}/1", text="A, said I?", revision=1),
+    ]
+
+    assert [answer.status_code for answer in other] == [409] * 3
+    assert texts(app, draft) == ["A?", "B?", "C?"]
+
+
+def test_the_words_of_an_agent_are_not_taken_for_the_creators(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A?")
+    by_agent(app, draft, title="Same")
+
+    assert ann.post(f"/drafts/{draft.id}/title", text="Same", revision=1).status_code == 409
 
 
 @pytest.mark.parametrize(

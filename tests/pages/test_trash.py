@@ -9,6 +9,7 @@ from sqlalchemy import select
 from tests.factories import make_answer, make_response
 from tests.pages.creator import Creator, alone
 from webapp.database import db
+from webapp.domain.audit import AuditEvent, AuditKind
 from webapp.domain.forms import Form
 
 
@@ -42,6 +43,18 @@ def test_an_erased_form_cannot_be_restored(ann: Creator, thrown: Any) -> None:
     assert "The form is erased." not in alone(ann.page("/forms/trash").text)
     assert ann.post(f"/forms/{thrown.id}/restore").status_code == 404
     assert ann.page(f"/forms/{thrown.id}/erase").status_code == 404
+
+
+def test_deleting_and_restoring_again_say_what_is_true(app: Flask, ann: Creator, form: Any) -> None:
+    deleted = [ann.post(f"/forms/{form.id}/delete").location for _ in range(2)]
+    restored = [ann.post(f"/forms/{form.id}/restore").location for _ in range(2)]
+
+    assert deleted == ["/forms/trash"] * 2
+    assert restored == [f"/forms/{form.id}"] * 2
+    with app.app_context():
+        kinds = [AuditKind.DELETED, AuditKind.RESTORED]
+        told = db.session.scalars(select(AuditEvent.kind).where(AuditEvent.kind.in_(kinds)))
+        assert sorted(told) == sorted(kinds)
 
 
 def test_a_form_that_is_not_in_the_trash_is_not_erased(ann: Creator, form: Any) -> None:

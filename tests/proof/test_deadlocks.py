@@ -4,7 +4,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -340,22 +340,24 @@ def test_every_route_that_writes_has_its_deadlock(app: Flask) -> None:
 @on_postgresql
 @pytest.mark.parametrize("endpoint", RECIPES)
 def test_a_deadlock_at_any_commit_changes_nothing(app: Flask, endpoint: str) -> None:
-    expected, commits = outcome(app, endpoint, COMMITS_MOST)
+    expected, commits = outcome(app, endpoint, deadlock_at(COMMITS_MOST))
     assert len(commits) < COMMITS_MOST
 
     for number in range(len(commits)):
-        found, _ = outcome(app, endpoint, number)
+        found, _ = outcome(app, endpoint, deadlock_at(number))
         assert found == expected, f"deadlock at commit {number} of {commits}"
 
 
-def outcome(app: Flask, endpoint: str, number: int) -> tuple[Any, list[str]]:
-    """The status of the route and the rows it leaves, with a deadlock at that commit."""
+def outcome(
+    app: Flask, endpoint: str, fault: AbstractContextManager[list[str]]
+) -> tuple[Any, list[str]]:
+    """The status of the route and the rows it leaves with that fault, and what the fault yields."""
     delete_rows(app)
     with app.app_context():
         limiter.reset()
     call = RECIPES[endpoint](World(app))
     app.extensions["notes"].settle(10)
-    with deadlock_at(number) as tried:
+    with fault as tried:
         answer = call()
     assert answer.status_code < 400, (answer.status_code, answer.text)
     with app.app_context():

@@ -91,6 +91,16 @@ def update_draft(
             return draft
 
 
+def is_made(draft: Draft, before: Draft, changes: DraftChanges) -> bool:
+    """Whether the draft is what these changes of an earlier revision make of it.
+
+    The ids of new questions are made up each time, so they are not compared.
+    """
+    asked = snapshot(before) | merged(changes, before.questions)
+    known = {question["id"] for question in before.questions}
+    return _without_new_ids(asked, known) == _without_new_ids(snapshot(draft), known)
+
+
 _TABLE = Draft.__table__
 _COLUMNS = tuple(_TABLE.c.keys())
 _CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "updated_at")
@@ -133,6 +143,14 @@ _EMPTY: dict[str, Any] = {
     "followups_given": None,
     "max_total_questions": None,
 }
+
+
+def _without_new_ids(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    questions = [
+        question if question["id"] in known else {**question, "id": ""}
+        for question in content["questions"]
+    ]
+    return content | {"questions": questions}
 
 
 def _row(account_id: str, draft_id: str) -> Row[Any]:

@@ -160,7 +160,7 @@ _FIRST_LOOK = text(
 )
 
 
-def find_revision(draft: Draft, revision: int) -> Content | None:
+def find_revision(draft: Draft, revision: int) -> Draft | None:
     """The content of one revision of the draft, current or superseded; None if there is none."""
     if revision == draft.revision:
         return draft

@@ -1,6 +1,7 @@
 """What a draft was, how to go back to it, and the word that it changed while its page was open."""
 
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 
 from flask import Blueprint, Response, render_template, request
@@ -81,7 +82,7 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
 
 def _go_back(draft_id: str, change: Callable[[Draft], DraftChanges]) -> Response:
     draft = drafts.get_draft(creator_id(), draft_id)
-    result = review.attempt(draft, lambda: _of_shown(draft, change))
+    result = review.attempt(draft, partial(_of_shown, change))
     if isinstance(result, Draft):
         return review.whole(
             result, trigger=review.step(result), focus="saved", **review.undoable(result)
@@ -101,7 +102,7 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftChanges]) -> Response
     )
 
 
-def _of_shown(draft: Draft, change: Callable[[Draft], DraftChanges]) -> DraftChanges:
+def _of_shown(change: Callable[[Draft], DraftChanges], draft: Draft) -> DraftChanges:
     """What is put back depends on all of the draft, so it has to be as the page showed it."""
     drafts.require_revision(draft, posted_revision())
     return change(draft)

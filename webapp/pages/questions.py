@@ -7,6 +7,7 @@ editor names its question, too: others may move while it is open.
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, request, url_for
@@ -106,7 +107,7 @@ def save(draft_id: str, position: int) -> ResponseReturnValue:
 def remove(draft_id: str, position: int) -> ResponseReturnValue:
     """Take one question out of the list."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    place = _named(draft, position)
+    place = _named(review.as_posted_from(draft), position)
     gone = slice(place - 1, place) if place else slice(0)
 
     def without(rows: list[QuestionRow]) -> list[QuestionRow]:
@@ -133,14 +134,15 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
 
 def _save_words(draft: Draft, position: int, part: str) -> Response:
     """The typed question instead of the one at `position`, or as a new one (0)."""
-    new_at = (_position(draft, _after()) or len(draft.questions)) + 1
+    before = review.as_posted_from(draft)
+    new_at = (_position(before, _after()) or len(before.questions)) + 1
 
     def written(rows: list[QuestionRow]) -> list[QuestionRow]:
         place = slice(position - 1, position) if position else slice(new_at - 1, new_at - 1)
         rows[place] = [_typed_question(rows[position - 1] if position else {})]
         return rows
 
-    result = review.attempt(draft, lambda: _changed(draft, position, written))
+    result = review.attempt(draft, partial(_changed, position, written))
     if isinstance(result, Draft):
         place = position or new_at
         if request.form.get("then") == "next" and _has(result, place):
@@ -167,7 +169,7 @@ def _save_order(
     focus: int,
     change: Callable[[list[QuestionRow]], list[QuestionRow]],
 ) -> Response:
-    result = review.attempt(draft, lambda: _changed(draft, position, change))
+    result = review.attempt(draft, partial(_changed, position, change))
     return _answered(draft, result, LIST, opened=None, focus=focus)
 
 
@@ -186,9 +188,9 @@ def _editing_row(draft: Draft, opened: Opened) -> Response:
 
 
 def _changed(
-    draft: Draft,
     position: int,
     change: Callable[[list[QuestionRow]], list[QuestionRow]],
+    draft: Draft,
 ) -> DraftChanges:
     """The new list; no change where the position is not there, as on a page of another revision."""
     if position and not _has(draft, position):

@@ -16,6 +16,7 @@ from webapp.domain.content import form_settings, missing_parts, most_questions
 from webapp.domain.draft_input import DraftChanges
 from webapp.domain.drafts import Draft
 from webapp.domain.errors import InvalidInput, StateConflict
+from webapp.domain.terms import DraftStatus
 from webapp.pages.desk import agent_names, creator_id, posted_revision
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
 from webapp.waiting import waiting
@@ -41,13 +42,14 @@ class Unseen:
     seen_at: datetime | None
 
 
-def attempt(draft: Draft, change: Callable[[], DraftChanges]) -> Result:
+def attempt(draft: Draft, change: Callable[[Draft], DraftChanges]) -> Result:
     """The creator's change of the revision their page showed, or why it was not made.
 
+    change  what is asked for, from the draft that it is to change
     Another kind of conflict than a changed revision rises. `draft` is current afterwards.
     """
     try:
-        return _save(draft, change())
+        return _save(draft, change)
     except InvalidInput as problem:
         db.session.rollback()
         return problem
@@ -58,17 +60,36 @@ def attempt(draft: Draft, change: Callable[[], DraftChanges]) -> Result:
         return problem
 
 
-def _save(draft: Draft, changes: DraftChanges) -> Draft:
+def as_posted_from(draft: Draft) -> Draft:
+    """What the posted change may have been made from: the revision before the creator's last one,
+    where the page showed that; the draft itself elsewhere.
+    """
+    before = posted_revision()
+    mine = draft.status is DraftStatus.DRAFT and draft.author is None
+    if not mine or draft.revision != before + 1:
+        return draft
+    return drafts.find_revision(draft, before) or draft
+
+
+def _save(draft: Draft, change: Callable[[Draft], DraftChanges]) -> Draft:
     """A creator who had seen everything before has seen everything after their own change.
 
-    So has one whose first look is not noted yet.
+    So has one whose first look is not noted yet. A change that is there already was stored before
+    its answer was lost, and came again.
     """
     view = drafts.find_view(draft)
-    up_to_date = view is None or view.revision == draft.revision
-    account, now = creator_id(), utc_now()
-    saved = drafting.update_draft(
-        account, draft.id, changes, author=None, now=now, expected_revision=posted_revision()
-    )
+    up_to_date = view is None or view.revision >= posted_revision()
+    account, now, saved = creator_id(), utc_now(), draft
+    before = as_posted_from(draft)
+    if before is draft or not drafting.is_made(draft, before, change(before)):
+        saved = drafting.update_draft(
+            account,
+            draft.id,
+            change(draft),
+            author=None,
+            now=now,
+            expected_revision=posted_revision(),
+        )
     waiting().notify(draft.id)
     if up_to_date:
         drafts.mark_seen(account, draft.id, saved.revision, now=now)

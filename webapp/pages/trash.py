@@ -38,16 +38,21 @@ def ask(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/delete")
 def delete(form_id: str) -> ResponseReturnValue:
-    """Into the trash, with all answers."""
-    trash.delete_form(creator_id(), form_id, now=utc_now(), by=auditing.creator())
+    """Into the trash, with all answers; one that is there already stays as it is."""
+    now = utc_now()
+    if trash.find_deleted_form(creator_id(), form_id, now=now) is None:
+        trash.delete_form(creator_id(), form_id, now=now, by=auditing.creator())
     return go_to(url_for("trash.show"))
 
 
 @bp.post("/<form_id>/restore")
 def restore(form_id: str) -> ResponseReturnValue:
-    """Back out of the trash, as it was."""
-    trash.restore_form(creator_id(), form_id, now=utc_now(), by=auditing.creator())
-    return go_to(url_for("results.by_question", form_id=form_id))
+    """Back out of the trash, as it was; one that is back already stays as it is."""
+    now = utc_now()
+    if trash.find_deleted_form(creator_id(), form_id, now=now) is not None:
+        trash.restore_form(creator_id(), form_id, now=now, by=auditing.creator())
+    form = forms.get_form(creator_id(), form_id)
+    return go_to(url_for("results.by_question", form_id=form.id))
 
 
 @bp.get("/<form_id>/erase")
