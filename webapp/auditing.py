@@ -4,18 +4,20 @@ Failures and exports wait in memory until housekeeping stores them, so that nobo
 writer because of them. Their log lines are written at once; a process that is killed loses the
 rows of the last second. A flood of failures gets few rows: of one kind, account, network and hour
 the first ten, then the 20th, 40th, 80th and so on, each with how many it stands for, and likewise
-after 200 rows of all of them.
+after 200 rows of all of them. Tries that a limit refuses get one row for each of its windows.
 """
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, cast
 
 from flask import Flask, current_app
+from flask_limiter import RequestLimit
 from sqlalchemy import insert, select
 
-from webapp.database import begin_write, db, to_millis
+from webapp.database import begin_write, db, to_millis, utc_now
 from webapp.domain.audit import (
     Actor,
     ActorKind,
@@ -25,7 +27,7 @@ from webapp.domain.audit import (
     event_values,
     log_event,
 )
-from webapp.extensions import client_address, client_network
+from webapp.extensions import client_address, client_network, is_first_refusal
 
 ROWS_OF_SAME = 10  # our choice: failures that are told as one, within an hour, with a row each
 ROWS_OF_ALL = 200  # our choice: the same for all failures
@@ -77,7 +79,7 @@ class Waiting:
 
     def add_failure(self, row: dict[str, Any], network: str) -> None:
         """Keep a row for a failure, unless it is one of a flood."""
-        key = f"{row['kind']} {row['account_id']} {network}"
+        key = f"{row['kind']} {row['outcome']} {row['account_id']} {network}"
         with self._lock:
             count = self._flood.stands_for(key, now=row["at"])
         if count:
@@ -133,10 +135,26 @@ def note(
 
 def note_failure(kind: AuditKind, account_id: str | None, *, by: Actor, now: datetime) -> None:
     """Something that did not work, by somebody who may have no right to it; stored soon."""
-    outcome = AuditOutcome.FAILED
-    row = event_values(kind, account_id, by=by, now=now, outcome=outcome)
-    log_event(row)
-    _waiting().add_failure(row, client_network())
+    _note_try(event_values(kind, account_id, by=by, now=now, outcome=AuditOutcome.FAILED))
+
+
+def telling_refusals(
+    kind: AuditKind,
+    account: Callable[[], str | None] = lambda: None,
+    *,
+    by: Callable[[], Actor] = visitor,
+) -> Callable[[RequestLimit], None]:
+    """For `on_breach` of a limit: tells of the first try that it refuses, once in each window.
+
+    account  the id of the account that was tried, asked for in the refused request
+    """
+
+    def tell(reached: RequestLimit) -> None:
+        if is_first_refusal(reached):
+            outcome = AuditOutcome.TOO_MANY_TRIES
+            _note_try(event_values(kind, account(), by=by(), now=utc_now(), outcome=outcome))
+
+    return tell
 
 
 def store() -> None:
@@ -151,6 +169,11 @@ def store() -> None:
     except BaseException:
         _waiting().add(taken)
         raise
+
+
+def _note_try(row: dict[str, Any]) -> None:
+    log_event(row)
+    _waiting().add_failure(row, client_network())
 
 
 def _not_stored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

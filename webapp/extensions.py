@@ -99,6 +99,8 @@ class DecoratorLimiter(Limiter):
                 self._uncount(key for _, key in taken)
                 full = RequestLimit(self, limit.limit, arguments, True, limit.shared)  # noqa: FBT003
                 self.context.view_rate_limit = full
+                if limit.on_breach:
+                    limit.on_breach(full)
                 raise RateLimitExceeded(limit)
             taken.append((cast(Judge, limit.deduct_when), limit.limit.key_for(*arguments)))
         g.limits_taken = [*g.get("limits_taken", ()), *taken]
@@ -139,6 +141,15 @@ def seconds_to_wait(error: RateLimitExceeded) -> int:
     window: int = error.limit.limit.get_expiry()
     reset_at = current.window.reset_time if current else time.time() + window
     return min(window, max(1, math.ceil(reset_at - time.time())))
+
+
+def is_first_refusal(reached: RequestLimit) -> bool:
+    """Whether the limit has refused nobody else within its window, among those it counts together.
+
+    Itself a limit of one, so that it holds for all processes with one Redis.
+    """
+    once = type(reached.limit)(1, reached.limit.multiples, namespace="refusals")
+    return limiter.limiter.hit(once, *reached.request_args)
 
 
 def limit_in_words(error: RateLimitExceeded) -> str:

@@ -70,11 +70,12 @@ REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # what never works
 
 
 class AuditOutcome(StrEnum):
-    """`denied`: somebody who could have said yes said no."""
+    """`denied`: somebody who could have said yes said no. `too_many_tries`: not judged at all."""
 
     OK = "ok"
     FAILED = "failed"
     DENIED = "denied"
+    TOO_MANY_TRIES = "too_many_tries"
 
 
 class ActorKind(StrEnum):

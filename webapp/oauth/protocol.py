@@ -22,8 +22,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp import auditing
 from webapp.config import Settings, settings
 from webapp.database import release, utc_now
+from webapp.domain.audit import AuditKind
 from webapp.domain.terms import Scope
 from webapp.extensions import (
     client_network,
@@ -164,6 +166,7 @@ def protected_resource(path: str) -> Response:
     key_func=lambda: _client_key(),
     error_message="failed requests",
     deduct_when=is_failure,
+    on_breach=auditing.telling_refusals(AuditKind.TOKEN_ISSUED),
 )
 @limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
 def token() -> Response:

@@ -1,7 +1,8 @@
 """A creator's own page: name, language, password, browsers, and the end of the account."""
 
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeAlias
 
 from flask import Blueprint, render_template, request, session
 from flask_login import current_user, logout_user
@@ -29,12 +30,23 @@ from webapp.pages.sign_in import (
 PAGE = "/account"
 SAVED = ("details", "password", "browser", "browsers")
 
+View: TypeAlias = Callable[[], Any]
+
 bp = Blueprint("account", __name__)
-limited = limiter.limit(
-    lambda: settings().limit_sign_in_account,
-    key_func=lambda: _own_key(),
-    deduct_when=is_failure,
-)
+
+
+def _own_key() -> str:
+    return str(getattr(current_user, "id", ""))
+
+
+def _limited(kind: AuditKind) -> Callable[[View], View]:
+    """The strict limit of an account, for tries of what its events call `kind`."""
+    return limiter.limit(
+        lambda: settings().limit_sign_in_account,
+        key_func=_own_key,
+        deduct_when=is_failure,
+        on_breach=auditing.telling_refusals(kind, _own_key, by=auditing.creator),
+    )
 
 
 @bp.before_request
@@ -62,7 +74,7 @@ def change_details() -> Any:
 
 
 @bp.post("/account/password")
-@limited
+@_limited(AuditKind.PASSWORD_CHANGED)
 def change_password() -> Any:
     """A new password; this browser stays signed in, all others are out."""
     given = request.form.get("current", ""), request.form.get("password", "")
@@ -85,7 +97,7 @@ def show_deletion() -> str:
 
 
 @bp.post("/account/delete")
-@limited
+@_limited(AuditKind.ACCOUNT_DELETED)
 def delete() -> Any:
     """Deletes the account, for somebody who has just proved to be its creator."""
     if not signed_in_recently():
@@ -132,7 +144,3 @@ def _deletion_page(refusal: InvalidInput | None = None) -> str:
 def _note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
     if refusal.field == "current":
         auditing.note_failure(kind, creator_id(), by=auditing.creator(), now=utc_now())
-
-
-def _own_key() -> str:
-    return str(getattr(current_user, "id", ""))

@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -22,6 +23,7 @@ from webapp.domain.limits import EMAIL_MAX_CHARS
 from webapp.domain.sign_ins import ACTIVE_EVERY, SESSION_LIFETIME
 from webapp.domain.terms import RevokedReason
 from webapp.extensions import client_network, is_failure, limiter, login
+from webapp.faults import STORAGE_FAILURES
 from webapp.notes import note_behind
 from webapp.oauth.connections import end_grants
 from webapp.pages.browsers import browser_in_words
@@ -84,23 +86,37 @@ def show_sign_in() -> Any:
     return render_template("account/sign_in.html", email="", refusal=None)
 
 
+def _tried_account() -> str | None:
+    """Nobody while the storage is away: a refusal needs none."""
+    with suppress(*STORAGE_FAILURES):
+        known = accounts.find_account(request.form.get("email", ""))
+        return known.id if known else None
+    return None
+
+
+_tell_refused_sign_in = auditing.telling_refusals(AuditKind.SIGN_IN, _tried_account)
+
+
 @bp.post("/login")
 @limiter.limit(
     lambda: settings().limit_sign_in_account,
     key_func=lambda: known_device() or f"{_account_key()} {client_network()}",
     deduct_when=is_failure,
+    on_breach=_tell_refused_sign_in,
 )
 @limiter.limit(
     lambda: settings().limit_sign_in_account_total,
     key_func=lambda: _account_key(),
     exempt_when=lambda: known_device() is not None,
     deduct_when=is_failure,
+    on_breach=_tell_refused_sign_in,
 )
 @limiter.limit(
     lambda: settings().limit_sign_in_address,
     key_func=client_network,
     exempt_when=lambda: known_device() is not None,
     deduct_when=is_failure,
+    on_breach=_tell_refused_sign_in,
 )
 def sign_in() -> Any:
     """One answer for a wrong password and for an unknown address, in the same time."""
@@ -146,6 +162,7 @@ def show_invite(token: str) -> Any:
     lambda: settings().limit_sign_in_address,
     key_func=client_network,
     deduct_when=is_failure,
+    on_breach=auditing.telling_refusals(AuditKind.LINK_USED),
 )
 def accept_invite(token: str) -> Any:
     """Makes the account, or sets its new password, and signs in."""
