@@ -110,7 +110,7 @@ def _left_by(account_id: str) -> list[tuple[InstrumentedAttribute[str], ColumnEl
         (DraftRevision.draft_id, DraftRevision.draft_id.in_(drafts)),
         (DraftConfirmation.draft_id, DraftConfirmation.draft_id.in_(drafts)),
         (DraftView.draft_id, DraftView.draft_id.in_(drafts)),
-        (IdempotencyKey.draft_id, IdempotencyKey.account_id == account_id),
+        (IdempotencyKey.key, IdempotencyKey.account_id == account_id),
         (Draft.id, Draft.account_id == account_id),
         (OAuthCode.code_hash, OAuthCode.grant_id.in_(grants)),
         (OAuthToken.id, OAuthToken.grant_id.in_(grants)),

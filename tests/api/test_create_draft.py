@@ -1,6 +1,7 @@
 """createServiceDraft"""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,10 +13,15 @@ from tests.factories import make_account
 from webapp.database import db, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.discarding import discard_draft, take_back
+from webapp.domain.draft_input import DraftChanges
+from webapp.domain.drafting import create_draft
 from webapp.domain.drafts import Draft
-from webapp.domain.trash import delete_form
+from webapp.domain.repeats import IdempotencyKey, Repeatable
+from webapp.domain.trash import delete_form, erase_form, purge_deleted
+from webapp.oauth.purging import purge_dead
 
 KEY = {"Idempotency-Key": "0d3f"}
+DAY = timedelta(days=1)
 
 
 def test_it_works(agent: Agent) -> None:
@@ -207,8 +213,10 @@ def test_the_key_of_a_discarded_draft_makes_no_second_one(agent: Agent, account:
         assert db.session.scalars(select(Draft.id)).all() == [made]
 
 
+@both_databases
+@pytest.mark.parametrize("erased", [False, True])
 def test_the_key_of_a_draft_whose_form_was_deleted_makes_no_second_one(
-    agent: Agent, account: Account, confirm: Confirm
+    agent: Agent, account: Account, confirm: Confirm, *, erased: bool
 ) -> None:
     body = {"title": "Rota", "questions": ["Who?"]}
     made = agent.post("/drafts", json=body, headers=KEY).json["draftId"]
@@ -216,10 +224,39 @@ def test_the_key_of_a_draft_whose_form_was_deleted_makes_no_second_one(
     form_id = agent.post(f"/drafts/{made}/publish").json["formId"]
     with agent.app.app_context():
         delete_form(account.id, form_id, now=utc_now())
+        if erased:
+            erase_form(account.id, form_id, now=utc_now())
+            list(purge_deleted(utc_now()))
+            assert db.session.get(Draft, made) is None
 
     second = agent.post("/drafts", json=body, headers=KEY)
 
     assert refusal(second) == (400, "idempotency_key_reused")
+    assert "whose form its creator deleted" in second.json["message"]
+
+
+@both_databases
+def test_a_key_makes_another_draft_the_next_day_and_is_not_kept_longer(
+    agent: Agent, account: Account
+) -> None:
+    with agent.app.app_context():
+        changes, now = DraftChanges(), utc_now()
+        keys = {name: Repeatable("client", name, "0" * 64) for name in ("old", "young")}
+        later = {"old": now, "young": now + DAY / 2}
+        made = [
+            create_draft(
+                account.id, changes, author=None, now=later[name], repeatable=keys[name]
+            ).id
+            for name in keys
+        ]
+        list(purge_dead(now + DAY))
+        left = db.session.scalars(select(IdempotencyKey.key)).all()
+        again = create_draft(
+            account.id, changes, author=None, now=now + DAY, repeatable=keys["old"]
+        )
+
+    assert left == ["young"]
+    assert again.id not in made
 
 
 @both_databases

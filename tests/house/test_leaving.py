@@ -1,6 +1,7 @@
 """Of a deleted account nothing is left, and of everybody else everything."""
 
 import secrets
+from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -15,7 +16,7 @@ from webapp.domain.accounts import Account
 from webapp.domain.counts import store_openings
 from webapp.domain.draft_input import parse_draft_input
 from webapp.domain.handovers import offer_handover
-from webapp.domain.repeats import Repeatable
+from webapp.domain.repeats import Repeatable, remember
 from webapp.leaving import delete_account, purge_leavers
 
 OF_NO_ACCOUNT = {"schema_marks"}
@@ -51,6 +52,8 @@ def fill(account_id: str) -> None:
     make_answer(form, session_key, 1)
     offer_handover(form.share_token, session_key, now=utc_now())
     store_openings({form.share_token: 7})
+    remember(account_id, replace(once, key="thrown"), thrown.draft_id, utc_now())
+    db.session.commit()
     trash.delete_form(account_id, thrown.id, now=utc_now())
 
 

@@ -23,7 +23,13 @@ from webapp.domain.drafts import (
     require_open,
     require_revision,
 )
-from webapp.domain.repeats import Repeatable, draft_discarded, find_repeated, remember
+from webapp.domain.repeats import (
+    Repeatable,
+    draft_discarded,
+    find_repeated,
+    form_deleted,
+    remember,
+)
 from webapp.domain.terms import DraftStatus, FollowUpMode, ResponseLimit, ResponseMode
 from webapp.prepared import run
 
@@ -39,7 +45,7 @@ def create_draft(
     """A private draft at revision 1; never a public link (spec, Endpoints behaviour 1).
 
     A repeat of `repeatable` returns the draft as it was created; never a second one, even when its
-    creator discarded it.
+    creator discarded it, or deleted its form.
     raises  InvalidInput `context_required`, `idempotency_key_reused`
     """
     draft = Draft(
@@ -210,17 +216,18 @@ def _superseded(row: Row[Any]) -> dict[str, Any]:
 
 
 def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
-    draft_id = find_repeated(account_id, repeatable, now)
-    if draft_id is None:
+    key = find_repeated(account_id, repeatable, now)
+    if key is None:
         return None
-    draft = db.session.get(Draft, draft_id)
+    draft = db.session.get(Draft, key.draft_id) if key.draft_id else None
     if draft is None or draft.deleted_at:
-        raise draft_discarded()
-    kept = db.session.get(DraftRevision, (draft_id, 1))
+        discarded = draft and draft.status is DraftStatus.DRAFT
+        raise draft_discarded() if discarded else form_deleted()
+    kept = db.session.get(DraftRevision, (draft.id, 1))
     if kept is not None:
         created = content_of(kept)
     else:
-        created = Draft(id=draft_id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+        created = Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
     created.repeated = True
     return created
 

@@ -64,8 +64,8 @@ ERROR_CODES = (
     ErrorCode(
         "idempotency_key_reused",
         400,
-        "the `Idempotency-Key` was used within a day, with another body or for a draft that its"
-        " creator discarded",
+        "the `Idempotency-Key` was used within a day, with another body, or for a draft that its"
+        " creator discarded or whose form they deleted",
         "Use a new key, or repeat the first body exactly. After a discard, ask the creator first.",
     ),
     ErrorCode(

@@ -12,7 +12,10 @@ from webapp.domain.limits import IDEMPOTENCY_KEPT_SECONDS
 
 
 class IdempotencyKey(Base):
-    """A create request that was carried out; repeats within a day return its draft as created."""
+    """A create request that was carried out; repeats within a day return its draft as created.
+
+    The key outlives its draft, without its id then: the request is not carried out again.
+    """
 
     __tablename__ = "idempotency_keys"
 
@@ -20,7 +23,7 @@ class IdempotencyKey(Base):
     client_id: Mapped[str] = mapped_column(String(2048), primary_key=True)
     key: Mapped[str] = mapped_column(String(255), primary_key=True)
     body_hash: Mapped[str] = mapped_column(String(64))
-    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"))
+    draft_id: Mapped[str | None] = mapped_column(ForeignKey("drafts.id"))
     created_at: Mapped[datetime]
 
 
@@ -33,15 +36,15 @@ class Repeatable:
     body_hash: str
 
 
-def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> str | None:
-    """The id of the draft that the key has made; None for a new key and for one of another day.
+def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> IdempotencyKey | None:
+    """The key, when it has made a draft; None for a new key and for one of another day.
 
     raises  InvalidInput `idempotency_key_reused` when the key came with another body
     """
     key = db.session.get(IdempotencyKey, (account_id, repeatable.client_id, repeatable.key))
     if key is None:
         return None
-    if key.created_at <= now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS):
+    if key.created_at <= kept_since(now):
         db.session.delete(key)
         db.session.flush()
         return None
@@ -52,14 +55,28 @@ def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> str
             "Use a new key for a new draft, or repeat the first body exactly.",
             field="Idempotency-Key",
         )
-    return key.draft_id
+    return key
+
+
+def kept_since(now: datetime) -> datetime:
+    """Keys of this moment and older ones are forgotten."""
+    return now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS)
 
 
 def draft_discarded() -> InvalidInput:
     """The outcome for a key whose draft is gone: to make it again would undo the creator's word."""
+    return _gone("a draft that its creator discarded")
+
+
+def form_deleted() -> InvalidInput:
+    """The same where the draft had become a form."""
+    return _gone("a draft whose form its creator deleted")
+
+
+def _gone(what: str) -> InvalidInput:
     return InvalidInput(
         "idempotency_key_reused",
-        "Idempotency-Key: was used for a draft that its creator discarded.",
+        f"Idempotency-Key: was used for {what}.",
         "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
         field="Idempotency-Key",
     )

@@ -29,12 +29,7 @@ from webapp.domain.responses import Answer, ResponseSession
 PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
 _MANY = (Handover.form_id, Answer.form_id, ResponseSession.form_id)
 _FEW_OF_FORM = (QuestionCount.form_id, DayCount.form_id, LinkOpenings.form_id)
-_FEW_OF_DRAFT = (
-    DraftRevision.draft_id,
-    DraftConfirmation.draft_id,
-    DraftView.draft_id,
-    IdempotencyKey.draft_id,
-)
+_FEW_OF_DRAFT = (DraftRevision.draft_id, DraftConfirmation.draft_id, DraftView.draft_id)
 PURGED = (*_MANY, *_FEW_OF_FORM, *_FEW_OF_DRAFT)  # children first
 
 
@@ -149,8 +144,10 @@ def _delete_some(form_column: InstrumentedAttribute[str], form_id: str) -> int:
 
 
 def _delete_rest(form: Row[str, str]) -> int:
-    """What is few, parents last."""
+    """What is few, parents last. Idempotency keys stay, so that a repeat makes no new draft."""
     begin_write()
+    key = IdempotencyKey.draft_id
+    db.session.execute(update(IdempotencyKey).where(key == form.draft_id).values(draft_id=None))
     conditions = [
         *(column == form.id for column in _FEW_OF_FORM),
         *(column == form.draft_id for column in _FEW_OF_DRAFT),

@@ -1,5 +1,5 @@
 """What signing in leaves behind: expired sessions and invites, dead codes and tokens, ended grants,
-unused clients, and the audit trail once it is old.
+unused clients, and the idempotency keys and audit trail of agents and creators once they are old.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from webapp.config import settings
 from webapp.database import begin_write, db
 from webapp.domain.accounts import Invite
 from webapp.domain.audit import AuditEvent
+from webapp.domain.repeats import IdempotencyKey, kept_since
 from webapp.domain.sign_ins import SignIn
 from webapp.domain.terms import ClientKind
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
@@ -48,6 +49,7 @@ def _dead(now: datetime) -> list[Dead]:
     unused = ~exists().where(OAuthGrant.client_pk == OAuthClient.id)
     return [
         (AuditEvent.id, AuditEvent.at < now - timedelta(days=settings().audit_days)),
+        (IdempotencyKey.key, IdempotencyKey.created_at <= kept_since(now)),
         (SignIn.id, or_(SignIn.expires_at <= now, SignIn.last_active_at <= idle_since)),
         (Invite.token_hash, Invite.expires_at < spent),
         (OAuthCode.code_hash, OAuthCode.expires_at < spent),
@@ -67,7 +69,7 @@ def delete_some(key: InstrumentedAttribute[str], which: ColumnElement[bool]) -> 
     begin_write()
     some = select(key).where(which).limit(BATCH_ROWS)
     result: CursorResult[Any] = db.session.execute(  # type: ignore[assignment]
-        delete(key.class_).where(key.in_(some)).execution_options(synchronize_session=False)
+        delete(key.class_).where(key.in_(some), which).execution_options(synchronize_session=False)
     )
     db.session.commit()
     return result.rowcount
