@@ -55,10 +55,11 @@ bench: $(VENV)/.installed-test ## measure against the ceiling routes and print t
 pictures: $(VENV)/.installed-test ## photograph every page into ./pictures with a real browser
 	$(BIN)/python -m pytest -m pictures tests/browser
 
-audit: | $(BIN)/python ## list what Askback is made of in build/sbom.json, and what of it has known weaknesses
+audit: ## print what Askback is made of (CycloneDX, kept in build/sbom.json), and tell what of it has known weaknesses
+	@$(MAKE) --no-print-directory --silent $(BIN)/python >&2
 	@$(BIN)/python .ci/audit.py sbom requirements.lock build/sbom.json
-	@$(MAKE) --no-print-directory $(AUDIT)/.installed || { \
-	echo "pip-audit cannot be installed, so nothing is known about weaknesses"; exit 75; }
+	@$(MAKE) --no-print-directory --silent $(AUDIT)/.installed >&2 || { \
+	echo "pip-audit cannot be installed, so nothing is known about weaknesses" >&2; exit 75; }
 	@$(BIN)/python .ci/audit.py advisories $(AUDIT)/bin/pip-audit requirements.lock
 
 help: ## show this list

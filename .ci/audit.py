@@ -1,9 +1,10 @@
 """What Askback is made of, and which parts of it have known weaknesses.
 
-    audit.py sbom LOCK FILE         write a CycloneDX 1.6 document; needs no network
+    audit.py sbom LOCK FILE         print a CycloneDX 1.6 document, and keep it; needs no network
     audit.py advisories PIP_AUDIT LOCK   ask the advisory service about every part
 
-The second ends with 0 when nothing is known, 1 when something is, and 75 when the service could
+Standard output carries the document alone; what is told of it goes to standard error. The second
+ends with 0 when nothing is known, 1 when something is, and 75 when the service could
 not be asked.
 """
 
@@ -67,11 +68,17 @@ def component(name: str, version: str, hashes: list[str]) -> dict[str, Any]:
     }
 
 
-def write_sbom(lock: str, file: str) -> int:
+def tell(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def print_sbom(lock: str, file: str) -> int:
     document = bill_of_materials(Path(lock).read_text())
+    text = json.dumps(document, indent=2)
     Path(file).parent.mkdir(parents=True, exist_ok=True)
-    Path(file).write_text(json.dumps(document, indent=2) + "\n")
-    print(f"{file}: {len(document['components'])} parts (CycloneDX 1.6)")
+    Path(file).write_text(text + "\n")
+    print(text)
+    tell(f"{file}: {len(document['components'])} parts (CycloneDX 1.6)")
     return 0
 
 
@@ -88,16 +95,16 @@ def ask_for_advisories(pip_audit: str, lock: str) -> int:
         parts = json.loads(asked.stdout)["dependencies"]
     except (ValueError, KeyError, TypeError):
         reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        print(f"The advisory service could not be asked; nothing is known: {reason}")
+        tell(f"The advisory service could not be asked; nothing is known: {reason}")
         return UNKNOWN
     known = [(part, weakness) for part in parts for weakness in part.get("vulns", [])]
     for part, weakness in known:
         fixed = ", ".join(weakness["fix_versions"]) or "no version"
-        print(f"{part['name']} {part['version']}: {weakness['id']}, fixed in {fixed}")
-    print(f"{len(parts)} parts, {len(known)} known weaknesses")
+        tell(f"{part['name']} {part['version']}: {weakness['id']}, fixed in {fixed}")
+    tell(f"{len(parts)} parts, {len(known)} known weaknesses")
     return 1 if known else 0
 
 
 if __name__ == "__main__":
-    COMMANDS = {"sbom": write_sbom, "advisories": ask_for_advisories}
+    COMMANDS = {"sbom": print_sbom, "advisories": ask_for_advisories}
     sys.exit(COMMANDS[sys.argv[1]](*sys.argv[2:]))

@@ -78,7 +78,8 @@ def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
     document = json.loads(file.read_text())
     lock = LOCK.read_text()
     jsonschema.validate(document, SCHEMA)
-    assert made.returncode == 0, made.stderr
+    assert (made.returncode, json.loads(made.stdout)) == (0, document), made.stderr
+    assert "parts (CycloneDX 1.6)" in made.stderr
     assert [(part["name"], part["version"]) for part in document["components"]] == re.findall(
         r"^([a-z0-9._-]+)==([^\s\\;]+)", lock, re.M | re.I
     )
@@ -89,12 +90,15 @@ def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
     assert len(refs) == len(set(refs))
 
 
-def advisories(folder: Path, *, prints: str, code: int) -> subprocess.CompletedProcess[str]:
-    """As if pip-audit had answered so."""
-    fake = folder / "pip-audit"
+def pretend(fake: Path, *, prints: str, code: int) -> Path:
+    """A pip-audit that answers so."""
     fake.write_text(f"#!/bin/sh\ncat <<'END'\n{prints}\nEND\necho 'no route' >&2\nexit {code}\n")
     os.chmod(fake, 0o700)
-    return audit("advisories", fake, LOCK)
+    return fake
+
+
+def advisories(folder: Path, *, prints: str, code: int) -> subprocess.CompletedProcess[str]:
+    return audit("advisories", pretend(folder / "pip-audit", prints=prints, code=code), LOCK)
 
 
 CLEAN = {"name": "flask", "version": "3.1.3", "vulns": []}
@@ -119,4 +123,29 @@ def test_the_answer_of_the_service_is_told(
 ) -> None:
     asked = advisories(tmp_path, prints=prints, code=code)
 
-    assert (asked.returncode, told in asked.stdout) == (exit_code, True), asked.stdout
+    assert (asked.returncode, told in asked.stderr) == (exit_code, True), asked.stderr
+    assert asked.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("prints", "code", "told"),
+    [
+        (json.dumps({"dependencies": [CLEAN]}), 0, "1 parts, 0 known weaknesses"),
+        ("No route to host", 1, "Error 75"),
+    ],
+)
+def test_make_audit_prints_the_parts_list_and_nothing_else(
+    prints: str, code: int, told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "bin").mkdir()
+    pretend(tmp_path / "bin" / "pip-audit", prints=prints, code=code)
+    (tmp_path / ".installed").touch()
+    of_this = {"AUDIT": tmp_path, "BIN": Path(sys.executable).parent}
+    command = ["make", "audit", *(f"{name}={value}" for name, value in of_this.items())]
+
+    made = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+    jsonschema.validate(json.loads(made.stdout), SCHEMA)
+    kept = (ROOT / "build" / "sbom.json").read_text()
+    assert json.loads(kept) == json.loads(made.stdout)
+    assert (made.returncode == 0, told in made.stderr) == (code == 0, True), made.stderr
