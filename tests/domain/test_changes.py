@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, cast
 
 import pytest
@@ -197,6 +198,11 @@ def twenty(text: Callable[[int], str], ids: str = "q") -> Words:
     return asking(*((f"{ids}{number}", text(number)) for number in range(20)))
 
 
+def ideographs(first: int, last: int, step: int) -> str:
+    """A text of which each character is a word, no two of them the same."""
+    return "".join(chr(0x4E00 + number) for number in range(first, last, step))
+
+
 HOSTILE = {
     "repeated": (twenty(lambda _: "a b " * 400), twenty(lambda _: "b a a b " * 200)),
     "repeated, other ids": (
@@ -216,20 +222,52 @@ HOSTILE = {
         twenty(lambda n: "b a a " * 2_000 + str(n), "b"),
     ),
     "unbroken": (twenty(lambda n: "x" * 12_000 + str(n)), twenty(lambda n: "x" * 12_000)),
+    "words of one character": (
+        asking(("a", ideographs(0, 20_000, 1) * 4)),
+        asking(("a", ideographs(0, 20_000, 3) * 12)),
+    ),
+    "every other one": (
+        twenty(lambda _: ideographs(0, 3_000, 1)),
+        twenty(lambda _: ideographs(0, 6_000, 2)),
+    ),
+    "like each other, other ids": (
+        twenty(lambda n: ideographs(0, 300, 1) + ideographs(n, 3_000, 1), "a"),
+        twenty(lambda n: ideographs(0, 300, 1) + ideographs(n, 6_000, 2), "b"),
+    ),
+    "two by two": (
+        asking(("a", ideographs(0, 9_000, 1))),
+        asking(("a", "".join(ideographs(n, n + 2, 1)[::-1] for n in range(0, 9_000, 2)))),
+    ),
 }
 
 
 @pytest.mark.parametrize(("before", "after"), HOSTILE.values(), ids=HOSTILE)
-def test_no_comparison_takes_more_than_its_steps(before: Words, after: Words) -> None:
-    """50 ms where nothing else runs."""
+def test_no_comparison_takes_more_than_its_budget(before: Words, after: Words) -> None:
+    """Of the processor's time, in the best of several tries: others disturb its caches."""
     times = []
-    for _ in range(3):
+    for _ in range(7):
         changes._remembered.clear()
         began = time.process_time()
         assert compare(before, after)
         times.append(time.process_time() - began)
 
-    assert min(times) < 0.1
+    assert min(times) < 0.05
+
+
+def test_on_a_slow_machine_what_is_late_is_shown_as_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = twenty(lambda n: f"Why did they leave? {n}")
+    after = twenty(lambda n: f"When did they leave? {n}")
+    seconds = (call * changes.SECONDS / 20 for call in count())
+    monkeypatch.setattr(changes, "thread_time", lambda: next(seconds))
+
+    found = compare(before, after)
+
+    assert told(found) == [("question", Kind.REWORDED, n + 1) for n in range(20)]
+    kept = [any(run.kind is None for run in change.runs) for change in found]
+    assert (kept[0], kept[-1]) == (True, False)
+    assert kept == sorted(kept, reverse=True)
 
 
 def test_what_was_compared_once_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from enum import StrEnum
 from itertools import accumulate
+from time import thread_time
 from typing import Any, NamedTuple
 
 import orjson
@@ -18,7 +19,9 @@ from webapp.domain.content import Content, QuestionRow, snapshot
 
 SAME_QUESTION_RATIO = 0.6  # our choice: half the words kept still reads as the same question
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
-STEPS = 200_000  # of one comparison, 0.1 µs each; texts that need more are shown as replaced
+# of one comparison; texts that need more are shown as replaced
+STEPS, STEPS_AT_ONCE = 200_000, 100_000  # some 0.1 µs each
+SECONDS = 0.03  # of the processor's time, after which nothing is begun
 REMEMBERED = 32  # our choice: comparisons kept, at most a megabyte each
 # scripts that put no spaces between words: each character counts as one
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -62,18 +65,23 @@ class Change:
 
 
 class TooCostly(Exception):
-    """The texts of one comparison would take more steps than it has."""
+    """The texts of one comparison would take more than it has."""
 
 
 class Effort:
-    """What one comparison may still do."""
+    """What one comparison may still do.
+
+    Steps end it at the same place on every machine; the time is for one that is slow, and for what
+    steps do not count. It is that of this thread alone, so that a busy machine changes nothing.
+    """
 
     def __init__(self) -> None:
         self.steps = STEPS
+        self._until = thread_time() + SECONDS
 
     def spend(self, steps: int) -> None:
         """Raises TooCostly, and leaves what there is to texts that need less."""
-        if steps > self.steps:
+        if steps > min(self.steps, STEPS_AT_ONCE) or thread_time() > self._until:
             raise TooCostly
         self.steps -= steps
 
@@ -133,7 +141,9 @@ def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
     """
     try:
         effort.spend(len(before) + len(after))
-        return tuple(_runs(_WORD.findall(before), _WORD.findall(after), effort))
+        old, new = _WORD.findall(before), _WORD.findall(after)
+        effort.spend(2 * (len(old) + len(new)))  # where each character is a word
+        return tuple(_runs(old, new, effort))
     except TooCostly:
         return (Run(Kind.REMOVED, before), Run(Kind.ADDED, after))
 
