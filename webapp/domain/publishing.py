@@ -32,7 +32,7 @@ from webapp.domain.drafts import (
 from webapp.domain.errors import StateConflict
 from webapp.domain.forms import Form
 from webapp.domain.terms import ConfirmationMethod, DraftStatus, FormStatus
-from webapp.prepared import run
+from webapp.prepared import all_rows, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,6 @@ _TAKE_DRAFT = (
     .values(status=DraftStatus.PUBLISHED)
     .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
 )
-_ADD_FORM = insert(Form).returning(*Form.__table__.c)
 _MADE = (
     "id",
     "account_id",
@@ -237,6 +236,12 @@ _MADE = (
     "response_count",
     "answered_count",
     "started_count",
+    "answer_bytes",
+)
+_ADD_FORM = (
+    insert(Form)
+    .values({name: bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS)})
+    .returning(*Form.__table__.c)
 )
 _ADD_EVENT = insert(AuditEvent)
 _EVENT = AuditEvent.__table__.c
@@ -302,10 +307,10 @@ def _in_steps(
 ) -> Row[Any] | None:
     """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
     keys = {"draft": made["draft_id"], "account": made["account_id"]}
-    taken = connection.execute(_TAKE_DRAFT, keys).one_or_none()
-    if taken is None:
+    taken = all_rows(connection, _TAKE_DRAFT, keys)
+    if not taken:
         return None
-    form = connection.execute(_ADD_FORM, {**made, **taken._mapping}).one()
+    form: Row[Any] = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
     run(connection, _ADD_EVENT, event)
     return form
 
@@ -325,6 +330,7 @@ def _made(
         "response_count": 0,
         "answered_count": 0,
         "started_count": 0,
+        "answer_bytes": 0,
     }
     event = event_values(AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form["id"])
     return form, event
