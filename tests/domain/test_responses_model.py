@@ -78,7 +78,13 @@ class Respondents(RuleBasedStateMachine):
             "answer_key": secrets.token_urlsafe(16),
         }
         allowed = self.takes_answers() and not self.completed(person)
-        if self.does(answer_question, person, allowed=allowed, **sent):
+        unchanged = self.current_text(person, position) == text
+        before = self.last_stamp()
+        if not self.does(answer_question, person, allowed=allowed, **sent):
+            return
+        if unchanged:
+            assert self.last_stamp() == before
+        else:
             self.take_away(person, position)
             self.items.append(Item(self.last_stamp(), person, position, text))
             self.last_sent[person] = sent
@@ -203,6 +209,10 @@ class Respondents(RuleBasedStateMachine):
 
     def of(self, person: int) -> list[Item]:
         return [item for item in self.items if item.person == person]
+
+    def current_text(self, person: int, position: int) -> str | None:
+        texts = [item.text for item in self.of(person) if item.position == position]
+        return texts[0] if texts else None
 
     def completed(self, person: int) -> bool:
         return any(item.position == COMPLETION for item in self.of(person))
