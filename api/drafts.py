@@ -23,7 +23,7 @@ from webapp.domain.input_errors import sent
 from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.repeats import Repeatable
 from webapp.domain.terms import DraftStatus, Scope
-from webapp.oauth.guard import current_caller, require_scope
+from webapp.oauth.guard import check_scope, current_caller, require_scope
 from webapp.oauth.tokens import client_name
 from webapp.serializers import form_draft, published_form
 from webapp.waiting import RETRY_SECONDS, NoPlace, client_gone, waiting
@@ -139,9 +139,13 @@ def _look(account_id: str, draft_id: str) -> _Seen:
 
 
 def _changed_within(seconds: int, before: _Seen, account_id: str) -> _Seen | None:
-    """The draft as soon as it is confirmed, changed or published; None when nothing happened."""
+    """The draft as soon as it is confirmed, changed or published; None when nothing happened.
+
+    raises  Unauthenticated as soon as the token does not count any more
+    """
 
     def look() -> _Seen | None:
+        check_scope(Scope.FORMS_WRITE)
         seen = _look(account_id, before.draft.id)
         return seen if seen.state != before.state else None
 

@@ -5,15 +5,21 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from datetime import datetime
 
 import pytest
+from werkzeug.test import TestResponse
 
 from tests.api.conftest import Agent, Confirm, Connect, refusal
+from tests.databases import both_databases
 from tests.factories import make_account
 from webapp import waiting
 from webapp.database import utc_now
 from webapp.domain import discarding
 from webapp.domain.accounts import Account
+from webapp.domain.disabled_accounts import disable_account
+from webapp.leaving import delete_account
+from webapp.oauth import connections
 
 
 def test_it_works(agent: Agent, draft_id: str) -> None:
@@ -81,14 +87,20 @@ def test_a_confirmed_draft_is_not_waited_for(agent: Agent, draft_id: str, confir
 
 def while_waiting(agent: Agent, draft_id: str, happens: Callable[[], object]) -> float:
     """Seconds from the event to the answer of a wait that began before."""
+    return answer_to_wait(agent, draft_id, happens)[1]
+
+
+def answer_to_wait(
+    agent: Agent, draft_id: str, happens: Callable[[], object]
+) -> tuple[TestResponse, float]:
+    """The answer of a wait that began before the event, and its seconds from the event on."""
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(agent.get, f"/drafts/{draft_id}?wait=25")
         time.sleep(0.3)
         assert not answer.done()
         happens()
         happened = time.monotonic()
-        answer.result(10)
-        return time.monotonic() - happened
+        return answer.result(10), time.monotonic() - happened
 
 
 def test_a_confirmation_ends_a_wait(agent: Agent, draft_id: str, confirm: Confirm) -> None:
@@ -120,6 +132,31 @@ def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Acc
             discarding.discard_draft(account.id, draft_id, now=utc_now())
 
     assert while_waiting(agent, draft_id, discard) < 2
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda account, now: disable_account(account.id, now=now),
+        lambda account, now: connections.disconnect_all(account.id, now=now),
+        lambda account, now: delete_account(account.id, now=now),
+    ],
+    ids=["switched off", "disconnected", "deleted"],
+)
+@both_databases
+def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
+    agent: Agent, draft_id: str, account: Account, end: Callable[[Account, datetime], None]
+) -> None:
+    def happens() -> None:
+        with agent.app.app_context():
+            end(account, utc_now())
+
+    answer, seconds = answer_to_wait(agent, draft_id, happens)
+    new = agent.get(f"/drafts/{draft_id}")
+
+    assert refusal(answer) == refusal(new) == (401, "authentication_required")
+    assert answer.headers["WWW-Authenticate"] == new.headers["WWW-Authenticate"]
+    assert seconds < 5
 
 
 def test_waits_hold_no_database_connection(

@@ -47,22 +47,30 @@ class Unauthenticated(Outcome):
 def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a REST route run only for a token of the REST API that has all of `scopes`.
 
-    Sets `g.caller`; raises Unauthenticated with the challenge of RFC 6750 section 3 and RFC 9728.
-    A missing scope is a 401 that asks for the scopes granted plus needed.
+    Sets `g.caller`; raises as `check_scope`.
     """
 
     def decorate(view: Callable[P, R]) -> Callable[P, R]:
         @wraps(view)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-            caller = authenticate(settings().api_url, scopes, now=utc_now())
-            if not caller.scopes.issuperset(scopes):
-                _refuse_scope(caller, scopes)
-            g.caller = caller
+            g.caller = check_scope(*scopes)
             return view(*args, **kwargs)
 
         return guarded
 
     return decorate
+
+
+def check_scope(*scopes: Scope) -> Caller:
+    """The caller of this request, whose token for the REST API has all of `scopes` just now.
+
+    raises  Unauthenticated with the challenge of RFC 6750 section 3 and RFC 9728; a missing scope
+            is a 401 that asks for the scopes granted plus needed
+    """
+    caller = authenticate(settings().api_url, scopes, now=utc_now())
+    if not caller.scopes.issuperset(scopes):
+        _refuse_scope(caller, scopes)
+    return caller
 
 
 def current_caller() -> Caller:
