@@ -8,14 +8,15 @@ from flask import Flask
 from sqlalchemy import select, update
 from sqlalchemy.exc import OperationalError
 
+from tests.databases import both_databases
 from tests.oauth.flow import API, MCP, REDIRECT, Flow, bearer, csrf_token, register
+from tests.races.threads import each_statement
 from webapp.database import db, utc_now
 from webapp.domain import accounts
 from webapp.domain.accounts import Account
 from webapp.domain.disabled_accounts import disable_account
 from webapp.domain.terms import Scope, TokenKind
 from webapp.extensions import limiter
-from webapp.oauth import grants
 from webapp.oauth.connections import list_connections
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
@@ -306,22 +307,34 @@ def test_a_wrong_method_is_told_as_programs_read_it(method: str, endpoint: str, 
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_a_fault_denies_nothing_that_was_stored(
-    app: Flask, flow: Flow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@both_databases
+def test_a_code_survives_a_database_that_fails(app: Flask, flow: Flow) -> None:
     code = flow.code()
 
-    def fail(*_args: object, **_named: object) -> None:
-        raise OperationalError("INSERT", {}, Exception("gone"))
+    def fail(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        if statement.startswith("INSERT INTO oauth_tokens"):
+            raise OperationalError(statement, None, Exception("the disk is full"))
 
-    with monkeypatch.context() as broken:
-        broken.setattr(grants, "_token_body", fail)
-        response = flow.redeem(code)
+    with each_statement(app, "before_cursor_execute", fail):
+        failed = flow.redeem(code)
+    again = flow.redeem(code)
 
-    assert (response.status_code, response.json["error"]) == (500, "server_error")
-    assert "nothing was changed" not in response.json["error_description"]
+    assert (failed.status_code, failed.json["error"]) == (500, "server_error")
+    assert "nothing was changed" not in failed.json["error_description"]
+    assert again.status_code == 200
+    headers = bearer(again.json["access_token"])
+    assert flow.machine.get("/api/forms", headers=headers).status_code == 200
+
+
+@both_databases
+def test_a_wrong_try_spends_a_code_for_good(app: Flask, flow: Flow) -> None:
+    code = flow.code()
+
+    assert_refused(flow.redeem(code, resource="https://other.example"), "invalid_target")
+
     with app.app_context():
         assert db.session.scalars(select(OAuthCode.used_at)).one() is not None
+    assert_refused(flow.redeem(code), "invalid_grant")
 
 
 def test_a_disabled_account_gets_in_by_no_door(app: Flask, flow: Flow, creator: Account) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.orm import aliased
 
 from webapp import auditing
 from webapp.config import settings
-from webapp.database import begin_write, db, tried_again, utc_now
+from webapp.database import begin_write, db, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.audit import AuditKind, add_event
 from webapp.domain.terms import RevokedReason, Scope, TokenKind
@@ -70,11 +70,16 @@ class S256Only(CodeChallenge):
 
 
 class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
-    """One use per code, spent before the verifier is looked at: a stolen code is worth one try."""
+    """One use per code, spent before the verifier is looked at: a stolen code is worth one try.
+
+    It is spent in the transaction that adds the tokens, or with the refusal of a wrong request:
+    after a failure of the database it is as good as before.
+    """
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
     consent: Consent
     resource: str
+    is_spending = False  # a code, in a transaction that is still open
 
     def validate_authorization_request(self) -> str:
         redirect_uri: str = super().validate_authorization_request()
@@ -111,7 +116,10 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         db.session.commit()
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
-        """The code, spent by this very call; None when it is unknown, foreign, late or spent."""
+        """The code, spent by this very call; None when it is unknown, foreign, late or spent.
+
+        The transaction stays open, unless the code was spent before.
+        """
         if not looks_like(CODE_PREFIX, code):
             return None
         now, client_pk = utc_now(), client.id
@@ -130,14 +138,20 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
             if found.grant.revoked_at is None:
                 _add_event(AuditKind.CODE_REUSED, found.grant)
             revoke_grant(found.grant_id, RevokedReason.CODE_REUSE, now=now)
-        db.session.commit()
-        return found if spent is not None and found.expires_at > now else None
+            db.session.commit()
+            return None
+        self.is_spending = True
+        return found if found.expires_at > now else None
 
     def validate_token_request(self) -> None:
-        super().validate_token_request()
-        check_resource(self.request.authorization_code.grant)
+        try:
+            super().validate_token_request()
+            check_resource(self.request.authorization_code.grant)
+        except OAuth2Error:
+            if self.is_spending:
+                db.session.commit()
+            raise
 
-    @tried_again
     def create_token_response(self) -> TokenResponse:
         code: OAuthCode = self.request.authorization_code
         client: OAuthClient = self.request.client
