@@ -13,7 +13,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -204,17 +204,17 @@ class PostgreSQL:
     """A server in `folder`, reached by a socket there."""
 
     def __init__(self, programs: Path, folder: Path, user: str | None) -> None:
-        self._programs, self._folder, self._user = programs, folder, user
-        self._process: subprocess.Popen[bytes] | None = None
+        self._programs, self.folder, self.user = programs, folder, user
+        self.process: subprocess.Popen[bytes] | None = None
         self.url = f"postgresql+psycopg://askback@/postgres?host={folder}"
 
     def make(self) -> None:
         """Its empty data."""
-        initdb = [self._programs / "initdb", "-D", self._folder / "data", "-U", "askback"]
+        initdb = [self._programs / "initdb", "-D", self.folder / "data", "-U", "askback"]
         made = subprocess.run(
             [*initdb, "--auth=trust", "--encoding=UTF8", "--no-locale"],
-            user=self._user,
-            cwd=self._folder,
+            user=self.user,
+            cwd=self.folder,
             capture_output=True,
             text=True,
             check=False,
@@ -222,29 +222,36 @@ class PostgreSQL:
         if made.returncode:
             missing("A working PostgreSQL", f"initdb said: {made.stderr}\nInstall postgresql.")
 
-    def start(self, *options: str) -> None:
-        """Return when it answers; `options` as `name=value`."""
+    def start(self, *options: str, wrapped_in: Sequence[str] = ()) -> None:
+        """Return when it answers; `options` as `name=value`.
+
+        wrapped_in  the program that starts it, and that changes to its user
+        """
         settings = [part for option in ("listen_addresses=", *options) for part in ("-c", option)]
-        with (self._folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [self._programs / "postgres", "-D", "data", "-k", self._folder, *settings],
-                user=self._user,
-                cwd=self._folder,
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    *wrapped_in,
+                    self._programs / "postgres",
+                    *("-D", "data", "-k", self.folder, *settings),
+                ],
+                user=None if wrapped_in else self.user,
+                cwd=self.folder,
                 stdout=log,
                 stderr=log,
             )
-        wait_until(lambda: _postgresql_answers(self._folder), "starting PostgreSQL")
+        wait_until(lambda: _postgresql_answers(self.folder), "starting PostgreSQL")
 
     def stop(self) -> None:
         """End every connection, then itself; nothing when it has not been started."""
-        if self._process is None:
+        if self.process is None:
             return
-        self._process.send_signal(signal.SIGINT)  # terminate() would wait for every connection
+        self.process.send_signal(signal.SIGINT)  # terminate() would wait for every connection
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
-        self._process.kill()
-        self._process.wait()
-        self._process = None
+            self.process.wait(5)
+        self.process.kill()
+        self.process.wait()
+        self.process = None
 
     def pause(self) -> None:
         """Hold all its processes: connections stay open, and nothing is answered."""
@@ -262,11 +269,11 @@ class PostgreSQL:
             connection.execute(cast(LiteralString, statement))
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._process is None:
+        if self.process is None:
             return
-        listed = ["pgrep", "-P", str(self._process.pid)]
+        listed = ["pgrep", "-P", str(self.process.pid)]
         children = subprocess.run(listed, capture_output=True, text=True, check=False).stdout
-        for process in (self._process.pid, *map(int, children.split())):
+        for process in (self.process.pid, *map(int, children.split())):
             with suppress(ProcessLookupError):
                 os.kill(process, number)
 
