@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
@@ -22,6 +23,8 @@ from webapp.domain import accounts
 from webapp.domain.limits import FORM_BODY_MAX_BYTES
 from webapp.domain.responses import ResponseSession
 from webapp.domain.sign_ins import begin_session
+from webapp.domain.terms import Scope
+from webapp.oauth.tokens import issue_token
 from webapp.pages.posted import new_session_key
 
 HEAD_BYTES = 40_000  # of an address or a header; the server reads 64 KiB in all
@@ -47,6 +50,23 @@ TEXTS = {
     "brackets": "[[{{((" * 150_000,
     "percent signs": "%(" * 400_000,
     "base64": "eyJh." * 200_000,
+    "easy to guess": "P4$$w0rd1qwertyuiop2001-12-24aaa" * 30_000,
+}
+URLENCODED = "application/x-www-form-urlencoded"
+# what the routes have to be seen to look for, so that the search for fields is known to work
+SOME_FIELDS = {
+    "sign_in.sign_in": {"email", "password", "csrf_token"},
+    "sign_in.accept_invite": {"email", "name", "password"},
+    "account.change_details": {"name", "language"},
+    "account.change_password": {"current", "password"},
+    "drafts.save_text": {"text", "revision"},
+    "questions.save": {"text", "hint", "revision"},
+    "forms.allow_embedding": {"origins"},
+    "respond.answer": {"session", "answer_key", "answer", "website"},
+    "respond.send": {"session", "name"},
+    "elsewhere.go_on": {"secret"},
+    "consent.decide": {"allow"},
+    "oauth.token": {"client_id"},
 }
 WRITING = ("POST", "PATCH", "PUT", "DELETE")
 
@@ -204,3 +224,43 @@ def connected(app: Flask) -> Iterator[http.client.HTTPConnection]:
         yield connection
     finally:
         connection.close()
+
+
+class Sender:
+    """Sends requests and finds out whether anybody had to wait for them."""
+
+    def __init__(self, app: Flask, connection: http.client.HTTPConnection, watch: Watch) -> None:
+        self.app, self.connection, self.watch = app, connection, watch
+        self.slow: list[str] = []
+        self.broken: list[str] = []
+
+    def send(self, what: str, method: str, path: str, headers: Any, body: bytes | None) -> None:
+        delays = []
+        for _ in range(TRIES):
+            self.watch.longest()
+            self.connection.request(method, path, body, headers)
+            response = self.connection.getresponse()
+            response.read()
+            delays.append(self.watch.longest())
+            if response.status == HTTPStatus.TOO_MANY_REQUESTS or response.status >= 500:
+                self.broken.append(f"{what}: {response.status}")
+            if delays[-1] < ALLOWED_SECONDS:
+                return
+        self.slow.append(f"{what}: {min(delays):.2f} s")
+
+
+def rules(app: Flask, *methods: str) -> list[Rule]:
+    """All but what asks for a schema that was migrated."""
+    found = [rule for rule in app.url_map.iter_rules() if rule.endpoint != "health.readyz"]
+    return [rule for rule in found if (rule.methods or set()) & set(methods)]
+
+
+def method_of(rule: Rule) -> str:
+    return next((name for name in WRITING if name in (rule.methods or ())), "GET")
+
+
+def authorization(app: Flask, scene: Scene) -> dict[str, str]:
+    with app.app_context():
+        audience = app.config["SETTINGS"].api_url
+        token = issue_token(scene.account_id, list(Scope), audience, now=utc_now())
+    return {"Authorization": f"Bearer {token}"}

@@ -1,10 +1,8 @@
 """Whatever text somebody sends, wherever it is taken: nobody else waits, and nothing breaks."""
 
-import http.client
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -14,29 +12,31 @@ from werkzeug.routing import Rule
 
 from tests.bulk import store_answers
 from tests.hostile import (
-    ALLOWED_SECONDS,
     BOUNDARY,
     HEAD_BYTES,
+    SOME_FIELDS,
     TEXTS,
-    TRIES,
+    URLENCODED,
     WRITING,
     Asked,
     Scene,
+    Sender,
     Watch,
+    authorization,
     connected,
     cut,
     full,
+    method_of,
     multipart,
     record_fields,
+    rules,
     urlencoded,
 )
 from tests.serving import new_app, serving
 from webapp.config import Settings
-from webapp.database import db, utc_now
+from webapp.database import db
 from webapp.domain.limits import ANSWER_MAX_CHARS, API_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES
 from webapp.domain.responses import Answer
-from webapp.domain.terms import Scope
-from webapp.oauth.tokens import issue_token
 
 LENGTHS = (3_000, 24_000, 200_000, FORM_BODY_MAX_BYTES)  # of bodies
 FIRST, *OTHERS = TEXTS
@@ -44,22 +44,6 @@ kinds = pytest.mark.parametrize(
     "kind", [FIRST, *(pytest.param(kind, marks=pytest.mark.prove) for kind in OTHERS)]
 )
 MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
-URLENCODED = "application/x-www-form-urlencoded"
-# what the routes have to be seen to look for, so that the search for fields is known to work
-SOME_FIELDS = {
-    "sign_in.sign_in": {"email", "password", "csrf_token"},
-    "sign_in.accept_invite": {"email", "name", "password"},
-    "account.change_details": {"name", "language"},
-    "account.change_password": {"current", "password"},
-    "drafts.save_text": {"text", "revision"},
-    "questions.save": {"text", "hint", "revision"},
-    "forms.allow_embedding": {"origins"},
-    "respond.answer": {"session", "answer_key", "answer", "website"},
-    "respond.send": {"session", "name"},
-    "elsewhere.go_on": {"secret"},
-    "consent.decide": {"allow"},
-    "oauth.token": {"client_id"},
-}
 # what programs send as JSON, and the fields with text in it
 JSON_ROUTES: dict[str, Callable[[str], Any]] = {
     "api.create_service_draft": lambda text: {
@@ -104,29 +88,6 @@ def served(app: Flask, settings: Settings) -> Iterator[Flask]:
         yield other
 
 
-class Sender:
-    """Sends requests and finds out whether anybody had to wait for them."""
-
-    def __init__(self, app: Flask, connection: http.client.HTTPConnection, watch: Watch) -> None:
-        self.app, self.connection, self.watch = app, connection, watch
-        self.slow: list[str] = []
-        self.broken: list[str] = []
-
-    def send(self, what: str, method: str, path: str, headers: Any, body: bytes | None) -> None:
-        delays = []
-        for _ in range(TRIES):
-            self.watch.longest()
-            self.connection.request(method, path, body, headers)
-            response = self.connection.getresponse()
-            response.read()
-            delays.append(self.watch.longest())
-            if response.status == HTTPStatus.TOO_MANY_REQUESTS or response.status >= 500:
-                self.broken.append(f"{what}: {response.status}")
-            if delays[-1] < ALLOWED_SECONDS:
-                return
-        self.slow.append(f"{what}: {min(delays):.2f} s")
-
-
 @kinds
 def test_nobody_waits_for_a_form(served: Flask, kind: str) -> None:
     sent = _send_forms(served, kind, [FORM_BODY_MAX_BYTES])
@@ -148,7 +109,7 @@ def test_nobody_waits_for_an_address(served: Flask, kind: str) -> None:
     args, _ = record_fields(served)
     with connected(served) as connection, Watch(served.config["SETTINGS"].port) as watch:
         sender, scene = Sender(served, connection, watch), Scene(served)
-        for rule in _rules(served, "GET", *WRITING):
+        for rule in rules(served, "GET", *WRITING):
             _send_queries(sender, scene, rule, args, text)
 
     assert (sender.broken, sender.slow) == ([], [])
@@ -158,13 +119,13 @@ def test_nobody_waits_for_an_address(served: Flask, kind: str) -> None:
 def test_nobody_waits_for_json_or_a_header(served: Flask, kind: str) -> None:
     with connected(served) as connection, Watch(served.config["SETTINGS"].port) as watch:
         sender, scene = Sender(served, connection, watch), Scene(served)
-        headers = {"Content-Type": "application/json", **_authorization(served, scene)}
-        for rule in _rules(served, *WRITING):
+        headers = {"Content-Type": "application/json", **authorization(served, scene)}
+        for rule in rules(served, *WRITING):
             if rule.endpoint in JSON_ROUTES:
                 text = TEXTS[kind][: API_BODY_MAX_BYTES // 40]
                 body = json.dumps(JSON_ROUTES[rule.endpoint](text), ensure_ascii=False).encode()
                 path = scene.address(rule)
-                sender.send(rule.endpoint, _method(rule), path, headers, body)
+                sender.send(rule.endpoint, method_of(rule), path, headers, body)
         value = cut(TEXTS[kind], HEAD_BYTES).replace("\r", " ").replace("\n", " ").encode()
         for name in HEADERS:
             for path in ("/login", "/api/forms", f"/r/{scene.values['share_token']}"):
@@ -193,7 +154,7 @@ def test_nobody_waits_for_a_search_through_answers(served: Flask, kind: str) -> 
 def test_every_route_that_takes_json_is_known(served: Flask) -> None:
     programs = {
         rule.endpoint
-        for rule in _rules(served, *WRITING)
+        for rule in rules(served, *WRITING)
         if rule.endpoint.startswith(("api.", "oauth."))
     }
 
@@ -205,7 +166,7 @@ def _send_forms(app: Flask, kind: str, lengths: list[int]) -> Sender:
     _, form = record_fields(app)
     with connected(app) as connection, Watch(app.config["SETTINGS"].port) as watch:
         sender = Sender(app, connection, watch)
-        for rule in _rules(app, *WRITING):
+        for rule in rules(app, *WRITING):
             if rule.endpoint not in JSON_ROUTES:
                 _send_bodies(sender, rule, form, kind, lengths)
     missed = {name: fields - form[name] for name, fields in SOME_FIELDS.items()}
@@ -219,7 +180,7 @@ def _send_bodies(sender: Sender, rule: Rule, form: Asked, kind: str, lengths: li
     _learn(sender, scene, rule, form)
     names = sorted(form[rule.endpoint])
     sound = {name: text for name, text in scene.sound.items() if name in names}
-    method, path = _method(rule), scene.address(rule)
+    method, path = method_of(rule), scene.address(rule)
     for size in lengths:
         what = f"{rule.endpoint} {kind} {size}"
         several = scene.headers | {"Content-Type": MULTIPART}
@@ -237,7 +198,9 @@ def _learn(sender: Sender, scene: Scene, rule: Rule, form: Asked) -> None:
     for _ in range(8):
         headers = scene.headers | {"Content-Type": URLENCODED}
         fields = {name: scene.sound.get(name, "x") for name in known}
-        sender.send(rule.endpoint, _method(rule), scene.address(rule), headers, urlencoded(fields))
+        sender.send(
+            rule.endpoint, method_of(rule), scene.address(rule), headers, urlencoded(fields)
+        )
         if form[rule.endpoint] <= known:
             return
         known |= form[rule.endpoint]
@@ -246,29 +209,14 @@ def _learn(sender: Sender, scene: Scene, rule: Rule, form: Asked) -> None:
 
 def _send_queries(sender: Sender, scene: Scene, rule: Rule, args: Asked, text: str) -> None:
     """In each place of the address, and under each name that the route looks for in it."""
-    body = b"" if _method(rule) != "GET" else None
-    sender.send(rule.endpoint, _method(rule), scene.address(rule, text[:3000]), scene.headers, body)
+    body = b"" if method_of(rule) != "GET" else None
+    sender.send(
+        rule.endpoint, method_of(rule), scene.address(rule, text[:3000]), scene.headers, body
+    )
     for _ in range(3):
         names = sorted(args[rule.endpoint]) or ["q"]
         query = urlencoded({name: text[: len(text) // len(names)] for name in names}).decode()
         path = f"{scene.address(rule)}?{query}"
-        sender.send(f"{rule.endpoint} {names}", _method(rule), path, scene.headers, body)
+        sender.send(f"{rule.endpoint} {names}", method_of(rule), path, scene.headers, body)
         if sorted(args[rule.endpoint]) == names:
             return
-
-
-def _rules(app: Flask, *methods: str) -> list[Rule]:
-    """All but what asks for a schema that was migrated."""
-    rules = [rule for rule in app.url_map.iter_rules() if rule.endpoint != "health.readyz"]
-    return [rule for rule in rules if (rule.methods or set()) & set(methods)]
-
-
-def _method(rule: Rule) -> str:
-    return next((name for name in WRITING if name in (rule.methods or ())), "GET")
-
-
-def _authorization(app: Flask, scene: Scene) -> dict[str, str]:
-    with app.app_context():
-        audience = app.config["SETTINGS"].api_url
-        token = issue_token(scene.account_id, list(Scope), audience, now=utc_now())
-    return {"Authorization": f"Bearer {token}"}
