@@ -118,9 +118,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             with suppress(OSError):
                 self.socket.shutdown(socket.SHUT_WR)
                 return
-        super().handle_close()
-        if self.request is not None:  # half received: a large body is kept in a file
-            self.request.close()
+        self._close()
 
     def received(self, data: bytes) -> bool:
         """Take what was sent; what follows a refusal is thrown away."""
@@ -151,7 +149,18 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Break the connection off; a thread that writes to it learns that its client has gone."""
         with suppress(OSError):
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+        self._close()
+
+    def cancel(self) -> None:
+        """Give up the requests that no thread has begun, with the files of their bodies."""
+        for request in self.requests:
+            request.close()
+        super().cancel()
+
+    def _close(self) -> None:
         super().handle_close()
+        if self.request is not None:  # half received: a large body is kept in a file
+            self.request.close()
 
 
 def _unacknowledged(connection: socket.socket) -> int:

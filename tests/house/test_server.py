@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 from flask import Flask, Response, request
+from waitress.adjustments import Adjustments
 
 from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
 from webapp.config import Settings
-from webapp.server import MAX_BODY_BYTES, Parser
+from webapp.server import MAX_BODY_BYTES, Channel, Parser
 from webapp.waiting import OF_ACCOUNT, THREADS, NoPlace, client_gone, waiting
 
 CHUNKED = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
@@ -401,3 +402,18 @@ def test_the_body_of_a_client_that_left_is_given_up(
         connection.sendall(head + b"half")
 
     assert closed.wait(10)
+
+
+def test_the_bodies_of_requests_that_a_stop_gives_up_are_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given_up = [Parser(Adjustments()), Parser(Adjustments())]
+    closed: list[Parser] = []
+    monkeypatch.setattr(Parser, "close", lambda parser: closed.append(parser))
+    channel = object.__new__(Channel)
+    channel.requests = list(given_up)
+
+    channel.cancel()
+
+    assert closed == given_up
+    assert not channel.requests
