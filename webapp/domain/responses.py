@@ -1,7 +1,7 @@
 """Responses: sessions of respondents with their answers, and the cursor that reads them once.
 
 Every answer and every completion holds a stamp (milliseconds) taken under the lock of its form's
-row, so per form the order of stamps is the order of commits (design, The cursor).
+row, so per form the order of stamps is the order of commits.
 """
 
 import re
@@ -158,7 +158,7 @@ def read_responses(
                 while we read belongs to a later page and is not skipped
     since       milliseconds, exclusive; None = from the beginning
     next_since  stamp of the last item returned, else `since` as it was; None when there is neither
-    Source: spec, Endpoints behaviour 6; design, The cursor.
+    Source: spec, Endpoints behaviour 6.
     """
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)

@@ -7,6 +7,8 @@ revision = "0008"
 down_revision = "0007"
 branch_labels = None
 depends_on = None
+# a process from before this meets a key without a draft only where a form was erased within its
+# day, and then answers 500
 expands = True
 
 
