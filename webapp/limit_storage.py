@@ -111,13 +111,13 @@ class LimitStorage(Storage, MovingWindowSupport):
         if call is None:
             return False
         shared = self._ask(lambda redis: redis.acquire_entry(key, limit, expiry, amount))
-        if shared is False:
+        if shared is None:
+            return True
+        self._errors = 0
+        if not shared:
             self._memory.give_back(key)
-            return False
-        if shared:
-            call.shared = True
-            self._errors = 0
-        return True
+        call.shared = shared
+        return shared
 
     def give_back(self, key: str) -> None:
         """Uncount a call that was counted here."""

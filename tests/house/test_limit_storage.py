@@ -19,7 +19,7 @@ from tests.services import free_port, redis_server
 from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain import accounts
-from webapp.limit_storage import LimitStorage
+from webapp.limit_storage import BREATH_SECONDS, LimitStorage
 
 LIMIT = parse("5/minute")
 ON_A_BUSY_MACHINE = 0.4  # seconds of a call that waits for nothing but its turn
@@ -121,6 +121,19 @@ def test_three_errors_pause_redis_for_five_seconds(fault: Fault, server: Server)
         limiter.hit(LIMIT, key)
 
     assert 4 < storage._paused_until - time.monotonic() <= 5
+
+
+def test_an_answer_between_errors_begins_their_count_anew(server: Server) -> None:
+    other, limiter = process(server), process(server)
+    assert passed(other, LIMIT.amount) == LIMIT.amount
+    storage: LimitStorage = limiter.storage  # type: ignore[assignment]
+
+    full(server)
+    for key, counts_alone in (("a", True), ("b", True), ("key", False), ("c", True)):
+        storage._paused_until = 0.0
+        assert limiter.hit(LIMIT, key) is counts_alone
+
+    assert 0 < storage._paused_until - time.monotonic() <= BREATH_SECONDS
 
 
 @pytest.mark.parametrize("fault", FAULTS)
