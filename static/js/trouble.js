@@ -2,12 +2,20 @@
 // stay in their box meanwhile. What the server refuses for good is shown in the same place.
 const WAITS = [2, 5, 15, 30];
 const AGAIN = new Set([0, 408, 425, 429]);
+const NOT_DONE = new Set([408, 425, 429, 503]);
 
 let ticking;
 let tries = 0;
 let sendAgain;
+let wasOnline = true;
 
 const slotOf = (name) => document.querySelector(`[data-${name}]`);
+
+// whether the server may have done what it was asked for
+function isUnsure(xhr) {
+  if (xhr.status === 0) return wasOnline;
+  return !NOT_DONE.has(xhr.status) || xhr.getResponseHeader("Askback-Outcome") === "unknown";
+}
 
 function failed({ detail: { requestConfig, xhr } }) {
   const { elt } = requestConfig;
@@ -19,17 +27,18 @@ function failed({ detail: { requestConfig, xhr } }) {
     sendAgain = undefined;
     if (elt.isConnected) htmx.trigger(elt, elt.matches("form") ? "submit" : "click");
   };
-  tell(seconds);
+  tell(seconds, isUnsure(xhr));
   if (elt.matches("form")) renameMain(elt);
 }
 
 // counts down in sight; said aloud once
-function tell(seconds) {
+function tell(seconds, unsure) {
   const slot = slotOf("trouble");
   const words = slot?.querySelector("template").content.cloneNode(true);
   const line = words?.querySelector("[data-words]");
+  const counting = unsure ? line?.dataset.unsure : line?.dataset.words;
   const say = () => {
-    if (line) line.textContent = line.dataset.words.replace("{seconds}", seconds);
+    if (line) line.textContent = counting.replace("{seconds}", seconds);
   };
   say();
   clearInterval(ticking);
@@ -41,6 +50,8 @@ function tell(seconds) {
   }, 1000);
   if (!slot) return;
   words.querySelector("[data-offline]").hidden = navigator.onLine;
+  const safe = words.querySelector("[data-safe]");
+  if (unsure) safe.textContent = safe.dataset.unsure;
   slot.removeAttribute("aria-live");
   slot.querySelector(".note")?.remove();
   slot.append(words);
@@ -73,7 +84,10 @@ document.addEventListener("htmx:sendError", failed);
 document.addEventListener("htmx:timeout", failed);
 addEventListener("online", () => sendAgain?.());
 
-document.addEventListener("htmx:beforeRequest", () => clearInterval(ticking));
+document.addEventListener("htmx:beforeRequest", () => {
+  clearInterval(ticking);
+  wasOnline = navigator.onLine;
+});
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { detail } = event;
   const { status } = detail.xhr;

@@ -77,12 +77,19 @@ def test_without_scripts_the_words_stand_on_a_page_of_their_own(
     assert link.texts() == [LONG]
 
 
-def test_with_scripts_the_words_stay_in_their_box(page: Page, link: Link) -> None:
+@pytest.mark.parametrize("certain", [True, False])
+def test_with_scripts_the_words_stay_in_their_box(
+    page: Page,
+    link: Link,
+    monkeypatch: pytest.MonkeyPatch,
+    certain: bool,  # noqa: FBT001
+) -> None:
+    monkeypatch.setattr("webapp.pages.refusals.may_have_stored", lambda: not certain)
     with storage_away(link.app):
         give(page, LONG)
 
         note = page.locator("[data-trouble] .note")
-        expect(note).to_contain_text("Not saved yet.")
+        expect(note).to_contain_text("Not saved yet." if certain else "It is not certain")
         expect(note).to_be_in_viewport(ratio=1)
         expect(page.get_by_role("button", name="Try again")).to_be_in_viewport(ratio=1)
         expect(page.locator("#answer")).to_have_value(LONG)

@@ -136,7 +136,10 @@ def held(
         text=text,
         path=request.path + ("?embed=1" if says_framed() else ""),
     )
-    return Response(body, status, {"Retry-After": str(retry_after)})
+    response = Response(body, status, {"Retry-After": str(retry_after)})
+    if uncertain:  # for scripts, which keep their own page
+        response.headers["Askback-Outcome"] = "unknown"
+    return response
 
 
 def from_another_site(share_token: str, text: str) -> Response:
