@@ -127,6 +127,27 @@ def test_a_name_is_judged_whenever_it_is_shown(
     assert f"<bdi>{host}</bdi>" in client.get(PAGE).text
 
 
+NAMELESS = "An app without a name"
+THEIRS, EVIL = "https://claude.ai/api/mcp/auth_callback", "https://evil.example/cb"
+
+
+@pytest.mark.parametrize(
+    "redirect_uris", [[THEIRS, EVIL], [EVIL, THEIRS], ["claude.ai:/cb"], ["claude.ai:/cb", THEIRS]]
+)
+def test_a_host_that_is_not_where_every_code_goes_is_no_name(
+    app: Flask, client: FlaskClient, redirect_uris: list[str]
+) -> None:
+    body = register(client, client_name="Askback", redirect_uris=redirect_uris)
+
+    assert shown(app, body) == NAMELESS
+
+
+def test_several_redirects_to_one_host_have_its_name(app: Flask, client: FlaskClient) -> None:
+    uris = [THEIRS, "https://claude.ai:8443/other", "https://CLAUDE.ai/cb"]
+
+    assert shown(app, register(client, client_name="Askback", redirect_uris=uris)) == "claude.ai"
+
+
 def test_a_name_of_marks_takes_no_time() -> None:
     assert not is_showable("a" + "\u0301\u0323" * 40)
 

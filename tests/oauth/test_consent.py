@@ -66,6 +66,26 @@ def test_a_private_scheme_is_named(flow: Flow) -> None:
     assert "You will go back to cursor." in flow.ask(redirect_uri=redirect_uri).text
 
 
+@pytest.mark.parametrize(
+    ("redirect_uris", "place"),
+    [
+        (["https://claude.ai/cb", "https://evil.example/cb"], "evil.example"),
+        (["claude.ai:/cb"], "a program on this device (claude.ai:)"),
+    ],
+)
+def test_a_host_of_somebody_else_is_never_said_to_be_the_apps(
+    flow: Flow, redirect_uris: list[str], place: str
+) -> None:
+    flow.client = register(flow.browser, client_name="Askback", redirect_uris=redirect_uris)
+    page = flow.ask(redirect_uri=redirect_uris[-1]).text
+
+    assert "Let an app without a name work with your forms?" in page
+    assert "An app without a name will be able to" in page
+    assert "It gave no name that can be shown." in page
+    assert "the address it goes back to" not in page
+    assert f"You will go back to {place}." in page
+
+
 def test_a_name_is_never_markup(flow: Flow) -> None:
     flow.client = register(flow.browser, client_name="<b>Evil</b> %(name)s")
 

@@ -21,7 +21,7 @@ from webapp.extensions import limiter, login
 from webapp.oauth.client_documents import Failures, load_document_client, names_document
 from webapp.oauth.connections import has_consented
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
-from webapp.oauth.models import OAuthClient
+from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.redirects import redirect_host, stays_on_this_computer
 from webapp.oauth.registration import Refused
 from webapp.oauth.server import server
@@ -171,6 +171,7 @@ def _consent_page(
     page = render_template(
         "oauth/consent.html",
         client=client,
+        called=NAMELESS.lower() if client.name == NAMELESS else client.name,
         scopes=grant.request.scope.split(),
         is_api=grant.resource == settings().api_url,
         going_back_to=redirect_host(grant.redirect_uri),

@@ -17,10 +17,11 @@ from webapp.domain.content import words
 from webapp.domain.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_names import is_showable
-from webapp.oauth.redirects import redirect_host, redirect_matches
+from webapp.oauth.redirects import redirect_matches, shared_host
 from webapp.oauth.secrets import same_secret
 
 DEFAULT_SCOPE = Scope.FORMS_READ.value
+NAMELESS = "An app without a name"
 
 
 class OAuthClient(Base, ClientMixin):
@@ -49,7 +50,15 @@ class OAuthClient(Base, ClientMixin):
         """
         if self.kind is ClientKind.PRE_REGISTERED or is_showable(self.given_name):
             return self.given_name
-        return self.address or redirect_host(self.redirect_uris[0])
+        return self.address or self.redirect_host or NAMELESS
+
+    @property
+    def redirect_host(self) -> str | None:
+        """The host that every code for this client goes to; None where there is not just one.
+
+        Anybody can register the address of another beside their own.
+        """
+        return shared_host(self.redirect_uris)
 
     @property
     def address(self) -> str | None:

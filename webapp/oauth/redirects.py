@@ -4,6 +4,7 @@ Exact strings only, but for the port of a loopback address (RFC 8252 section 7.3
 """
 
 import re
+from collections.abc import Iterable
 from urllib.parse import SplitResult, urlsplit
 
 from webapp.domain.limits import REDIRECT_URI_MAX_CHARS
@@ -51,9 +52,25 @@ def stays_on_this_computer(uri: str) -> bool:
 
 
 def redirect_host(uri: str) -> str:
-    """What a person should see of the address: its host, else its scheme."""
+    """What a person should see of the address: its host, else its scheme.
+
+    A scheme with a dot reads like a host, so it is named as what it is.
+    """
+    scheme = urlsplit(uri).scheme
+    program = f"a program on this device ({scheme}:)" if "." in scheme else scheme
+    return web_host(uri) or program
+
+
+def shared_host(uris: Iterable[str]) -> str | None:
+    """The one host that every address leads to; None for several, and for private schemes."""
+    hosts = {web_host(uri) for uri in uris}
+    return hosts.pop() if len(hosts) == 1 else None
+
+
+def web_host(uri: str) -> str | None:
+    """The host of an http or https address; None for any other."""
     parts = urlsplit(uri)
-    return parts.hostname if parts.scheme in {"http", "https"} and parts.hostname else parts.scheme
+    return parts.hostname if parts.scheme in {"http", "https"} else None
 
 
 def _scheme_problem(parts: SplitResult) -> str | None:
