@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from webapp.domain import passwords
 from webapp.domain.errors import InvalidInput
@@ -90,6 +92,57 @@ def test_what_programs_try_first_is_refused(password: str) -> None:
 @pytest.mark.parametrize("password", ACCEPTED)
 def test_other_passwords_are_taken(password: str) -> None:
     assert check_password(password, EMAIL) == password
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "xkq12345\nzvw plmo",
+        "12345\nabcdefghijk",
+        "hund 20231\n katze maus",
+        "zvw 1\n2\n1999\n plmo",
+        "\u0661\u0662\u0663\u0664\u0665\n eins plmo",
+        "xkq\r\nzvw\x85plmo\u2028wv\x00\x7f",
+    ],
+)
+def test_line_ends_and_controls_are_like_any_sign(
+    password: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert check_password(password, EMAIL) == password
+    assert not caplog.records
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text(
+        st.sampled_from("0123456789\n\r\t\x00\x1f\x7f\x85\u2028 ./-aA@")
+        | st.characters(exclude_categories=()),
+        min_size=12,
+        max_size=40,
+    )
+)
+def test_any_password_is_taken_or_refused(password: str) -> None:
+    assert refusal(lambda: check_password(password, EMAIL)) or len(password) >= 12
+
+
+@pytest.mark.parametrize(
+    ("password", "taken"), [("kzmqpwxncbvt", True), ("manchester12", False), ("a" * 12, False)]
+)
+def test_what_cannot_be_rated_is_judged_by_the_other_rules(
+    password: str,
+    taken: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("zxcvbn.zxcvbn", unable)
+
+    assert (refusal(lambda: check_password(password, EMAIL)) is None) == taken
+    assert password not in caplog.text
+    assert ("cannot rate" in caplog.text) == (password != "a" * 12)
+
+
+def unable(password: str, _own_words: list[str]) -> Any:
+    raise ValueError(password)
 
 
 @pytest.mark.parametrize(

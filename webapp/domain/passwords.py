@@ -1,5 +1,6 @@
 """Passwords: which are accepted, and how they are kept (argon2id)."""
 
+import logging
 import re
 import string
 import threading
@@ -27,8 +28,11 @@ _NOBODY = HASHER.hash("nobody has this password")
 GUESSES_MIN, GUESSES_MIN_AROUND_A_WORD = 10**8, 10**10
 AROUND_A_WORD = string.digits + string.punctuation + " "
 RATED_CHARS = 32  # rating takes steps in the square of them
-# what letters are seldom written as; each spelling more doubles the steps of a rating
-RARE_SPELLINGS = str.maketrans(dict.fromkeys("({[<|!+%", "_"))
+# What letters are seldom written as: each spelling more doubles the steps of a rating. Controls
+# and line ends: to zxcvbn digits before a line end are a date, which it then cannot read.
+RARE_SPELLINGS = dict.fromkeys(
+    [*map(ord, "({[<|!+%\u2028\u2029"), *range(0x20), *range(0x7F, 0xA0)], "_"
+)
 # Phrases that lists of words do not hold as one, and their stems. Compared without case, and
 # without digits and punctuation at the end.
 COMMON_PASSWORDS = """
@@ -45,6 +49,7 @@ COMMON_PASSWORDS = """
 """
 COMMON = frozenset(COMMON_PASSWORDS.split())
 
+log = logging.getLogger("askback.passwords")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -121,15 +126,25 @@ def _is_common(text: str, email: str) -> bool:
 def _is_guessed(text: str, email: str) -> bool:
     """Whether programs that try the likely ones first are soon there."""
     # a third of a second and 15 MB, which a process that sets no password does without
-    from zxcvbn import zxcvbn
     from zxcvbn.matching import RANKED_DICTIONARIES
 
     begin = text[:RATED_CHARS].translate(RARE_SPELLINGS)
     with _rating:
-        rated = zxcvbn(begin, ["askback", email, *re.findall(r"[^\W_]{3,}", email)])
+        guesses = _guesses(begin, ["askback", email, *re.findall(r"[^\W_]{3,}", email)])
         word = begin.strip(AROUND_A_WORD).lower()
         is_word = any(word in words for words in RANKED_DICTIONARIES.values())
-    return bool(rated["guesses"] < (GUESSES_MIN_AROUND_A_WORD if is_word else GUESSES_MIN))
+    return guesses < (GUESSES_MIN_AROUND_A_WORD if is_word else GUESSES_MIN)
+
+
+def _guesses(text: str, own_words: list[str]) -> float:
+    """How many tries it takes; just enough, but around no word, for what zxcvbn cannot rate."""
+    from zxcvbn import zxcvbn
+
+    try:
+        return float(zxcvbn(text, own_words)["guesses"])
+    except Exception as error:  # its kind only: the words of the error may be the password's
+        log.error("zxcvbn cannot rate a password: %s", type(error).__name__)  # noqa: TRY400
+        return GUESSES_MIN
 
 
 # zxcvbn puts the words of a call into a dictionary that all calls share
