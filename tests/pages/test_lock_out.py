@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.factories import make_account
 from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, enter, sign_in
 from tests.pages.respondent import storage_away
 from tests.serving import new_app, serving
@@ -104,6 +106,19 @@ def test_an_address_has_a_limit_of_its_own(app: Flask, creator: Account) -> None
     ]
 
     assert (statuses[:30], statuses[30]) == ([422] * 30, 429)
+
+
+def test_a_browser_whose_sign_in_renewed_the_hash_is_known(app: Flask) -> None:
+    """Hashes made with weaker parameters are replaced at the next sign-in."""
+    weaker = PasswordHasher(memory_cost=8192, time_cost=1, parallelism=1).hash(PASSWORD)
+    with app.app_context():
+        make_account(email=EMAIL, password_hash=weaker)
+    browser = app.test_client()
+    sign_in(browser)
+    sign_out(browser)
+    wrong(browser_at(app, "127.0.0.1"), 5)
+
+    assert sign_in(browser).status_code == 303
 
 
 def test_the_right_password_gives_its_try_back(app: Flask, creator: Account) -> None:

@@ -341,14 +341,18 @@ def _find_by_email(email: str) -> Account | None:
 
 
 def _rehash(account: Account, password: str) -> None:
+    """Keep the password under a new hash, in the row and in the detached account."""
     known_hash = password_hash(password)
     begin_write()
-    db.session.execute(
+    kept = db.session.execute(
         update(Account)
         .where(Account.id == account.id, Account.password_hash == account.password_hash)
         .values(password_hash=known_hash)
-    )
+        .returning(Account.id)
+    ).first()
     db.session.commit()
+    if kept:
+        account.password_hash = known_hash
 
 
 def _hash(token: str) -> str:
