@@ -11,7 +11,8 @@ function language() {
 
 function localise(part) {
   for (const time of part.querySelectorAll("time[data-clock]")) {
-    time.textContent = new Date(time.dateTime).toLocaleString(language(), FORM);
+    const year = time.dataset.clock || undefined;
+    time.textContent = new Date(time.dateTime).toLocaleString(language(), { ...FORM, year });
   }
 }
 

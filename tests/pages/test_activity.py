@@ -1,6 +1,7 @@
 """A creator reads what happened with their account."""
 
 import re
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -51,6 +52,17 @@ def test_the_newest_is_first_with_time_and_address(app: Flask, ann: Creator) -> 
     assert f"from {HERE}" in page.text
     assert "<time datetime=" in page.text
     assert "kept for 365 days" in page.text
+
+
+def test_another_year_is_named(app: Flask, ann: Creator) -> None:
+    now = utc_now()
+    last_year = now - timedelta(days=now.timetuple().tm_yday)
+    add(app, ann.account.id, AuditKind.SIGN_OUT, at=last_year)
+
+    page = ann.page("/account/activity").text
+
+    assert f'data-clock="numeric">31 December {now.year - 1}, ' in page
+    assert re.search(rf'data-clock="">{now.day} \w+, \d', page)
 
 
 def test_a_failed_sign_in_says_no_more_than_that(app: Flask, ann: Creator) -> None:

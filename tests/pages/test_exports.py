@@ -199,6 +199,7 @@ class TestDownload:
         assert refused.status_code == 429
         assert refused.headers["Retry-After"] == "10"
         assert "Your other downloads are still running." in refused.text
+        assert f'<a class="btn" href="/forms/{form.id}">Back to the answers</a>' in refused.text
         with app.app_context():
             theirs = make_form(stranger.account.id)
         assert stranger.page(f"/forms/{theirs.id}/export.csv").status_code == 200
@@ -206,6 +207,29 @@ class TestDownload:
         running.pop()()
         assert ann.page(path).status_code == 200
         running.pop()()
+
+    @pytest.mark.parametrize(
+        ("came_from", "back"),
+        [
+            (f"{ORIGIN}/forms/{{0}}/people?q=rota&sent=1", "/forms/{0}/people?q=rota&amp;sent=1"),
+            (f"{ORIGIN}/forms/{{0}}?q=rota", "/forms/{0}?q=rota"),
+            (f"{ORIGIN}/forms/{{0}}/export.csv", "/forms/{0}"),
+            (f"{ORIGIN}/account", "/forms/{0}"),
+            ("https://other.example/forms/{0}/people", "/forms/{0}"),
+            ("//", "/forms/{0}"),
+        ],
+    )
+    def test_without_room_the_way_back_is_where_it_was_asked_for(
+        self, app: Flask, ann: Creator, form: Any, came_from: str, back: str
+    ) -> None:
+        running = [begun(app, ann) for _ in range(downloads.MOST_OF_ONE)]
+        path, referer = f"/forms/{form.id}/export.csv", came_from.format(form.id)
+
+        refused = ann.client.get(path, base_url=ORIGIN, headers={"Referer": referer})
+
+        assert f'href="{back.format(form.id)}">Back to the answers' in refused.text
+        for end in running:
+            end()
 
     def test_all_together_have_few_places(
         self, app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch

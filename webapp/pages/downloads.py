@@ -4,10 +4,12 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
-from flask import Flask, Response, current_app
+from flask import Flask, Response, current_app, request, url_for
 
 from webapp.pages import errors
+from webapp.pages.returning import own_page
 from webapp.paths import current_address
 
 MOST_OF_ONE = 2  # of one account
@@ -69,6 +71,15 @@ def in_pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _refusal(why: errors.Problem) -> Response:
     again = errors.Again(current_address())
-    response = errors.problem(why, HTTPStatus.TOO_MANY_REQUESTS, again=again)
+    back = errors.Back(_answers(), "Back to the answers")
+    response = errors.problem(why, HTTPStatus.TOO_MANY_REQUESTS, again=again, back=back)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
+
+
+def _answers() -> str:
+    """The page of answers where this download was asked for, as it was filtered there."""
+    views = ("results.by_question", "results.by_person")
+    pages = [url_for(view, **request.view_args or {}) for view in views]
+    came_from = own_page(request.referrer or "")
+    return came_from if urlsplit(came_from).path in pages else pages[0]

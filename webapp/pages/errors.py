@@ -50,6 +50,13 @@ class Again(NamedTuple):
     fields: dict[str, str] | None = None
 
 
+class Back(NamedTuple):
+    """Where somebody came from, and the words of the link to it."""
+
+    address: str
+    words: Words
+
+
 GONE = Problem(
     _("There is nothing at this address."),
     _(
@@ -224,18 +231,26 @@ def _away(what: Problem, again: Again | None) -> Response:
 
 
 def problem(
-    what: Problem, status: HTTPStatus, *, kept: str = "", again: Again | None = None
+    what: Problem,
+    status: HTTPStatus,
+    *,
+    kept: str = "",
+    again: Again | None = None,
+    back: Back | None = None,
 ) -> Response:
     """A page of its own, or a note for htmx to put where the answer would have stood.
 
     kept   words that were posted and not saved, for their writer to copy
     again  what to try once more
+    back   where to go instead
     """
     name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
     # without context processors: they ask the database who is signed in, and it may be down
     form_address = None if status is HTTPStatus.NOT_FOUND else _form_address()
     template = current_app.jinja_env.get_template(name)
-    body = template.render(problem=what, kept=kept, again=again, form_address=form_address)
+    body = template.render(
+        problem=what, kept=kept, again=again, back=back, form_address=form_address
+    )
     response = Response(body, status)
     response.vary.update(VARIES_BY)
     return response

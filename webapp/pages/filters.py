@@ -66,11 +66,17 @@ def moment(at: datetime, *, now: datetime | None = None) -> Markup:
     )
 
 
-def clock_time(at: datetime) -> Markup:
-    """A `<time>` with day and time in UTC; scripts put it into the reader's own time zone."""
-    said = gettext("%(day)s, %(time)s UTC", day=_written(at, "MMMMd"), time=_written(at, "Hm"))
-    return Markup('<time datetime="{}" data-clock>{}</time>').format(
-        at.astimezone(UTC).isoformat(timespec="seconds"), said
+def clock_time(at: datetime, *, now: datetime | None = None) -> Markup:
+    """A `<time>` with day and time in UTC; scripts put it into the reader's own time zone.
+
+    With the year when it is another one, which scripts are told, too.
+    """
+    there, here = at.astimezone(UTC), (now or datetime.now(UTC)).astimezone(UTC)
+    this_year = there.year == here.year
+    day = _written(at, "MMMMd") if this_year else format_date(there, "long")
+    said = gettext("%(day)s, %(time)s UTC", day=day, time=_written(at, "Hm"))
+    return Markup('<time datetime="{}" data-clock="{}">{}</time>').format(
+        there.isoformat(timespec="seconds"), "" if this_year else "numeric", said
     )
 
 

@@ -21,7 +21,7 @@ def door() -> str:
         remembered = request.method == "GET" or request.endpoint == "consent.decide"
         going = current_address() if remembered else ""
     else:
-        going = _own_page(shown)
+        going = own_page(shown)
     return f"/login?next={_serializer().dumps(going)}" if going else "/login"
 
 
@@ -37,7 +37,7 @@ def next_page() -> str:
     return page
 
 
-def _own_page(address: str) -> str:
+def own_page(address: str) -> str:
     """The path and query of a page of ours, "" for any other address."""
     try:
         parts = urlsplit(address)
