@@ -1,18 +1,25 @@
-"""A form without room: words are kept in their box, and the creator is told what to do."""
+"""A form without room: who comes is told at once, who is under way keeps their words, and the
+creator is told what to do.
+"""
 
 from typing import Any
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 
 from tests.factories import make_answer, make_form
 from tests.pages.creator import Creator
-from tests.pages.respondent import Respondent, box, stored
+from tests.pages.respondent import Respondent, box, heading, stored
+from webapp.domain.forms import BYTES_OF_CHAR
+from webapp.domain.limits import ANSWER_MAX_CHARS
 
-WORDS = "More than there is room for"
+LONGEST = ANSWER_MAX_CHARS * BYTES_OF_CHAR
+WORDS = "\U0001f600" * ANSWER_MAX_CHARS
+NO_ROOM = "This form has no room for more answers."
 
 
-@pytest.mark.settings(limit_form_bytes=10)
+@pytest.mark.settings(limit_form_bytes=LONGEST)
 def test_the_words_stay_and_what_was_saved_can_be_sent(app: Flask, respondent: Respondent) -> None:
     respondent.answer(1, "Me")
 
@@ -20,7 +27,7 @@ def test_the_words_stay_and_what_was_saved_can_be_sent(app: Flask, respondent: R
 
     assert page.status_code == 422
     assert box(page) == WORDS
-    assert "This form has no room for more answers." in page.text
+    assert NO_ROOM in page.text
     assert "Anything you saved before is safe" in page.text
     assert stored(app) == (1, 1)
     respondent.post("/q/2/skip", answer="")
@@ -28,14 +35,78 @@ def test_the_words_stay_and_what_was_saved_can_be_sent(app: Flask, respondent: R
     assert "This is what you sent" in respondent.post("/sent").text
 
 
-@pytest.mark.settings(limit_form_bytes=10)
-def test_it_is_told_in_the_language_of_the_page(respondent: Respondent) -> None:
-    respondent.open("?lang=de")
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_who_had_begun_to_write_when_it_filled_up_keeps_the_words(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    fill(app, form)
 
     page = respondent.answer(1, WORDS)
 
     assert page.status_code == 422
-    assert "Dieses Formular hat keinen Platz" in page.text
+    assert NO_ROOM in page.text
+    assert box(page) == WORDS
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_it_is_told_in_the_language_of_the_page(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    fill(app, form)
+
+    page = respondent.open("?lang=de")
+
+    assert "Dieses Formular hat keinen Platz" in heading(page)
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.mark.parametrize("path", ["", "/q/1", "/q/2"])
+def test_who_comes_is_told_before_they_write(
+    app: Flask, client: FlaskClient, form: Any, path: str
+) -> None:
+    fill(app, form)
+
+    page = client.get(f"/r/{form.share_token}{path}")
+
+    assert page.status_code == 410
+    assert heading(page) == NO_ROOM
+    assert "Robin Example takes no more answers." in page.text
+    assert "Continue" not in page.text
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_who_is_under_way_goes_on_in_the_room_that_is_left(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer(1, "Me")
+    fill(app, form)
+
+    assert heading(respondent.open()) == "What went wrong?"
+    respondent.answer(2, "It ran twice.")
+    thanks = respondent.post("/check", name="")
+
+    assert "Thank you." in thanks.text
+    assert "/another" not in thanks.text
+    assert heading(respondent.post("/another")) == NO_ROOM
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_a_form_with_room_again_invites_again(
+    app: Flask, client: FlaskClient, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer(1, "Me")
+    full = client.application.test_client().get(f"/r/{form.share_token}")
+
+    respondent.post("/withdraw/now")
+    empty = client.application.test_client().get(f"/r/{form.share_token}")
+
+    assert [heading(page) for page in (full, empty)] == [NO_ROOM, "Who changed it?"]
+
+
+def fill(app: Flask, form: Any) -> None:
+    """Somebody else's answer leaves less than the room of a longest one."""
+    with app.app_context():
+        make_answer(form, "b" * 32, text="x")
 
 
 def form_with(app: Flask, creator: Creator, size: int) -> Any:

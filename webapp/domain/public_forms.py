@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Container
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import bindparam, select
 
@@ -11,7 +12,8 @@ from webapp.database import from_millis, look, rows
 from webapp.domain.accounts import Account
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import NotFound, Phrase
-from webapp.domain.forms import Form, shared_form
+from webapp.domain.forms import Form, is_full, shared_form
+from webapp.domain.limits import FORM_BYTES_MAX
 from webapp.domain.responses import ResponseSession, current_answers
 from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
 
@@ -28,6 +30,7 @@ class RespondentForm:
     asker: str
     closed_at: datetime | None
     frame_origins: str
+    is_full: bool  # has no room for those who begin; what is left is for those under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ _FORM = (
         Account.name.label("asker"),
         Form.closed_at,
         Form.frame_origins,
+        Form.answer_bytes,
     )
     .join(Account, Account.id == Form.account_id)
     .where(shared_form(bindparam("share_token")))
@@ -79,12 +83,14 @@ _PROGRESS = (
 )
 
 
-def get_public_form(share_token: str) -> RespondentForm:
+def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -> RespondentForm:
     """The form behind a public link, whatever its status; raises NotFound `not_found`."""
     found = look(_FORM, share_token=share_token)
     if not found:
         raise no_public_form()
-    return RespondentForm(*tuple(found[0]))
+    values: list[Any] = [*found[0]]
+    values[-1] = is_full(found[0], form_bytes_max)
+    return RespondentForm(*values)
 
 
 def read_progress(share_token: str, session_key: str) -> Progress:

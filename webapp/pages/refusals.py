@@ -124,6 +124,11 @@ def _question_again(error: Outcome, at: Visit, position: int) -> Response:
     return slips.instead(at, left_over=text) or slips.question(at, position, error=error, text=text)
 
 
+def _no_room(error: Outcome, at: Visit, position: int) -> Response:
+    """The words stay in their box, also those of somebody who had just begun."""
+    return slips.question(at, position, error=error, text=typed("answer"))
+
+
 def _check_again(error: Outcome, at: Visit, _position: int) -> Response:
     return slips.instead(at) or slips.check(at, error=error, name=typed("name"))
 
@@ -143,7 +148,7 @@ PAGES = {
     "answer_unsent": _question_again,
     "words_left": _question_again,
     "answer_differs": _question_again,
-    "form_full": _question_again,
+    "form_full": _no_room,
     "session_unknown": _question_again,
     "nothing_answered": _check_again,
     "name_too_long": _check_again,

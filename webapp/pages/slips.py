@@ -11,7 +11,6 @@ from webapp.config import settings
 from webapp.domain.errors import Outcome
 from webapp.domain.limits import ANSWER_MAX_CHARS
 from webapp.domain.public_forms import NOTHING_YET, RespondentForm
-from webapp.domain.terms import FormStatus
 from webapp.framing import says_framed
 from webapp.languages import page_language
 from webapp.pages.codes import drawn_code
@@ -30,7 +29,7 @@ def instead(at: Visit, *, left_over: str = "") -> Response | None:
     """The page that stands in for all questions: sent already, or no answers taken."""
     if at.progress.completed_at:
         return thanks(at, left_over=left_over)
-    if at.form.status is not FormStatus.PUBLISHED:
+    if not at.may_answer:
         return closed(at, left_over=left_over)
     return None
 

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+from webapp.config import settings
 from webapp.domain.public_forms import (
     NOTHING_YET,
     Progress,
@@ -57,9 +58,15 @@ class Visit:
         return hashlib.sha256(f"kept:{self.session_key}".encode()).hexdigest()[:16]
 
     @property
+    def may_answer(self) -> bool:
+        """True when the form takes answers; a full one takes those of people under way."""
+        open_ = self.form.status is FormStatus.PUBLISHED
+        return open_ and (self.progress.started or not self.form.is_full)
+
+    @property
     def may_repeat(self) -> bool:
         """True when the link takes another response from the same person."""
-        open_ = self.form.status is FormStatus.PUBLISHED
+        open_ = self.form.status is FormStatus.PUBLISHED and not self.form.is_full
         return open_ and self.form.response_limit is ResponseLimit.MULTIPLE
 
     def text(self, number: int) -> str:
@@ -101,7 +108,7 @@ def keyed_visit(share_token: str, session_key: str, *, remembered: bool = False)
 
 def find_form(share_token: str) -> RespondentForm:
     """The form behind a public link, which its answer may be framed by from now on."""
-    form = get_public_form(share_token)
+    form = get_public_form(share_token, form_bytes_max=settings().limit_form_bytes)
     allow_frames(form.frame_origins)
     if form.frame_origins or share_token in LAST_KNOWN_FRAMES:
         if len(LAST_KNOWN_FRAMES) >= FRAMES_KNOWN:
