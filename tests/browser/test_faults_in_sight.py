@@ -117,15 +117,22 @@ def test_too_large_a_body_is_refused_in_sight(page: Page, link: Link) -> None:
 
     said = page.get_by_text("That is too much at once.")
     expect(said).to_be_in_viewport(ratio=1)
+    expect(page.get_by_text("Your words are still here: shorten them")).to_be_in_viewport(ratio=1)
     expect(page.locator("#answer")).to_have_value(LONG)
     assert link.texts() == []
 
 
-def test_without_scripts_too_large_a_body_leads_back_to_the_form(plain: Page, link: Link) -> None:
+def test_without_scripts_too_large_a_body_leads_back_to_the_words(plain: Page, link: Link) -> None:
     send_too_much(plain)
 
-    expect(plain.get_by_role("heading", level=1)).to_have_text("That is too much at once.")
+    heading = plain.get_by_role("heading", level=1)
+    expect(heading).to_have_text("That is too much at once.")
+    expect(plain.get_by_text("Press Back in your browser")).to_be_in_viewport(ratio=1)
     assert is_sound(plain)
+    plain.go_back()
+    expect(plain.locator("#answer")).to_have_value(LONG)
+    plain.go_forward()
+    expect(heading).to_have_text("That is too much at once.")
     plain.get_by_role("link", name="Open the form").click()
     asked(plain, 1)
     assert link.texts() == []

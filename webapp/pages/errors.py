@@ -88,7 +88,10 @@ PROBLEMS = {
     ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: Problem(
         _("That is too much at once."),
-        _("Nothing was saved. Go back, shorten it and send it again."),
+        _(
+            "Nothing was saved. Press Back in your browser: your words are still there. "
+            "Shorten them, then send them again."
+        ),
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: Problem(
         _("Something broke on our side."),
@@ -99,6 +102,10 @@ PROBLEMS = {
         _("What was saved before is safe. Wait a little, then try again."),
     ),
 }
+TOO_MUCH_BESIDE = Problem(
+    PROBLEMS[HTTPStatus.REQUEST_ENTITY_TOO_LARGE].title,
+    _("Nothing was saved. Your words are still here: shorten them, then send them again."),
+)
 LIMITS = {
     "minute": _("The limit is %(num)s in a minute."),
     "hour": _("The limit is %(num)s in an hour."),
@@ -166,7 +173,10 @@ def http_problem(error: HTTPException) -> Response:
     if isinstance(error, UnknownHost):
         return problem(_unknown_host(), HTTPStatus.BAD_REQUEST)
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
-    response = problem(PROBLEMS.get(status, PROBLEMS[HTTPStatus.BAD_REQUEST]), status)
+    what = PROBLEMS.get(status, PROBLEMS[HTTPStatus.BAD_REQUEST])
+    if status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE and wants_fragment():
+        what = TOO_MUCH_BESIDE
+    response = problem(what, status)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:
             response.headers.add(name, value)
