@@ -12,6 +12,7 @@ from typing import cast
 from flask import Flask, current_app, request
 
 from webapp.domain.counts import store_openings
+from webapp.faults import may_have_stored
 
 
 class Openings:
@@ -46,13 +47,17 @@ def count_opening(share_token: str) -> None:
 
 
 def store() -> None:
-    """Store what was counted; what cannot be stored now is kept for the next call."""
+    """Store what was counted; what cannot be stored now is kept for the next call.
+
+    What may be stored, though nobody knows, is rather lost than counted twice.
+    """
     if not (taken := _openings().take()):
         return
     try:
         store_openings(taken)
     except BaseException:
-        _openings().add(taken)
+        if not may_have_stored():
+            _openings().add(taken)
         raise
 
 

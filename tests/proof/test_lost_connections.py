@@ -17,11 +17,12 @@ from tests.factories import make_draft, make_form
 from tests.pages.creator import Creator, creator
 from tests.pages.respondent import Respondent, arrive, box, heading, hidden, texts
 from tests.races.threads import each_statement
-from webapp import auditing, postgresql
+from webapp import auditing, openings, postgresql
 from webapp.database import Base, db, utc_now
 from webapp.domain import publishing
 from webapp.domain.accounts import Account
 from webapp.domain.audit import AuditEvent, AuditKind
+from webapp.domain.counts import read_openings
 from webapp.domain.drafts import Draft, DraftConfirmation
 from webapp.domain.forms import Form
 from webapp.domain.responses import ResponseSession
@@ -212,6 +213,25 @@ def test_audit_events_whose_storing_nobody_could_find_out_keep_no_later_ones_wai
     note_and_store()
 
     assert count(app, AuditEvent) == 2
+
+
+def test_openings_whose_storing_nobody_could_find_out_are_not_counted_twice(
+    app: Flask, account: Account
+) -> None:
+    with app.app_context():
+        form = make_form(account.id)
+
+    def count_and_store() -> None:
+        with app.app_context():
+            app.extensions["openings"].add([form.share_token])
+            openings.store()
+
+    with cut("after", then_away=True), pytest.raises(OperationalError):
+        count_and_store()
+    count_and_store()
+
+    with app.app_context():
+        assert read_openings(form.id) == 2
 
 
 def test_a_connection_that_ends_before_its_commit_is_replaced_and_the_view_runs_again(
