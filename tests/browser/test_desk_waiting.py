@@ -95,16 +95,25 @@ def test_saving_says_so_and_happens_once(place: Place, page: Page) -> None:
     assert len(sent) == 1
 
 
-def test_a_save_that_reaches_nobody_keeps_the_words(place: Place, draft: Draft) -> None:
+@pytest.mark.parametrize("arrives", [False, True])
+def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
+    place: Place, draft: Draft, *, arrives: bool
+) -> None:
+    def lose_the_answer(route: Route) -> None:
+        if arrives:
+            route.fetch()
+        route.abort("internetdisconnected")
+
     # not a quiet window: the browser and htmx both report the broken connection
     options = {"base_url": place.address, "storage_state": place.signed_in}
     with place.browser.new_context(**options) as context:
         page = context.new_page()
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Written on a train")
-        page.route("**/goal", lambda route: route.abort("internetdisconnected"))
+        page.route("**/goal", lose_the_answer)
         with page.expect_event("requestfailed"):
             page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text("It is not certain that this was saved.")
         expect(page.get_by_role("alert")).to_contain_text("Your words are still here")
         page.unroute("**/goal")
         page.keyboard.press("Control+Enter")
