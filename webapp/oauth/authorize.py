@@ -110,7 +110,7 @@ def decide() -> Any:
     ticked = [scope for scope in grant.request.scope.split() if scope in _ticked()]
     if not set(ticked) - {Scope.OFFLINE_ACCESS}:
         return _consent_page(grant, nothing_ticked=True)
-    grant.consent = Consent(" ".join(ticked), attests_publish=_trusts(ticked))
+    grant.consent = Consent(" ".join(ticked), attests_publish=_trust(grant, ticked))
     return server.create_authorization_response(
         request=grant.request, grant_user=_creator(), grant=grant
     )
@@ -155,7 +155,10 @@ def _ticked() -> set[str]:
     return set(request.form.getlist("may"))
 
 
-def _trusts(ticked: list[str]) -> bool:
+def _trust(grant: AuthorizationCodeGrant, ticked: list[str]) -> bool | None:
+    """The answer to whether the agent may publish; None where that was not asked."""
+    if Scope.FORMS_WRITE not in grant.request.scope.split():
+        return None
     return "trust" in request.form and Scope.FORMS_WRITE in ticked
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, exists, select, update
 
 from webapp.database import begin_write, db
+from webapp.domain.accounts import Account
 from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.errors import NotFound
 from webapp.domain.terms import RevokedReason, Scope
@@ -162,17 +163,47 @@ def let_publish(
     Only a grant that may write forms can be trusted with it; those of one client are together.
     """
     begin_write()
+    _lock_trust(account_id)
     same = _same_client(_get_grant(account_id, grant_id))
     grants = _grants(account_id, same, OAuthGrant.revoked_at.is_(None), has_token(now))
     if not grants:
         raise _no_connection()
-    for grant in grants:
-        grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
+    _trust(grants, allowed=allowed)
     connection = Connection(grants)
     kind = AuditKind.TRUST_GIVEN if connection.attests_publish else AuditKind.TRUST_ENDED
     _add_event(kind, grants[0], by, now)
     db.session.commit()
     return connection
+
+
+def trust_alike(grant: OAuthGrant, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Let the word given with a new grant count for all living ones of its client.
+
+    They stand as one agent, and the creator was asked about the agent. The caller commits.
+    """
+    _lock_trust(grant.account_id)
+    living = (OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
+    earlier = _grants(grant.account_id, _same_client(grant), OAuthGrant.id != grant.id, *living)
+    if _trust(earlier, allowed=grant.attests_publish):
+        kind = AuditKind.TRUST_GIVEN if grant.attests_publish else AuditKind.TRUST_ENDED
+        _add_event(kind, grant, by, now)
+
+
+def _lock_trust(account_id: str) -> None:
+    """Until the end of the transaction one word waits for another: it may add a grant.
+
+    Grants that refer to the account can still be added.
+    """
+    locked = select(Account.id).where(Account.id == account_id)
+    db.session.execute(locked.with_for_update(key_share=True))
+
+
+def _trust(grants: list[OAuthGrant], *, allowed: bool) -> bool:
+    """Whether that changed any of them; one that only reads is trusted with nothing."""
+    before = [grant.attests_publish for grant in grants]
+    for grant in grants:
+        grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()
+    return before != [grant.attests_publish for grant in grants]
 
 
 def _end(

@@ -21,6 +21,7 @@ from webapp.database import begin_write, db, utc_now
 from webapp.domain.accounts import Account
 from webapp.domain.audit import AuditKind, add_event
 from webapp.domain.terms import RevokedReason, Scope, TokenKind
+from webapp.oauth.connections import trust_alike
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.resources import normal_resource, resources
 from webapp.oauth.secrets import (
@@ -48,10 +49,10 @@ class InvalidTargetError(OAuth2Error):
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What the creator allowed on the consent page."""
+    """What the creator allowed; `attests_publish` is None where the page did not ask for it."""
 
     scope: str
-    attests_publish: bool
+    attests_publish: bool | None
 
 
 class S256Only(CodeChallenge):
@@ -99,7 +100,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         grant = add_grant(
             request.user.id, request.client, self.consent.scope, self.resource, now=now
         )
-        grant.attests_publish = self.consent.attests_publish
+        grant.attests_publish = bool(self.consent.attests_publish)
         db.session.flush()
         db.session.add(
             OAuthCode(
@@ -113,6 +114,8 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         )
         creator = auditing.creator(request.client.client_id, request.client.name)
         add_event(AuditKind.CONSENT, request.user.id, by=creator, now=now, subject=grant.id)
+        if self.consent.attests_publish is not None:
+            trust_alike(grant, now=now, by=creator)
         db.session.commit()
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
