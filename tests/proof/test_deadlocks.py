@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from flask import Flask
-from sqlalchemy import Boolean, Integer, Table, select
+from sqlalchemy import Boolean, Integer, Table, select, update
 from werkzeug.test import TestResponse
 
 from tests.conftest import delete_rows
@@ -166,10 +166,23 @@ def _published(world: World) -> Call:
     return lambda: world.app.test_client().post(path, headers=headers)
 
 
-def _confirm(world: World) -> Call:
-    draft = world.draft
-    form = {"revision": "1", "shown_hash": draft.content_hash, "then": "agent"}
-    return lambda: world.ann.post(f"/drafts/{draft.id}/confirm", **form)
+def _published_on_its_word(world: World) -> Call:
+    """By an agent whose creator lets it publish after a yes in their chat."""
+    path, headers = f"/api/drafts/{world.draft.id}/publish", bearer(world.token)
+    with world.app.app_context():
+        trusted = update(OAuthGrant).where(OAuthGrant.id == world.grant)
+        db.session.execute(trusted.values(attests_publish=True))
+        db.session.commit()
+    return lambda: world.app.test_client().post(path, headers=headers)
+
+
+def _confirm(then: str) -> Callable[[World], Call]:
+    def prepare(world: World) -> Call:
+        draft = world.draft
+        form = {"revision": "1", "shown_hash": draft.content_hash, "then": then}
+        return lambda: world.ann.post(f"/drafts/{draft.id}/confirm", **form)
+
+    return prepare
 
 
 def _closed(world: World) -> Any:
@@ -197,6 +210,11 @@ def _token(visitor: Creator) -> str:
 def _token_for_code(world: World) -> Call:
     flow, code = world.flow, world.code
     return lambda: flow.redeem(code)
+
+
+def _token_for_refresh(world: World) -> Call:
+    flow, tokens = world.flow, world.flow.redeem(world.code).json
+    return lambda: flow.refresh(tokens["refresh_token"])
 
 
 def _revoke(world: World) -> Call:
@@ -238,7 +256,7 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "appearance.choose": page("/appearance", theme="dark"),
     "browsers.end": page("/account/browsers/end", handle="none"),
     "browsers.end_others": page("/account/browsers/end-others"),
-    "confirm.confirm": _confirm,
+    "confirm.confirm": _confirm("agent"),
     "connections.disconnect": page("/connections/{}/disconnect", lambda world: world.grant),
     "connections.disconnect_all": page("/connections/disconnect-all", lambda world: world.grant),
     "connections.let_publish": page("/connections/{}/trust", lambda world: world.grant, trust="1"),
@@ -295,6 +313,13 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "trash.restore": page("/forms/{}/restore", lambda world: world.deleted),
 }
 
+# what else a route does
+FURTHER = {
+    "api.publish_service_draft on the word of the agent": _published_on_its_word,
+    "confirm.confirm and publish": _confirm("publish"),
+    "oauth.token for a refresh token": _token_for_refresh,
+}
+
 
 @contextmanager
 def deadlock_at(number: int) -> Iterator[list[str]]:
@@ -338,24 +363,24 @@ def test_every_route_that_writes_has_its_deadlock(app: Flask) -> None:
 
 
 @on_postgresql
-@pytest.mark.parametrize("endpoint", RECIPES)
-def test_a_deadlock_at_any_commit_changes_nothing(app: Flask, endpoint: str) -> None:
-    expected, commits = outcome(app, endpoint, deadlock_at(COMMITS_MOST))
+@pytest.mark.parametrize("work", RECIPES | FURTHER)
+def test_a_deadlock_at_any_commit_changes_nothing(app: Flask, work: str) -> None:
+    expected, commits = outcome(app, work, deadlock_at(COMMITS_MOST))
     assert len(commits) < COMMITS_MOST
 
     for number in range(len(commits)):
-        found, _ = outcome(app, endpoint, deadlock_at(number))
+        found, _ = outcome(app, work, deadlock_at(number))
         assert found == expected, f"deadlock at commit {number} of {commits}"
 
 
 def outcome(
-    app: Flask, endpoint: str, fault: AbstractContextManager[list[str]]
+    app: Flask, work: str, fault: AbstractContextManager[list[str]]
 ) -> tuple[Any, list[str]]:
     """The status of the route and the rows it leaves with that fault, and what the fault yields."""
     delete_rows(app)
     with app.app_context():
         limiter.reset()
-    call = RECIPES[endpoint](World(app))
+    call = (RECIPES | FURTHER)[work](World(app))
     app.extensions["notes"].settle(10)
     with fault as tried:
         answer = call()
