@@ -60,7 +60,18 @@ def test_every_stored_text_counts_in_bytes(form: Any) -> None:
     give(form, "other words")
     skip_question(form.share_token, KEY, position=1, now=utc_now())
 
-    assert size(form) == 4 + 4 + 11
+    assert size(form) == (4 + 4) + (4 + 5) + (11 + 4)  # each with the text of its question
+
+
+def test_a_long_question_counts_with_each_answer(app_context: None) -> None:
+    """Its text is kept with each, and it alone has no limit of its own."""
+    form = make_form(make_account().id, questions=["Q" * 200_000])
+    give(form, "x", most=400_002)
+    give(form, "x", key="b" * 32, most=400_002)
+
+    assert refusal(form, "x", key="c" * 32, most=400_002) == "form_full"
+    withdraw_response(form.share_token, KEY)
+    assert size(form) == 200_001
 
 
 def test_withdrawing_gives_the_bytes_of_that_person_back(form: Any) -> None:
@@ -70,49 +81,49 @@ def test_withdrawing_gives_the_bytes_of_that_person_back(form: Any) -> None:
 
     withdraw_response(form.share_token, KEY)
 
-    assert size(form) == 5
+    assert size(form) == 5 + 4
 
 
 def test_the_last_byte_may_be_used(form: Any) -> None:
-    give(form, "four", most=8)
-    give(form, "more", position=1, most=8)
+    give(form, "four", most=17)
+    give(form, "more", position=1, most=17)
 
-    assert refusal(form, "x", position=2, most=8) == "form_full"
-    assert size(form) == 8
+    assert refusal(form, "x", position=2, most=17) == "form_full"
+    assert size(form) == 17
 
 
 def test_a_first_answer_without_room_leaves_nothing(form: Any) -> None:
-    assert refusal(form, "12345", most=4) == "form_full"
+    assert refusal(form, "12345", most=8) == "form_full"
     now = get_form(form.account_id, form.id)
     assert (now.answer_bytes, now.started_count, now.answered_count) == (0, 0, 0)
-    give(form, "1234", most=4)
+    give(form, "1234", most=8)
 
 
 def test_a_full_form_takes_repeats_and_what_was_saved(form: Any) -> None:
-    give(form, "four", most=4)
-    give(form, "four", most=4)
+    give(form, "four", most=8)
+    give(form, "four", most=8)
 
-    assert refusal(form, "five5", most=4) == "form_full"
+    assert refusal(form, "five5", most=8) == "form_full"
     assert complete_response(form.share_token, KEY, responder_name="", now=utc_now())
 
 
 def test_room_that_comes_back_is_used(form: Any) -> None:
-    give(form, "four", most=4)
-    assert refusal(form, "five", key="b" * 32, most=4) == "form_full"
+    give(form, "four", most=8)
+    assert refusal(form, "five", key="b" * 32, most=8) == "form_full"
     withdraw_response(form.share_token, KEY)
 
-    give(form, "five", key="b" * 32, most=4)
+    give(form, "five", key="b" * 32, most=8)
 
-    assert size(form) == 4
+    assert size(form) == 8
 
 
 def test_many_at_once_do_not_overfill(app: Flask) -> None:
     with app.app_context():
-        form = make_form(make_account().id)
+        form = make_form(make_account().id, questions=["Who?"])
 
     def write(number: int) -> bool:
         try:
-            give(form, "four", key=str(number) * 32, most=13)
+            give(form, "four", key=str(number) * 32, most=25)
         except StateConflict:
             db.session.rollback()
             return False
@@ -122,4 +133,4 @@ def test_many_at_once_do_not_overfill(app: Flask) -> None:
 
     with app.app_context():
         assert sum(stored) == db.session.scalar(select(func.count()).select_from(Answer)) == 3
-        assert size(form) == 12
+        assert size(form) == 3 * (4 + 4)

@@ -39,7 +39,8 @@ class Form(Content, Base):
     `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
     of the newest completed response. `response_count` counts completed responses,
     `answered_count` sessions with at least one answer, `started_count` all of them. `answer_bytes`
-    is the size of the texts of all stored answers, superseded ones included, in UTF-8.
+    is the size of the texts of all stored answers, superseded ones included, in UTF-8: each is
+    kept with the text of its question.
     `frame_origins` are the origins that may show it in a frame, separated by spaces.
     """
 

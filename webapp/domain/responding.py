@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 
 from webapp.database import begin_write, db, look
+from webapp.domain.content import QuestionRow
 from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.forms import Form
@@ -90,7 +91,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
         stored = store_answer(
             place, question, **words, now=now, suspect=suspect, form_bytes_max=form_bytes_max
         )
-        if stored or _is_repeat(place, question["id"], **words, form_bytes_max=form_bytes_max):
+        if stored or _is_repeat(place, question, **words, form_bytes_max=form_bytes_max):
             break
     settled = {question["id"], *place.skipped, *place.answered}
     return next_open(place.questions, settled, after=position)
@@ -230,14 +231,14 @@ def _is_unchanged(place: Place, question_id: str, answer_text: str) -> bool:
 
 
 def _is_repeat(
-    place: Place, question_id: str, *, answer_key: str, answer_text: str, form_bytes_max: int
+    place: Place, question: QuestionRow, *, answer_key: str, answer_text: str, form_bytes_max: int
 ) -> bool:
     """Nothing was stored: True if this key stored this very answer before, False to try again.
 
     raises  StateConflict, NotFound when another try would come to nothing
     """
     stored = look(_UNDER_KEY, session=place.session_id, key=answer_key)
-    if stored and tuple(stored[0]) != (question_id, answer_text):
+    if stored and tuple(stored[0]) != (question["id"], answer_text):
         raise StateConflict(
             "answer_differs",
             Phrase("An earlier version of this answer is saved."),
@@ -245,7 +246,7 @@ def _is_repeat(
         )
     if stored:
         return True
-    size = count_bytes(answer_text)
+    size = count_bytes(question["text"], answer_text)
     if refused := refusal(place.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
         raise refused
     return False

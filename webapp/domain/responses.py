@@ -185,16 +185,17 @@ def count_words(answer_text: str) -> int:
     return len(_UNSPACED.sub(" ", answer_text).split()) + round(unspaced / 1.7)
 
 
-def count_bytes(answer_text: str) -> int:
-    """What the text adds to its form's `answer_bytes`."""
-    return len(answer_text.encode("utf-8", "surrogatepass"))
+def count_bytes(question_text: str, answer_text: str) -> int:
+    """What an answer adds to its form's `answer_bytes`."""
+    return len((question_text + answer_text).encode("utf-8", "surrogatepass"))
 
 
 def stored_bytes(session_id: str) -> int:
     """What all answers of a session have added, superseded ones included."""
-    length = func.length(cast(Answer.answer_text, LargeBinary))  # SQLite counts characters else
+    texts = Answer.question_text.concat(Answer.answer_text)
+    length = func.length(cast(texts, LargeBinary))  # SQLite counts characters else
     if not on_sqlite():
-        length = func.octet_length(Answer.answer_text)
+        length = func.octet_length(texts)
     query = select(func.coalesce(func.sum(length), 0)).where(Answer.session_id == session_id)
     return int(rows(query).scalar_one())
 

@@ -166,7 +166,7 @@ def store_answer(
         **_answer(place, question, answer_text, answer_key),
         **_changes(place, question["id"], now),
         "suspect": suspect,
-        "bytes": count_bytes(answer_text),
+        "bytes": count_bytes(question["text"], answer_text),
         "most_bytes": form_bytes_max,
     }
     values["answered"] = place.answered | {question["id"]: values["id"]}
