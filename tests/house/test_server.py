@@ -16,7 +16,8 @@ from waitress.adjustments import Adjustments
 from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
 from webapp.config import Settings
-from webapp.server import MAX_BODY_BYTES, Channel, Parser
+from webapp.server import MAX_BODY_BYTES
+from webapp.server_connections import Channel, Parser
 from webapp.waiting import OF_ACCOUNT, THREADS, NoPlace, client_gone, waiting
 
 CHUNKED = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
@@ -135,7 +136,7 @@ def test_a_refused_client_may_finish_sending_and_reads_why(served: Flask) -> Non
 def test_a_refused_client_cannot_send_for_ever(
     served: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.server.LINGER_SECONDS", 0.2)
+    monkeypatch.setattr("webapp.server_connections.LINGER_SECONDS", 0.2)
     with connect(served) as connection, pytest.raises(ConnectionError):
         send_for_ever(connection, b"POST /r/abc HTTP/1.1\r\nContent-Length: ten\r\n\r\n")
 
@@ -325,7 +326,7 @@ def test_a_fault_after_the_application_ran_denies_nothing(settings: Settings) ->
 @pytest.fixture
 def endless(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """An answer that never ends, to clients that are left after half a second."""
-    monkeypatch.setattr("webapp.server.STALL_SECONDS", 0.5)
+    monkeypatch.setattr("webapp.server_connections.STALL_SECONDS", 0.5)
     app = new_app(settings)
     app.extensions["ended"] = []
 
@@ -417,3 +418,19 @@ def test_the_bodies_of_requests_that_a_stop_gives_up_are_closed(
 
     assert closed == given_up
     assert not channel.requests
+
+
+def test_what_the_log_says_of_a_broken_connection_names_no_address(
+    served: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(_channel: Channel, _data: bytes) -> bool:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(Channel, "received", broken)
+    with connect(served) as connection:
+        port = connection.getsockname()[1]
+        ask(connection, "/healthz")
+        wait_until(lambda: "Channel" in caplog.text, "a line in the log", seconds=10)
+
+    assert "127.0.0.1" not in caplog.text
+    assert str(port) not in caplog.text
