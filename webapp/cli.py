@@ -34,6 +34,7 @@ from webapp.housekeeping import keeping_house
 from webapp.leaving import delete_account, list_belongings
 from webapp.oauth.registration import Refused, create_client
 from webapp.oauth.tokens import issue_token
+from webapp.pages.errors import load_pages
 from webapp.server import Server
 
 ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
@@ -342,6 +343,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     server.stop_on_signals()
     if (files := open_files.allowed()) < open_files.ENOUGH:
         log.warning(FEW_FILES.format(files, open_files.ENOUGH))
+    load_pages(app)
     tell(f"Askback runs on {settings.public_url}")
     with keeping_house(app):
         server.run()

@@ -8,6 +8,7 @@ The committed `.po` files are compiled in memory when somebody first asks for th
 nothing is written, so an installation may be read-only, and no compiled catalog can be stale.
 """
 
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -55,12 +56,14 @@ class Catalogs(Domain):  # type: ignore[misc]
     """Where Flask-Babel finds translations; one per process and language."""
 
     def get_translations(self) -> NullTranslations:
-        """The catalog of the current page, empty for English."""
+        """The catalog of the current page; empty for English, and while no file can be opened."""
         locale = str(get_locale())
-        if locale not in self.cache:
-            self.cache[locale] = read_catalog(locale)
-        found: NullTranslations = self.cache[locale]
-        return found
+        with suppress(OSError):
+            if locale not in self.cache:
+                self.cache[locale] = read_catalog(locale)
+            found: NullTranslations = self.cache[locale]
+            return found
+        return NullTranslations()
 
 
 def init_app(app: Flask) -> None:

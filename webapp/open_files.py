@@ -8,7 +8,7 @@ import resource
 
 MAX_CONNECTIONS = 4000
 DATABASE_FILES = 192  # 64 connections of SQLite with a database, its log and a rollback journal
-SPARE_FILES = 64  # logs, templates, bodies on the disk, connections to Redis
+SPARE_FILES = 64  # logs, templates, connections to Redis, what comes in one turn of the loop
 ENOUGH = 1024  # below, an operator is warned
 
 
@@ -30,5 +30,5 @@ def for_database() -> int:
 
 
 def for_connections() -> int:
-    """Connections of clients."""
+    """Connections of clients, and what they keep in files."""
     return max(16, min(MAX_CONNECTIONS, allowed() - SPARE_FILES - for_database()))

@@ -1,7 +1,8 @@
 """The HTTP server: waitress in this process, with our own refusals and a stop that loses nothing.
 
 Requests are read completely before a thread is spent on them, so half-open and dripping clients
-cost a socket only. When there are too many of those, the ones that were silent longest go first.
+cost a socket only, and a file where their body is large. When there are too many of those, the ones
+that wait longest go first.
 """
 
 import heapq
@@ -27,6 +28,7 @@ from webapp.waiting import THREADS, Waiting
 MAX_BODY_BYTES = 32 * 1024 * 1024  # above every limit of our own, which answer in their own words
 MAX_HEADER_BYTES = 64 * 1024
 UNSENT_BYTES = 512 * 1024  # of one answer; beyond, whoever makes it waits for the client
+BODIES_AT_ONCE = 8  # that are put into files
 CLOSED_AT_ONCE = 50  # one in so many of the connections we may have, when there are too many
 IDLE_SECONDS = 60  # of a kept or half-open connection
 STOP_SECONDS = 4.0  # for requests under way; the process has 5 s in all
@@ -94,16 +96,21 @@ class Server:
         wasyncore.loop(seconds, use_poll=True, map=self._sockets, count=1)
 
     def _make_room(self) -> None:
-        """Close those that were idle longest, so that everybody else gets in.
+        """Close those that wait longest, so that everybody else gets in.
 
         Outside of the poll, which may have news of a number that is given to another connection.
         """
-        over = len(self._sockets) - self._most
+        channels = list(self._channels())
+        used = len(self._sockets) + sum(channel.files for channel in channels)
+        over = used - self._most
         if over > 0:
-            idle = (channel for channel in list(self._channels()) if channel.is_idle)
+            idle = (channel for channel in channels if channel.is_idle)
             many = max(over, self._most // CLOSED_AT_ONCE)
-            for channel in heapq.nsmallest(many, idle, key=lambda each: each.last_activity):
+            for channel in heapq.nsmallest(many, idle, key=lambda each: each.waits_since):
+                used -= 1 + channel.files
                 channel.abandon()
+        for listener in self._listeners:
+            listener.bodies_left = min(BODIES_AT_ONCE, self._most + BODIES_AT_ONCE - used)
 
     def _leave_the_stalled(self) -> None:
         now = time.monotonic()

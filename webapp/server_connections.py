@@ -10,17 +10,18 @@ import termios
 import time
 from contextlib import suppress
 
+from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, WSGITask
 
 from webapp.server_refusals import refusal
 
 HEAD_BYTES = 1024  # enough of a request line to know where it went
 STALL_SECONDS = 30.0  # for a client that takes nothing of what it is owed
 LINGER_SECONDS = 5.0  # for a client that sends on after its request was refused
-TAKEN_AT_ONCE = 32  # new connections, below the spare file numbers
+TAKEN_AT_ONCE = 32  # new connections; with BODIES_AT_ONCE below the spare file numbers
 ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: reset, and forget what was not sent
 REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
 
@@ -31,6 +32,22 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Remembers where a request went that is refused before its headers were understood."""
 
     head = b""
+
+    def __init__(self, adj: Adjustments) -> None:
+        super().__init__(adj)
+        self.begun_at = time.time()
+
+    @property
+    def is_in_file(self) -> bool:
+        """Whether the body is too large for memory."""
+        return self.body_rcv is not None and bool(self.body_rcv.getbuf().overflowed)
+
+    @property
+    def nears_file(self) -> bool:
+        """Whether the next piece may make the body too large for memory."""
+        if self.body_rcv is None or self.is_in_file:
+            return False
+        return bool(len(self.body_rcv) + self.adj.recv_bytes >= self.adj.inbuf_overflow)
 
     def parse_header(self, header_plus: bytes) -> None:
         """An absolute request target names the host, not the header (RFC 9112 section 3.2.2)."""
@@ -74,10 +91,24 @@ class Refusal(ErrorTask):  # type: ignore[misc]
         return bool(asked.for_api)
 
 
+class Answer(WSGITask):  # type: ignore[misc]
+    """What the application answers."""
+
+    def service(self) -> None:
+        """Let every OSError end as any other fault of the application.
+
+        None is of the client: the channel keeps those of its socket to itself.
+        """
+        self.start()
+        self.execute()
+        self.finish()
+
+
 class Channel(HTTPChannel):  # type: ignore[misc]
     """One connection."""
 
     parser_class = Parser
+    task_class = Answer
     error_task_class = Refusal
     lingers = False
     _deaf_until: float | None = None
@@ -102,7 +133,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             with suppress(OSError):
                 self.socket.shutdown(socket.SHUT_WR)
                 return
-        self._close()
+        self.close()
 
     def received(self, data: bytes) -> bool:
         """Take what was sent; what follows a refusal is thrown away."""
@@ -111,6 +142,37 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if time.monotonic() > self._deaf_until:
             self.handle_close()
         return False
+
+    def readable(self) -> bool:
+        """Not while the next piece may need a file and none is left: what is sent waits outside."""
+        return bool(super().readable()) and (self.server.bodies_left > 0 or not self._nears_file)
+
+    def handle_read(self) -> None:
+        """Take the next piece, unless others of this turn took the files that were left."""
+        if self._nears_file:
+            if not self.server.bodies_left:
+                return
+            self.server.bodies_left -= 1
+        super().handle_read()
+
+    @property
+    def _nears_file(self) -> bool:
+        return self.request is not None and self.request.nears_file
+
+    @property
+    def files(self) -> int:
+        """Files of this connection besides its socket: bodies and answers too large for memory."""
+        bodies = [each for each in (*self.requests, self.request) if each and each.is_in_file]
+        answers = [each for each in self.outbufs if getattr(each, "overflowed", False)]
+        return len(bodies) + len(answers)
+
+    @property
+    def waits_since(self) -> float:
+        """When its unfinished request began, else when it was last used, in seconds of the epoch.
+
+        Who sends a byte now and then wins no time by it.
+        """
+        return float(self.request.begun_at if self.request else self.last_activity)
 
     @property
     def is_idle(self) -> bool:
@@ -133,7 +195,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Break the connection off; a thread that writes to it learns that its client has gone."""
         with suppress(OSError):
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
-        self._close()
+        self.close()
 
     def cancel(self) -> None:
         """Give up the requests that no thread has begun, with the files of their bodies."""
@@ -141,7 +203,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             request.close()
         super().cancel()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Close at once, with all files; a stop does so with the connections that are left."""
         super().handle_close()
         if self.request is not None:  # half received: a large body is kept in a file
             self.request.close()
@@ -159,6 +222,7 @@ class Listener(TcpWSGIServer):  # type: ignore[misc]
     """One listening socket with its connections."""
 
     channel_class = Channel
+    bodies_left = 0  # that may be put into files in this turn of the loop
 
     def handle_accept(self) -> None:
         """Take several: each turn of the loop looks at all connections there are."""

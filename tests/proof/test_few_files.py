@@ -2,11 +2,12 @@
 
 import socket
 import subprocess
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,54 @@ def test_idle_connections_keep_nobody_from_answering(
     assert [writer.saved for writer in crowd] == [True] * writers
     assert sorted(server.stored()) == sorted(writer.words for writer in crowd)
     assert all("<html" in body for _, body in refusals), refusals
+
+
+@contextmanager
+def dripping(port: int, connections: int) -> Iterator[None]:
+    """So many clients that send most of a large body, and then a byte now and then."""
+    head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000000\r\n\r\n"
+    ended = threading.Event()
+    with ExitStack() as stack:
+        sockets = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            for _ in range(connections)
+        ]
+        for each in sockets:
+            send(each, head + b"x" * 600_000)
+        thread = threading.Thread(target=drip, args=[sockets, ended])
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+def drip(sockets: list[socket.socket], ended: threading.Event) -> None:
+    while not ended.wait(0.1):
+        for each in sockets:
+            send(each, b"x")
+
+
+def send(to: socket.socket, data: bytes) -> None:
+    with suppress(OSError):
+        to.sendall(data)
+
+
+@pytest.mark.parametrize("people", [30, pytest.param(200, marks=pytest.mark.prove)])
+def test_half_sent_large_bodies_keep_nobody_from_an_answer(tmp_path: Path, people: int) -> None:
+    """Such a body lies in a file, so its connection holds two numbers."""
+    server = Server(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
+    crowd = [Writer(server) for _ in range(people)]
+    with server.up(*FEW), dripping(server.port, 127):
+        with ThreadPoolExecutor(24) as pool:
+            list(pool.map(keep_trying, crowd))
+        slowest = max(seconds_of_healthz(server) for _ in range(5))
+
+    print(f"{people} writers: health in {slowest:.2f} s")
+    assert slowest < 2
+    assert [(writer.saved, writer.broken) for writer in crowd] == [(True, 0)] * people
+    assert sorted(server.stored()) == sorted(writer.words for writer in crowd)
 
 
 @pytest.mark.prove

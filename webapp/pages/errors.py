@@ -116,6 +116,18 @@ NOT_PUBLISHED = Problem(
     # for creators, who read English
     "Nothing is lost. Wait a little, then try again: that never publishes twice.",
 )
+# With what they are made of, for `load_pages`.
+OF_FAULTS = (
+    "errors/problem.html",
+    "errors/_problem.html",
+    "door.html",
+    "layout.html",
+    "respond/held.html",
+    "respond/swap.html",
+    "slip.html",
+    "respond/_parts.html",
+    "macros/parts.html",
+)
 STATUSES: dict[type[Outcome], HTTPStatus] = {
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotFound: HTTPStatus.NOT_FOUND,
@@ -130,6 +142,12 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(HTTPException, http_problem)
     for failure in STORAGE_FAILURES:
         app.register_error_handler(failure, storage_failed)
+
+
+def load_pages(app: Flask) -> None:
+    """Read the pages that tell of faults: one is that no file can be opened any more."""
+    for name in OF_FAULTS:
+        app.jinja_env.get_template(name)
 
 
 def outcome(error: Outcome) -> Response:
