@@ -61,6 +61,13 @@ def known(app: Flask) -> list[str]:
         return list(db.session.scalars(select(Account.email).where(Account.deleted_at.is_(None))))
 
 
+def test_a_new_password_may_hold_a_line_end(app: Flask, browser: FlaskClient) -> None:
+    other = "12345\nabcdefghijk"
+
+    assert change_password(browser, PASSWORD, other).status_code == 303
+    assert sign_in(app.test_client(), password=other).status_code == 303
+
+
 def test_the_masthead_leads_to_it(browser: FlaskClient) -> None:
     page = browser.get("/drafts").text
 

@@ -52,6 +52,14 @@ def cookie_named(name: str, response: TestResponse) -> str:
     return found
 
 
+@pytest.mark.parametrize("password", ["xkq12345\nzvw plmo", "hund 20231\r\n katze maus"])
+def test_a_password_may_hold_a_line_end(
+    app: Flask, client: FlaskClient, invite: str, password: str
+) -> None:
+    assert join(client, invite, password=password).status_code == 303
+    assert sign_in(app.test_client(), password=password).status_code == 303
+
+
 def test_signing_in_leads_to_the_drafts(creator: Account, client: FlaskClient) -> None:
     response = sign_in(client)
 
