@@ -1,7 +1,9 @@
 """The memory of a server stays what it was, whatever is answered and downloaded meanwhile."""
 
+import http.client
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,30 +42,41 @@ def test_a_mixed_load_leaves_memory_as_it_was(
         lambda: server.call("GET", json, Cookie=files[1][1]),
         lambda: server.call("GET", files[2][0].replace("/export.csv", ""), Cookie=files[2][1]),
     ]
-    with server.up() as process, repeated(calls, times=2):
+    with server.up() as process, repeated(calls, times=2) as done:
         time.sleep(seconds / 4)  # until every path has been taken by every thread
         before = memory(process.pid)
         time.sleep(seconds * 3 / 4)
         added = (memory(process.pid) - before) / MIB
 
-    print(f"{seconds} s of mixed load: {before / MIB:.0f} MiB, and {added:.1f} MiB later")
+    print(
+        f"{done['whole']} calls in {seconds} s, {done['cut off']} cut off: "
+        f"{before / MIB:.0f} MiB, and {added:.1f} MiB later"
+    )
     assert added < most
+    # a busy machine may make a database slower than a download waits for it
+    assert done["cut off"] <= done["whole"] / 100
 
 
 @contextmanager
-def repeated(calls: list[Callable[[], object]], times: int) -> Iterator[None]:
-    """Each of the calls again and again, in so many threads of its own."""
+def repeated(calls: list[Callable[[], object]], times: int) -> Iterator[Counter[str]]:
+    """Each of the calls again and again, in so many threads of its own; how they ended."""
     ended = threading.Event()
+    done: Counter[str] = Counter()
 
     def repeat(call: Callable[[], object]) -> None:
         while not ended.is_set():
-            call()
+            try:
+                call()
+            except (OSError, http.client.HTTPException):
+                done["cut off"] += 1
+            else:
+                done["whole"] += 1
 
     threads = [threading.Thread(target=repeat, args=[call]) for call in calls * times]
     for thread in threads:
         thread.start()
     try:
-        yield
+        yield done
     finally:
         ended.set()
         for thread in threads:
