@@ -29,6 +29,7 @@ from webapp.domain.accounts import Account, clean_email, create_account, has_acc
 from webapp.domain.audit import OPERATOR, AuditKind, add_event, list_events
 from webapp.domain.disabled_accounts import disable_account, enable_account
 from webapp.domain.errors import Outcome
+from webapp.domain.passwords import stop_hashing
 from webapp.domain.terms import Scope
 from webapp.housekeeping import keeping_house
 from webapp.leaving import delete_account, list_belongings
@@ -347,9 +348,12 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     tell(f"Askback runs on {settings.public_url}")
     with keeping_house(app):
         server.run()
+    app.extensions["notes"].settle(NOTES_SECONDS)
+    stop_hashing()
     tell("Askback has stopped; everything answered is saved.")
 
 
+NOTES_SECONDS = 0.5  # for notes that wait at the stop
 FEW_FILES = "only {} files may be open, so few people are served at once; allow at least {}"
 
 

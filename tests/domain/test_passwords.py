@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.services import wait_until
 from webapp.domain import passwords
-from webapp.domain.errors import InvalidInput
+from webapp.domain.errors import InvalidInput, TooBusy
 from webapp.domain.limits import PASSWORD_MAX_CHARS
 from webapp.domain.passwords import (
     HASHING_THREADS,
+    WAITING_FOR_HASHING,
     check_password,
     password_hash,
     password_matches,
@@ -196,6 +198,56 @@ def test_a_request_is_answered_while_the_process_ends(monkeypatch: pytest.Monkey
     assert password_matches(password_hash("four plain words here"), "four plain words here")
 
 
+def test_whoever_comes_while_too_many_wait_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    hasher = Blocked()
+    monkeypatch.setattr(passwords, "HASHER", hasher)
+    places = HASHING_THREADS + WAITING_FOR_HASHING
+
+    with ThreadPoolExecutor(places) as pool:
+        waiting = [pool.submit(password_hash, "password") for _ in range(places)]
+        wait_until(lambda: not passwords._places._value, "taking all places", seconds=10)
+        with pytest.raises(TooBusy, match="Too many passwords"):
+            password_hash("password")
+        hasher.go_on.set()
+        assert [each.result() for each in waiting] == ["hash"] * places
+
+    assert password_hash("password") == "hash"
+
+
+class Blocked:
+    """Hashes when it is let."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    def hash(self, _password: bytes) -> str:
+        assert self.go_on.wait(20)
+        return "hash"
+
+
+ENDING = """
+import threading, time
+from webapp.domain import passwords
+
+class Slow:
+    def hash(self, password):
+        time.sleep(0.5)
+
+passwords.HASHER = Slow()
+for _ in range(30):
+    threading.Thread(target=passwords.password_hash, args=["password"], daemon=True).start()
+time.sleep(0.2)
+passwords.stop_hashing()
+"""
+
+
+def test_an_ending_process_drops_what_waits_to_be_hashed() -> None:
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", ENDING], check=True, capture_output=True, timeout=60)
+
+    assert time.monotonic() - began < 5
+
+
 SIGN_INS = """
 import pathlib, re, sys
 from concurrent.futures import ThreadPoolExecutor
@@ -206,7 +258,7 @@ def resident():
 
 known = password_hash("four plain words here")
 before = resident()
-with ThreadPoolExecutor(60) as pool:
+with ThreadPoolExecutor(30) as pool:
     assert all(pool.map(lambda _: password_matches(known, "four plain words here"), range(60)))
 print((resident() - before) // 1024)
 """

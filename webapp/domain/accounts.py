@@ -7,6 +7,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import ForeignKey, String, delete, exists, select, update
@@ -15,7 +16,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, begin_write, db, new_id, release
 from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.errors import InvalidInput, NotFound, StateConflict, TooBusy
 from webapp.domain.limits import (
     ACCOUNT_NAME_MAX_CHARS,
     EMAIL_MAX_CHARS,
@@ -177,7 +178,8 @@ def find_sign_in(email: str, password: str) -> Account | None:
     if not password_matches(known_hash, password) or account is None:
         return None
     if needs_rehash(account.password_hash):
-        _rehash(account, password)
+        with suppress(TooBusy):  # another sign-in does it
+            _rehash(account, password)
     return account
 
 

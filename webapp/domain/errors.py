@@ -36,6 +36,14 @@ class InvalidInput(Outcome):
         self.field = field
 
 
+class TooBusy(Outcome):
+    """More is asked for at once than the process takes (503); `field` is what to send again."""
+
+    def __init__(self, code: str, message: str, resolution: str, field: str = "") -> None:
+        super().__init__(code, message, resolution)
+        self.field = field
+
+
 class NotFound(Outcome):
     """No such object, or another account's (404)."""
 

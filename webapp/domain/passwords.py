@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from webapp.domain.errors import InvalidInput
+from webapp.domain.errors import InvalidInput, TooBusy
 from webapp.domain.limits import PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS
 from webapp.domain.normalization import normalized
 
@@ -20,7 +20,9 @@ HASHER = PasswordHasher(memory_cost=19456, time_cost=2, parallelism=1)
 # Hashing is memory-hard on purpose, and an allocator keeps what each thread once needed: in the
 # threads of the server that would be 19 MiB each, for ever.
 HASHING_THREADS = 2
+WAITING_FOR_HASHING = 32  # our choice; each that waits holds a thread of the server
 _hashing = ThreadPoolExecutor(HASHING_THREADS, thread_name_prefix="passwords")
+_places = threading.BoundedSemaphore(HASHING_THREADS + WAITING_FOR_HASHING)
 # an unknown address is checked against this, so that it answers as slowly as a known one
 _NOBODY = HASHER.hash("nobody has this password")
 
@@ -74,7 +76,7 @@ def check_password(password: str, email: str) -> str:
 
 
 def password_hash(password: str) -> str:
-    """The argon2id hash of an accepted password, as text with its parameters."""
+    """The argon2id hash of an accepted password, as text with its parameters. Raises TooBusy."""
     return _in_own_thread(HASHER.hash, _bytes(password))
 
 
@@ -82,6 +84,7 @@ def password_matches(known_hash: str | None, password: str) -> bool:
     """Whether the password is right.
 
     None (no such account) and a password longer than any take as long and are never right.
+    Raises TooBusy.
     """
     known = known_hash if len(password) <= PASSWORD_MAX_CHARS else None
     try:
@@ -97,13 +100,28 @@ def needs_rehash(known_hash: str) -> bool:
 
 
 def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """The result of the work, done in one of the threads for hashing."""
+    """The result of the work, done in one of the threads for hashing. Raises TooBusy."""
+    if not _places.acquire(blocking=False):
+        raise TooBusy(
+            "too_busy",
+            "Too many passwords are being checked just now.",
+            "Wait a few seconds, then try again.",
+            field="password",
+        )
     try:
         waiting = _hashing.submit(work, *args, **kwargs)
     except RuntimeError:
         # the process ends and starts no work any more; this request is still to be answered
         return work(*args, **kwargs)
-    return waiting.result()
+    else:
+        return waiting.result()
+    finally:
+        _places.release()
+
+
+def stop_hashing() -> None:
+    """Drop what waits, or the interpreter would work it off before it ends."""
+    _hashing.shutdown(wait=False, cancel_futures=True)
 
 
 def _bytes(password: str) -> bytes:

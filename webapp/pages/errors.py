@@ -19,7 +19,7 @@ from werkzeug.exceptions import HTTPException
 from webapp import security
 from webapp.config import settings
 from webapp.database import release
-from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
+from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict, TooBusy
 from webapp.extensions import seconds_to_wait
 from webapp.faults import STORAGE_FAILURES, is_away
 from webapp.framing import says_framed
@@ -132,6 +132,7 @@ STATUSES: dict[type[Outcome], HTTPStatus] = {
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotFound: HTTPStatus.NOT_FOUND,
     StateConflict: HTTPStatus.CONFLICT,
+    TooBusy: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 
@@ -155,7 +156,10 @@ def outcome(error: Outcome) -> Response:
     status = STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
     if status is HTTPStatus.NOT_FOUND:
         return problem(GONE, status)
-    return problem(Problem(translated(error.message), translated(error.resolution)), status)
+    said = problem(Problem(translated(error.message), translated(error.resolution)), status)
+    if isinstance(error, TooBusy):
+        said.headers["Retry-After"] = RETRY_SECONDS
+    return said
 
 
 def stale_page(_error: CSRFError) -> Response:

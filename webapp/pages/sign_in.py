@@ -18,7 +18,7 @@ from webapp.database import utc_now
 from webapp.domain import accounts, sign_ins
 from webapp.domain.accounts import Account, Also
 from webapp.domain.audit import Actor, AuditKind
-from webapp.domain.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.errors import InvalidInput, NotFound, StateConflict, TooBusy
 from webapp.domain.limits import EMAIL_MAX_CHARS
 from webapp.domain.sign_ins import ACTIVE_EVERY, SESSION_LIFETIME
 from webapp.domain.terms import RevokedReason
@@ -28,11 +28,12 @@ from webapp.notes import note_behind
 from webapp.oauth.connections import end_grants
 from webapp.pages.browsers import browser_in_words
 from webapp.pages.devices import known_device, remember_device
-from webapp.pages.errors import Problem, problem, signed_out
+from webapp.pages.errors import RETRY_SECONDS, Problem, problem, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.pages.returning import HOME, door, next_page
 
 RECENT_SECONDS = 600  # our choice: what cannot be undone asks for the password again after that
+AGAIN = {"Retry-After": RETRY_SECONDS}
 SIGNED_IN_AT = "signed_in_at"
 
 bp = Blueprint("sign_in", __name__)
@@ -121,7 +122,10 @@ _tell_refused_sign_in = auditing.telling_refusals(AuditKind.SIGN_IN, _tried_acco
 def sign_in() -> Any:
     """One answer for a wrong password and for an unknown address, in the same time."""
     email = request.form.get("email", "")
-    account = accounts.find_sign_in(email, request.form.get("password", ""))
+    try:
+        account = accounts.find_sign_in(email, request.form.get("password", ""))
+    except TooBusy:
+        return _form(email, "busy"), HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
     if account is None or account.disabled_at is not None:
         return _refused(email, is_disabled=account is not None)
     start_session(account)
@@ -172,7 +176,7 @@ def accept_invite(token: str) -> Any:
     except NotFound as gone:
         _note_failure(AuditKind.LINK_USED, None)
         return _link_gone(gone)
-    except (InvalidInput, StateConflict) as refusal:
+    except (InvalidInput, StateConflict, TooBusy) as refusal:
         invite = accounts.get_invite(token, now=utc_now())
         shown = {name: text[:EMAIL_MAX_CHARS] for name, text in given.items()}
         page = render_template(
@@ -182,6 +186,8 @@ def accept_invite(token: str) -> Any:
             refusal=refusal,
             end_agents=asked_to_end_agents(),
         )
+        if isinstance(refusal, TooBusy):
+            return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
         return page, HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(HOME)
@@ -208,12 +214,13 @@ def ending_agents(now: datetime, by: Actor) -> Also | None:
 def _refused(email: str, *, is_disabled: bool) -> Any:
     known = accounts.find_account(email)
     _note_failure(AuditKind.SIGN_IN, known.id if known else None)
-    page = render_template(
-        "account/sign_in.html",
-        email=email[:EMAIL_MAX_CHARS],
-        refusal="disabled" if is_disabled else "wrong",
-    )
+    page = _form(email, "disabled" if is_disabled else "wrong")
     return page, HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+def _form(email: str, refusal: str) -> str:
+    email = email[:EMAIL_MAX_CHARS]
+    return render_template("account/sign_in.html", email=email, refusal=refusal)
 
 
 def start_session(account: Account) -> None:
