@@ -201,6 +201,8 @@ def test_a_storm_loses_nothing_and_denies_nothing(
         f"slowest {storm.slowest:.2f} s"
     )
     print(report)
+    # of the connections that are terminated most do not show: their work is done again at once
+    assert storm.failures > 0 or (blow is terminate and seconds < LONG), report
     assert storm.strange == [], report
     assert calm <= CALM_SECONDS, report
     with place[0].app_context():
