@@ -219,5 +219,5 @@ def _send_to_programs(sender: Sender, text: str) -> None:
                 sender.send(what, "POST", path, headers, body)
     for name, most in BOUNDED_HEADERS.items():
         for chars in _around(most):
-            value = text[:chars].encode()
+            value = re.sub(r"[\r\n]", " ", text[:chars]).encode()  # ends a header
             sender.send(f"{name} {chars}", "POST", "/api/drafts", headers | {name: value}, b"{}")
