@@ -168,6 +168,7 @@ def test_pages_can_know_only_the_public_part_of_a_form() -> None:
         "title",
         "questions",
         "status",
+        "is_full",
         "response_limit",
         "asker",
         "closed_at",
