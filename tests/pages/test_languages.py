@@ -227,7 +227,7 @@ def test_the_words_belong_to_the_form_that_the_choice_posts(client: FlaskClient,
     page = client.get(f"/r/{form.share_token}").text
 
     owner = re.search(r'<form [^>]*id="(\w+)"[^>]*>(?:(?!</form>).)*<textarea', page, re.DOTALL)
-    buttons = re.findall('<button class="languages__one"[^>]*>', page)
+    buttons = re.findall('<button name="(?:language|theme)"[^>]*>', page)
     assert owner
     assert len(buttons) == len(LANGUAGES) + 3
     assert [button for button in buttons if f'form="{owner[1]}" formaction=' not in button] == []
