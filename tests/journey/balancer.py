@@ -21,8 +21,11 @@ def balancing(ports: Sequence[int]) -> Iterator[int]:
                 pipe(self.request, backend)
                 back.join()
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Connection) as server:
-        server.daemon_threads = True
+    class Balancer(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        request_queue_size = 512  # whoever finds no place in it tries again a second later
+
+    with Balancer(("127.0.0.1", 0), Connection) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,)).start()
         try:
             yield server.server_address[1]
