@@ -85,7 +85,10 @@ def publish_service_draft(draft_id: str) -> Response:
         draft_id,
         now=utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
-        by=auditing.agent(caller.client_id, client_name(caller.client_id)),
+        by=auditing.agent(
+            caller.client_id,
+            client_name(caller.client_id, caller.client_kind, caller.client_given_name),
+        ),
     )
     if published.repeated:
         count_nothing()

@@ -121,7 +121,7 @@ def test_a_name_is_judged_whenever_it_is_shown(
         add_token(grant, TokenKind.ACCESS, Scope.FORMS_READ, now=now)
         db.session.commit()
         assert agent_names([grant.id]) == {grant.id: host}
-        assert client_name(client_id) == host
+        assert client_name(client_id, kind, "Askback") == host
     sign_in(client)
 
     assert f"<bdi>{host}</bdi>" in client.get(PAGE).text

@@ -11,7 +11,7 @@ from flask import g, request
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.errors import Outcome
-from webapp.domain.terms import Scope
+from webapp.domain.terms import ClientKind, Scope
 from webapp.oauth.resources import resource_metadata_url
 from webapp.oauth.secrets import ACCESS_PREFIX, looks_like
 from webapp.oauth.tokens import TokenRow, find_access_token, note_use
@@ -29,6 +29,8 @@ class Caller:
     account_id: str
     grant_id: str
     client_id: str
+    client_kind: ClientKind
+    client_given_name: str
     scopes: frozenset[str]
     token_id: str
     attests_publish: bool
@@ -95,6 +97,8 @@ def authenticate(resource: str, asked: Iterable[Scope], *, now: datetime) -> Cal
         account_id=row.account_id,
         grant_id=row.grant_id,
         client_id=row.client_id,
+        client_kind=row.client_kind,
+        client_given_name=row.client_given_name,
         scopes=frozenset(row.scope.split()),
         token_id=row.token_id,
         attests_publish=row.attests_publish,

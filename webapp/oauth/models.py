@@ -48,7 +48,7 @@ class OAuthClient(Base, ClientMixin):
 
         Whoever runs this server may give any name.
         """
-        if self.kind is ClientKind.PRE_REGISTERED or is_showable(self.given_name):
+        if shows_given_name(self.kind, self.given_name):
             return self.given_name
         return self.address or self.redirect_host or NAMELESS
 
@@ -95,6 +95,11 @@ class OAuthClient(Base, ClientMixin):
 
     def check_grant_type(self, grant_type: str) -> bool:
         return grant_type in self.details["grant_types"]
+
+
+def shows_given_name(kind: ClientKind, given_name: str) -> bool:
+    """Whether a client is called by the name it gave."""
+    return kind is ClientKind.PRE_REGISTERED or is_showable(given_name)
 
 
 class OAuthGrant(Base):

@@ -16,7 +16,7 @@ from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.notes import note_behind
-from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
 from webapp.oauth.secrets import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
 
 COMMAND_LINE_CLIENT = "askback-command-line"
@@ -39,6 +39,8 @@ class TokenRow(NamedTuple):
     grant_revoked_at: datetime | None
     last_used_at: datetime | None
     client_id: str
+    client_kind: ClientKind
+    client_given_name: str
     client_disabled_at: datetime | None
     account_disabled_at: datetime | None
 
@@ -57,6 +59,8 @@ LOOK_UP = (
         OAuthGrant.revoked_at,
         OAuthGrant.last_used_at,
         OAuthClient.client_id,
+        OAuthClient.kind,
+        OAuthClient.given_name,
         OAuthClient.disabled_at,
         Account.disabled_at,
     )
@@ -68,9 +72,7 @@ LOOK_UP = (
 )
 
 
-_NAMED = select(OAuthClient.kind, OAuthClient.given_name, OAuthClient.details).where(
-    OAuthClient.client_id == bindparam("client")
-)
+_DETAILS = select(OAuthClient.details).where(OAuthClient.client_id == bindparam("client"))
 
 
 def find_access_token(token: str) -> TokenRow | None:
@@ -79,9 +81,11 @@ def find_access_token(token: str) -> TokenRow | None:
     return TokenRow._make(found[0]) if found else None
 
 
-def client_name(client_id: str) -> str:
+def client_name(client_id: str, kind: ClientKind, given_name: str) -> str:
     """What creators are shown as the name of a client whose token was found."""
-    kind, given_name, details = tuple(look(_NAMED, client=client_id)[0])
+    if shows_given_name(kind, given_name):
+        return given_name
+    details = look(_DETAILS, client=client_id)[0][0]
     client = OAuthClient(client_id=client_id, kind=kind, given_name=given_name, details=details)
     return client.name
 
