@@ -10,7 +10,8 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -27,6 +28,7 @@ from sqlalchemy import (
     Executable,
     MetaData,
     Row,
+    Table,
     event,
     text,
 )
@@ -202,6 +204,24 @@ def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
 def on_sqlite() -> bool:
     """Where statements do not travel, and a writer is alone."""
     return db.engine.dialect.name == "sqlite"
+
+
+def insert_into(table: Table) -> Any:
+    """INSERT as the database in use has it, with ON CONFLICT.
+
+    Only its dialect is loaded: that of the other would make every start an eighth longer.
+    """
+    return import_module(f"sqlalchemy.dialects.{db.engine.dialect.name}").insert(table)
+
+
+def built_once(build: Callable[[], R]) -> Callable[[], R]:
+    """Keep the statement that `build` makes by `insert_into`, one for each dialect."""
+
+    @cache
+    def kept(_dialect: str) -> R:
+        return build()
+
+    return lambda: kept(db.engine.dialect.name)
 
 
 def is_read_only() -> bool:

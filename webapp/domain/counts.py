@@ -9,11 +9,23 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any, cast
 
-from sqlalchemy import BigInteger, ForeignKey, Integer, String, select, text
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    ForeignKey,
+    Integer,
+    String,
+    Table,
+    bindparam,
+    or_,
+    select,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db
+from webapp.database import Base, begin_write, built_once, db, insert_into
 
 DAY_MILLIS = 86_400_000
 EPOCH_DAY = date(1970, 1, 1)
@@ -28,6 +40,9 @@ class QuestionCount(Base):
     question_id: Mapped[str] = mapped_column(String(200), primary_key=True)
     answered: Mapped[int] = mapped_column(Integer)
     skipped: Mapped[int] = mapped_column(Integer)
+
+
+_QUESTIONS = cast(Table, QuestionCount.__table__)
 
 
 class DayCount(Base):
@@ -57,6 +72,27 @@ class Reached:
     skipped: int = 0
 
 
+def question_count_upsert(*only_if: ColumnElement[bool]) -> Any:
+    """An INSERT that adds `:more_answered` and `:more_skipped` to the counters of a question.
+
+    Either may be negative. Nothing is written when both are 0, or a condition does not hold.
+    """
+    answered, skipped = (
+        bindparam(name, type_=Integer) for name in ("more_answered", "more_skipped")
+    )
+    columns = _QUESTIONS.c
+    of = (bindparam(name, type_=columns[name].type) for name in ("form_id", "question_id"))
+    row = select(*of, answered, skipped).where(or_(answered != 0, skipped != 0), *only_if)
+    added = insert_into(_QUESTIONS).from_select(columns.keys(), row)
+    return added.on_conflict_do_update(
+        index_elements=list(_QUESTIONS.primary_key),
+        set_={name: columns[name] + added.excluded[name] for name in ("answered", "skipped")},
+    )
+
+
+add_question_count = built_once(question_count_upsert)
+
+
 @dataclass(frozen=True, slots=True)
 class Day:
     """Responses completed on one UTC day."""
@@ -71,14 +107,14 @@ def count_questions(form_id: str, changes: Mapping[str, Reached]) -> None:
         {
             "form_id": form_id,
             "question_id": question_id,
-            "answered": change.answered,
-            "skipped": change.skipped,
+            "more_answered": change.answered,
+            "more_skipped": change.skipped,
         }
         for question_id, change in sorted(changes.items())
         if change.answered or change.skipped
     ]
     if rows:
-        db.session.execute(ADD_QUESTION, rows if len(rows) > 1 else rows[0])
+        db.session.execute(add_question_count(), rows if len(rows) > 1 else rows[0])
 
 
 def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
@@ -123,14 +159,7 @@ def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
     ]
 
 
-# The same words on both databases, and no statement to build for each answer.
-ADD_QUESTION = text(
-    "INSERT INTO question_counts (form_id, question_id, answered, skipped)"
-    " VALUES (:form_id, :question_id, :answered, :skipped)"
-    " ON CONFLICT (form_id, question_id) DO UPDATE SET"
-    " answered = question_counts.answered + excluded.answered,"
-    " skipped = question_counts.skipped + excluded.skipped"
-)
+# The same words on both databases.
 _ADD_DAY = text(
     "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
     " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"

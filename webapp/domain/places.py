@@ -5,20 +5,19 @@ columns as they were before the write.
 """
 
 from datetime import datetime
-from functools import cache
-from importlib import import_module
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Row, String, Table, bindparam, case, select, type_coerce, update
+from sqlalchemy import BigInteger, Row, String, bindparam, select, type_coerce, update
 
-from webapp.database import db, look, new_id, on_sqlite, rows, to_millis
+from webapp.database import db, look, new_id, rows, to_millis
+from webapp.domain.answer_statements import insert_session
 from webapp.domain.content import QuestionRow
 from webapp.domain.errors import InvalidInput, Outcome, Phrase, StateConflict
 from webapp.domain.forms import Form, shared_form
 from webapp.domain.limits import FORM_BYTES_MAX
 from webapp.domain.public_forms import key_hash, no_public_form
 from webapp.domain.responses import ResponseSession
-from webapp.domain.terms import FormStatus, ResponseLimit, SessionStatus
+from webapp.domain.terms import FormStatus, SessionStatus
 
 
 class Place(NamedTuple):
@@ -58,35 +57,6 @@ _SEEN = (
     )
 )
 _PLACE = _SEEN.with_for_update(of=ResponseSession)
-_NOW = bindparam("now", type_=BigInteger)
-_STAMP = case((Form.last_stamp < _NOW, _NOW), else_=Form.last_stamp + 1)
-ANSWER_STAMP = (
-    update(Form)
-    .where(
-        Form.id == bindparam("form"),
-        Form.status == FormStatus.PUBLISHED,
-        Form.deleted_at.is_(None),
-    )
-    .values(
-        last_stamp=_STAMP,
-        answered_count=Form.answered_count + bindparam("answered"),
-        started_count=Form.started_count + bindparam("started"),
-    )
-    .returning(Form.last_stamp)
-)
-_COMPLETION_STAMP = ANSWER_STAMP.values(
-    completed_stamp=_STAMP,
-    response_count=Form.response_count + 1,
-    status=case(
-        (Form.response_limit == ResponseLimit.ONE, FormStatus.COMPLETED.value),
-        else_=FormStatus.PUBLISHED.value,
-    ),
-)
-_FLAG = (
-    update(cast(Table, ResponseSession.__table__))
-    .where(ResponseSession.id == bindparam("session"))
-    .values(suspect=True)
-)
 _FORM = select(Form.id, Form.questions, type_coerce(Form.status, String).label("status")).where(
     shared_form(bindparam("share_token"))
 )
@@ -159,27 +129,8 @@ def is_new(place: Place) -> bool:
     return place.answer_count == 0 and not place.skipped
 
 
-def find_stamp(
-    place: Place, now: datetime, *, first: bool = False, completes: bool = False
-) -> int | None:
-    """The next stamp of the form under its row lock; None when it takes no answers."""
-    stamp: int | None = rows(
-        _COMPLETION_STAMP if completes else ANSWER_STAMP,
-        form=place.form_id,
-        now=to_millis(now),
-        answered=int(first),
-        started=int(is_new(place)),
-    ).scalar_one_or_none()
-    return stamp
-
-
-def flag_session(place: Place) -> None:
-    """Show this response as one that looks automated, from now on."""
-    rows(_FLAG, session=place.session_id)
-
-
 def change_form(form_id: str, values: dict[str, Any]) -> None:
-    """Write the new stamp and counters of a form whose row the caller has locked."""
+    """Write the new counters of a form whose session the caller has locked."""
     db.session.execute(
         update(Form)
         .where(Form.id == form_id)
@@ -236,27 +187,18 @@ def _unstored(form: Row[Any] | None, key: str) -> Place:
     )
 
 
-@cache
-def _insert_unless_known(dialect: str) -> Any:
-    """Only for the database in use: to load the dialect of the other would make every start an
-    eighth longer.
-    """
-    insert = import_module(f"sqlalchemy.dialects.{dialect}").insert
-    return insert(ResponseSession).on_conflict_do_nothing()
-
-
 def _insert_session(made: Place, now: datetime) -> bool:
     inserted = rows(
-        _insert_unless_known("sqlite" if on_sqlite() else "postgresql"),
-        id=made.session_id,
+        insert_session(),
+        session_id=made.session_id,
         form_id=made.form_id,
         key_hash=made.key_hash,
-        status=SessionStatus.IN_PROGRESS,
         skipped=made.skipped,
         answered=made.answered,
         answer_count=made.answer_count,
-        created_at=now,
-        last_active_at=now,
+        suspect=False,
+        now=to_millis(now),
+        active=made.last_active_at,
     )
     return inserted.rowcount == 1
 

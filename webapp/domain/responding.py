@@ -5,6 +5,7 @@ answer; only its SHA-256 is kept. Rows are locked in one order: session, form, c
 outcome leaves the transaction open and unwritten: the edge rolls it back.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -16,11 +17,9 @@ from sqlalchemy import (
     func,
     select,
     type_coerce,
-    update,
 )
 
 from webapp.database import begin_write, db, look
-from webapp.domain.content import QuestionRow
 from webapp.domain.counts import Reached, count_completion, count_questions
 from webapp.domain.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.forms import Form
@@ -30,8 +29,6 @@ from webapp.domain.places import (
     Place,
     change_form,
     find_place,
-    find_stamp,
-    flag_session,
     is_new,
     not_open,
     open_place,
@@ -41,7 +38,14 @@ from webapp.domain.places import (
 )
 from webapp.domain.public_forms import get_public_form, next_open
 from webapp.domain.responses import Answer, ResponseSession, count_bytes, stored_bytes
-from webapp.domain.storing import store_answer, supersede, touch_session
+from webapp.domain.storing import (
+    Completion,
+    NewAnswer,
+    store_answer,
+    store_completion,
+    supersede,
+    touch_session,
+)
 from webapp.domain.suspicion import Signs
 from webapp.domain.terms import (
     FormStatus,
@@ -85,13 +89,12 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
         question = question_at(place, position)
         if _is_unchanged(place, question["id"], answer_text):
             break
-        words = {"answer_text": answer_text, "answer_key": answer_key}
+        answer = NewAnswer(question["id"], question["text"], answer_text, answer_key)
         reached = len(place.answered.keys() | {question["id"]})
         suspect = signs is not None and signs.tell(reached, now)
-        stored = store_answer(
-            place, question, **words, now=now, suspect=suspect, form_bytes_max=form_bytes_max
-        )
-        if stored or _is_repeat(place, question, **words, form_bytes_max=form_bytes_max):
+        if store_answer(place, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max):
+            break
+        if _is_repeat(place, answer, form_bytes_max=form_bytes_max):
             break
     settled = {question["id"], *place.skipped, *place.answered}
     return next_open(place.questions, settled, after=position)
@@ -130,9 +133,11 @@ def complete_response(
     responder_name: str,
     now: datetime,
     signs: Signs | None = None,
+    beside: Callable[[Completion], None] | None = None,
 ) -> bool:
     """Send the response; True the first time, False for a repeat. `signs` as `answer_question`.
 
+    beside  writes more rows in the transaction that completes the response, last of all
     raises  NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
             InvalidInput `name_too_long`
     """
@@ -150,22 +155,9 @@ def complete_response(
     if place.status == SessionStatus.COMPLETED:
         db.session.rollback()
         return False
-    stamp = find_stamp(place, now, completes=True)
-    if stamp is None:
+    suspect = signs is not None and signs.tell(place.answer_count, now)
+    if not store_completion(place, responder_name=name, suspect=suspect, now=now, beside=beside):
         raise refusal(place.form_id) or not_open(FormStatus.CLOSED)
-    if signs and signs.tell(place.answer_count, now):
-        flag_session(place)
-    db.session.execute(
-        update(ResponseSession)
-        .where(ResponseSession.id == place.session_id)
-        .values(
-            status=SessionStatus.COMPLETED,
-            completed_stamp=stamp,
-            responder_name=name,
-            last_active_at=now,
-        )
-    )
-    count_completion(place.form_id, stamp)
     db.session.commit()
     return True
 
@@ -230,15 +222,13 @@ def _is_unchanged(place: Place, question_id: str, answer_text: str) -> bool:
     return [tuple(row) for row in look(_WORDS, answer=current)] == [(answer_text,)]
 
 
-def _is_repeat(
-    place: Place, question: QuestionRow, *, answer_key: str, answer_text: str, form_bytes_max: int
-) -> bool:
+def _is_repeat(place: Place, answer: NewAnswer, *, form_bytes_max: int) -> bool:
     """Nothing was stored: True if this key stored this very answer before, False to try again.
 
     raises  StateConflict, NotFound when another try would come to nothing
     """
-    stored = look(_UNDER_KEY, session=place.session_id, key=answer_key)
-    if stored and tuple(stored[0]) != (question["id"], answer_text):
+    stored = look(_UNDER_KEY, session=place.session_id, key=answer.answer_key)
+    if stored and tuple(stored[0]) != (answer.question_id, answer.answer_text):
         raise StateConflict(
             "answer_differs",
             Phrase("An earlier version of this answer is saved."),
@@ -246,7 +236,7 @@ def _is_repeat(
         )
     if stored:
         return True
-    size = count_bytes(question["text"], answer_text)
+    size = count_bytes(answer.question_text, answer.answer_text)
     if refused := refusal(place.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
         raise refused
     return False

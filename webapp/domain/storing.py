@@ -1,19 +1,32 @@
-"""One answer, written together with everything that changes with it.
+"""The one write of an answer and that of a completion, with all that changes with them.
 
-On PostgreSQL it is one statement, which is the transaction, too: whoever answers holds the row of
-the form until the commit, and a trip in between would make all others wait. SQLite takes the same
-steps one by one: nothing travels there, and a writer is alone anyway. The place was read before
-that; nothing is written where it is another one by now.
+Each part is defined once. SQLite takes them one by one: nothing travels there, and a writer is
+alone anyway. On PostgreSQL an answer is one statement made of the same parts, and a transaction by
+itself: whoever answers holds the row of the form until the commit, and a trip in between would
+make all others wait. The place was read before that; nothing is written where it is another one by
+now. Locks are taken in one order: session, form, counters.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import JSON, Connection, TextClause, bindparam, text
+from sqlalchemy import Connection, Update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.database import new_id, on_sqlite, rows, to_millis, write, writing
-from webapp.domain.content import QuestionRow
+from webapp.domain.answer_statements import (
+    ADD_ANSWER,
+    COMPLETE,
+    STAMP_ANSWER,
+    STAMP_COMPLETION,
+    SUPERSEDE,
+    TOUCH,
+    TOUCH_BY_NEW_KEY,
+    answer_at_once,
+    insert_session,
+)
+from webapp.domain.counts import add_question_count, count_completion
 from webapp.domain.limits import FORM_BYTES_MAX
 from webapp.domain.places import Place, next_activity
 from webapp.domain.responses import count_bytes, count_words
@@ -21,126 +34,40 @@ from webapp.domain.terms import QuestionKind, ResponseType
 from webapp.prepared import run
 
 
-def _with_json(words: str) -> TextClause:
-    return text(words).bindparams(
-        bindparam("skipped", type_=JSON), bindparam("answered", type_=JSON)
-    )
+class Attachments(NamedTuple):
+    """Stored rows that become those of an answer.
+
+    claim   an UPDATE that is built once; the columns of the answer are its parameters, too (`:id`)
+    values  those of its other parameters
+    """
+
+    claim: Update
+    values: Mapping[str, Any]
 
 
-_TOUCH = _with_json(
+class NewAnswer(NamedTuple):
+    """An answer as given; a follow-up names the scripted question it goes back to as its parent.
+
+    answer_key  made for each rendered question: a session stores one answer under it
     """
-    UPDATE response_sessions SET skipped = :skipped, answered = :answered,
-      answer_count = :answer_count, suspect = suspect OR :suspect, last_active_at = :active
-    WHERE id = :session_id AND status = 'in_progress' AND last_active_at = :seen
-    """
-)
-_BEGIN = _with_json(
-    """
-    INSERT INTO response_sessions (id, form_id, key_hash, status, skipped, answered, answer_count,
-      suspect, created_at, last_active_at)
-    VALUES (:session_id, :form_id, :key_hash, 'in_progress', :skipped, :answered, :answer_count,
-      :suspect, :now, :active)
-    """
-)
-_STAMP = text(
-    """
-    UPDATE forms SET
-      last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
-      answered_count = answered_count + :first, started_count = started_count + :started,
-      answer_bytes = answer_bytes + :bytes
-    WHERE id = :form_id AND status = 'published' AND deleted_at IS NULL
-      AND answer_bytes + :bytes <= :most_bytes
-    RETURNING last_stamp
-    """
-)
-_COUNT = text(
-    """
-    INSERT INTO question_counts (form_id, question_id, answered, skipped)
-    VALUES (:form_id, :question_id, :more_answered, :more_skipped)
-    ON CONFLICT (form_id, question_id) DO UPDATE SET
-      answered = question_counts.answered + excluded.answered,
-      skipped = question_counts.skipped + excluded.skipped
-    """
-)
-_ADD = text(
-    """
-    INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,
-      response_type, question_kind, answer_key, word_count, superseded, stamp)
-    VALUES (:id, :form_id, :session_id, :question_id, :question_text, :answer_text,
-      :response_type, :question_kind, :answer_key, :word_count, false, :stamp)
-    ON CONFLICT DO NOTHING
-    """
-)
-_SUPERSEDE = text("UPDATE answers SET superseded = true WHERE id = :earlier")
-# Locks in the order of all writers: session, form, counters. Every step waits for the one before.
-_NEXT_AT_ONCE = _with_json(
-    """
-    WITH held AS (
-      SELECT id FROM response_sessions
-      WHERE id = :session_id AND status = 'in_progress' AND last_active_at = :seen
-        AND NOT EXISTS (
-          SELECT FROM answers WHERE session_id = :session_id AND answer_key = :answer_key)
-      FOR UPDATE
-    ), stamped AS (
-      UPDATE forms SET
-        last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
-        answered_count = answered_count + :first, answer_bytes = answer_bytes + :bytes
-      FROM held
-      WHERE forms.id = :form_id AND status = 'published' AND deleted_at IS NULL
-        AND answer_bytes + :bytes <= :most_bytes
-      RETURNING last_stamp
-    ), touched AS (
-      UPDATE response_sessions SET skipped = :skipped, answered = :answered,
-        answer_count = :answer_count, suspect = suspect OR :suspect, last_active_at = :active
-      FROM stamped WHERE id = :session_id
-    ), superseded AS (
-      UPDATE answers SET superseded = true FROM stamped WHERE id = :earlier
-    ), counted AS (
-      INSERT INTO question_counts (form_id, question_id, answered, skipped)
-      SELECT :form_id, :question_id, :more_answered, :more_skipped FROM stamped
-      ON CONFLICT (form_id, question_id) DO UPDATE SET
-        answered = question_counts.answered + excluded.answered,
-        skipped = question_counts.skipped + excluded.skipped
-    )
-    INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,
-      response_type, question_kind, answer_key, word_count, superseded, stamp)
-    SELECT :id, :form_id, :session_id, :question_id, :question_text, :answer_text,
-      :response_type, :question_kind, :answer_key, :word_count, false, last_stamp
-    FROM stamped
-    RETURNING stamp
-    """
-)
-# For a form that is closed or full there is no stamp, so NOT NULL undoes the whole statement.
-_FIRST_AT_ONCE = _with_json(
-    """
-    WITH begun AS (
-      INSERT INTO response_sessions (id, form_id, key_hash, status, skipped, answered,
-        answer_count, suspect, created_at, last_active_at)
-      VALUES (:session_id, :form_id, :key_hash, 'in_progress', :skipped, :answered,
-        :answer_count, :suspect, :now, :active)
-      RETURNING id
-    ), stamped AS (
-      UPDATE forms SET
-        last_stamp = CASE WHEN last_stamp < :now THEN :now ELSE last_stamp + 1 END,
-        answered_count = answered_count + 1, started_count = started_count + 1,
-        answer_bytes = answer_bytes + :bytes
-      FROM begun
-      WHERE forms.id = :form_id AND status = 'published' AND deleted_at IS NULL
-        AND answer_bytes + :bytes <= :most_bytes
-      RETURNING last_stamp
-    ), counted AS (
-      INSERT INTO question_counts (form_id, question_id, answered, skipped)
-      SELECT :form_id, :question_id, 1, 0 FROM stamped
-      ON CONFLICT (form_id, question_id) DO UPDATE SET answered = question_counts.answered + 1
-    )
-    INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,
-      response_type, question_kind, answer_key, word_count, superseded, stamp)
-    SELECT :id, :form_id, id, :question_id, :question_text, :answer_text, :response_type,
-      :question_kind, :answer_key, :word_count, false, (SELECT last_stamp FROM stamped)
-    FROM begun
-    RETURNING stamp
-    """
-)
+
+    question_id: str
+    question_text: str
+    answer_text: str
+    answer_key: str
+    response_type: ResponseType = ResponseType.TEXT
+    question_kind: QuestionKind = QuestionKind.SCRIPTED
+    parent_question_id: str | None = None
+    attachments: Attachments | None = None
+
+
+class Completion(NamedTuple):
+    """A response that is being completed; `stamp` in milliseconds."""
+
+    form_id: str
+    session_id: str
+    stamp: int
+    answer_count: int
 
 
 class _Refused(Exception):
@@ -149,10 +76,8 @@ class _Refused(Exception):
 
 def store_answer(
     place: Place,
-    question: QuestionRow,
+    answer: NewAnswer,
     *,
-    answer_text: str,
-    answer_key: str,
     now: datetime,
     suspect: bool = False,
     form_bytes_max: int = FORM_BYTES_MAX,
@@ -162,26 +87,47 @@ def store_answer(
     False, and nothing written, when the place is another by now, the form takes no answers or has
     no room for it, or the key has stored one.
     """
-    values = {
-        **_answer(place, question, answer_text, answer_key),
-        **_changes(place, question["id"], now),
-        "suspect": suspect,
-        "bytes": count_bytes(question["text"], answer_text),
-        "most_bytes": form_bytes_max,
-    }
-    values["answered"] = place.answered | {question["id"]: values["id"]}
+    values = _row(place, answer) | _changes(place, answer, now)
+    values |= {"suspect": suspect, "most_bytes": form_bytes_max}
+    values["answered"] = place.answered | {answer.question_id: values["id"]}
+    claim = None
+    if answer.attachments:
+        claim, values = answer.attachments.claim, {**answer.attachments.values, **values}
     begins = place.last_active_at == 0
     try:
         if not on_sqlite():
-            return bool(write(_FIRST_AT_ONCE if begins else _NEXT_AT_ONCE, **values))
+            return bool(write(answer_at_once(claim, begins=begins), **values))
         with writing() as connection:
-            _in_steps(connection, values, begins=begins)
+            _in_steps(connection, values, claim, begins=begins)
     except _Refused:
         return False
     except IntegrityError:
-        if begins:  # so did another request with the same key, or the form has closed or is full
+        if begins:  # the form has closed or is full
             return False
         raise
+    return True
+
+
+def store_completion(
+    place: Place,
+    *,
+    responder_name: str | None,
+    suspect: bool,
+    now: datetime,
+    beside: Callable[[Completion], None] | None = None,
+) -> bool:
+    """Complete a locked session, with a stamp; False when the form takes no answers.
+
+    Does not commit. `beside` writes what belongs to a completion, as the last thing of it.
+    """
+    values = {"now": to_millis(now), "session_id": place.session_id}
+    stamp = rows(STAMP_COMPLETION, form_id=place.form_id, **values).scalar_one_or_none()
+    if stamp is None:
+        return False
+    rows(COMPLETE, stamp=stamp, name=responder_name, suspect=suspect, **values)
+    count_completion(place.form_id, stamp)
+    if beside:
+        beside(Completion(place.form_id, place.session_id, stamp, place.answer_count))
     return True
 
 
@@ -193,7 +139,7 @@ def touch_session(
     Does not commit.
     """
     rows(
-        _TOUCH,
+        TOUCH,
         session_id=place.session_id,
         skipped=skipped,
         answered=answered,
@@ -207,46 +153,51 @@ def touch_session(
 def supersede(answer_id: str | None) -> None:
     """Never return this answer again; nothing for None. Does not commit."""
     if answer_id:
-        rows(_SUPERSEDE, earlier=answer_id)
+        rows(SUPERSEDE, earlier=answer_id)
 
 
-def _in_steps(connection: Connection, values: dict[str, Any], *, begins: bool) -> None:
-    if begins:
-        run(connection, _BEGIN, values)
-    elif not run(connection, _TOUCH, values).rowcount:
+def _in_steps(
+    connection: Connection, values: dict[str, Any], claim: Update | None, *, begins: bool
+) -> None:
+    opening = insert_session() if begins else TOUCH_BY_NEW_KEY
+    if not run(connection, opening, values).rowcount:
         raise _Refused
-    stamps = run(connection, _STAMP, values).fetchall()
+    stamps = run(connection, STAMP_ANSWER, values).fetchall()
     if not stamps:
         raise _Refused
-    if not run(connection, _ADD, values | {"stamp": stamps[0][0]}).rowcount:
-        raise _Refused
+    run(connection, ADD_ANSWER, values | {"stamp": stamps[0][0]})
     if values["earlier"]:
-        run(connection, _SUPERSEDE, values)
+        run(connection, SUPERSEDE, values)
     if values["more_answered"] or values["more_skipped"]:
-        run(connection, _COUNT, values)
+        run(connection, add_question_count(), values)
+    if claim is not None:
+        run(connection, claim, values)
 
 
-def _answer(
-    place: Place, question: QuestionRow, answer_text: str, answer_key: str
-) -> dict[str, Any]:
+def _row(place: Place, answer: NewAnswer) -> dict[str, Any]:
     """The new row of answers, all but its stamp."""
     return {
         "id": new_id("ans"),
         "form_id": place.form_id,
         "session_id": place.session_id,
-        "question_id": question["id"],
-        "question_text": question["text"],
-        "answer_text": answer_text,
-        "response_type": ResponseType.TEXT,
-        "question_kind": QuestionKind.SCRIPTED,
-        "answer_key": answer_key,
-        "word_count": count_words(answer_text),
+        "question_id": answer.question_id,
+        "question_text": answer.question_text,
+        "answer_text": answer.answer_text,
+        "response_type": answer.response_type,
+        "question_kind": answer.question_kind,
+        "parent_question_id": answer.parent_question_id,
+        "answer_key": answer.answer_key,
+        "word_count": count_words(answer.answer_text),
     }
 
 
-def _changes(place: Place, question_id: str, now: datetime) -> dict[str, Any]:
-    """What becomes of the session, the form and the counters; `answered` misses the new answer."""
-    earlier = place.answered.get(question_id)
+def _changes(place: Place, answer: NewAnswer, now: datetime) -> dict[str, Any]:
+    """What becomes of the session, the form and the counters; `answered` misses the new answer.
+
+    The counters of questions know the scripted ones.
+    """
+    earlier = place.answered.get(answer.question_id)
+    scripted = answer.question_kind is QuestionKind.SCRIPTED
     return {
         "key_hash": place.key_hash,
         "now": to_millis(now),
@@ -254,9 +205,10 @@ def _changes(place: Place, question_id: str, now: datetime) -> dict[str, Any]:
         "active": next_activity(place, now),
         "first": int(not place.answered),
         "started": int(place.last_active_at == 0),
+        "bytes": count_bytes(answer.question_text, answer.answer_text),
         "earlier": earlier,
-        "skipped": [each for each in place.skipped if each != question_id],
+        "skipped": [each for each in place.skipped if each != answer.question_id],
         "answer_count": len(place.answered) + int(earlier is None),
-        "more_answered": int(earlier is None),
-        "more_skipped": -int(question_id in place.skipped),
+        "more_answered": int(scripted and earlier is None),
+        "more_skipped": -int(scripted and answer.question_id in place.skipped),
     }
