@@ -1,7 +1,7 @@
 """The statements that write an answer, a completion and their session: each part once.
 
-SQLite takes the parts of an answer one by one; for PostgreSQL they also make up one statement. All
-are built once and take milliseconds. Locks: session, form, counters.
+All are built once and take times in milliseconds. Locks are taken in one order: session, form,
+counters.
 """
 
 from functools import cache

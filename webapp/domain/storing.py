@@ -1,10 +1,9 @@
 """The one write of an answer and that of a completion, with all that changes with them.
 
-Each part is defined once. SQLite takes them one by one: nothing travels there, and a writer is
-alone anyway. On PostgreSQL an answer is one statement made of the same parts, and a transaction by
-itself: whoever answers holds the row of the form until the commit, and a trip in between would
-make all others wait. The place was read before that; nothing is written where it is another one by
-now. Locks are taken in one order: session, form, counters.
+On PostgreSQL an answer is one statement, which is the transaction, too: whoever answers holds the
+row of the form until the commit, and a trip in between would make all others wait. SQLite takes the
+same parts one by one: nothing travels there, and a writer is alone anyway. The place was read
+before that; nothing is written where it is another one by now.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,7 +61,7 @@ class NewAnswer(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """A response that is being completed; `stamp` in milliseconds."""
+    """A completed response, before the commit; `stamp` in milliseconds."""
 
     form_id: str
     session_id: str
@@ -102,7 +101,7 @@ def store_answer(
     except _Refused:
         return False
     except IntegrityError:
-        if begins:  # the form has closed or is full
+        if begins:  # the form has closed, is full or gone
             return False
         raise
     return True
@@ -118,7 +117,7 @@ def store_completion(
 ) -> bool:
     """Complete a locked session, with a stamp; False when the form takes no answers.
 
-    Does not commit. `beside` writes what belongs to a completion, as the last thing of it.
+    Does not commit. `beside` is called last, with what is stored by then, and may write more rows.
     """
     values = {"now": to_millis(now), "session_id": place.session_id}
     stamp = rows(STAMP_COMPLETION, form_id=place.form_id, **values).scalar_one_or_none()
