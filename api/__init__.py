@@ -6,9 +6,10 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from api import drafts, errors, forms, openapi, responses
+from api import drafts, errors, forms, responses
 from api.blueprint import bp
-from webapp.extensions import csrf
+from api.openapi import document as openapi
+from webapp.web.extensions import csrf
 
 __all__ = ["drafts", "forms", "init_app", "openapi", "responses"]
 

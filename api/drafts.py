@@ -7,26 +7,27 @@ from typing import NamedTuple
 
 from flask import Response, request
 
-from api.answers import draft_headers, draft_location, json_answer, review_link
 from api.blueprint import bp
-from api.body import json_body, read_body
-from api.rates import count_nothing, limit_creates, limit_publishes, limit_updates
-from webapp import auditing
+from api.json_body import json_body, read_body
+from api.json_responses import draft_headers, draft_location, json_answer, review_link
+from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
 from webapp.database import release, utc_now
-from webapp.domain import drafting, drafts, publishing
-from webapp.domain.draft_input import parse_draft_input
-from webapp.domain.drafts import Draft
-from webapp.domain.errors import InvalidInput, StateConflict
-from webapp.domain.forms import Form
-from webapp.domain.input_errors import sent
-from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
-from webapp.domain.repeats import Repeatable
-from webapp.domain.terms import DraftStatus, Scope
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing, publishing
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.idempotency import Repeatable
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.errors import InvalidInput, StateConflict
+from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
+from webapp.domain.shared.validation_errors import sent
+from webapp.domain.shared.vocabulary import DraftStatus, Scope
 from webapp.oauth.guard import check_scope, current_caller, require_scope
 from webapp.oauth.tokens import client_name
-from webapp.serializers import form_draft, published_form
-from webapp.waiting import RETRY_SECONDS, NoPlace, client_gone, waiting
+from webapp.web import request_audit
+from webapp.web.wakeups import RETRY_SECONDS, NoPlace, client_gone, waiting
+from webapp.wire.serializers import form_draft, published_form
 
 STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3
 
@@ -38,7 +39,7 @@ def create_service_draft() -> Response:
     """createServiceDraft: a private draft, never a public link (201 FormDraft)."""
     caller = current_caller()
     given, raw = json_body()
-    draft = drafting.create_draft(
+    draft = editing.create_draft(
         caller.account_id,
         parse_draft_input(given),
         author=caller.grant_id,
@@ -59,7 +60,7 @@ def update_service_draft(draft_id: str) -> Response:
     """updateServiceDraft: replaces the supplied fields, never publishes (200 FormDraft)."""
     caller = current_caller()
     given, _ = json_body()
-    draft = drafting.update_draft(
+    draft = editing.update_draft(
         caller.account_id,
         draft_id,
         parse_draft_input(given),
@@ -85,7 +86,7 @@ def publish_service_draft(draft_id: str) -> Response:
         draft_id,
         now=utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
-        by=auditing.agent(
+        by=request_audit.agent(
             caller.client_id,
             client_name(caller.client_id, caller.client_kind, caller.client_given_name),
         ),

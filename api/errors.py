@@ -10,17 +10,17 @@ from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
-from api.answers import draft_location, review_link, review_url
 from api.blueprint import bp
+from api.json_responses import draft_location, review_link, review_url
 from webapp.config import settings
-from webapp.contract import Error
 from webapp.database import db, release
-from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict
-from webapp.domain.limits import DRAFT_WAIT_MAX_SECONDS
-from webapp.extensions import limit_in_words, seconds_to_wait, time_in_words
-from webapp.faults import is_away, may_have_stored
-from webapp.hosts import UnknownHost
+from webapp.database.failures import is_away, may_have_stored
+from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateConflict
+from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
+from webapp.web.extensions import limit_in_words, seconds_to_wait, time_in_words
+from webapp.web.hosts import UnknownHost
+from webapp.wire.types import Error
 
 log = logging.getLogger(__name__)
 

@@ -2,14 +2,14 @@
 
 from flask import Response
 
-from api.answers import json_answer
 from api.blueprint import bp
+from api.json_responses import json_answer
 from webapp.config import settings
-from webapp.contract import FormList
-from webapp.domain import forms
-from webapp.domain.terms import Scope
+from webapp.domain.forms import models as forms
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import current_caller, require_scope
-from webapp.serializers import form_summary, owned_form
+from webapp.wire.serializers import form_summary, owned_form
+from webapp.wire.types import FormList
 
 
 @bp.get("/forms")

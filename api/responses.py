@@ -2,14 +2,14 @@
 
 from flask import Response, request
 
-from api.answers import json_answer
 from api.blueprint import bp
-from webapp.domain import forms
-from webapp.domain.responses import read_responses
-from webapp.domain.terms import Scope
+from api.json_responses import json_answer
+from webapp.domain.forms import models as forms
+from webapp.domain.responses.models import read_responses
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import current_caller, require_scope
-from webapp.serializers import form_responses
-from webapp.times import parse_since
+from webapp.wire.serializers import form_responses
+from webapp.wire.timestamps import parse_since
 
 
 @bp.get("/forms/<form_id>/responses")

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Table, insert, select, text
 
 from webapp.database import db
-from webapp.domain.forms import Form
+from webapp.domain.forms.models import Form
 
 ANSWERS_PER_SESSION = 10
 

@@ -16,12 +16,12 @@ from redis.exceptions import RedisError
 from sqlalchemy import delete
 
 from tests.factories import make_account
-from webapp import auditing
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain.accounts import Account
-from webapp.extensions import limiter
+from webapp.domain.accounts.models import Account
+from webapp.web import request_audit
+from webapp.web.extensions import limiter
 
 pytest_plugins = ["tests.services", "tests.programs"]
 
@@ -129,7 +129,7 @@ def app(settings: Settings, applications: dict[Settings, Made]) -> Iterator[Flas
     vars(limiter).update(found.limiter_state)
     yield found.app
     delete_rows(found.app)
-    auditing.init_app(found.app)
+    request_audit.init_app(found.app)
     with suppress(RedisError):  # the test may have ended its Redis
         limiter.reset()
 

@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, FormatChecker
 from werkzeug.test import TestResponse
 
-from api.openapi import document
+from api.openapi.document import document
 from webapp.config import Settings
 
 PARAMETER = re.compile(r"\{[^}]+\}")

@@ -4,11 +4,12 @@ import secrets
 from typing import Any
 
 from webapp.database import db, new_id, utc_now
-from webapp.domain import drafting, publishing, responding
-from webapp.domain.accounts import Account
-from webapp.domain.draft_input import parse_draft_input
-from webapp.domain.drafts import Draft
-from webapp.domain.suspicion import Signs
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing, publishing
+from webapp.domain.drafts.models import Draft
+from webapp.domain.respondents import answering
+from webapp.domain.respondents.bot_detection import Signs
 
 
 def make_account(**changed: Any) -> Account:
@@ -30,7 +31,7 @@ def make_draft(account_id: str, **fields: Any) -> Draft:
     """A draft of two questions; `fields` are those of FormDraftInput."""
     values = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]}
     changes = parse_draft_input(values | fields)
-    return drafting.create_draft(account_id, changes, author=None, now=utc_now())
+    return editing.create_draft(account_id, changes, author=None, now=utc_now())
 
 
 def make_form(account_id: str, **fields: Any) -> Any:
@@ -54,7 +55,7 @@ def make_answer(
     signs: Signs | None = None,
 ) -> None:
     """An answer to one question, in the session of this key."""
-    responding.answer_question(
+    answering.answer_question(
         form.share_token,
         session_key,
         position=position,
@@ -69,5 +70,5 @@ def make_response(form: Any, session_key: str = "", name: str = "") -> str:
     """A completed response with one answer; returns its session key."""
     key = session_key or secrets.token_urlsafe(24)
     make_answer(form, key)
-    responding.complete_response(form.share_token, key, responder_name=name, now=utc_now())
+    answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
     return key

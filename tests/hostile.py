@@ -17,15 +17,15 @@ from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.routing import Rule
 
 from tests.factories import make_account, make_answer, make_draft, make_form
-from tests.pages.creator import hidden
+from tests.pages.creator_client import hidden
 from webapp.database import db, utc_now
-from webapp.domain import accounts
-from webapp.domain.limits import FORM_BODY_MAX_BYTES
-from webapp.domain.responses import ResponseSession
-from webapp.domain.sign_ins import begin_session
-from webapp.domain.terms import Scope
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.browser_sessions import begin_session
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.posted import new_session_key
+from webapp.pages.respondent.form_data import new_session_key
 
 HEAD_BYTES = 40_000  # of an address or a header; the server reads 64 KiB in all
 ALLOWED_SECONDS = 0.3  # for /healthz, whatever somebody else sends

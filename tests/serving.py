@@ -12,7 +12,7 @@ from tests.services import free_port
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db
-from webapp.server import Server
+from webapp.runtime.server import Server
 
 
 def own_address(settings: Settings) -> Settings:

@@ -13,56 +13,48 @@ from sqlalchemy.exc import DBAPIError
 from werkzeug.routing import MapAdapter
 
 import api
-from webapp import (
+from webapp import database
+from webapp.config import Settings, settings
+from webapp.database import TRIES, engine_options, failures
+from webapp.oauth import endpoints as oauth_endpoints
+from webapp.oauth import server
+from webapp.pages import errors, filters
+from webapp.pages.creator import (
+    confirm,
+    connections,
+    consent,
+    download_limits,
+    draft,
+    export,
+    form_trash,
+    forms,
+    inbox,
+    questions,
+    results,
+    revisions,
+)
+from webapp.pages.creator import request as creator_request
+from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
+from webapp.pages.public import docs, home, privacy, security_txt, theme_switch
+from webapp.pages.respondent import cross_site_posts, device_transfer
+from webapp.pages.respondent import routes as respondent_routes
+from webapp.web import (
     assets,
-    auditing,
-    bodies,
-    database,
-    faults,
+    deferred_writes,
+    form_body_limits,
     health,
     hosts,
     languages,
+    link_view_counter,
     logs,
-    notes,
-    openings,
-    paths,
-    security,
+    request_audit,
+    security_headers,
     themes,
-    waiting,
+    url_converters,
+    wakeups,
 )
-from webapp.config import Settings, settings
-from webapp.database import TRIES, engine_options
-from webapp.extensions import csrf, htmx, init_limiter
-from webapp.oauth import authorize, protocol, server
-from webapp.pages import (
-    account,
-    activity,
-    appearance,
-    browsers,
-    confirm,
-    connections,
-    cross_site,
-    desk,
-    docs,
-    downloads,
-    drafts,
-    elsewhere,
-    errors,
-    exports,
-    filters,
-    forms,
-    history,
-    home,
-    inbox,
-    privacy,
-    questions,
-    respond,
-    results,
-    security_txt,
-    sign_in,
-    trash,
-)
-from webapp.sessions import BrowserSessions
+from webapp.web.browser_cookies import BrowserSessions
+from webapp.web.extensions import csrf, htmx, init_limiter
 
 __all__ = ["create_app", "settings"]
 
@@ -71,27 +63,27 @@ ROUTES = (
     health,
     home,
     inbox,
-    drafts,
+    draft,
     questions,
-    history,
+    revisions,
     confirm,
     forms,
-    trash,
+    form_trash,
     results,
-    exports,
+    export,
     connections,
-    account,
+    account_settings,
     activity,
-    browsers,
+    browser_sessions,
     docs,
     privacy,
     security_txt,
-    appearance,
+    theme_switch,
     sign_in,
-    authorize,
-    protocol,
-    respond,
-    elsewhere,
+    consent,
+    oauth_endpoints,
+    respondent_routes,
+    device_transfer,
 )
 
 log = logging.getLogger("askback.requests")
@@ -116,7 +108,7 @@ class Application(Flask):
             try:
                 return super().dispatch_request()
             except DBAPIError as error:
-                if not faults.may_run_again(error):
+                if not failures.may_run_again(error):
                     raise
                 log.warning("given up by the database, tried again")
                 database.release()
@@ -149,30 +141,30 @@ def create_app(config: Settings) -> Flask:
     )
     app.jinja_env.undefined = StrictUndefined
     app.session_interface = BrowserSessions()
-    paths.init_app(app)
+    url_converters.init_app(app)
     logs.init_app(app)
-    security.init_app(app, config)
+    security_headers.init_app(app, config)
     hosts.init_app(app, config)
     database.init_app(app)
     htmx.init_app(app)
-    bodies.init_app(app)
-    cross_site.init_app(app)
+    form_body_limits.init_app(app)
+    cross_site_posts.init_app(app)
     csrf.init_app(app)
     init_limiter(app, config)
     sign_in.init_app(app, config)
     server.init_app(app)
     languages.init_app(app)
     themes.init_app(app)
-    waiting.init_app(app)
-    downloads.init_app(app)
-    openings.init_app(app)
-    notes.init_app(app)
-    auditing.init_app(app)
+    wakeups.init_app(app)
+    download_limits.init_app(app)
+    link_view_counter.init_app(app)
+    deferred_writes.init_app(app)
+    request_audit.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)
-    api.init_app(app, elsewhere=protocol.router_refusal(errors.http_problem))
-    desk.init_app(app)
+    api.init_app(app, elsewhere=oauth_endpoints.router_refusal(errors.http_problem))
+    creator_request.init_app(app)
     for module in ROUTES:
         app.register_blueprint(module.bp)
     return app

@@ -15,28 +15,35 @@ from flask import Flask
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.openapi import document
-from webapp import logs, open_files, reports, schema
+from api.openapi.document import document
+from webapp import cli_listings, open_files
+from webapp.account_deletion import delete_account, list_belongings
 from webapp.app import create_app
-from webapp.archives.contents import BackupFailed
-from webapp.backup import back_up, restore
 from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings, data_folder
 from webapp.data_folder import FolderInUse, lock_folder, make_private, served_address
-from webapp.database import begin_write, db, utc_now
-from webapp.disk import EXIT_TEMPORARY, is_full
-from webapp.doctor import examine
-from webapp.domain.accounts import Account, clean_email, create_account, has_account, make_invite
-from webapp.domain.audit import OPERATOR, AuditKind, add_event, list_events
-from webapp.domain.disabled_accounts import disable_account, enable_account
-from webapp.domain.errors import Outcome
-from webapp.domain.passwords import stop_hashing
-from webapp.domain.terms import Scope
-from webapp.housekeeping import keeping_house
-from webapp.leaving import delete_account, list_belongings
+from webapp.database import begin_write, db, schema, utc_now
+from webapp.domain.accounts.disabled_accounts import disable_account, enable_account
+from webapp.domain.accounts.models import (
+    Account,
+    clean_email,
+    create_account,
+    has_account,
+    make_invite,
+)
+from webapp.domain.accounts.passwords import stop_hashing
+from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event, list_events
+from webapp.domain.shared.errors import Outcome
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.registration import Refused, create_client
 from webapp.oauth.tokens import issue_token
 from webapp.pages.errors import load_pages
-from webapp.server import Server
+from webapp.runtime.background import keeping_house
+from webapp.runtime.backup import back_up, restore
+from webapp.runtime.backup_contents import BackupFailed
+from webapp.runtime.disk_full import EXIT_TEMPORARY, is_full
+from webapp.runtime.doctor import examine
+from webapp.runtime.server import Server
+from webapp.web import logs
 
 ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 
@@ -164,7 +171,7 @@ def creator_link(email: str | None) -> None:
 def creator_list() -> None:
     """Print every account: e-mail, name, created, last active, state, forms."""
     with application():
-        for line in reports.creator_lines():
+        for line in cli_listings.creator_lines():
             click.echo(line)
 
 
@@ -282,7 +289,9 @@ def audit(email: str | None, since: datetime | None, limit: int, *, as_json: boo
     with application():
         account_id = None if email is None else _account_id(email)
         for event in list_events(account_id, limit=limit, since=since):
-            click.echo(reports.event_json(event) if as_json else reports.event_line(event))
+            click.echo(
+                cli_listings.event_json(event) if as_json else cli_listings.event_line(event)
+            )
 
 
 @main.command()

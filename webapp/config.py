@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from flask import current_app
 
-from webapp.data_folder import DATABASE, embedded_secret
-from webapp.environment import (
+from webapp.config_readers import (
     Problem,
     Unreadable,
     address,
@@ -31,6 +30,7 @@ from webapp.environment import (
     whole_number,
     words,
 )
+from webapp.data_folder import DATABASE, embedded_secret
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 DAY = 86_400

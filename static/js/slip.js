@@ -1,11 +1,11 @@
 // Respondent pages: each behaviour is one file, attached by attribute and usable after every swap.
-import "./keys.js";
-import "./places.js";
-import "./keep.js";
-import "./focus.js";
-import "./whole.js";
-import "./room.js";
-import "./saving.js";
-import "./trouble.js";
-import "./copy.js";
-import "./clock.js";
+import "./shared/keyboard_shortcuts.js";
+import "./respondent/history_state.js";
+import "./respondent/local_draft.js";
+import "./respondent/focus.js";
+import "./respondent/full_page_submit.js";
+import "./respondent/character_count.js";
+import "./respondent/saving.js";
+import "./respondent/retry.js";
+import "./shared/copy.js";
+import "./shared/clock.js";

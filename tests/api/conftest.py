@@ -11,9 +11,10 @@ from tests.described import assert_described
 from tests.factories import make_form
 from webapp.config import Settings
 from webapp.database import utc_now
-from webapp.domain import drafts, publishing
-from webapp.domain.accounts import Account
-from webapp.domain.terms import Scope
+from webapp.domain.accounts.models import Account
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import publishing
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 ALL_SCOPES = tuple(Scope)

@@ -8,13 +8,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api.operations import OPERATIONS
+from api.openapi.operations import OPERATIONS
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
 from tests.factories import make_account, make_draft, make_form
 from webapp.config import Settings
 from webapp.database import utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.terms import RevokedReason, Scope
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token, revoke_grant
 

@@ -11,14 +11,14 @@ from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.database import db, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.discarding import discard_draft, take_back
-from webapp.domain.draft_input import DraftChanges
-from webapp.domain.drafting import create_draft
-from webapp.domain.drafts import Draft
-from webapp.domain.repeats import IdempotencyKey, Repeatable
-from webapp.domain.trash import delete_form, erase_form, purge_deleted
-from webapp.oauth.purging import purge_dead
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.deletion.discarded_drafts import discard_draft, take_back
+from webapp.domain.deletion.form_trash import delete_form, erase_form, purge_deleted
+from webapp.domain.drafts.editing import create_draft
+from webapp.domain.drafts.idempotency import IdempotencyKey, Repeatable
+from webapp.domain.drafts.models import Draft
+from webapp.oauth.expiry import purge_dead
 
 KEY = {"Idempotency-Key": "0d3f"}
 DAY = timedelta(days=1)

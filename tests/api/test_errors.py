@@ -16,7 +16,7 @@ from tests.factories import make_account
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain import forms
+from webapp.domain.forms import models as forms
 from webapp.oauth.tokens import issue_token
 
 
@@ -101,7 +101,7 @@ def test_a_fault_is_rolled_back_before_it_is_answered(
         raise RuntimeError
 
     with monkeypatch.context() as patched:
-        patched.setattr("webapp.domain.drafting.content_hash", break_down)
+        patched.setattr("webapp.domain.drafts.editing.content_hash", break_down)
         broken = agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
 
     after = agent.get(f"/drafts/{draft_id}").json["title"]

@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from api.operations import OPERATIONS, Operation
+from api.openapi.operations import OPERATIONS, Operation
 from tests.api.conftest import Agent, Confirm
 from tests.api.readable import assert_readable
 from tests.factories import make_form
-from webapp.domain.accounts import Account
+from webapp.domain.accounts.models import Account
 from webapp.oauth import guard
 
 LARGE = b"x" * 300_000

@@ -8,14 +8,15 @@ import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from api.openapi import document
-from api.operations import OPERATIONS
+from api.openapi.document import document
+from api.openapi.operations import OPERATIONS
 from tests.api.conftest import Agent, Confirm
 from tests.described import validator
 from webapp.config import Settings
 from webapp.database import utc_now
-from webapp.domain import forms, responding
-from webapp.domain.error_codes import ERROR_CODES
+from webapp.domain.forms import models as forms
+from webapp.domain.respondents import answering
+from webapp.wire.error_codes import ERROR_CODES
 
 JSON = "application/json"
 CHANGING = re.compile(
@@ -129,7 +130,7 @@ def respond(app: Flask, share_token: str) -> None:
     """Kim answers both questions and sends them."""
     with app.app_context():
         for position, text in enumerate(["I did: two were ill.", "Easter."]):
-            responding.answer_question(
+            answering.answer_question(
                 share_token,
                 "k" * 32,
                 position=position,
@@ -138,7 +139,7 @@ def respond(app: Flask, share_token: str) -> None:
                 now=utc_now(),
                 signs=None,
             )
-        responding.complete_response(share_token, "k" * 32, responder_name="Kim", now=utc_now())
+        answering.complete_response(share_token, "k" * 32, responder_name="Kim", now=utc_now())
 
 
 Provoke = Callable[[Agent, str, Confirm], Any]

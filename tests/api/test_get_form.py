@@ -3,8 +3,8 @@
 from tests.api.conftest import Agent
 from tests.factories import make_form, make_response
 from webapp.database import utc_now
-from webapp.domain import forms
-from webapp.domain.accounts import Account
+from webapp.domain.accounts.models import Account
+from webapp.domain.forms import models as forms
 
 
 def test_it_works(agent: Agent, account: Account) -> None:

@@ -9,9 +9,9 @@ from sqlalchemy import update
 from tests.api.conftest import Agent, refusal
 from tests.factories import make_answer, make_form, make_response
 from webapp.database import db, utc_now
-from webapp.domain import responding
-from webapp.domain.accounts import Account
-from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.accounts.models import Account
+from webapp.domain.respondents import answering
+from webapp.domain.responses.models import Answer, ResponseSession
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_completion_without_new_answers_is_returned(agent: Agent, form: Any) -
         make_answer(form, "key")
     cursor = read(agent, form)["nextSince"]
     with agent.app.app_context():
-        responding.complete_response(form.share_token, "key", responder_name="", now=utc_now())
+        answering.complete_response(form.share_token, "key", responder_name="", now=utc_now())
 
     body = read(agent, form, cursor)
 

@@ -5,8 +5,8 @@ from sqlalchemy import event
 from tests.api.conftest import Agent, Connect
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.database import db, utc_now
-from webapp.domain import forms
-from webapp.domain.accounts import Account
+from webapp.domain.accounts.models import Account
+from webapp.domain.forms import models as forms
 
 
 def test_it_works(agent: Agent, account: Account) -> None:

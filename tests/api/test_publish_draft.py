@@ -8,10 +8,10 @@ from sqlalchemy import select, update
 from tests.api.conftest import Agent, Confirm, refusal
 from tests.factories import make_account, make_form
 from webapp.database import db, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.discarding import discard_draft
-from webapp.domain.drafts import DraftConfirmation
-from webapp.domain.terms import ConfirmationMethod
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion.discarded_drafts import discard_draft
+from webapp.domain.drafts.models import DraftConfirmation
+from webapp.domain.shared.vocabulary import ConfirmationMethod
 from webapp.oauth.models import OAuthGrant
 
 

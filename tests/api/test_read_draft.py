@@ -13,13 +13,13 @@ from werkzeug.test import TestResponse
 from tests.api.conftest import Agent, Confirm, Connect, refusal
 from tests.databases import both_databases
 from tests.factories import make_account
-from webapp import waiting
+from webapp.account_deletion import delete_account
 from webapp.database import utc_now
-from webapp.domain import discarding
-from webapp.domain.accounts import Account
-from webapp.domain.disabled_accounts import disable_account
-from webapp.leaving import delete_account
+from webapp.domain.accounts.disabled_accounts import disable_account
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion import discarded_drafts
 from webapp.oauth import connections
+from webapp.web import wakeups
 
 
 def test_it_works(agent: Agent, draft_id: str) -> None:
@@ -110,7 +110,7 @@ def test_a_confirmation_ends_a_wait(agent: Agent, draft_id: str, confirm: Confir
 def test_a_change_by_an_agent_ends_a_wait_at_once(
     agent: Agent, draft_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
+    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
 
     def change() -> None:
         agent.patch(f"/drafts/{draft_id}", json={"title": "New"})
@@ -129,7 +129,7 @@ def test_a_publish_by_an_agent_ends_a_wait_at_once(agent: Agent, draft_id: str) 
 def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Account) -> None:
     def discard() -> None:
         with agent.app.app_context():
-            discarding.discard_draft(account.id, draft_id, now=utc_now())
+            discarded_drafts.discard_draft(account.id, draft_id, now=utc_now())
 
     assert while_waiting(agent, draft_id, discard) < 2
 
@@ -187,7 +187,7 @@ def test_a_wait_beyond_those_of_its_account_is_answered_at_once(
         other = connect(make_account().id)
     others_draft = other.post("/drafts", json={}).json["draftId"]
     with ExitStack() as taken:
-        for _ in range(waiting.OF_ACCOUNT):
+        for _ in range(wakeups.OF_ACCOUNT):
             taken.enter_context(agent.app.extensions["waiting"].place(account.id))
         began = time.monotonic()
         refused = agent.get(f"/drafts/{draft_id}?wait=25")

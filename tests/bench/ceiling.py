@@ -25,12 +25,13 @@ from sqlalchemy import (
 )
 
 from webapp.config import Settings
-from webapp.database import IMMEDIATE, prepare_engine
-from webapp.domain.forms import Form
-from webapp.domain.responses import Answer, AnswerRow
-from webapp.oauth.secrets import secret_hash
+from webapp.database import prepare_engine
+from webapp.database.sqlite import IMMEDIATE
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.models import Answer, AnswerRow
+from webapp.oauth.credentials import secret_hash
 from webapp.oauth.tokens import LOOK_UP
-from webapp.waiting import init_app
+from webapp.web.wakeups import init_app
 
 ROWS = Table(
     "bench_rows",

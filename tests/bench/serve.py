@@ -3,9 +3,9 @@
 import os
 import sys
 
-from webapp import logs
 from webapp.config import Settings
-from webapp.server import Server
+from webapp.runtime.server import Server
+from webapp.web import logs
 
 
 def main(kind: str) -> None:

@@ -21,10 +21,10 @@ from tests.databases import both_databases
 from tests.factories import make_form
 from tests.proof.plans import plan_of, steps_of
 from webapp.database import db
-from webapp.domain.forms import get_form
-from webapp.domain.responses import Answer, read_responses
-from webapp.serializers import form_responses
-from webapp.times import wire_time
+from webapp.domain.forms.models import get_form
+from webapp.domain.responses.models import Answer, read_responses
+from webapp.wire.serializers import form_responses
+from webapp.wire.timestamps import wire_time
 
 pytestmark = [pytest.mark.bench, both_databases]
 

@@ -20,11 +20,11 @@ from tests.bench.servers import answers, end, resident_mib, running, start
 from tests.bulk import analyze, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
-from tests.pages.creator import creator
+from tests.pages.creator_client import creator
 from tests.services import wait_until
 from webapp.config import Settings
 from webapp.database import db
-from webapp.domain.accounts import Account
+from webapp.domain.accounts.models import Account
 
 pytestmark = [pytest.mark.bench, both_databases]
 TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]

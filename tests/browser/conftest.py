@@ -12,17 +12,17 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page
 
-from tests.browser.cafe import Cafe, open_cafe, write
-from tests.browser.respondent import QUESTIONS, Link
-from tests.browser.scenes import Scene
-from tests.browser.words import EMAIL, PASSWORD, ROTA
+from tests.browser.example_data import Cafe, open_cafe, write
+from tests.browser.example_steps import Scene
+from tests.browser.example_texts import EMAIL, PASSWORD, ROTA
+from tests.browser.respondent_steps import QUESTIONS, Link
 from tests.browsing import window
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain.drafts import Draft
+from webapp.domain.drafts.models import Draft
 
 Desk = Callable[..., AbstractContextManager[Page]]
 

@@ -5,13 +5,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.cafe import write
 from tests.browser.conftest import Place
-from tests.browser.words import ANSWERS, ASKING, EMAIL, GOODBYE, PASSWORD
+from tests.browser.example_data import write
+from tests.browser.example_texts import ANSWERS, ASKING, EMAIL, GOODBYE, PASSWORD
 from tests.browsing import press_until, window
 from tests.oauth.flow import register
 from webapp.database import utc_now
-from webapp.domain import accounts
+from webapp.domain.accounts import models as accounts
 
 FOCUSED = "() => (document.activeElement.innerText || document.activeElement.name || '').trim()"
 

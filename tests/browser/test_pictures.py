@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Place
-from tests.browser.scenes import ALL, Scene
-from tests.browser.walking import WINDOWS, open_in
+from tests.browser.example_steps import ALL, Scene
+from tests.browser.tab_order import WINDOWS, open_in
 from tests.browsing import PICTURES, photograph
 
 ROOT = Path(__file__).parents[2]

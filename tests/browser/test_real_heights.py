@@ -3,8 +3,8 @@
 import pytest
 
 from tests.browser.conftest import Place
-from tests.browser.scenes import ALL, Scene
-from tests.browser.walking import WINDOWS, hidden_stops, message_is_seen, open_in
+from tests.browser.example_steps import ALL, Scene
+from tests.browser.tab_order import WINDOWS, hidden_stops, message_is_seen, open_in
 
 REFUSING = [scene for scene in ALL if scene.refused in {409, 422, 429}]
 

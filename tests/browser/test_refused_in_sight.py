@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.respondent import Link, asked, give, press
-from tests.browser.walking import WINDOWS, hidden_stops
+from tests.browser.respondent_steps import Link, asked, give, press
+from tests.browser.tab_order import WINDOWS, hidden_stops
 from tests.browsing import watch, window
 from webapp.database import utc_now
-from webapp.domain.forms import close_form
+from webapp.domain.forms.models import close_form
 
 LONG = "One line of a very long story.\n" * 60
 SIZES = pytest.mark.parametrize("size", WINDOWS, ids="{0[0]}×{0[1]}".format)

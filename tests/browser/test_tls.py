@@ -17,9 +17,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 from urllib3 import BaseHTTPResponse, HTTPSConnectionPool
 
-from tests.browser.cafe import Cafe, open_cafe
 from tests.browser.conftest import sign_in
-from tests.browser.words import EMAIL, PASSWORD
+from tests.browser.example_data import Cafe, open_cafe
+from tests.browser.example_texts import EMAIL, PASSWORD
 from tests.browsing import window
 from tests.oauth.flow import bearer
 from tests.programs import CHROMIUM_ARGS
@@ -29,8 +29,8 @@ from tests.tls import certified, ending_tls, https_server
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db
-from webapp.extensions import limiter
-from webapp.security import POLICY
+from webapp.web.extensions import limiter
+from webapp.web.security_headers import POLICY
 
 HOST = "ask.fernhill.example"
 AGENT = "agent.example"

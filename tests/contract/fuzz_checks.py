@@ -11,7 +11,7 @@ from typing import Any
 
 import schemathesis
 
-from api.operations import OPERATIONS
+from api.openapi.operations import OPERATIONS
 
 LISTED = {
     (operation.method.value, operation.path): {

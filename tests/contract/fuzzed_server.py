@@ -13,11 +13,11 @@ from tests.factories import make_account, make_draft, make_form, make_response
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain import publishing
-from webapp.domain.terms import Scope
+from webapp.domain.drafts import publishing
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.server import Server
-from webapp.waiting import Waiting
+from webapp.runtime.server import Server
+from webapp.web.wakeups import Waiting
 
 
 def main(folder: str, port: str) -> None:

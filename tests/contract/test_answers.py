@@ -8,15 +8,15 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from api.operations import OPERATIONS, Operation
+from api.openapi.operations import OPERATIONS, Operation
 from tests.api.conftest import Agent
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import utc_now
-from webapp.domain import publishing
-from webapp.domain.accounts import Account
-from webapp.domain.terms import Scope
+from webapp.domain.accounts.models import Account
+from webapp.domain.drafts import publishing
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 NOBODY = "askat_" + "x" * 43

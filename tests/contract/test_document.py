@@ -9,10 +9,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from api import openapi
+from api.openapi import document as openapi
 from webapp.config import Settings
-from webapp.domain.error_codes import ERROR_CODES
-from webapp.domain.terms import Scope
+from webapp.domain.shared.vocabulary import Scope
+from webapp.wire.error_codes import ERROR_CODES
 
 # spec, Resources: every field, those marked with ? are not required
 SCHEMAS = {

@@ -20,9 +20,9 @@ from tests.factories import make_account, make_form, make_response
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain import forms
-from webapp.domain.errors import NotFound
-from webapp.domain.terms import Scope
+from webapp.domain.forms import models as forms
+from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 TOMORROW = "code_of_tomorrow"

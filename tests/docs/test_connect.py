@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from tests.docs.terminal import Terminal
 from tests.oauth.live import Installation, installation
 from webapp.config import Settings
-from webapp.extensions import limiter
+from webapp.web.extensions import limiter
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from flask.testing import FlaskClient
 
 from tests.factories import make_account
 from tests.oauth.flow import EMAIL, Flow, enter, register
-from webapp.domain.accounts import Account
-from webapp.extensions import limiter
-from webapp.oauth import authorize
+from webapp.domain.accounts.models import Account
+from webapp.pages.creator import consent
+from webapp.web.extensions import limiter
 
 
 @pytest.fixture(autouse=True)
 def _fresh_process_memory(app: Flask) -> None:
     """Limits and failed documents are remembered in the process, not in the database."""
     limiter.reset()
-    authorize.failures.reasons.clear()
+    consent.failures.reasons.clear()
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from webapp.database import utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.sign_ins import begin_session
+from webapp.domain.accounts.browser_sessions import begin_session
+from webapp.domain.accounts.models import Account
 
 EMAIL = "ann@example.com"
 PASSWORD = "four plain words here"

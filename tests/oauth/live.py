@@ -14,7 +14,7 @@ from tests.oauth.flow import EMAIL, PASSWORD
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain import accounts
+from webapp.domain.accounts import models as accounts
 
 
 @dataclass

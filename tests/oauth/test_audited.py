@@ -8,16 +8,16 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from tests.oauth.flow import Flow, csrf_token
-from webapp import auditing
 from webapp.database import db, utc_now
-from webapp.domain.audit import AuditEvent
+from webapp.domain.audit.trail import AuditEvent
 from webapp.oauth.models import OAuthToken
+from webapp.web import request_audit
 
 
 def events(app: Flask) -> list[AuditEvent]:
     """All rows, those that waited included, oldest first."""
     with app.app_context():
-        auditing.store()
+        request_audit.store()
         return list(db.session.scalars(select(AuditEvent).order_by(AuditEvent.at, AuditEvent.id)))
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from tests.oauth.flow import EMAIL, HOST, MCP, PASSWORD, Flow, csrf_token, leave, location, register
 from webapp.database import db, utc_now
-from webapp.domain import accounts
+from webapp.domain.accounts import models as accounts
 from webapp.oauth.models import OAuthCode, OAuthGrant
 from webapp.oauth.registration import create_client
 

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from tests.oauth.flow import API, MCP, ORIGIN
 from webapp.config import Settings
-from webapp.oauth.protocol import authorization_server_metadata
+from webapp.oauth.endpoints import authorization_server_metadata
 
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 RESOURCE = "/.well-known/oauth-protected-resource"

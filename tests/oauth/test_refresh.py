@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from tests.oauth.flow import API, MCP, Flow, bearer, register
 from webapp.database import db, utc_now
-from webapp.domain.terms import RevokedReason
+from webapp.domain.shared.vocabulary import RevokedReason
 from webapp.oauth.models import OAuthGrant, OAuthToken
 
 

@@ -12,14 +12,14 @@ from tests.databases import both_databases
 from tests.oauth.flow import API, MCP, REDIRECT, Flow, bearer, csrf_token, register
 from tests.races.threads import each_statement
 from webapp.database import db, utc_now
-from webapp.domain import accounts
-from webapp.domain.accounts import Account
-from webapp.domain.disabled_accounts import disable_account
-from webapp.domain.terms import Scope, TokenKind
-from webapp.extensions import limiter
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.disabled_accounts import disable_account
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.vocabulary import Scope, TokenKind
 from webapp.oauth.connections import list_connections
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
+from webapp.web.extensions import limiter
 
 
 def assert_refused(response: object, error: str, status: int = 400) -> None:

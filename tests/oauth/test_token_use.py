@@ -10,8 +10,8 @@ from sqlalchemy import event, func, select, update
 
 from tests.oauth.flow import API, MCP, Flow, bearer
 from webapp.database import db, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.terms import Scope
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import authenticate
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token

@@ -11,8 +11,8 @@ from tests.factories import make_draft
 from tests.oauth.flow import ALL_SCOPES, Flow, bearer, csrf_token, location, register
 from tests.races.threads import together
 from webapp.database import db
-from webapp.domain.accounts import Account
-from webapp.domain.audit import AuditEvent
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent
 from webapp.oauth.models import OAuthGrant
 
 

@@ -7,9 +7,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.factories import make_account, make_form
-from tests.pages.creator import Creator, creator
-from tests.pages.respondent import Respondent, arrive
-from webapp.domain.accounts import Account
+from tests.pages.creator_client import Creator, creator
+from tests.pages.respondent_client import Respondent, arrive
+from webapp.domain.accounts.models import Account
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.factories import make_draft, make_form, make_response
-from tests.pages.creator import ORIGIN, Creator
-from tests.pages.respondent import Respondent
-from webapp.domain.accounts import Account
+from tests.pages.creator_client import ORIGIN, Creator
+from tests.pages.respondent_client import Respondent
+from webapp.domain.accounts.models import Account
 
 KIB = 1024
 LOADED = re.compile(r'<(?:link|script|img|use)\b[^>]*?\s(?:href|src)="([^"#]+)')
@@ -103,4 +103,4 @@ def test_a_script_comes_with_everything_it_imports(app: Flask) -> None:
 
     assert not re.search(rb"^import ", shelf["js/slip.js"].body, re.MULTILINE)
     assert b"takesCookies" in shelf["js/slip.js"].body
-    assert "js/places.js" not in shelf
+    assert "js/respondent/history_state.js" not in shelf

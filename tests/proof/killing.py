@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from tests.command import PROGRAM, ROOT, environment
-from tests.pages.respondent import session_in
+from tests.pages.respondent_client import session_in
 from tests.services import free_port, wait_until
 
 FORM_TYPE = {"Content-Type": "application/x-www-form-urlencoded"}

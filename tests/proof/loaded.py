@@ -14,14 +14,13 @@ from sqlalchemy import select
 
 from tests.command import PROGRAM, ROOT, environment
 from tests.factories import make_account, make_form
-from tests.pages.respondent import session_in
+from tests.pages.respondent_client import session_in
 from tests.proof.killing import ANSWERED, FORM_TYPE
 from tests.services import free_port, wait_until
-from webapp import schema
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.responses import Answer
+from webapp.database import db, schema
+from webapp.domain.responses.models import Answer
 
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from tests.pages.respondent import session_in
+from tests.pages.respondent_client import session_in
 from tests.proof.killing import FORM_TYPE
 
 HOST = "127.0.0.1:8000"  # by which the processes are known, whatever their ports

@@ -18,16 +18,18 @@ from tests.conftest import delete_rows
 from tests.databases import on_postgresql
 from tests.factories import make_account, make_draft, make_form
 from tests.oauth.flow import API, Flow, bearer, register
-from tests.pages.creator import Creator, creator
-from tests.pages.respondent import Respondent, arrive, hidden
+from tests.pages.creator_client import Creator, creator
+from tests.pages.respondent_client import Respondent, arrive, hidden
 from webapp.database import db, utc_now
-from webapp.domain import accounts, discarding, publishing, trash
-from webapp.domain.drafts import Draft
-from webapp.domain.passwords import password_hash
-from webapp.domain.terms import Scope
-from webapp.extensions import limiter
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.passwords import password_hash
+from webapp.domain.deletion import discarded_drafts, form_trash
+from webapp.domain.drafts import publishing
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
+from webapp.web.extensions import limiter
 
 PASSWORD = "four plain words here"  # noqa: S105
 KNOWN_HASH = password_hash(PASSWORD)
@@ -60,7 +62,7 @@ class World:
     @cached_property
     def deleted(self) -> Any:
         with self.app.app_context():
-            trash.delete_form(self.account.id, self.form.id, now=utc_now())
+            form_trash.delete_form(self.account.id, self.form.id, now=utc_now())
         return self.form
 
     @cached_property
@@ -120,7 +122,7 @@ class World:
     def put_away(self) -> int:
         now = utc_now()
         with self.app.app_context():
-            discarding.discard_draft(self.account.id, self.draft.id, now=now)
+            discarded_drafts.discard_draft(self.account.id, self.draft.id, now=now)
         return int(now.timestamp() * 1000)
 
 

@@ -12,14 +12,13 @@ from sqlalchemy import select
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form
 from tests.proof.killing import Respondents, Target, kill_again_and_again
-from webapp import schema
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db
-from webapp.domain.forms import Form
-from webapp.domain.public_forms import key_hash
-from webapp.domain.responses import Answer, ResponseSession
-from webapp.domain.terms import SessionStatus
+from webapp.database import db, schema
+from webapp.domain.forms.models import Form
+from webapp.domain.respondents.public_form import key_hash
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.vocabulary import SessionStatus
 
 THREE_QUESTIONS = ["Who changed it?", "What went wrong?", "What did you do?"]
 

@@ -14,10 +14,10 @@ from sqlalchemy.exc import OperationalError
 from tests.api.conftest import Agent, refusal
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_form
-from tests.pages.respondent import arrive, box, heading
+from tests.pages.respondent_client import arrive, box, heading
 from webapp.config import Settings
 from webapp.database import begin_write, db
-from webapp.domain.accounts import Account
+from webapp.domain.accounts.models import Account
 
 PATIENCE = {
     "sqlite": "PRAGMA busy_timeout = 100",
@@ -106,7 +106,7 @@ def test_nobody_waits_for_a_lock_for_ever(app: Flask) -> None:
 def test_a_writer_whose_turn_never_comes_is_refused(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.sqlite.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("webapp.database.sqlite.LOCK_SECONDS", 0.05)
 
     def write() -> None:
         with app.app_context():

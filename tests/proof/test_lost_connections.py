@@ -14,18 +14,18 @@ from sqlalchemy.exc import OperationalError
 from tests.api.conftest import Agent, refusal
 from tests.databases import on_postgresql
 from tests.factories import make_draft, make_form
-from tests.pages.creator import Creator, creator
-from tests.pages.respondent import Respondent, arrive, box, heading, hidden, texts
+from tests.pages.creator_client import Creator, creator
+from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, texts
 from tests.races.threads import each_statement
-from webapp import auditing, openings, postgresql
-from webapp.database import Base, db, utc_now
-from webapp.domain import publishing
-from webapp.domain.accounts import Account
-from webapp.domain.audit import AuditEvent, AuditKind
-from webapp.domain.counts import read_openings
-from webapp.domain.drafts import Draft, DraftConfirmation
-from webapp.domain.forms import Form
-from webapp.domain.responses import ResponseSession
+from webapp.database import Base, db, postgresql, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.domain.drafts import publishing
+from webapp.domain.drafts.models import Draft, DraftConfirmation
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.counters import read_openings
+from webapp.domain.responses.models import ResponseSession
+from webapp.web import link_view_counter, request_audit
 
 pytestmark = on_postgresql
 LOST = "server closed the connection unexpectedly"
@@ -204,9 +204,9 @@ def test_audit_events_whose_storing_nobody_could_find_out_keep_no_later_ones_wai
 ) -> None:
     def note_and_store() -> None:
         with app.test_request_context("/"):
-            by, now = auditing.visitor(), utc_now()
-            auditing.note(AuditKind.EXPORTED, account.id, by=by, now=now)
-            auditing.store()
+            by, now = request_audit.visitor(), utc_now()
+            request_audit.note(AuditKind.EXPORTED, account.id, by=by, now=now)
+            request_audit.store()
 
     with cut("after", then_away=True), pytest.raises(OperationalError):
         note_and_store()
@@ -224,7 +224,7 @@ def test_openings_whose_storing_nobody_could_find_out_are_not_counted_twice(
     def count_and_store() -> None:
         with app.app_context():
             app.extensions["openings"].add([form.share_token])
-            openings.store()
+            link_view_counter.store()
 
     with cut("after", then_away=True), pytest.raises(OperationalError):
         count_and_store()

@@ -12,14 +12,14 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.proof.plans import plan_of, statements_of
 from webapp.database import db, utc_now
-from webapp.domain.drafts import Draft
-from webapp.domain.exports import read_answers
-from webapp.domain.finding import Filters, find_answers, find_people
-from webapp.domain.forms import Form, get_form, list_forms
-from webapp.domain.public_forms import get_public_form, read_progress
-from webapp.domain.responses import read_responses
-from webapp.domain.results import count_new, newest_answers, usual_words
-from webapp.domain.terms import Scope
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.models import Form, get_form, list_forms
+from webapp.domain.respondents.public_form import get_public_form, read_progress
+from webapp.domain.responses.models import read_responses
+from webapp.domain.results.by_question import count_new, newest_answers, usual_words
+from webapp.domain.results.export import read_answers
+from webapp.domain.results.search import Filters, find_answers, find_people
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthToken
 from webapp.oauth.tokens import find_access_token, issue_token
 

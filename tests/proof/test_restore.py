@@ -12,11 +12,10 @@ from tests.command import askback, start
 from tests.databases import both_empty_databases
 from tests.proof.killing import Target
 from tests.services import wait_until
-from webapp import schema
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts import Account
+from webapp.database import db, schema, utc_now
+from webapp.domain.accounts.models import Account
 
 OLD, NEW = 40_000, 30_000  # accounts before, and in the backup
 

@@ -12,7 +12,7 @@ import pytest
 from tests import bulk
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form
-from tests.pages.creator import creator
+from tests.pages.creator_client import creator
 from tests.proof.loaded import Server, Writer
 from tests.services import wait_until
 from webapp.database import db

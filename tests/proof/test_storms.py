@@ -22,14 +22,13 @@ from tests.journey.balancer import balancing
 from tests.proof.killing import Target
 from tests.proof.storms import Storm
 from tests.services import PostgreSQL, postgresql_server, wait_until
-from webapp import schema
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db, release, utc_now
-from webapp.domain.public_forms import key_hash
-from webapp.domain.repeats import IdempotencyKey
-from webapp.domain.responses import Answer, ResponseSession
-from webapp.domain.terms import Scope, SessionStatus
+from webapp.database import db, release, schema, utc_now
+from webapp.domain.drafts.idempotency import IdempotencyKey
+from webapp.domain.respondents.public_form import key_hash
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.vocabulary import Scope, SessionStatus
 from webapp.oauth.tokens import issue_token
 
 CALM_SECONDS = 5.0

@@ -14,16 +14,16 @@ from werkzeug.test import TestResponse
 
 from tests.bulk import dump
 from tests.factories import make_account, make_draft, make_form, make_response
-from tests.pages.creator import HTMX, ORIGIN, Creator, creator
+from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator
 from webapp.config import Settings
 from webapp.database import db, to_millis, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.discarding import discard_draft
-from webapp.domain.forms import close_form
-from webapp.domain.responses import Answer, ResponseSession
-from webapp.domain.sign_ins import SignIn, begin_session
-from webapp.domain.terms import Scope
-from webapp.domain.trash import delete_form
+from webapp.domain.accounts.browser_sessions import SignIn, begin_session
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion.discarded_drafts import discard_draft
+from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.forms.models import close_form
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 

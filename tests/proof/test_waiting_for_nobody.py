@@ -14,16 +14,16 @@ from sqlalchemy import create_engine, select, update
 from tests.api.conftest import Agent
 from tests.databases import both_databases
 from tests.factories import make_draft, make_form
-from tests.pages.creator import Creator, creator
-from tests.pages.respondent import arrive, box
+from tests.pages.creator_client import Creator, creator
+from tests.pages.respondent_client import arrive, box
 from tests.proof.test_locked import LOCK_ALL
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.drafting import update_draft
-from webapp.domain.drafts import DraftView
-from webapp.notes import MOST, Notes
+from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.editing import update_draft
+from webapp.domain.drafts.models import DraftView
 from webapp.oauth.models import OAuthGrant
+from webapp.web.deferred_writes import MOST, Notes
 
 SOON_SECONDS = 2.0  # a small part of what a writer waits
 GIVING_UP_SECONDS = 7.0  # the promise is five; the machine of a test may be busy

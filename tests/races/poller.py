@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from flask import Flask
 
 from webapp.database import db
-from webapp.domain.forms import get_form
-from webapp.domain.responses import ResponsePage, read_responses
+from webapp.domain.forms.models import get_form
+from webapp.domain.responses.models import ResponsePage, read_responses
 
 
 @dataclass

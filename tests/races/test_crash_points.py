@@ -14,10 +14,10 @@ from tests.bulk import Dump, dump
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.database import db, on_sqlite, utc_now
-from webapp.domain.discarding import discard_draft
-from webapp.domain.drafting import create_draft, update_draft
-from webapp.domain.publishing import confirm_and_publish, confirm_draft, publish_draft
-from webapp.domain.responding import (
+from webapp.domain.deletion.discarded_drafts import discard_draft
+from webapp.domain.drafts.editing import create_draft, update_draft
+from webapp.domain.drafts.publishing import confirm_and_publish, confirm_draft, publish_draft
+from webapp.domain.respondents.answering import (
     answer_question,
     complete_response,
     skip_question,

@@ -20,10 +20,10 @@ from tests.factories import make_form
 from tests.races.poller import Poller
 from tests.races.threads import each_statement, together
 from webapp.database import db, look, on_sqlite, utc_now, write
-from webapp.domain.accounts import Account
-from webapp.domain.limits import PAGE_MAX_ITEMS
-from webapp.domain.responding import answer_question, complete_response
-from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.accounts.models import Account
+from webapp.domain.respondents.answering import answer_question, complete_response
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.limits import PAGE_MAX_ITEMS
 
 WRITERS = 8
 FULL = 2000

@@ -8,8 +8,8 @@ from tests.databases import both_databases
 from tests.factories import make_draft
 from tests.races.threads import together
 from webapp.database import utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.drafts import find_view, get_draft, mark_seen
+from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.models import find_view, get_draft, mark_seen
 
 
 @both_databases

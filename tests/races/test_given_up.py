@@ -16,13 +16,13 @@ from tests.factories import make_draft
 from tests.oauth.flow import API, bearer
 from tests.races.threads import each_statement
 from tests.services import wait_until
+from webapp.account_deletion import delete_account
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import TRIES, db, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.publishing import confirm_draft
-from webapp.domain.terms import Scope
-from webapp.leaving import delete_account
+from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.publishing import confirm_draft
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")

@@ -20,18 +20,18 @@ from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.factories import make_draft, make_form
-from tests.pages.respondent import session_in
+from tests.pages.respondent_client import session_in
 from tests.services import free_port
 from tests.serving import serving
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.drafts import Draft
-from webapp.domain.forms import Form
-from webapp.domain.publishing import confirm_draft
-from webapp.domain.responses import Answer, ResponseSession
-from webapp.domain.terms import Scope
+from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.publishing import confirm_draft
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 WRITERS = 8

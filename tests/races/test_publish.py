@@ -15,12 +15,12 @@ from tests.databases import both_databases, on_postgresql
 from tests.factories import make_draft
 from tests.races.threads import each_statement, together
 from webapp.database import db, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.drafting import update_draft
-from webapp.domain.drafts import Draft, get_draft
-from webapp.domain.errors import StateConflict
-from webapp.domain.forms import Form
-from webapp.domain.publishing import confirm_draft, publish_draft
+from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.editing import update_draft
+from webapp.domain.drafts.models import Draft, get_draft
+from webapp.domain.drafts.publishing import confirm_draft, publish_draft
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.errors import StateConflict
 
 PUBLISHERS = 8
 CONFIRMED = "As confirmed"

@@ -14,11 +14,15 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import together
 from webapp.database import db, utc_now
-from webapp.domain.errors import StateConflict
-from webapp.domain.forms import Form, close_form
-from webapp.domain.handovers import is_offered, offer_handover, take_over
-from webapp.domain.responding import answer_question, complete_response, withdraw_response
-from webapp.domain.responses import Answer, ResponseSession
+from webapp.domain.forms.models import Form, close_form
+from webapp.domain.respondents.answering import (
+    answer_question,
+    complete_response,
+    withdraw_response,
+)
+from webapp.domain.respondents.device_transfer import is_offered, offer_handover, take_over
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.errors import StateConflict
 
 KEY = "a" * 32
 

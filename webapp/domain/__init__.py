@@ -1,1 +1,1 @@
-"""Rules and storage: one file per noun, without Flask."""
+"""Rules and storage: one folder per noun, without Flask."""

@@ -7,11 +7,11 @@ from alembic import context
 from flask import current_app
 from sqlalchemy import Connection
 
-import webapp.domain.publishing
-import webapp.domain.responding
+import webapp.domain.drafts.publishing
+import webapp.domain.respondents.answering
 import webapp.oauth.models  # noqa: F401
-from webapp import schema
-from webapp.database import IMMEDIATE, UtcDateTime, db
+from webapp.database import UtcDateTime, db, schema
+from webapp.database.sqlite import IMMEDIATE
 
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(5716)"  # any number that nothing else locks
 

@@ -16,8 +16,8 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from webapp.database import begin_write, db, new_id
-from webapp.domain.limits import CLIENT_ID_MAX_CHARS
-from webapp.domain.terms import ClientKind
+from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
+from webapp.domain.shared.vocabulary import ClientKind
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.registration import Refused, client_details
 from webapp.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch

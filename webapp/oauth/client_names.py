@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from webapp.domain.normalization import normalized
+from webapp.domain.shared.unicode_normalization import normalized
 
 MARKS_MAX = 2  # on one letter, as in Arabic and Vietnamese
 OURS = "askback"

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, exists, select, update
 
 from webapp.database import begin_write, db
-from webapp.domain.accounts import Account
-from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.errors import NotFound
-from webapp.domain.terms import RevokedReason, Scope
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 
 NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page

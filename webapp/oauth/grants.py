@@ -15,24 +15,24 @@ from flask import request as flask_request
 from sqlalchemy import exists, select, update
 from sqlalchemy.orm import aliased
 
-from webapp import auditing
 from webapp.config import settings
 from webapp.database import begin_write, db, utc_now
-from webapp.domain.accounts import Account
-from webapp.domain.audit import AuditKind, add_event
-from webapp.domain.terms import RevokedReason, Scope, TokenKind
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditKind, add_event
+from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
 from webapp.oauth.connections import trust_alike
-from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
-from webapp.oauth.resources import normal_resource, resources
-from webapp.oauth.secrets import (
+from webapp.oauth.credentials import (
     CODE_PREFIX,
     REFRESH_PREFIX,
     looks_like,
     new_secret,
     secret_hash,
 )
+from webapp.oauth.error_descriptions import refusal
+from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
+from webapp.oauth.resources import normal_resource, resources
 from webapp.oauth.tokens import add_grant, add_token, lifetime, revoke_grant
-from webapp.oauth.wording import refusal
+from webapp.web import request_audit
 
 CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
@@ -112,7 +112,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                 expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
             )
         )
-        creator = auditing.creator(request.client.client_id, request.client.name)
+        creator = request_audit.creator(request.client.client_id, request.client.name)
         add_event(AuditKind.CONSENT, request.user.id, by=creator, now=now, subject=grant.id)
         if self.consent.attests_publish is not None:
             trust_alike(grant, now=now, by=creator)
@@ -266,7 +266,7 @@ def _is_parallel(token_id: str, now: datetime) -> bool:
 
 
 def _add_event(kind: AuditKind, grant: OAuthGrant) -> None:
-    agent = auditing.agent(grant.client.client_id, grant.client.name)
+    agent = request_audit.agent(grant.client.client_id, grant.client.name)
     add_event(kind, grant.account_id, by=agent, now=utc_now(), subject=grant.id)
 
 

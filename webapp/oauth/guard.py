@@ -10,10 +10,10 @@ from flask import g, request
 
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain.errors import Outcome
-from webapp.domain.terms import ClientKind, Scope
+from webapp.domain.shared.errors import Outcome
+from webapp.domain.shared.vocabulary import ClientKind, Scope
+from webapp.oauth.credentials import ACCESS_PREFIX, looks_like
 from webapp.oauth.resources import resource_metadata_url
-from webapp.oauth.secrets import ACCESS_PREFIX, looks_like
 from webapp.oauth.tokens import TokenRow, find_access_token, note_use
 
 QUERY_NAMES = ("access_token", "token")

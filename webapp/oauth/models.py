@@ -13,12 +13,12 @@ from sqlalchemy import JSON, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.database import Base
-from webapp.domain.content import words
-from webapp.domain.limits import CLIENT_ID_MAX_CHARS
-from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.domain.content.model import words
+from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
+from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_names import is_showable
-from webapp.oauth.redirects import redirect_matches, shared_host
-from webapp.oauth.secrets import same_secret
+from webapp.oauth.credentials import same_secret
+from webapp.oauth.redirect_uris import redirect_matches, shared_host
 
 DEFAULT_SCOPE = Scope.FORMS_READ.value
 NAMELESS = "An app without a name"

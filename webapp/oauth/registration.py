@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from webapp.database import begin_write, db, new_id
-from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
-from webapp.domain.terms import ClientKind, Scope
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.shared.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
+from webapp.domain.shared.vocabulary import ClientKind, Scope
+from webapp.oauth.credentials import CLIENT_SECRET_PREFIX, new_secret, secret_hash
 from webapp.oauth.models import OAuthClient
-from webapp.oauth.redirects import redirect_problem
-from webapp.oauth.secrets import CLIENT_SECRET_PREFIX, new_secret, secret_hash
+from webapp.oauth.redirect_uris import redirect_problem
 
 PUBLIC = "none"
 AUTH_METHODS = (PUBLIC, "client_secret_basic", "client_secret_post")

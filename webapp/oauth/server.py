@@ -13,11 +13,12 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from flask import Flask, Response, json, request
 from sqlalchemy import select, update
 
-from webapp import auditing
 from webapp.config import settings
 from webapp.database import begin_write, db, utc_now
-from webapp.domain.audit import AuditKind, add_event
-from webapp.domain.terms import RevokedReason, Scope, TokenKind
+from webapp.domain.audit.trail import AuditKind, add_event
+from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
+from webapp.oauth.credentials import secret_hash
+from webapp.oauth.error_descriptions import refusal, worded
 from webapp.oauth.grants import (
     CLIENT_AUTH_METHODS,
     AuthorizationCodeGrant,
@@ -25,9 +26,8 @@ from webapp.oauth.grants import (
     S256Only,
 )
 from webapp.oauth.models import OAuthClient, OAuthToken
-from webapp.oauth.secrets import secret_hash
 from webapp.oauth.tokens import revoke_grant
-from webapp.oauth.wording import refusal, worded
+from webapp.web import request_audit
 
 
 class Request(OAuth2Request):
@@ -102,7 +102,7 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
     def revoke_token(self, token: OAuthToken, _request: Any) -> None:
         now, token_id, grant_id, kind = utc_now(), token.id, token.grant_id, token.kind
-        agent = auditing.agent(token.grant.client.client_id, token.grant.client.name)
+        agent = request_audit.agent(token.grant.client.client_id, token.grant.client.name)
         account_id, was_live = token.grant.account_id, _is_live(token)
         begin_write()
         if kind is TokenKind.REFRESH:

@@ -11,13 +11,13 @@ from sqlalchemy.exc import IntegrityError
 
 from webapp.config import settings
 from webapp.database import begin_write, db, look, new_id, write
-from webapp.domain.accounts import Account
-from webapp.domain.audit import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.limits import LAST_USED_EVERY_SECONDS
-from webapp.domain.terms import ClientKind, RevokedReason, Scope, TokenKind
-from webapp.notes import note_behind
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
+from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.oauth.credentials import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
-from webapp.oauth.secrets import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
+from webapp.web.deferred_writes import note_behind
 
 COMMAND_LINE_CLIENT = "askback-command-line"
 

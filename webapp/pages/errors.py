@@ -16,18 +16,18 @@ from flask_wtf.csrf import CSRFError, generate_csrf
 from limits import RateLimitItem
 from werkzeug.exceptions import HTTPException
 
-from webapp import security
 from webapp.config import settings
 from webapp.database import release
-from webapp.domain.errors import InvalidInput, NotFound, Outcome, StateConflict, TooBusy
-from webapp.extensions import seconds_to_wait
-from webapp.faults import STORAGE_FAILURES, is_away
-from webapp.framing import says_framed
-from webapp.hosts import UnknownHost
+from webapp.database.failures import STORAGE_FAILURES, is_away
+from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateConflict, TooBusy
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
-from webapp.pages.returning import door
-from webapp.paths import current_address
+from webapp.pages.login_redirect import door
+from webapp.web import security_headers
+from webapp.web.extensions import seconds_to_wait
+from webapp.web.hosts import UnknownHost
+from webapp.web.iframes import says_framed
+from webapp.web.url_converters import current_address
 
 RETRY_SECONDS = "5"
 
@@ -120,12 +120,12 @@ NOT_PUBLISHED = Problem(
 OF_FAULTS = (
     "errors/problem.html",
     "errors/_problem.html",
-    "door.html",
+    "base/public.html",
     "layout.html",
-    "respond/held.html",
-    "respond/swap.html",
-    "slip.html",
-    "respond/_parts.html",
+    "respondent/not_saved.html",
+    "respondent/swap.html",
+    "base/respondent.html",
+    "respondent/_parts.html",
     "macros/parts.html",
 )
 STATUSES: dict[type[Outcome], HTTPStatus] = {
@@ -248,7 +248,7 @@ def storage_failed(error: Exception) -> Response:
 
 def offer_again(error: Exception) -> Response:
     """The same, for a form that may be sent twice: with a button that sends it once more."""
-    if request.method != "POST" or not security.is_same_origin() or not is_away(error):
+    if request.method != "POST" or not security_headers.is_same_origin() or not is_away(error):
         return storage_failed(error)
     return _away(NOT_PUBLISHED, Again(current_address(), request.form.to_dict()))
 
@@ -290,7 +290,7 @@ def problem(
 
 def _typed() -> str:
     """The words of the creator's editors; none for a form of another site."""
-    if not security.is_same_origin():
+    if not security_headers.is_same_origin():
         return ""
     return "\n\n".join(filter(None, (request.form.get(name) for name in ("text", "hint"))))
 

@@ -10,9 +10,9 @@ from flask_babel import format_date, format_decimal, format_time, get_locale, ge
 from markupsafe import Markup
 
 from webapp.database import from_millis
-from webapp.domain.errors import Phrase
-from webapp.domain.responses import session_status
-from webapp.domain.results import CHARS_SHOWN
+from webapp.domain.responses.models import session_status
+from webapp.domain.results.by_question import CHARS_SHOWN
+from webapp.domain.shared.errors import Phrase
 
 JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
 NUMBERS = (

@@ -1,0 +1,122 @@
+"""The gate for request bodies: one strict reading of JSON, before any other code sees it."""
+
+import json
+import math
+from collections import Counter
+from typing import Any
+
+from flask import request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.limits import API_BODY_MAX_BYTES
+from webapp.domain.shared.validation_errors import sent
+
+UTF_8 = ("utf-8", "utf8")
+
+
+def json_body() -> tuple[object, bytes]:
+    """The JSON value of the body, and its bytes; a byte order mark is skipped.
+
+    raises InvalidInput `invalid_json` or `payload_too_large`. Refused beyond RFC 8259: another
+    content type or encoding, a name twice in one object, numbers that are not finite, and
+    nesting or numbers longer than Python reads.
+    """
+    _require_json()
+    raw = read_body()
+    if not raw.strip():
+        raise _unreadable("is empty; a JSON object is needed, {} at least")
+    try:
+        return _DECODER.decode(raw.decode("utf-8-sig")), raw
+    except RecursionError:
+        raise _unreadable("is nested too deeply") from None
+    except UnicodeDecodeError as problem:
+        raise _unreadable(f"is not UTF-8 at byte {problem.start + 1}") from None
+    except json.JSONDecodeError as problem:
+        where = f"line {problem.lineno}, column {problem.colno}"
+        raise _unreadable(f"is not JSON at {where}") from None
+    except ValueError as problem:
+        raise _unreadable(str(problem)) from None
+
+
+def read_body() -> bytes:
+    """The bytes of the body; raises InvalidInput `payload_too_large`."""
+    request.max_content_length = API_BODY_MAX_BYTES
+    try:
+        return request.get_data()
+    except RequestEntityTooLarge:
+        raise InvalidInput(
+            "payload_too_large",
+            f"body: is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
+            "Send less text: question texts have no limit of their own, but all questions of a "
+            f"draft together must fit into {API_BODY_MAX_BYTES // 1024} KiB.",
+            field="body",
+        ) from None
+
+
+def _require_json() -> None:
+    encoding = request.headers.get("Content-Encoding", "identity").lower()
+    if encoding != "identity":
+        raise InvalidInput(
+            "invalid_json",
+            f"Content-Encoding: is {sent(encoding)}; a compressed body is not read.",
+            "Send the body as it is, without the header Content-Encoding.",
+            field="Content-Encoding",
+        )
+    charset = request.mimetype_params.get("charset", "utf-8").lower()
+    if request.mimetype == "application/json" and charset in UTF_8:
+        return
+    given = request.headers.get("Content-Type")
+    raise InvalidInput(
+        "invalid_json",
+        f"Content-Type: is {sent(given) if given else 'missing'}; application/json is needed.",
+        "Send a JSON object in UTF-8 with the header Content-Type: application/json.",
+        field="Content-Type",
+    )
+
+
+def _unreadable(reason: str) -> InvalidInput:
+    return InvalidInput(
+        "invalid_json",
+        f"body: {reason}.",
+        "Send one JSON object in UTF-8 (RFC 8259).",
+        field="body",
+    )
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(f"has the field {sent(_twice(pairs))} twice in one object")
+    return found
+
+
+def _twice(pairs: list[tuple[str, Any]]) -> str:
+    counted = Counter(name for name, _ in pairs)
+    return counted.most_common(1)[0][0]
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("has a number that is too large")
+    return number
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"has {name}, which is no JSON value")
+
+
+def _whole(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        raise ValueError("has a number that is too large") from None
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=_finite,
+    parse_int=_whole,
+    parse_constant=_no_constant,
+)

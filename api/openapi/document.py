@@ -1,0 +1,244 @@
+"""The OpenAPI 3.1 document, assembled from the types that validate and serialise."""
+
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from flask import Response, current_app, request
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from api.blueprint import bp
+from api.openapi.error_examples import errors
+from api.openapi.examples import bodies
+from api.openapi.operations import OPERATIONS, TAGS, Operation
+from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
+from webapp.config import Settings, settings
+from webapp.domain.content.draft_input import FormDraftInput
+from webapp.domain.shared.vocabulary import Scope
+from webapp.wire import types as wire_types
+from webapp.wire.error_codes import ERROR_CODES
+
+CONTRACT_VERSION = "1.0.0"
+SCHEMAS = "#/components/schemas"
+JSON = "application/json"
+OPEN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "ETag",
+    "Cache-Control": "public, no-cache",
+}
+PREFLIGHT = OPEN | {
+    "Allow": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "authorization, content-type, if-none-match",
+    "Access-Control-Max-Age": "86400",
+}
+
+ANSWERED = (
+    wire_types.FormDraft,
+    wire_types.PublishedForm,
+    wire_types.FormList,
+    wire_types.OwnedForm,
+    wire_types.FormResponses,
+    wire_types.Error,
+)
+SCOPES = {
+    Scope.FORMS_READ: "Read forms owned by the connected account",
+    Scope.RESPONSES_READ: "Read responses submitted to owned forms",
+    Scope.FORMS_WRITE: "Create drafts and publish confirmed forms",
+    Scope.OFFLINE_ACCESS: "Keep the connected account available in later conversations",
+}
+REASONS = {
+    HTTPStatus.BAD_REQUEST: "The request is invalid",
+    HTTPStatus.UNAUTHORIZED: "The account is not connected or the scope was not granted",
+    HTTPStatus.NOT_FOUND: "There is no such object in this account",
+    HTTPStatus.METHOD_NOT_ALLOWED: "The address does not take this method",
+    HTTPStatus.CONFLICT: "The state of the draft conflicts with the operation",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many write operations",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "The service could not complete the request",
+}
+
+
+@bp.route("/openapi", methods=["GET", "OPTIONS"], provide_automatic_options=False)
+def openapi() -> Response:
+    """The document, for everybody and from any origin, whatever Accept says."""
+    if request.method == "OPTIONS":
+        return Response(headers=PREFLIGHT)
+    cached = current_app.extensions.get("openapi")
+    if cached is None:
+        cached = orjson.dumps(document(settings()))
+        current_app.extensions["openapi"] = cached
+    response = Response(cached, headers=OPEN, mimetype=JSON)
+    response.add_etag()
+    response.make_conditional(request)
+    return response
+
+
+def document(settings: Settings) -> dict[str, Any]:
+    """The contract 1.0.0 with the addresses of this installation."""
+    return {
+        "openapi": "3.1.0",
+        "info": _info(settings),
+        "externalDocs": {
+            "description": "Every error code, and what to do",
+            "url": f"{settings.public_url}/docs/errors",
+        },
+        "servers": [{"url": settings.api_url}],
+        "tags": [{"name": name, "description": about} for name, about in TAGS.items()],
+        "paths": _paths(settings.public_url),
+        "components": {
+            "schemas": schemas(),
+            "parameters": PARAMETERS,
+            "headers": HEADERS,
+            "examples": {
+                code: {"value": example} for code, example in errors(settings.public_url).items()
+            },
+            "responses": {
+                "MethodNotAllowed": _failure(HTTPStatus.METHOD_NOT_ALLOWED, ("method_not_allowed",))
+            },
+            "securitySchemes": {"oauth2": _security_scheme(settings)},
+        },
+    }
+
+
+def _info(settings: Settings) -> dict[str, Any]:
+    """The contact is the operator's, else the page that tells who the operator is."""
+    known = settings.operator_contact or f"{settings.public_url}/privacy"
+    kind = "email" if "@" in known and "://" not in known else "url"
+    return {
+        "title": "Askback",
+        "version": CONTRACT_VERSION,
+        "summary": "Ask people something, and fetch their answers later",
+        "description": (
+            "Draft forms, publish what their creator confirmed, and fetch the responses. Every "
+            "refusal has the body Error. Methods that an address does not take are answered 405 "
+            "as MethodNotAllowed. A request under a host name that is not this server's is "
+            "answered 400 `validation_failed`, whatever the operation."
+        ),
+        "contact": {"name": settings.operator_name or "Who runs this server", kind: known},
+        "license": {"name": "MIT", "identifier": "MIT"},
+    }
+
+
+def _paths(public_url: str) -> dict[str, dict[str, Any]]:
+    paths: dict[str, dict[str, Any]] = {}
+    examples = bodies(public_url)
+    for operation in OPERATIONS:
+        described = _operation(operation, examples[operation.id])
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    return paths | {"/openapi": {"get": _own_operation()}}
+
+
+def schemas() -> dict[str, JsonSchemaValue]:
+    """The objects of the contract by their names in it."""
+    _, made = TypeAdapter.json_schemas(
+        [
+            (FormDraftInput.__name__, "validation", TypeAdapter(FormDraftInput)),
+            *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in ANSWERED),
+        ],
+        ref_template=SCHEMAS + "/{model}",
+        schema_generator=_Generator,
+    )
+    found: dict[str, JsonSchemaValue] = made["$defs"]
+    for schema in found.values():
+        schema.pop("title", None)
+        if "enum" in schema:  # the rest of its docstring is for programmers
+            schema["description"] = " ".join(schema["description"].partition("\n\n")[0].split())
+    return found
+
+
+class _Generator(GenerateJsonSchema):
+    """No titles, no defaults (nothing is filled in for the caller), null as a type array."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        inner = self.generate_inner(schema["schema"])
+        return inner | {"type": [inner["type"], "null"]}
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def _operation(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": operation.id,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "description": operation.description,
+        "security": [{"oauth2": [operation.scope]}],
+        "parameters": [_reference("parameters", name) for name in operation.parameters],
+        "responses": {str(operation.status): _success(operation, example)}
+        | {str(status): _failure(status, codes) for status, codes in operation.codes.items()},
+    }
+    if operation.takes:
+        content = {"schema": _reference("schemas", operation.takes), "example": operation.sent}
+        described["requestBody"] = {"required": True, "content": {JSON: content}}
+    return described
+
+
+def _own_operation() -> dict[str, Any]:
+    return {
+        "operationId": "getOpenapi",
+        "tags": ["Document"],
+        "summary": "Read this document",
+        "description": "Open to everybody, from any origin.",
+        "security": [],
+        "responses": {
+            "200": {
+                "description": "OpenAPI 3.1",
+                "content": {JSON: {"schema": {"type": "object"}, "example": {"openapi": "3.1.0"}}},
+            },
+            "304": {"description": "The document that If-None-Match names is the current one"},
+            "405": _reference("responses", "MethodNotAllowed"),
+        },
+    }
+
+
+def _success(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "description": operation.summary,
+        "headers": {name: _reference("headers", name) for name in operation.headers}
+        | {name: _reference("headers", key) for name, key in operation.sometimes.items()},
+        "content": {JSON: {"schema": _reference("schemas", operation.answers), "example": example}},
+        "links": {
+            target: {"operationId": target, "parameters": parameters}
+            for target, parameters in operation.links.items()
+        },
+    }
+
+
+def _failure(status: HTTPStatus, codes: tuple[str, ...]) -> dict[str, Any]:
+    """An Error body, the codes to expect in it, and the headers that come with the status.
+
+    The codes are words and no enum: a client that was generated today meets one of tomorrow.
+    """
+    meanings = {known.code: known.when for known in ERROR_CODES}
+    listed = "".join(f"\n- `{code}`: {meanings[code]}" for code in codes)
+    examples = {code: _reference("examples", code) for code in codes}
+    return {
+        "description": f"{REASONS[status]}.{listed}",
+        "headers": {name: _reference("headers", name) for name in ERROR_HEADERS.get(status, ())},
+        "content": {JSON: {"schema": _reference("schemas", "Error"), "examples": examples}},
+    }
+
+
+def _security_scheme(settings: Settings) -> dict[str, Any]:
+    return {
+        "type": "oauth2",
+        "description": "Authorization code with PKCE (S256) for every client.",
+        "flows": {
+            "authorizationCode": {
+                "authorizationUrl": f"{settings.public_url}/oauth/authorize",
+                "tokenUrl": f"{settings.public_url}/oauth/token",
+                "refreshUrl": f"{settings.public_url}/oauth/token",
+                "scopes": {scope.value: meaning for scope, meaning in SCOPES.items()},
+            }
+        },
+    }
+
+
+def _reference(kind: str, name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/{kind}/{name}"}

@@ -1,0 +1,130 @@
+"""An example of each refusal, in the words that the server uses."""
+
+from api.openapi.parameters import DRAFT_ID
+from webapp.wire.types import Error
+
+CONTEXT = (
+    "Send `context` with a summary of what the follow-ups should know, or another followUpMode."
+)
+TEXTS = (
+    "Send the text without that character. Titles and question ids are one line without control "
+    "characters; other texts may hold line breaks."
+)
+FIELDS = (
+    "Remove the field; those of this object are title, goal, context, questions, followUpMode, "
+    "responseMode, responseLimit, maxFollowupsPerQuestion and maxTotalQuestions."
+)
+SIZE = (
+    "Send less text: question texts have no limit of their own, but all questions of a draft "
+    "together must fit into 256 KiB."
+)
+SINCE = (
+    "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z; leave since "
+    "out as long as nextSince is null."
+)
+NOT_CONFIRMED = (
+    "Ask the creator to open the draft and confirm it, then retry. The review page is "
+    f"{{origin}}/drafts/{DRAFT_ID} and GET {{origin}}/api/drafts/{DRAFT_ID}?wait=25 waits until "
+    "it is confirmed."
+)
+STALE = NOT_CONFIRMED.replace(
+    "open the draft and confirm it", "read and confirm the current revision"
+)
+OAUTH = (
+    "Complete OAuth as the WWW-Authenticate header says, with the scope forms:read, and retry with "
+    "the header Authorization: Bearer and the access token."
+)
+FAULT = (
+    "Send the same request again; if it fails again, tell whoever runs this server the request id "
+    "7d0e2b4c6a8f1e3d."
+)
+
+# code, message, resolution; {origin} stands for the public address
+_SAID = (
+    (
+        "invalid_json",
+        "body: is not JSON at line 1, column 12.",
+        "Send one JSON object in UTF-8 (RFC 8259).",
+    ),
+    (
+        "validation_failed",
+        "title: has 134 characters; at most 120 are allowed.",
+        "Correct the field and send the request again.",
+    ),
+    ("unknown_field", "colour: is not a field of this object.", FIELDS),
+    ("context_required", "context: smart follow-ups need a private context.", CONTEXT),
+    (
+        "invalid_since",
+        'since: is "yesterday"; an RFC 3339 date-time with an offset is needed.',
+        SINCE,
+    ),
+    ("invalid_text", "title: contains the control character U+000A at character 9.", TEXTS),
+    ("payload_too_large", "body: is larger than 256 KiB.", SIZE),
+    (
+        "idempotency_key_reused",
+        "Idempotency-Key: was used with another body.",
+        "Use a new key for a new draft, or repeat the first body exactly.",
+    ),
+    ("authentication_required", "This call needs an access token.", OAUTH),
+    (
+        "draft_not_found",
+        "There is no draft with this draftId in this account, or its creator discarded it.",
+        "Use the draftId that creating the draft returned, with the same connected account.",
+    ),
+    (
+        "form_not_found",
+        "There is no form with this formId in this account, or its creator deleted it.",
+        "Use a formId that publishing or listing forms returned, with the same connected account.",
+    ),
+    (
+        "not_found",
+        "There is nothing at this address.",
+        "Use the paths of the OpenAPI document at /api/openapi.",
+    ),
+    (
+        "method_not_allowed",
+        "PUT is not possible at this address.",
+        "Use a method that the Allow header names.",
+    ),
+    ("draft_not_confirmed", "The creator has not confirmed this draft yet.", NOT_CONFIRMED),
+    ("confirmation_stale", "The draft changed after its creator confirmed it.", STALE),
+    (
+        "draft_incomplete",
+        "title, questions[1].text: The draft lacks a title and words for every question.",
+        "Add what is missing, then confirm and publish.",
+    ),
+    (
+        "draft_already_published",
+        "The draft is published and cannot change any more.",
+        "Create a new draft for a changed form.",
+    ),
+    (
+        "revision_conflict",
+        "If-Match: The draft is at revision 2, not 1.",
+        "Read the draft again, then repeat the request on its current revision.",
+    ),
+    (
+        "rate_limited",
+        "Too many write operations: the limit of new drafts is 30 per minute.",
+        "Send the same request again in 42 seconds.",
+    ),
+    ("internal_error", "The service could not complete the request.", FAULT),
+    (
+        "storage_unavailable",
+        "The storage does not answer just now; nothing was changed.",
+        "Send the same request again in a few seconds.",
+    ),
+)
+
+
+def errors(public_url: str) -> dict[str, Error]:
+    """The example of each error code, by code."""
+    return {
+        code: Error(
+            error=message,
+            code=code,
+            message=message,
+            resolution=resolution.replace("{origin}", public_url),
+        )
+        for code, message, resolution in _SAID
+    }

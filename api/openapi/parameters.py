@@ -1,0 +1,124 @@
+"""Parameters of requests and headers of answers, as the OpenAPI document shows them."""
+
+from http import HTTPStatus
+from typing import Any
+
+from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
+
+DRAFT_ID = "drf_5b1f0c9a7e3d2f4a6b8c0d1e"
+FORM_ID = "frm_0a4e6c8b2d1f3a5c7e9b0d2f"
+PATH_ID = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "draftId": {
+        "name": "draftId",
+        "description": "As create returned it.",
+        "example": DRAFT_ID,
+        **PATH_ID,
+    },
+    "formId": {
+        "name": "formId",
+        "description": "As publish or list returned it.",
+        "example": FORM_ID,
+        **PATH_ID,
+    },
+    "since": {
+        "name": "since",
+        "in": "query",
+        "description": (
+            "The `nextSince` of an earlier result. Exclusive; parts finer than a millisecond are "
+            "cut. Without it, everything from the beginning."
+        ),
+        "example": "2026-11-21T10:40:00.123Z",
+        "schema": {"type": "string", "format": "date-time"},
+    },
+    "wait": {
+        "name": "wait",
+        "in": "query",
+        "description": (
+            "Seconds to wait for the creator at most; without it, none. The answer comes at once "
+            "when the draft is confirmed or published already, and early when the creator confirms "
+            "it, when anybody changes or publishes it, when the server stops, and when too many "
+            "wait."
+        ),
+        "example": DRAFT_WAIT_MAX_SECONDS,
+        "schema": {"type": "integer", "minimum": 0, "maximum": DRAFT_WAIT_MAX_SECONDS},
+    },
+    "IdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": (
+            "Repeats with this key and the same body within a day make one draft and return it as "
+            "it was created."
+        ),
+        "example": "9f6f2c1e-5f0b-4f0e-9a51-3d0c2b7a8e14",
+        "schema": {"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_MAX_CHARS},
+    },
+    "IfMatch": {
+        "name": "If-Match",
+        "in": "header",
+        "description": (
+            "The ETag of the draft that this request is meant for; at another revision it is "
+            "refused. `*` or none: whatever the revision."
+        ),
+        "example": '"1"',
+        "schema": {"type": "string"},
+    },
+}
+HEADERS: dict[str, dict[str, Any]] = {
+    "ETag": {
+        "description": "The revision of the draft as an entity tag.",
+        "required": True,
+        "example": '"1"',
+        "schema": {"type": "string", "pattern": '^"[1-9][0-9]*"$'},
+    },
+    "Link": {
+        "description": 'Where the creator reviews the draft, with rel="edit-form" (RFC 8288).',
+        "required": True,
+        "schema": {"type": "string"},
+    },
+    "Location": {
+        "description": "The address of the draft.",
+        "required": True,
+        "schema": {"type": "string", "format": "uri"},
+    },
+    "Askback-Confirmation": {
+        "description": (
+            "`current`: the creator confirmed the draft as it is, and it can be published. "
+            "`stale`: it changed since. `none`: it was never confirmed."
+        ),
+        "required": True,
+        "example": "current",
+        "schema": {"type": "string", "enum": ["none", "current", "stale"]},
+    },
+    "WWW-Authenticate": {
+        "description": "The OAuth challenge with the protected-resource metadata (RFC 9728).",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^Bearer .*resource_metadata="},
+    },
+    "Retry-After": {
+        "description": "Seconds to wait.",
+        "required": True,
+        "example": 42,
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "WaitAgainAfter": {
+        "description": (
+            "Nothing was waited for, because all places are taken: the seconds to wait instead."
+        ),
+        "required": False,
+        "example": 2,
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "Allow": {
+        "description": "The methods that this address takes.",
+        "required": True,
+        "example": "GET, HEAD, OPTIONS",
+        "schema": {"type": "string"},
+    },
+}
+ERROR_HEADERS = {
+    HTTPStatus.UNAUTHORIZED: ("WWW-Authenticate",),
+    HTTPStatus.METHOD_NOT_ALLOWED: ("Allow",),
+    HTTPStatus.CONFLICT: ("Link",),
+    HTTPStatus.TOO_MANY_REQUESTS: ("Retry-After",),
+}

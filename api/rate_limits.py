@@ -1,0 +1,58 @@
+"""How often an account and an access token may write. Decorators below `require_scope`."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import ParamSpec
+
+from flask import Response, g
+
+from webapp.config import settings
+from webapp.oauth.guard import current_caller
+from webapp.web.extensions import limiter
+
+P = ParamSpec("P")
+View = Callable[P, Response]
+
+
+def _account() -> str:
+    return current_caller().account_id
+
+
+def _token() -> str:
+    return current_caller().token_id
+
+
+def count_nothing() -> None:
+    """This call repeats what an earlier one did, which was counted."""
+    g.uses_quota = False
+
+
+def _uses_quota(response: Response) -> bool:
+    """Refusals and repeats use none."""
+    return response.status_code < HTTPStatus.BAD_REQUEST and g.get("uses_quota", True)
+
+
+def _limited(setting: str, counted: str) -> Callable[[View[P]], View[P]]:
+    """Count a call for its account, by the limit in `setting`, and for its token.
+
+    counted  what the limit of the account counts, in the words of its refusal
+    """
+    of_account = limiter.limit(
+        lambda: str(getattr(settings(), setting)),
+        key_func=_account,
+        error_message=counted,
+        deduct_when=_uses_quota,
+    )
+    of_token = limiter.shared_limit(
+        lambda: settings().limit_writes,
+        "writes",
+        key_func=_token,
+        error_message="write operations of one connection",
+        deduct_when=_uses_quota,
+    )
+    return lambda view: of_account(of_token(view))
+
+
+limit_creates = _limited("limit_create_draft", "new drafts")
+limit_updates = _limited("limit_update_draft", "changes of drafts")
+limit_publishes = _limited("limit_publish", "publishes")

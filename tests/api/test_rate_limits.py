@@ -1,0 +1,219 @@
+"""Write limits of accounts and tokens"""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.api.conftest import Agent, Confirm, Connect, refusal
+from tests.factories import make_account
+from webapp.domain.accounts.models import Account
+from webapp.web.extensions import limiter
+
+limits = pytest.mark.settings
+
+
+def statuses(agent: Agent, method: str, path: str, times: int) -> list[int]:
+    return [agent.call(method, path, json={}).status_code for _ in range(times)]
+
+
+def make_draft(agent: Agent) -> str:
+    made: str = agent.post("/drafts", json={"title": "Rota", "questions": ["Who?"]}).json["draftId"]
+    return made
+
+
+def confirmed_draft(agent: Agent, confirm: Confirm) -> str:
+    draft_id = make_draft(agent)
+    confirm(draft_id)
+    return draft_id
+
+
+def publish(agent: Agent, draft_id: str) -> int:
+    return agent.post(f"/drafts/{draft_id}/publish").status_code
+
+
+@limits(limit_create_draft="2/minute")
+def test_creating_is_limited(agent: Agent) -> None:
+    assert statuses(agent, "POST", "/drafts", 3) == [201, 201, 429]
+
+
+@limits(limit_update_draft="2/minute")
+def test_updating_is_limited(agent: Agent, draft_id: str) -> None:
+    assert statuses(agent, "PATCH", f"/drafts/{draft_id}", 3) == [200, 200, 429]
+
+
+@limits(limit_publish="2/minute")
+def test_publishing_is_limited(agent: Agent, confirm: Confirm) -> None:
+    drafts = [confirmed_draft(agent, confirm) for _ in range(3)]
+
+    assert [publish(agent, draft_id) for draft_id in drafts] == [200, 200, 429]
+
+
+@limits(limit_create_draft="1/minute")
+def test_the_refusal_is_an_error_with_whole_seconds_to_wait(agent: Agent) -> None:
+    agent.post("/drafts", json={})
+
+    response = agent.post("/drafts", json={})
+
+    assert refusal(response) == (429, "rate_limited")
+    assert response.headers["Retry-After"].isdigit()
+    assert 55 <= int(response.headers["Retry-After"]) <= 60
+
+
+@limits(limit_create_draft="2/second")
+def test_after_that_time_the_write_is_taken(agent: Agent) -> None:
+    while (response := agent.post("/drafts", json={})).status_code == 201:
+        pass
+
+    time.sleep(int(response.headers["Retry-After"]))
+
+    assert response.headers["Retry-After"] == "1"
+    assert agent.post("/drafts", json={}).status_code == 201
+
+
+@limits(limit_create_draft="2/minute;3/day")
+def test_the_wait_is_that_of_the_window_that_is_full(agent: Agent) -> None:
+    answers = [agent.post("/drafts", json={}) for _ in range(3)]
+
+    assert int(answers[-1].headers["Retry-After"]) <= 60
+
+
+@limits(limit_create_draft="9/minute")
+def test_no_other_answer_names_a_time_to_wait(agent: Agent) -> None:
+    answers = [
+        agent.post("/drafts", json={}),
+        agent.post("/drafts", json=[]),
+        agent.get("/forms"),
+        agent.post("/drafts/x/publish"),
+    ]
+
+    assert not any("Retry-After" in answer.headers for answer in answers)
+
+
+@limits(limit_publish="2/minute", limit_writes="9/minute")
+def test_publishing_too_early_uses_no_quota(agent: Agent, confirm: Confirm) -> None:
+    unconfirmed = make_draft(agent)
+    too_early = [publish(agent, unconfirmed) for _ in range(9)]
+    drafts = [confirmed_draft(agent, confirm) for _ in range(3)]
+
+    assert too_early == [409] * 9
+    assert [publish(agent, draft_id) for draft_id in drafts] == [200, 200, 429]
+
+
+@limits(limit_publish="2/minute")
+def test_publishing_again_uses_no_quota(agent: Agent, confirm: Confirm) -> None:
+    first, *others = [confirmed_draft(agent, confirm) for _ in range(3)]
+    again = [publish(agent, first) for _ in range(5)]
+
+    assert again == [200] * 5
+    assert [publish(agent, draft_id) for draft_id in others] == [200, 429]
+
+
+@limits(limit_create_draft="2/minute", limit_writes="2/minute")
+def test_repeated_creates_use_no_quota(agent: Agent) -> None:
+    def create(key: str) -> int:
+        return agent.post("/drafts", json={}, headers={"Idempotency-Key": key}).status_code
+
+    assert [create("a") for _ in range(4)] == [201] * 4
+    assert [create(key) for key in "bc"] == [201, 429]
+
+
+@limits(limit_create_draft="1/minute", limit_update_draft="1/minute", limit_writes="2/minute")
+def test_refused_creates_and_updates_use_no_quota(agent: Agent, draft_id: str) -> None:
+    limiter.reset()
+    refused = [
+        agent.post("/drafts", json={"title": 1}),
+        agent.post("/drafts", data="{"),
+        agent.patch(f"/drafts/{draft_id}", json={"unknown": 1}),
+        agent.patch("/drafts/drf_unknown", json={}),
+        agent.patch(f"/drafts/{draft_id}", json={}, headers={"If-Match": '"7"'}),
+    ]
+
+    assert [answer.status_code for answer in refused] == [400, 400, 400, 404, 409]
+    assert statuses(agent, "POST", "/drafts", 2) == [201, 429]
+    assert statuses(agent, "PATCH", f"/drafts/{draft_id}", 2) == [200, 429]
+
+
+@limits(limit_publish="2/minute", limit_writes="2/minute")
+def test_a_write_that_is_refused_by_one_limit_counts_in_none(
+    agent: Agent, connect: Connect, account: Account, confirm: Confirm
+) -> None:
+    drafts = [confirmed_draft(connect(account.id), confirm) for _ in range(3)]
+    agent.patch(f"/drafts/{drafts[0]}", json={"goal": ""})
+
+    first = [publish(agent, draft_id) for draft_id in (drafts[0], drafts[1], drafts[1])]
+    second = [publish(connect(account.id), draft_id) for draft_id in drafts[1:]]
+
+    assert first == [200, 429, 429]
+    assert second == [200, 429]
+
+
+@limits(limit_publish="10/minute")
+def test_parallel_publishes_keep_to_the_limit(agent: Agent, confirm: Confirm) -> None:
+    drafts = [confirmed_draft(agent, confirm) for _ in range(20)]
+
+    with ThreadPoolExecutor(20) as threads:
+        answers = sorted(threads.map(lambda draft_id: publish(agent, draft_id), drafts))
+
+    assert answers == [200] * 10 + [429] * 10
+
+
+@limits(limit_create_draft="1/minute")
+def test_one_account_does_not_use_up_the_limit_of_another(agent: Agent, connect: Connect) -> None:
+    with agent.app.app_context():
+        other = connect(make_account().id)
+    agent.post("/drafts", json={})
+
+    assert other.post("/drafts", json={}).status_code == 201
+
+
+@limits(limit_create_draft="1/minute")
+def test_two_agents_of_one_account_share_its_limit(
+    agent: Agent, connect: Connect, account: Account
+) -> None:
+    agent.post("/drafts", json={})
+
+    assert connect(account.id).post("/drafts", json={}).status_code == 429
+
+
+@limits(limit_writes="3/minute")
+def test_all_writes_of_one_token_are_limited_together(agent: Agent, draft_id: str) -> None:
+    answers = [
+        agent.patch(f"/drafts/{draft_id}", json={}),
+        agent.post("/drafts", json={}),
+        agent.post("/drafts", json={}),
+        agent.patch(f"/drafts/{draft_id}", json={}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 201, 429, 429]
+
+
+@limits(limit_create_draft="1/minute", limit_writes="1/minute")
+def test_reading_is_never_limited(agent: Agent, draft_id: str) -> None:
+    paths = ["/forms", "/forms/x", "/forms/x/responses", f"/drafts/{draft_id}", "/openapi"]
+
+    answered = {agent.get(path).status_code for path in paths * 20}
+
+    assert answered == {200, 404}
+
+
+@limits(limit_create_draft="1/minute")
+def test_who_is_not_authenticated_is_not_counted(agent: Agent) -> None:
+    nobody = Agent(agent.app, "askat_" + "x" * 43)
+
+    assert statuses(nobody, "POST", "/drafts", 3) == [401, 401, 401]
+    assert agent.post("/drafts", json={}).status_code == 201
+
+
+@limits(limit_create_draft="1/minute")
+def test_a_forwarded_address_changes_nothing(agent: Agent) -> None:
+    agent.post("/drafts", json={})
+
+    response = agent.post("/drafts", json={}, headers={"X-Forwarded-For": "203.0.113.9"})
+
+    assert response.status_code == 429
+
+
+@limits(limit_create_draft="1/minute", limit_writes="1/minute", write_limits=False)
+def test_limits_can_be_off(agent: Agent) -> None:
+    assert statuses(agent, "POST", "/drafts", 5) == [201] * 5

@@ -1,0 +1,57 @@
+"""The consent page in a real browser: its policy must let the answer reach the client."""
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Place
+from tests.browser.example_texts import ASKING
+from tests.oauth.flow import register
+
+
+@pytest.fixture
+def page(place: Place, callback: str) -> Iterator[Page]:
+    """The consent page of a loopback client, which needs no scripts."""
+    client = register(
+        place.app.test_client(), redirect_uris=[callback], token_endpoint_auth_method="none"
+    )
+    asking = ASKING | {"client_id": client["client_id"], "redirect_uri": callback}
+    context = place.browser.new_context(
+        base_url=place.address, storage_state=place.signed_in, java_script_enabled=False
+    )
+    page = context.new_page()
+    page.goto(f"/oauth/authorize?{urlencode(asking)}")
+    yield page
+    context.close()
+
+
+def answer(page: Page, button: str, callback: str) -> dict[str, list[str]]:
+    page.get_by_role("button", name=button, exact=True).click()
+    page.wait_for_url(f"{callback}?*")
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_allow_reaches_the_client(page: Page, callback: str) -> None:
+    assert answer(page, "Allow", callback).keys() == {"code", "state", "iss"}
+
+
+def test_do_not_allow_reaches_the_client(page: Page, callback: str) -> None:
+    assert answer(page, "Do not allow", callback)["error"] == ["access_denied"]
+
+
+def test_refusing_comes_before_allowing(page: Page) -> None:
+    names = page.locator(".actions button").all_inner_texts()
+
+    assert names == ["Do not allow", "Allow"]
+
+
+def test_a_refusal_reaches_the_client_by_the_persons_hand(page: Page, callback: str) -> None:
+    page.goto(page.url.replace("forms%3Aread", "everything"))
+    assert urlsplit(page.url).path == "/oauth/authorize"
+
+    page.get_by_role("link", name="Go back to 127.0.0.1").click()
+    page.wait_for_url(f"{callback}?*")
+
+    assert parse_qs(urlsplit(page.url).query)["error"] == ["invalid_scope"]

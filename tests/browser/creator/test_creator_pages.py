@@ -1,0 +1,314 @@
+"""The creator's pages in a real browser: keyboard, focus, swaps, and all of it without scripts."""
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Desk, Place
+from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
+from tests.browser.example_texts import ROTA
+from tests.services import wait_until
+from webapp.domain.drafts.models import Draft
+
+
+def test_a_title_is_edited_by_keyboard_alone(place: Place, desk: Desk, draft: Draft) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit title").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+        page.keyboard.press("Control+a")
+        page.keyboard.type("A better title")
+        page.keyboard.press("Enter")
+        saved(page, 2)
+
+        expect(page.get_by_role("link", name="Edit title")).to_be_focused()
+        expect(page).to_have_title("A better title · Askback")
+    assert stored(place, draft).title == "A better title"
+
+
+def test_control_and_enter_saves_paper_and_escape_leaves_it(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit question 2").click()
+        page.get_by_role("textbox", name="Question", exact=True).fill("First line\nSecond line")
+        page.keyboard.press("Control+Enter")
+        saved(page, 2)
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+        edit(page, "goal", "Never saved")
+        page.keyboard.press("Escape")
+
+        expect(page.get_by_role("link", name="Edit goal")).to_be_focused()
+    assert stored(place, draft).questions[1]["text"] == "First line\nSecond line"
+    assert stored(place, draft).goal == ROTA["goal"]
+
+
+def test_questions_are_added_moved_and_removed_in_place(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Add a question").click()
+        page.get_by_role("textbox", name="Question", exact=True).fill("What else?")
+        page.get_by_role("button", name="Save", exact=True).click()
+        saved(page, 2)
+        page.get_by_role("button", name="Move question 4 up").click()
+        saved(page, 3)
+        expect(page.get_by_role("link", name="Edit question 3")).to_be_focused()
+        page.get_by_role("link", name="Remove question 1").click()
+        expect(page.get_by_role("link", name="Keep")).to_be_focused()
+        page.get_by_role("button", name="Remove", exact=True).click()
+        saved(page, 4)
+
+        expect(page.get_by_text("Question 1 of 3")).to_be_visible()
+    texts = [question["text"] for question in stored(place, draft).questions]
+    asked = [question["text"] for question in ROTA["questions"]]
+    assert texts == [asked[1], "What else?", asked[2]]
+
+
+def test_questions_are_begun_below_others_and_keep_their_words(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        for number in (2, 1):
+            page.get_by_role("link", name=f"Add below question {number}").click()
+            expect(page.locator(".q--open")).to_have_count(3 - number)
+            box = page.get_by_role("textbox", name="Question", exact=True).nth(0)
+            expect(box).to_be_focused()
+            box.fill(f"After {number}")
+        page.get_by_role("button", name="Save", exact=True).first.click()
+        saved(page, 2)
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+        page.get_by_role("button", name="Save", exact=True).click()
+        saved(page, 3)
+
+        expect(page.get_by_role("link", name="Edit question 4")).to_be_focused()
+    asked = [question["text"] for question in ROTA["questions"]]
+    texts = [question["text"] for question in stored(place, draft).questions]
+    assert texts == [asked[0], "After 1", asked[1], "After 2", asked[2]]
+
+
+def test_arrow_keys_through_the_settings_lose_nothing(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("radio", name="Smart").focus()
+        for key in ("ArrowDown", "ArrowUp", "ArrowUp"):
+            page.keyboard.press(key)
+        expect(page.get_by_text("Nobody is asked more than 3 questions.")).to_be_visible()
+        page.get_by_role("radio", name="One For one").check()
+        wait_until(lambda: modes(place, draft) == ("none", "one"), "saving both", seconds=10)
+
+        expect(page.get_by_role("radio", name="None People")).to_be_checked()
+        expect(page.get_by_role("alert")).to_have_count(0)
+    assert modes(place, draft) == ("none", "one")
+
+
+def test_an_open_editor_goes_on_after_another_part_was_saved(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "A new goal")
+        page.get_by_role("radio", name="Type only").check()
+        saved(page, 2)
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        saved(page, 3)
+
+    assert stored(place, draft).goal == "A new goal"
+
+
+def test_an_editor_opened_before_another_change_still_meets_it(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[409]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "Mine")
+        edit(page, "title", "My title")
+        by_agent(place, draft, goal="From the agent")
+        page.locator("#title").get_by_role("button", name="Save").click()
+        page.get_by_role("button", name="Keep mine").click()
+        saved(page, 3)
+        page.locator("#goal").get_by_role("button", name="Save").click()
+
+        expect(page.get_by_role("alert")).to_contain_text("From the agent")
+        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Mine")
+        page.get_by_role("link", name="Take theirs").click()
+        expect(page.locator("#goal")).to_contain_text("From the agent")
+    kept = stored(place, draft)
+    assert (kept.title, kept.goal) == ("My title", "From the agent")
+
+
+def test_a_text_that_is_too_long_stays_under_the_fingers(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[422]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "title", "x" * 121)
+        page.keyboard.press("Enter")
+
+        expect(page.locator(".field__error")).to_contain_text("longer than 120 characters")
+        expect(page.get_by_role("textbox", name="Title")).to_have_value("x" * 121)
+        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+    assert stored(place, draft).revision == 1
+
+
+def test_the_preview_walks_through_the_questions(desk: Desk, draft: Draft) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.locator("#preview").get_by_role("link", name="Question 2").click()
+
+        expect(page.locator("#preview .question")).to_have_text(ROTA["questions"][1]["text"])
+
+
+def test_addresses_are_copied(place: Place, desk: Desk) -> None:
+    copied = []
+    with desk(permissions=["clipboard-read", "clipboard-write"]) as page:
+        for path in (place.cafe.share, "/connections"):
+            page.goto(path)
+            page.get_by_role("button", name="Copy").first.click()
+            expect(page.get_by_text("Copied.")).to_be_visible()
+            copied.append(page.evaluate("navigator.clipboard.readText()"))
+
+    assert copied == [place.address + place.cafe.shared, f"{place.address}/api"]
+
+
+def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft) -> None:
+    with desk(java_script_enabled=False) as page:
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "title", "Without scripts")
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_role("link", name="Add below question 1").click()
+        page.get_by_role("textbox", name="Question", exact=True).fill("In between?")
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_role("button", name="Move question 1 down").click()
+        page.get_by_role("radio", name="None People").check()
+        page.get_by_role("button", name="Save settings").click()
+        page.get_by_role("link", name="Remove question 4").click()
+        page.get_by_role("button", name="Remove", exact=True).click()
+        page.get_by_role("link", name="Check and confirm").click()
+        page.get_by_role("button", name="Publish now").click()
+
+        expect(page.get_by_role("heading", level=1)).to_have_text("It is out. Send it to someone.")
+    asked = [question["text"] for question in ROTA["questions"]]
+    kept = stored(place, draft)
+    assert [question["text"] for question in kept.questions] == [
+        "In between?",
+        asked[0],
+        asked[1],
+    ]
+    assert (kept.title, kept.follow_up_mode, kept.status) == (
+        "Without scripts",
+        "none",
+        "published",
+    )
+
+
+def test_a_removed_question_comes_back_by_undo(place: Place, desk: Desk, draft: Draft) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Remove question 1").click()
+        page.get_by_role("button", name="Remove", exact=True).click()
+        saved(page, 2)
+        page.get_by_role("button", name="Undo").click()
+        saved(page, 3)
+
+        expect(page.get_by_role("button", name="Undo")).to_be_focused()
+        expect(page.locator("#question-list > li")).to_have_count(3)
+    assert stored(place, draft).questions == draft.questions
+
+
+def test_an_open_question_stays_open_while_the_others_move(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit question 1").click()
+        page.get_by_role("textbox", name="Question", exact=True).fill("Half a thought")
+        page.get_by_role("button", name="Move question 3 up").click()
+        saved(page, 2)
+        page.get_by_role("link", name="Edit question 3").click()
+        expect(page.locator(".q--open")).to_have_count(2)
+        page.locator(".q--open").last.get_by_role("button", name="Save").click()
+        expect(page.locator(".q--open")).to_have_count(1)
+        page.get_by_role("button", name="Move question 2 up").click()
+        saved(page, 3)
+        expect(page.locator("#question-list > li").nth(1)).to_have_class("q q--open")
+        page.get_by_role("button", name="Save", exact=True).click()
+        saved(page, 4)
+
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+    asked = [question["text"] for question in ROTA["questions"]]
+    texts = [question["text"] for question in stored(place, draft).questions]
+    assert texts == [asked[2], "Half a thought", asked[1]]
+
+
+def test_news_of_an_agent_leave_an_open_editor_alone(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[409]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "Under my fingers")
+        by_agent(place, draft, goal="From the agent", title="Another title")
+        page.evaluate("htmx.trigger(document.body, 'app:tick')")
+        expect(page.locator("#news")).to_contain_text("changed this draft just now")
+        expect(page.get_by_role("textbox", name="Goal")).to_be_focused()
+        page.get_by_role("link", name="Show the changes").click()
+
+        expect(page.get_by_role("heading", level=1)).to_have_text("Another title")
+        expect(page.get_by_role("heading", name="2 changes since you looked")).to_be_focused()
+        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Under my fingers")
+        expect(page.locator("#news")).to_be_empty()
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("alert")).to_contain_text("From the agent")
+
+
+def test_a_change_of_an_agent_is_put_back_in_place(place: Place, desk: Desk, draft: Draft) -> None:
+    by_agent(place, draft, title="Before anybody looked")
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        by_agent(place, draft, title="From the agent", goal="From the agent")
+        page.reload()
+        page.get_by_role("button", name="Put back Title").click()
+        saved(page, 4)
+
+        expect(page.get_by_role("heading", level=1)).to_have_text("Before anybody looked")
+        expect(page.get_by_role("heading", name="1 change since you looked")).to_be_visible()
+    assert stored(place, draft).goal == "From the agent"
+
+
+def order(place: Place, draft: Draft) -> list[int]:
+    """The first places of the questions, as they stand now."""
+    ids = [question["id"] for question in draft.questions]
+    return [ids.index(question["id"]) for question in stored(place, draft).questions]
+
+
+def test_dragging_and_keys_and_buttons_give_the_same_order(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.get_by_role("link", name="Edit question 3").focus()
+        page.keyboard.press("Alt+ArrowUp")
+        saved(page, 2)
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+        by_keys = order(place, draft)
+        page.get_by_role("button", name="Undo").click()
+        saved(page, 3)
+        page.get_by_role("button", name="Move question 3 up").click()
+        saved(page, 4)
+        by_button = order(place, draft)
+        page.get_by_role("button", name="Undo").click()
+        saved(page, 5)
+        grip = page.locator("[data-grip]").nth(2)
+        grip.hover()  # which may scroll
+        target = page.locator("#question-list > li").nth(1).bounding_box()
+        page.mouse.down()
+        page.mouse.move(target["x"] + 20, target["y"] + 8, steps=6)
+        page.mouse.up()
+        saved(page, 6)
+        by_drag = order(place, draft)
+
+    assert by_keys == by_button == by_drag == [0, 2, 1]

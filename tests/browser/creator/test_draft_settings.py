@@ -1,0 +1,60 @@
+"""The settings of a draft, saved as they are changed."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Desk
+from tests.browser.creator_steps import saved
+from tests.browser.tab_order import WINDOWS
+from webapp.domain.drafts.models import Draft
+
+
+def test_a_wrong_number_is_marked_until_it_is_right(desk: Desk, draft: Draft) -> None:
+    with desk(refused=[422]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        field = page.get_by_label("Questions in all, at most")
+        field.fill("abc")
+        page.keyboard.press("Tab")
+
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(field).to_have_accessible_description(
+            "Enter a whole number, or leave it empty. Empty: no limit."
+        )
+        expect(field).to_have_value("abc")
+        expect(page.locator("#said")).to_have_text("Not saved.")
+        field.fill("9")
+        page.keyboard.press("Tab")
+
+        saved(page, 2)
+        expect(field).not_to_have_attribute("aria-invalid", "true")
+        expect(page.locator("#maxTotalQuestions-said")).to_be_empty()
+
+
+@pytest.mark.parametrize("size", WINDOWS, ids="{0[0]}×{0[1]}".format)
+def test_without_scripts_a_wrong_number_is_told_in_sight(
+    desk: Desk, draft: Draft, size: tuple[int, int]
+) -> None:
+    options = {"java_script_enabled": False, "width": size[0], "height": size[1]}
+    with desk(refused=[422], **options) as page:
+        page.goto(f"/drafts/{draft.id}")
+        field = page.get_by_label("Questions in all, at most")
+        field.fill("abc")
+        page.get_by_role("button", name="Save settings").click()
+
+        expect(field).to_be_focused()
+        said = page.get_by_text("Enter a whole number, or leave it empty.")
+        expect(said).to_be_in_viewport(ratio=1)
+
+
+def test_what_is_typed_meanwhile_is_kept(desk: Desk, draft: Draft) -> None:
+    """The answer to one field comes while somebody writes in the next."""
+    with desk(refused=[422]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        with page.expect_response("**/settings"):
+            page.get_by_label("Follow-ups per question, at most").fill("many")
+            page.keyboard.press("Tab")
+            page.keyboard.type("12")
+        expect(page.locator("[aria-invalid=true]")).to_have_count(1)
+
+        expect(page.get_by_label("Questions in all, at most")).to_have_value("12")
+        expect(page.get_by_label("Questions in all, at most")).to_be_focused()

@@ -1,0 +1,197 @@
+"""What a creator's page does while the server is slow, away, or does not know them any more."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Dialog, Page, Route, expect
+
+from tests.browser.conftest import Desk, Place
+from tests.browser.creator_steps import edit, saved, stored
+from tests.browser.example_data import write
+from tests.browser.example_texts import EMAIL, GOODBYE, PASSWORD
+from tests.browsing import window
+from webapp.database import utc_now
+from webapp.domain.deletion import discarded_drafts
+from webapp.domain.drafts.models import Draft
+
+HOLD_BACK = """() => { window.sent = []; addEventListener("submit", (event) => {
+  if (!event.defaultPrevented) sent.push(event.submitter.value); event.preventDefault(); }) }"""
+TICK = "document.body.dispatchEvent(new Event('app:tick'))"
+
+
+@pytest.fixture
+def page(place: Place) -> Iterator[Page]:
+    options = {"storage_state": place.signed_in, "refused": [401]}
+    with window(place.browser, place.address, **options) as page:
+        yield page
+
+
+def new_draft(place: Place) -> str:
+    with place.app.app_context():
+        return f"/drafts/{write(place.cafe.account_id, GOODBYE, None, utc_now()).id}"
+
+
+def test_the_masthead_counts_a_draft_that_arrives(place: Place, page: Page) -> None:
+    page.goto("/forms")
+    waiting = page.locator("#waiting .badge")
+    before = int(waiting.inner_text().split()[0])
+    new_draft(place)
+
+    page.evaluate(TICK)
+
+    expect(waiting).to_contain_text(str(before + 1))
+
+
+def test_a_page_whose_session_ended_comes_back_after_signing_in(page: Page) -> None:
+    page.goto("/forms?from=elsewhere")
+    page.context.clear_cookies()
+
+    page.evaluate(TICK)
+    page.wait_for_url("**/login?next=*")
+    page.get_by_label("E-mail").fill(EMAIL)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+    page.wait_for_url("**/forms?from=elsewhere")
+
+
+def test_a_page_that_is_written_on_stays_when_its_session_ended(place: Place, page: Page) -> None:
+    page.goto(new_draft(place))
+    page.get_by_role("link", name="Edit goal").click()
+    page.get_by_role("textbox", name="Goal").fill("Half a thought")
+    page.context.clear_cookies()
+
+    page.evaluate(TICK)
+
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
+    expect(page.get_by_role("textbox", name="Goal")).to_have_value("Half a thought")
+
+
+def test_publishing_says_so_and_happens_once(place: Place, page: Page) -> None:
+    page.goto(f"{new_draft(place)}/confirm")
+    page.evaluate(HOLD_BACK)
+
+    page.get_by_role("button", name="Publish now").dblclick()
+    busy = page.get_by_role("button", name="Publishing…")
+    expect(busy).to_have_attribute("aria-disabled", "true")
+    busy.click(force=True)
+
+    assert page.evaluate("sent") == ["publish"]
+
+
+def test_saving_says_so_and_happens_once(place: Place, page: Page) -> None:
+    page.goto(new_draft(place))
+    page.get_by_role("link", name="Edit goal").click()
+    page.get_by_role("textbox", name="Goal").fill("Slowly")
+    sent: list[Route] = []
+    page.route("**/goal", lambda route: sent.append(route))
+
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("button", name="Saving…")).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    sent[0].continue_()
+
+    expect(page.locator("#said")).to_have_text("Saved as revision 2.")
+    assert len(sent) == 1
+
+
+@pytest.mark.parametrize("arrives", [False, True])
+def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
+    place: Place, draft: Draft, *, arrives: bool
+) -> None:
+    def lose_the_answer(route: Route) -> None:
+        if arrives:
+            route.fetch()
+        route.abort("internetdisconnected")
+
+    # not a quiet window: the browser and htmx both report the broken connection
+    options = {"base_url": place.address, "storage_state": place.signed_in}
+    with place.browser.new_context(**options) as context:
+        page = context.new_page()
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "Written on a train")
+        page.route("**/goal", lose_the_answer)
+        with page.expect_event("requestfailed"):
+            page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text("It is not certain that this was saved.")
+        expect(page.get_by_role("alert")).to_contain_text("Your words are still here")
+        page.unroute("**/goal")
+        page.keyboard.press("Control+Enter")
+        saved(page, 2)
+
+        expect(page.locator("#trouble")).to_be_hidden()
+    assert stored(place, draft).goal == "Written on a train"
+
+
+def test_a_draft_that_is_gone_is_said_where_one_writes(
+    place: Place, desk: Desk, draft: Draft
+) -> None:
+    with desk(refused=[404]) as page:
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "Too late")
+        with place.app.app_context():
+            discarded_drafts.discard_draft(draft.account_id, draft.id, now=utc_now())
+        page.keyboard.press("Control+Enter")
+
+        expect(page.get_by_role("alert")).to_contain_text("There is nothing at this address")
+        expect(page.get_by_role("textbox", name="Goal")).to_have_value("Too late")
+
+
+def test_words_survive_a_session_that_ended(place: Place, draft: Draft) -> None:
+    # not a quiet window: the refusals are part of the story
+    options = {"base_url": place.address, "storage_state": place.signed_in}
+    with place.browser.new_context(**options) as context:
+        page = context.new_page()
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "Written overnight")
+        context.clear_cookies()
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
+        with context.expect_page() as door:
+            page.get_by_role("link", name="Sign in").click()
+        door.value.get_by_label("E-mail").fill(EMAIL)
+        door.value.get_by_label("Password").fill(PASSWORD)
+        door.value.get_by_role("button", name="Sign in").click()
+        door.value.wait_for_url("**/drafts")
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        saved(page, 2)
+
+        expect(page.locator("#trouble")).to_be_hidden()
+    assert stored(place, draft).goal == "Written overnight"
+
+
+def test_leaving_unsaved_words_asks_first(place: Place, desk: Desk, draft: Draft) -> None:
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    with desk() as page:
+        page.on("dialog", stay)
+        page.goto(f"/drafts/{draft.id}")
+        edit(page, "goal", "A new goal")
+        page.get_by_role("link", name="Check and confirm").click()
+        page.locator("#goal").get_by_role("button", name="Save").click()
+        saved(page, 2)
+        page.get_by_role("link", name="Check and confirm").click()
+        page.wait_for_url("**/confirm")
+
+    assert asked == ["beforeunload"]
+    assert stored(place, draft).goal == "A new goal"
+
+
+def test_smart_is_saved_as_soon_as_its_private_context_is(place: Place, desk: Desk) -> None:
+    path = new_draft(place)
+    with desk(refused=[422]) as page:
+        page.goto(path)
+        page.get_by_role("radio", name="Smart").check()
+        expect(page.locator("#settings .field__error")).to_contain_text("private context")
+        page.get_by_role("link", name="Edit private context").click()
+        page.get_by_role("textbox", name="Private context").fill("We lost two cafés.")
+        page.keyboard.press("Control+Enter")
+        saved(page, 3)
+
+        expect(page.locator("#settings .field__error")).to_have_count(0)
+        page.reload()
+        expect(page.get_by_role("radio", name="Smart")).to_be_checked()

@@ -1,0 +1,36 @@
+"""What tests of a creator's pages do and look up."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Place
+from webapp.database import utc_now
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.models import Draft
+
+
+def stored(place: Place, draft: Draft) -> Draft:
+    with place.app.app_context():
+        return drafts.get_draft(draft.account_id, draft.id)
+
+
+def modes(place: Place, draft: Draft) -> tuple[str, str]:
+    kept = stored(place, draft)
+    return kept.follow_up_mode, kept.response_limit
+
+
+def by_agent(place: Place, draft: Draft, **fields: object) -> None:
+    with place.app.app_context():
+        changes = parse_draft_input(fields)
+        editing.update_draft(draft.account_id, draft.id, changes, author="grt_1", now=utc_now())
+
+
+def edit(page: Page, part: str, text: str) -> None:
+    """Open the editor of the title or goal and write, without saving."""
+    page.get_by_role("link", name=f"Edit {part}").click()
+    page.get_by_role("textbox", name=part.capitalize()).fill(text)
+
+
+def saved(page: Page, revision: int) -> None:
+    expect(page.locator("#said")).to_have_text(f"Saved as revision {revision}.")

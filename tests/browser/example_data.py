@@ -1,0 +1,232 @@
+"""The example installation that pages are shown with: a company asks cafés about their rotas.
+
+All functions need an application context.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.browser.example_texts import (
+    ANSWERS,
+    ASKING,
+    CLAUDE,
+    EMAIL,
+    GERMAN,
+    GOODBYE,
+    MINUTES,
+    NEWCOMER,
+    NO_TITLE,
+    PASSWORD,
+    PRICE,
+    ROTA,
+    UNFINISHED,
+)
+from tests.factories import make_account
+from webapp.database import db, new_id, utc_now
+from webapp.domain.accounts.models import make_invite
+from webapp.domain.accounts.passwords import password_hash
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.deletion import form_trash
+from webapp.domain.drafts import editing, publishing
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms import embedding
+from webapp.domain.forms import models as forms
+from webapp.domain.respondents import answering
+from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.responses.counters import store_openings
+from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.tokens import add_token, revoke_grant
+
+
+@dataclass(frozen=True)
+class Cafe:
+    """Where everything is; the addresses are paths."""
+
+    account_id: str
+    rota: str
+    german: str
+    goodbye: str
+    unfinished: str
+    results: str
+    share: str
+    shared: str
+    empty: str
+    asks: str
+    answered: str
+    closed: str
+    invite: str
+    consent: str
+
+
+def open_cafe() -> Cafe:
+    """Fill an empty database; commits."""
+    now = utc_now()
+    account_id = creator(EMAIL, now)
+    claude = connect(account_id, CLAUDE, "Claude", [*Scope], now - timedelta(days=49))
+    codex = connect(account_id, "codex", "Codex on the build machine", [Scope.RESPONSES_READ], now)
+    goodbye = write(account_id, GOODBYE, claude, now - timedelta(days=1))
+    drafts.mark_seen(account_id, goodbye.id, goodbye.revision, now=now)
+    publishing.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
+    results = published(account_id, ROTA, claude, now - timedelta(days=9))
+    answer_all(results, now)
+    store_openings({results.share_token: 41})
+    thrown = published(account_id, GOODBYE, claude, now - timedelta(days=20))
+    form_trash.delete_form(account_id, thrown.id, now=now - timedelta(days=2))
+    empty = published(account_id, MINUTES, None, now - timedelta(days=10))
+    embedding.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
+    price = published(account_id, PRICE, claude, now - timedelta(days=12))
+    forms.close_form(account_id, price.id, now=now - timedelta(days=1))
+    asked = published_elsewhere(claude, now - timedelta(days=2))
+    arrive(now)
+    return Cafe(
+        account_id=account_id,
+        rota=f"/drafts/{written_and_changed(account_id, claude, now).id}",
+        german=f"/drafts/{write(account_id, GERMAN, codex, now - timedelta(hours=1)).id}",
+        goodbye=f"/drafts/{goodbye.id}",
+        unfinished=f"/drafts/{write(account_id, NO_TITLE, None, now - timedelta(days=2)).id}",
+        results=f"/forms/{results.id}",
+        share=f"/forms/{results.id}/share",
+        shared=f"/r/{results.share_token}",
+        empty=f"/forms/{empty.id}",
+        asks=f"/r/{asked['multiple']}",
+        answered=f"/r/{asked['one']}",
+        closed=f"/r/{price.share_token}",
+        invite=f"/join/{make_invite(now=now)}",
+        consent=f"/oauth/authorize?{urlencode(ASKING | {'client_id': CLAUDE})}",
+    )
+
+
+def creator(email: str, now: datetime) -> str:
+    account = make_account(
+        email=email, name="Ann Lindqvist", password_hash=password_hash(PASSWORD), created_at=now
+    )
+    return account.id
+
+
+def arrive(now: datetime) -> None:
+    """A creator who has nothing yet but a bad start: somebody copied the key of their agent."""
+    grant_id = connect(creator(NEWCOMER, now), "cursor", "Cursor", [*Scope], now)
+    revoke_grant(grant_id, RevokedReason.REFRESH_REUSE, now=now)
+    db.session.commit()
+
+
+def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
+    """Share tokens by response limit, of forms that other scenes do not show; `one` is used up."""
+    account_id = creator("ann.again@fernhill.example", now)
+    found = {
+        limit: published(account_id, ROTA | {"responseLimit": limit}, author, now)
+        for limit in ("multiple", "one")
+    }
+    respond(found["one"], "used-up-used-up-used-up-used-up", ANSWERS[0], now)
+    return {limit: form.share_token for limit, form in found.items()}
+
+
+def connect(account_id: str, client_id: str, name: str, scopes: list[Scope], now: datetime) -> str:
+    """The grant of an agent; its own name for itself is not verified."""
+    client = OAuthClient(
+        id=new_id("cli"),
+        client_id=client_id,
+        kind=ClientKind.DYNAMIC,
+        given_name=name,
+        details={
+            "redirect_uris": ["https://claude.example/callback"],
+            "grant_types": ["authorization_code", "refresh_token"],
+        },
+        created_at=now,
+    )
+    grant = OAuthGrant(
+        id=new_id("grt"),
+        account_id=account_id,
+        client_pk=client.id,
+        resource="https://askback.example/api",
+        scope=" ".join(scopes),
+        created_at=now,
+        expires_at=now + timedelta(days=180),
+        last_used_at=now,
+    )
+    db.session.add(client)
+    db.session.flush()
+    db.session.add(grant)
+    db.session.flush()
+    add_token(grant, TokenKind.REFRESH, grant.scope, now=utc_now())
+    db.session.commit()
+    return grant.id
+
+
+def write(account_id: str, content: dict[str, Any], author: str | None, now: datetime) -> Draft:
+    return editing.create_draft(account_id, parse_draft_input(content), author=author, now=now)
+
+
+def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
+    """The rota draft as its creator saw it first, and two changes by its agent since."""
+    questions = ROTA["questions"][:1] + [
+        {
+            "text": "Tell me about a time a shift went wrong.",
+            "context": ROTA["questions"][1]["context"],
+        },
+        ROTA["questions"][2],
+    ]
+    first = ROTA | {"questions": questions, "followUpMode": "deep_dive"}
+    draft = write(account_id, first, author, now - timedelta(minutes=40))
+    drafts.mark_seen(account_id, draft.id, 1, now=now - timedelta(minutes=11))
+    given = [
+        {"id": kept["id"], **asked}
+        for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)
+    ]
+    changes = parse_draft_input({"questions": given, "followUpMode": "smart"})
+    return editing.update_draft(
+        account_id, draft.id, changes, author=author, now=now - timedelta(minutes=2)
+    )
+
+
+def shown(draft: Draft) -> dict[str, Any]:
+    """What the confirm page of a draft posts."""
+    return {"revision": draft.revision, "shown_hash": draft.content_hash}
+
+
+def published(account_id: str, content: dict[str, Any], author: str | None, now: datetime) -> Any:
+    """A form as a row of its columns."""
+    draft = write(account_id, content, author, now)
+    return publishing.confirm_and_publish(account_id, draft.id, **shown(draft), now=now).form
+
+
+def answer_all(form: Any, now: datetime) -> None:
+    """Twelve people over nine days, oldest first, and three who are still writing."""
+    days_ago = (9, 8, 8, 5, 4, 4, 4, 3, 1, 1, 0, 0)
+    for number, (days, words) in enumerate(zip(days_ago, reversed(ANSWERS), strict=True)):
+        moment = now - timedelta(days=days, minutes=60 - number)
+        respond(form, f"respondent-{number}-respondent-{number}", words, moment)
+    for number, text in enumerate(UNFINISHED):
+        key = f"writing-{number}-writing-{number}-writing"
+        # the first of them is a program, or looks like one
+        signs = None if number else Signs(None)
+        answer(form, key, 0, text, now - timedelta(minutes=20 - number), signs)
+
+
+def respond(form: Any, key: str, words: tuple[str, ...], now: datetime) -> None:
+    """One completed response: the name, then an answer to each question, empty ones skipped."""
+    name, *texts = words
+    for position, text in enumerate(texts):
+        if text:
+            answer(form, key, position, text, now)
+        else:
+            answering.skip_question(form.share_token, key, position=position, now=now)
+    answering.complete_response(form.share_token, key, responder_name=name, now=now)
+
+
+def answer(
+    form: Any, key: str, position: int, text: str, now: datetime, signs: Signs | None = None
+) -> None:
+    answering.answer_question(
+        form.share_token,
+        key,
+        position=position,
+        answer_text=text,
+        answer_key=f"{key}-{position}",
+        now=now,
+        signs=signs,
+    )

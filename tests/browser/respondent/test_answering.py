@@ -1,0 +1,274 @@
+"""Respondents in a real browser, with scripts and without, in a hurry and in two tabs."""
+
+import gzip
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import func, select
+
+from tests.browser.respondent_steps import Link, asked, finish, give, press
+from tests.browsing import look, sideways, violations, window
+from webapp.database import db, utc_now
+from webapp.domain.forms.models import close_form
+from webapp.domain.responses.models import ResponseSession
+
+
+@pytest.fixture(params=["scripts", "no scripts"])
+def any_page(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
+    scripts = request.param == "scripts"
+    with window(browser, link.address, refused=[422], java_script_enabled=scripts) as page:
+        page.goto(link.path)
+        yield page
+
+
+@pytest.fixture
+def page(browser: Browser, link: Link) -> Iterator[Page]:
+    """The form, opened with scripts."""
+    with window(browser, link.address, refused=[410, 422, 503]) as page:
+        page.goto(link.path)
+        yield page
+
+
+def test_a_form_is_answered_from_the_link_to_the_thank_you(any_page: Page, link: Link) -> None:
+    asked(any_page, 1)
+    give(any_page, "Me")
+    asked(any_page, 2)
+    press(any_page, "Skip this question")
+    asked(any_page, 3)
+    give(any_page, "Habit")
+    expect(any_page.get_by_text("2 answered, 1 skipped")).to_be_visible()
+    finish(any_page, "Sam")
+
+    assert link.texts() == ["Me", "Habit"]
+
+
+def test_back_and_change_work_from_every_page(any_page: Page, link: Link) -> None:
+    give(any_page, "Me")
+    asked(any_page, 2)
+    press(any_page, "Back")
+    asked(any_page, 1)
+    expect(any_page.locator("#answer")).to_have_value("Me")
+    give(any_page, "Mira")
+    asked(any_page, 2)
+    give(any_page, "It")
+    asked(any_page, 3)
+    give(any_page, "Habit")
+    press(any_page, "Change question 2")
+    asked(any_page, 2)
+    give(any_page, "Everything")
+    finish(any_page)
+
+    assert link.texts() == ["Mira", "Habit", "Everything"]
+
+
+def test_an_empty_page_is_asked_for_again(any_page: Page, link: Link) -> None:
+    press(any_page, "Continue")
+
+    expect(any_page).to_have_title(re.compile("^Error: Question 1 of 3"))
+    expect(any_page.get_by_role("alert").filter(has_text="still empty")).to_be_visible()
+    expect(any_page.locator("#answer")).to_be_focused()
+    assert link.sessions() == 0
+
+
+def test_what_was_sent_can_be_read_and_deleted(any_page: Page, link: Link) -> None:
+    for number in (1, 2, 3):
+        asked(any_page, number)
+        give(any_page, f"answer {number}")
+    finish(any_page)
+
+    press(any_page, "See what I sent")
+    expect(any_page.get_by_text("answer 2")).to_be_visible()
+    press(any_page, "Delete my answers")
+    expect(any_page.get_by_role("heading", level=1)).to_have_text("Delete all your answers?")
+    press(any_page, "Yes, delete my answers")
+    expect(any_page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted.")
+
+    assert link.sessions() == 0
+
+
+def test_a_reload_on_the_way_goes_on_at_the_same_question(any_page: Page, link: Link) -> None:
+    give(any_page, "Me")
+    asked(any_page, 2)
+    give(any_page, "It")
+    asked(any_page, 3)
+
+    any_page.reload()
+
+    asked(any_page, 3)
+    assert link.texts() == ["Me", "It"]
+
+
+def test_the_focus_the_title_and_the_address_follow_the_question(page: Page, link: Link) -> None:
+    give(page, "Me")
+    asked(page, 2)
+
+    expect(page.locator("#answer")).to_be_focused()
+    expect(page).to_have_url(f"{link.address}{link.path}/q/2")
+    assert page.evaluate("window.scrollY") == 0
+
+
+def test_the_browsers_back_shows_the_question_before_with_its_text(page: Page, link: Link) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    give(page, "It")
+    asked(page, 3)
+
+    page.go_back()
+    asked(page, 2)
+    expect(page.locator("#answer")).to_have_value("It")
+    page.go_back()
+    asked(page, 1)
+    expect(page.locator("#answer")).to_have_value("Me")
+    give(page, "Mira")
+    asked(page, 3)
+
+    assert link.texts() == ["It", "Mira"]
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_double_click_answers_once(browser: Browser, link: Link, scripts: bool) -> None:  # noqa: FBT001
+    with window(browser, link.address, java_script_enabled=scripts) as page:
+        page.goto(link.path)
+        page.locator("#answer").fill("Me")
+        page.get_by_role("button", name="Continue").dblclick()
+        asked(page, 2)
+        page.wait_for_load_state("networkidle")
+        asked(page, 2)
+
+    assert (link.sessions(), link.texts()) == (1, ["Me"])
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_enter_five_times_sends_once(browser: Browser, link: Link, scripts: bool) -> None:  # noqa: FBT001
+    with window(browser, link.address, java_script_enabled=scripts) as page:
+        page.goto(link.path)
+        for number in (1, 2, 3):
+            asked(page, number)
+            give(page, f"answer {number}")
+        name = page.get_by_label("Your name")
+        name.fill("Sam")
+        for _ in range(5):
+            page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+
+    with link.app.app_context():
+        completed = select(func.count(ResponseSession.completed_stamp))
+        assert db.session.scalar(completed) == 1
+
+
+def test_control_and_enter_continue(page: Page) -> None:
+    page.locator("#answer").fill("Me")
+    page.keyboard.press("Control+Enter")
+
+    asked(page, 2)
+
+
+def test_a_form_that_closes_gives_the_unsent_words_back(page: Page, link: Link) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    with link.app.app_context():
+        close_form(link.form.account_id, link.form.id, now=utc_now())
+
+    give(page, "Too late")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("This one has closed.")
+    expect(page.get_by_label("Your unsent words")).to_have_value("Too late")
+    look(page, width=320)
+    assert violations(page) + sideways(page) == []
+
+
+def test_words_outlive_a_question_that_was_skipped(page: Page) -> None:
+    page.locator("#answer").fill("A long story")
+    press(page, "Skip this question")
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+
+    expect(page.locator("#answer")).to_have_value("A long story")
+    expect(page.locator("#kept")).to_contain_text("Your unsent words are back.")
+
+
+def test_the_check_page_names_words_that_are_not_included(page: Page) -> None:
+    for number in (1, 2, 3):
+        asked(page, number)
+        give(page, f"answer {number}")
+    press(page, "Change question 2")
+    asked(page, 2)
+    page.locator("#answer").fill("answer 2, and more")
+    press(page, "Back to your answers")
+
+    left_out = page.get_by_text("What you wrote here last is not included.")
+    expect(left_out.and_(page.locator(":visible"))).to_have_count(1)
+    press(page, "Change question 2")
+    give(page, "answer 2, and all of it")
+    expect(page.get_by_text("answer 2, and all of it")).to_be_visible()
+    expect(left_out.and_(page.locator(":visible"))).to_have_count(0)
+
+
+def test_two_tabs_each_keep_their_own_answers(page: Page, link: Link) -> None:
+    other = page.context.new_page()
+    other.goto(link.path)
+    give(page, "first tab")
+    asked(page, 2)
+    give(other, "second tab")
+    asked(other, 2)
+    give(page, "first tab again")
+    asked(page, 3)
+
+    assert link.sessions() == 2
+    assert link.texts() == ["first tab", "second tab", "first tab again"]
+
+
+def test_another_response_is_another_session(page: Page, link: Link) -> None:
+    for number in (1, 2, 3):
+        asked(page, number)
+        give(page, f"answer {number}")
+    finish(page)
+
+    press(page, "Answer once more")
+
+    asked(page, 1)
+    expect(page.locator("#answer")).to_have_value("")
+    give(page, "Somebody else")
+    asked(page, 2)
+    assert link.sessions() == 2
+
+
+def test_the_moment_of_sending_is_told_in_the_readers_time(browser: Browser, link: Link) -> None:
+    with window(browser, link.address, timezone_id="Asia/Kolkata", locale="en-GB") as page:
+        page.goto(link.path)
+        for number in (1, 2, 3):
+            asked(page, number)
+            give(page, f"answer {number}")
+        finish(page)
+
+        sent = page.locator("time[data-clock]")
+        expect(sent).not_to_contain_text("UTC")
+        assert sent.text_content() == sent.evaluate(
+            "time => new Date(time.dateTime).toLocaleString('en-GB', {"
+            "day: 'numeric', month: 'long', hour: 'numeric', minute: '2-digit'})"
+        )
+
+
+def test_a_respondent_page_is_small(browser: Browser, link: Link) -> None:
+    packed: dict[str, int] = {}
+
+    with window(browser, link.address) as page:
+        page.on(
+            "requestfinished",
+            lambda request: packed.update({request.url: request.sizes()["responseBodySize"]}),
+        )
+        shown = page.goto(link.path)
+        assert shown
+        document = shown.body()
+        page.wait_for_load_state("networkidle")
+
+    scripts = sum(size for url, size in packed.items() if url.endswith(".js"))
+    styles = sum(size for url, size in packed.items() if url.endswith(".css"))
+    assert scripts <= 24 * 1024
+    assert styles <= 9 * 1024
+    # pages carry secrets, so only a proxy that its operator trusts with that packs them
+    assert len(gzip.compress(document)) <= 3 * 1024
+    assert len(document) <= 7 * 1024

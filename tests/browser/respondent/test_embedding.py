@@ -1,0 +1,198 @@
+"""A form inside somebody else's website, in a browser that gives such a frame nothing."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+import pytest
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, expect
+
+from tests.browser.respondent_steps import QUESTIONS, Link
+from tests.browsing import watch
+from tests.programs import CHROMIUM_ARGS
+from tests.tls import certified, https_server
+from webapp.domain.forms.embedding import allow_embedding
+
+PROFILES = {
+    "third-party cookies blocked": {"cookie_controls_mode": 1, "block_third_party_cookies": True},
+    "every cookie and storage blocked": {"default_content_setting_values": {"cookies": 2}},
+}
+# our server of the test speaks plain http; htmx sets the focus where the browser would not
+EXPECTED = re.compile("Mixed Content|Blocked autofocusing")
+
+
+class Shop(BaseHTTPRequestHandler):
+    """A website; `show` in its address names what it shows in a frame."""
+
+    def do_GET(self) -> None:
+        shown = parse_qs(urlsplit(self.path).query).get("show", [""])[0]
+        frame = f'<iframe src="{shown}" width="100%" height="720"></iframe>' if shown else ""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(f"<!doctype html><title>Shop</title>{frame}".encode())
+
+    def log_message(self, *_arguments: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture(scope="module")
+def browser(whole_browser: Browser) -> Browser:
+    """Frames of strangers are refused by the browser around the engine."""
+    return whole_browser
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Where the shop is: under two names, which are two origins."""
+    authority = certified(tmp_path_factory.mktemp("shop"), "localhost")
+    with https_server(authority, Shop) as port:
+        yield port
+
+
+@dataclass(frozen=True)
+class Sites:
+    """The shop, allowed to show the form, and the same pages under a name that is not."""
+
+    allowed: str
+    other: str
+    link: Link
+
+    def frame(self, path: str = "", *, site: str = "") -> str:
+        shown = f"{self.link.address}{path or f'{self.link.path}?embed=1'}"
+        return f"{site or self.allowed}/?show={shown}"
+
+
+@pytest.fixture
+def sites(port: int, link: Link) -> Sites:
+    allowed = f"https://localhost:{port}"
+    with link.app.app_context():
+        allow_embedding(link.form.account_id, link.form.id, allowed)
+    return Sites(allowed, f"https://127.0.0.1:{port}", link)
+
+
+@contextmanager
+def profile(
+    browser: Browser, chromium: str, folder: Path, settings: dict[str, Any]
+) -> Iterator[BrowserContext]:
+    """A browser with settings that people make, not pages."""
+    (folder / "Default").mkdir(parents=True)
+    (folder / "Default" / "Preferences").write_bytes(orjson.dumps({"profile": settings}))
+    context = browser.browser_type.launch_persistent_context(
+        folder, executable_path=chromium, args=CHROMIUM_ARGS, ignore_https_errors=True
+    )
+    try:
+        yield context
+    finally:
+        context.close()
+
+
+@contextmanager
+def usual(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
+    context = browser.new_context(ignore_https_errors=True, **options)
+    try:
+        yield context
+    finally:
+        context.close()
+
+
+def asked(frame: FrameLocator, number: int) -> None:
+    expect(frame.get_by_role("heading", level=1)).to_have_text(QUESTIONS[number - 1])
+
+
+def give(frame: FrameLocator, number: int, text: str) -> None:
+    asked(frame, number)
+    frame.locator("#answer").fill(text)
+    frame.get_by_role("button", name="Continue").click()
+
+
+def finish(frame: FrameLocator) -> None:
+    frame.get_by_role("button", name="Send to Robin Example").click()
+    expect(frame.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+
+
+def answer_all(frame: FrameLocator) -> None:
+    for number in (1, 2, 3):
+        give(frame, number, f"answer {number}")
+    finish(frame)
+
+
+@pytest.mark.parametrize("settings", PROFILES.values(), ids=PROFILES)
+def test_a_frame_that_may_keep_nothing_takes_a_whole_form(
+    browser: Browser, chromium_path: str, tmp_path: Path, sites: Sites, settings: dict[str, Any]
+) -> None:
+    with profile(browser, chromium_path, tmp_path / "profile", settings) as context:
+        complaints = watch(context, [sites.allowed, sites.link.address])
+        page = context.pages[0]
+        page.goto(sites.frame())
+        frame = page.frame_locator("iframe")
+        give(frame, 1, "Me")
+        asked(frame, 2)
+        expect(frame.locator("#answer")).to_be_focused()
+        with page.frames[1].expect_navigation():
+            page.frames[1].evaluate("location.reload()")
+        give(frame, 2, "It")
+        asked(frame, 3)
+        frame.get_by_role("button", name="Back").click()
+        give(frame, 2, "Habit")
+        give(frame, 3, "Nothing")
+        finish(frame)
+
+        assert context.cookies() == []
+        assert [told for told in complaints if not EXPECTED.search(told)] == []
+
+    assert (sites.link.sessions(), sites.link.texts()) == (1, ["Me", "Habit", "Nothing"])
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_frame_that_might_keep_something_is_left_nothing(
+    browser: Browser, sites: Sites, *, scripts: bool
+) -> None:
+    with usual(browser, java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto(sites.frame())
+        answer_all(page.frame_locator("iframe"))
+
+        assert context.cookies() == []
+
+    assert (sites.link.sessions(), len(sites.link.texts())) == (1, 3)
+
+
+def test_back_leaves_the_page_around_and_not_the_question(browser: Browser, sites: Sites) -> None:
+    with usual(browser) as context:
+        page = context.new_page()
+        page.goto(sites.allowed)
+        page.goto(sites.frame())
+        frame = page.frame_locator("iframe")
+        give(frame, 1, "Me")
+        asked(frame, 2)
+
+        page.go_back()
+
+        expect(page).to_have_url(f"{sites.allowed}/")
+
+
+@pytest.mark.parametrize(
+    ("site", "path"),
+    [("other", ""), ("allowed", "/login")],
+    ids=["another website", "sign-in"],
+)
+def test_the_browser_refuses_every_other_frame(
+    browser: Browser, sites: Sites, site: str, path: str
+) -> None:
+    with usual(browser) as context:
+        page = context.new_page()
+        told: list[str] = []
+        page.on("console", lambda message: told.append(message.text))
+
+        page.goto(sites.frame(path, site=getattr(sites, site)))
+
+        assert [text for text in told if "frame-ancestors" in text]
+        expect(page.frame_locator("iframe").locator("body")).not_to_be_empty()
+        expect(page.frame_locator("iframe").locator("main")).to_have_count(0)

@@ -1,0 +1,440 @@
+"""No typed word is lost: reloads, a network that ends, a server in trouble, refused cookies."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.respondent_steps import Link, asked, finish, give, press
+from tests.browsing import look, sideways, violations, watch, window
+from tests.pages.respondent_client import storage_away
+from tests.programs import CHROMIUM_ARGS
+from webapp.database import utc_now
+from webapp.domain.forms.models import close_form
+
+
+@pytest.fixture
+def page(browser: Browser, link: Link) -> Iterator[Page]:
+    """The form, opened with scripts."""
+    with window(browser, link.address) as page:
+        page.goto(link.path)
+        yield page
+
+
+@pytest.fixture
+def troubled(browser: Browser, link: Link) -> Iterator[Page]:
+    """The form in a window whose requests fail on purpose, which its console may say."""
+    context = browser.new_context(base_url=link.address)
+    page = context.new_page()
+    page.goto(link.path)
+    yield page
+    context.close()
+
+
+def test_unsent_words_survive_a_reload_and_end_with_saving(page: Page) -> None:
+    page.locator("#answer").press_sequentially("half a sent")
+    expect(page.locator("#kept")).to_have_text("Kept in this browser until you continue.")
+    page.reload()
+    expect(page.locator("#answer")).to_have_value("half a sent")
+    expect(page.locator("#kept")).to_contain_text("Your unsent words are back.")
+
+    give(page, "A whole sentence")
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+
+    expect(page.locator("#answer")).to_have_value("A whole sentence")
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_unsent_words_survive_the_end_of_their_tab(page: Page, link: Link) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    other = page.context.new_page()
+    page.close()
+    other.goto(link.path)
+
+    asked(other, 2)
+    expect(other.locator("#answer")).to_have_value("half a sent")
+    assert link.texts() == ["Me"]
+
+
+def test_unsent_words_are_under_no_name_that_opens_the_session(page: Page) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    key = page.locator("form.ask input[name=session]").get_attribute("value") or "missing"
+
+    assert page.evaluate("localStorage.length") == 1
+    assert key not in page.evaluate("JSON.stringify(localStorage)")
+
+
+def test_the_room_that_is_left_is_told_when_it_is_little(page: Page) -> None:
+    page.locator("#answer").fill("🙂" * 17_999)
+    expect(page.locator("#room")).to_be_hidden()
+    page.locator("#answer").fill("🙂" * 18_000)
+    expect(page.locator("#room")).to_have_text("Characters left: 2000")
+    page.locator("#answer").fill("🙂" * 20_001)
+
+    expect(page.locator("#room")).to_have_text("Characters too many: 1")
+
+
+def test_another_response_begins_empty(page: Page) -> None:
+    for number in (1, 2, 3):
+        asked(page, number)
+        give(page, f"answer {number}")
+    press(page, "Change question 2")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    press(page, "Back to your answers")
+    finish(page)
+
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_a_form_that_closed_meanwhile_hands_unsent_words_back(browser: Browser, link: Link) -> None:
+    with window(browser, link.address, refused=[410]) as page:
+        page.goto(link.path)
+        page.locator("#answer").fill("A long story")
+        with link.app.app_context():
+            close_form(link.form.account_id, link.form.id, now=utc_now())
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.reload()
+
+        expect(page.get_by_label("Your unsent words")).to_have_value("A long story")
+        press(page, "Copy")
+        expect(page.get_by_text("Copied.")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == "A long story"
+        look(page, width=320)
+        assert violations(page) + sideways(page) == []
+
+
+def speak(page: Page, language: str) -> None:
+    """Choose a language at the foot of the page."""
+    page.locator(".languages summary").first.click()
+    press(page, language)
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_unsent_words_survive_the_choice_of_a_language(
+    browser: Browser,
+    link: Link,
+    scripts: bool,  # noqa: FBT001
+) -> None:
+    with window(browser, link.address, java_script_enabled=scripts) as page:
+        page.goto(link.path)
+        give(page, "Me")
+        asked(page, 2)
+        page.locator("#answer").fill("half a sent")
+        speak(page, "العربية")
+
+        expect(page).to_have_title(re.compile("السؤال 2 من 3"))
+        expect(page.locator("html")).to_have_attribute("dir", "rtl")
+        expect(page.locator("#answer")).to_have_value("half a sent")
+        page.get_by_role("button", name="متابعة", exact=True).click()
+        expect(page).to_have_title(re.compile("السؤال 3 من 3"))
+    assert link.texts() == ["Me", "half a sent"]
+
+
+def test_unsent_words_survive_a_look_at_another_question(page: Page) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    press(page, "Back")
+    asked(page, 1)
+    press(page, "Continue")
+    asked(page, 2)
+
+    expect(page.locator("#answer")).to_have_value("half a sent")
+
+
+def test_without_a_network_the_words_stay_and_are_sent_once_it_is_back(
+    troubled: Page, link: Link
+) -> None:
+    troubled.context.set_offline(True)
+    give(troubled, "A long story")
+    expect(troubled.get_by_text(re.compile("Not saved yet. Trying again in"))).to_be_visible()
+    expect(troubled.locator("#answer")).to_have_value("A long story")
+    troubled.locator("#answer").fill("A longer story")
+
+    troubled.context.set_offline(False)
+
+    asked(troubled, 2)
+    assert link.texts() == ["A longer story"]
+
+
+def test_a_storage_that_fails_is_tried_again_by_itself(troubled: Page, link: Link) -> None:
+    answers = iter([503])
+
+    def fail_once(route: Any) -> None:
+        status = next(answers, None)
+        route.fulfill(status=status, body="") if status else route.continue_()
+
+    troubled.route("**/q/1", fail_once)
+    give(troubled, "A long story")
+    expect(
+        troubled.get_by_text(re.compile("Not saved yet. Trying again in [12] s"))
+    ).to_be_visible()
+
+    asked(troubled, 2)
+    assert link.texts() == ["A long story"]
+
+
+def test_a_server_that_asks_for_time_gets_it(troubled: Page) -> None:
+    troubled.route("**/q/1", lambda route: route.fulfill(status=429, headers={"Retry-After": "9"}))
+    give(troubled, "A long story")
+
+    expect(troubled.get_by_text(re.compile("Trying again in [789] s"))).to_be_visible()
+    expect(troubled.locator("#answer")).to_have_value("A long story")
+
+
+def test_what_is_refused_for_good_is_not_tried_again(troubled: Page) -> None:
+    tried = []
+
+    def refuse(route: Any) -> None:
+        tried.append(route.request.url)
+        route.fulfill(status=403, body="<p>No, never.</p>", content_type="text/html")
+
+    troubled.route("**/q/1", refuse)
+    troubled.clock.install()
+    give(troubled, "A long story")
+    expect(troubled.get_by_text("No, never.")).to_be_visible()
+    troubled.clock.run_for(60_000)
+
+    expect(troubled.locator("#answer")).to_have_value("A long story")
+    assert len(tried) == 1
+
+
+def test_the_waits_grow_and_end_with_the_network(troubled: Page, link: Link) -> None:
+    troubled.clock.install(time=0)
+    troubled.clock.pause_at(60)
+    troubled.context.set_offline(True)
+    give(troubled, "A long story")
+    for seconds in (2, 5, 15, 30, 30):
+        line = troubled.get_by_text(f"Not saved yet. Trying again in {seconds} s.")
+        expect(line).to_be_visible()
+        troubled.clock.run_for(seconds * 1000)
+    troubled.clock.resume()
+
+    troubled.context.set_offline(False)
+
+    asked(troubled, 2)
+    assert link.texts() == ["A long story"]
+
+
+def test_what_takes_long_says_so_and_what_never_ends_fails(troubled: Page) -> None:
+    troubled.route("**/q/1", lambda _route: None)  # never answered
+    troubled.evaluate(
+        "document.addEventListener('htmx:beforeSend',"
+        " ({ detail }) => { window.patience = detail.xhr.timeout })"
+    )
+    expect(troubled.get_by_text("Saving…")).to_be_hidden()
+    give(troubled, "A long story")
+
+    expect(troubled.get_by_text("Saving…")).to_be_visible()
+    assert troubled.evaluate("window.patience") == 20_000
+
+
+def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
+    troubled: Page, link: Link
+) -> None:
+    """The connection ends after the server has stored the answer and before the browser knows."""
+    lost = iter([True])
+
+    def lose_the_answer(route: Any) -> None:
+        if next(lost, False):
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    troubled.route("**/q/1", lose_the_answer)
+    give(troubled, "Me")
+
+    told = troubled.locator("[data-trouble] .note")
+    expect(told).to_contain_text("It is not certain that this was saved. Trying again in")
+    expect(told).to_contain_text("They are saved once, even if they were saved before.")
+    asked(troubled, 2)
+    assert (link.sessions(), link.texts()) == (1, ["Me"])
+
+
+def _nothing(route: Any) -> None:
+    """A script that does nothing, so that forms are sent by the browser itself."""
+    route.fulfill(body="", content_type="text/javascript")
+
+
+def test_without_scripts_a_failing_storage_hands_the_words_back(
+    browser: Browser, link: Link
+) -> None:
+    with window(browser, link.address, refused=[503]) as page:
+        page.route(re.compile(r"/js/(slip|htmx)\.js$"), _nothing)
+        page.goto(link.path)
+        with storage_away(link.app):
+            give(page, "A long story")
+            heading = page.get_by_role("heading", level=1)
+            expect(heading).to_have_text("Not saved, but your text is still here.")
+        expect(page.get_by_label("Your words")).to_have_value("A long story")
+        look(page, width=320)
+        assert violations(page) + sideways(page) == []
+
+        press(page, "Try again")
+
+        asked(page, 2)
+    assert link.texts() == ["A long story"]
+
+
+# --- a browser that refuses cookies ---
+
+
+@contextmanager
+def refusing_cookies(browser: Browser, chromium: str, folder: Path, link: Link) -> Iterator[Page]:
+    """A profile whose settings block all cookies, and with them every storage of pages."""
+    settings = {"profile": {"default_content_setting_values": {"cookies": 2}}}
+    (folder / "Default").mkdir(parents=True)
+    (folder / "Default" / "Preferences").write_bytes(orjson.dumps(settings))
+    context = browser.browser_type.launch_persistent_context(
+        folder, executable_path=chromium, args=CHROMIUM_ARGS, base_url=link.address
+    )
+    complaints = watch(context, [link.address])
+    try:
+        yield context.pages[0]
+        assert complaints == []
+    finally:
+        context.close()
+
+
+@pytest.fixture
+def cookieless(browser: Browser, chromium_path: str, tmp_path: Path, link: Link) -> Iterator[Page]:
+    with refusing_cookies(browser, chromium_path, tmp_path, link) as page:
+        page.goto(link.path)
+        yield page
+        assert page.context.cookies() == []
+
+
+def test_a_browser_without_cookies_answers_a_whole_form(cookieless: Page, link: Link) -> None:
+    give(cookieless, "Me")
+    asked(cookieless, 2)
+    press(cookieless, "Back")
+    asked(cookieless, 1)
+    expect(cookieless.locator("#answer")).to_have_value("Me")
+    give(cookieless, "Mira")
+    asked(cookieless, 2)
+    give(cookieless, "It")
+    asked(cookieless, 3)
+    give(cookieless, "Habit")
+    press(cookieless, "Change question 1")
+    give(cookieless, "Tom")
+    finish(cookieless, "Sam")
+
+    assert (link.sessions(), link.texts()) == (1, ["It", "Habit", "Tom"])
+
+
+def test_a_browser_without_cookies_goes_on_after_a_reload(cookieless: Page, link: Link) -> None:
+    give(cookieless, "Me")
+    asked(cookieless, 2)
+
+    cookieless.reload()
+
+    asked(cookieless, 2)
+    give(cookieless, "It")
+    asked(cookieless, 3)
+    assert (link.sessions(), link.texts()) == (1, ["Me", "It"])
+
+
+def test_a_browser_without_cookies_keeps_its_language_and_its_place_after_a_reload(
+    cookieless: Page, link: Link
+) -> None:
+    give(cookieless, "Me")
+    asked(cookieless, 2)
+    speak(cookieless, "Deutsch")
+    expect(cookieless).to_have_title(re.compile("Frage 2 von 3"))
+
+    cookieless.reload()
+
+    expect(cookieless).to_have_title(re.compile("Frage 2 von 3"))
+    cookieless.locator("#answer").fill("Es")
+    cookieless.get_by_role("button", name="Weiter", exact=True).click()
+    expect(cookieless).to_have_title(re.compile("Frage 3 von 3"))
+    assert (link.sessions(), link.texts()) == (1, ["Me", "Es"])
+
+
+def test_a_browser_without_cookies_can_delete_its_answers(cookieless: Page, link: Link) -> None:
+    for number in (1, 2, 3):
+        asked(cookieless, number)
+        give(cookieless, f"answer {number}")
+    finish(cookieless)
+    press(cookieless, "Delete my answers")
+    expect(cookieless.get_by_role("heading", level=1)).to_have_text("Delete all your answers?")
+    press(cookieless, "Yes, delete my answers")
+    expect(cookieless.get_by_role("heading", level=1)).to_have_text("Your answers are deleted.")
+
+    assert link.sessions() == 0
+
+
+# --- another device ---
+
+
+def take_link(page: Page) -> str:
+    """Answer the first question and ask for a link to go on elsewhere."""
+    give(page, "Me")
+    asked(page, 2)
+    page.locator("#answer").fill("half a sent")
+    press(page, "Finish on another device")
+    return page.locator("#link").input_value()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_another_device_goes_on_with_the_same_answers(
+    browser: Browser,
+    link: Link,
+    scripts: bool,  # noqa: FBT001
+) -> None:
+    with (
+        window(browser, link.address, java_script_enabled=scripts) as first,
+        window(browser, link.address, java_script_enabled=scripts) as second,
+    ):
+        first.goto(link.path)
+        second.goto(take_link(first))
+        press(second, "Continue here")
+        asked(second, 2)
+        give(second, "It")
+        asked(second, 3)
+        second.reload()
+        asked(second, 3)
+        give(second, "Habit")
+        finish(second)
+
+        press(first, "Go on here")
+        expect(first.get_by_role("heading", level=1)).to_contain_text("Thank you.")
+
+    assert (link.sessions(), link.texts()) == (1, ["Me", "It", "Habit"])
+
+
+def test_asking_for_the_link_loses_no_word(page: Page) -> None:
+    take_link(page)
+    press(page, "Go on here")
+
+    asked(page, 2)
+    expect(page.locator("#answer")).to_have_value("half a sent")
+
+
+def test_a_browser_without_cookies_takes_over(
+    browser: Browser, cookieless: Page, link: Link
+) -> None:
+    with window(browser, link.address) as first:
+        first.goto(link.path)
+        cookieless.goto(take_link(first))
+    press(cookieless, "Continue here")
+    asked(cookieless, 2)
+    cookieless.reload()
+    asked(cookieless, 2)
+    give(cookieless, "It")
+
+    asked(cookieless, 3)
+    assert (link.sessions(), link.texts()) == (1, ["Me", "It"])

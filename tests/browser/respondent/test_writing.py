@@ -1,0 +1,139 @@
+"""The box is ready to be written to, where there is a keyboard, and says how to go on by keys."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.respondent_steps import Link, asked, give, press
+from tests.browsing import window
+
+CARET = "box => [box.selectionStart, box.selectionEnd]"
+
+
+@pytest.fixture
+def page(browser: Browser, link: Link) -> Iterator[Page]:
+    with window(browser, link.address, refused=[422]) as page:
+        page.goto(link.path)
+        yield page
+
+
+@pytest.fixture
+def phone(browser: Browser, link: Link) -> Iterator[Page]:
+    """A touch screen, whose keyboard covers half of it."""
+    with window(browser, link.address, width=390, has_touch=True, is_mobile=True) as page:
+        page.goto(link.path)
+        yield page
+
+
+def test_what_is_typed_after_continue_is_not_lost(page: Page, link: Link) -> None:
+    page.locator("#answer").click()
+    page.keyboard.type("Me")
+    page.keyboard.press("Control+Enter")
+    asked(page, 2)
+    expect(page.locator("#answer")).to_be_focused()
+    page.keyboard.type("typed blindly")
+    press(page, "Skip this question")
+    asked(page, 3)
+    page.keyboard.type("and this")
+    page.keyboard.press("Control+Enter")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Read it over, then send.")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    assert link.texts() == ["Me", "and this"]
+
+
+def test_an_answer_given_before_is_gone_on_with_at_its_end(page: Page) -> None:
+    give(page, "Me\nand Mira")
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+
+    assert page.locator("#answer").evaluate(CARET) == [11, 11]
+    page.keyboard.type(", of course")
+    expect(page.locator("#answer")).to_have_value("Me\nand Mira, of course")
+
+
+def test_words_that_were_brought_back_are_gone_on_with_at_their_end(page: Page) -> None:
+    give(page, "Me")
+    asked(page, 2)
+    page.keyboard.type("half a sent")
+    press(page, "Back")
+    asked(page, 1)
+    press(page, "Continue")
+    asked(page, 2)
+    page.keyboard.type("ence")
+
+    expect(page.locator("#answer")).to_have_value("half a sentence")
+
+
+def test_a_refused_answer_is_gone_on_with_at_its_end(page: Page) -> None:
+    page.locator("#answer").fill("x" * 20_001)
+    press(page, "Continue")
+    page.locator("#answer-error").wait_for()
+    page.keyboard.press("Backspace")
+    press(page, "Continue")
+
+    asked(page, 2)
+
+
+def test_the_question_stays_in_sight_however_long_its_answer_is(page: Page) -> None:
+    give(page, "A long story.\n" * 200)
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+
+    expect(page.locator("#answer")).to_be_focused()
+    assert page.evaluate("scrollY") == 0
+
+
+def test_the_first_page_leaves_the_focus_where_it_is(page: Page) -> None:
+    assert page.evaluate("document.activeElement === document.body")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the question")).to_be_focused()
+
+
+def test_a_touch_screen_shows_the_question_and_no_keyboard(phone: Page) -> None:
+    give(phone, "Me")
+    asked(phone, 2)
+
+    expect(phone.get_by_role("heading", level=1)).to_be_focused()
+
+
+def test_the_keys_are_told_where_there_are_keys(
+    browser: Browser, page: Page, phone: Page, link: Link
+) -> None:
+    keys = page.get_by_text("Ctrl ↵")
+    expect(keys).to_be_visible()
+    beside = page.get_by_role("button", name="Continue").bounding_box()
+    where = keys.bounding_box()
+    assert beside
+    assert where
+    assert beside["y"] < where["y"] < beside["y"] + beside["height"]
+    expect(phone.get_by_text("Ctrl ↵")).to_be_hidden()
+    with window(browser, link.address, java_script_enabled=False) as plain:
+        plain.goto(link.path)
+        expect(plain.get_by_text("Ctrl ↵")).to_be_hidden()
+        plain.goto(f"{link.path}?lang=de")
+        expect(plain.get_by_text("Strg ↵")).to_have_count(1)
+
+
+def test_an_empty_box_says_what_it_is_for(page: Page) -> None:
+    expect(page.get_by_placeholder("In your own words")).to_have_id("answer")
+
+
+def test_without_scripts_back_leaves_words_at_the_second_press(
+    browser: Browser, link: Link
+) -> None:
+    with window(browser, link.address, refused=[422], java_script_enabled=False) as page:
+        page.goto(link.path)
+        give(page, "Me")
+        asked(page, 2)
+        page.locator("#answer").fill("half a sent")
+        press(page, "Back")
+        expect(page.locator("#answer")).to_have_value("half a sent")
+        press(page, "Go back without them")
+
+        asked(page, 1)
+        expect(page.locator("#answer")).to_have_value("Me")
+    assert link.texts() == ["Me"]

@@ -1,0 +1,55 @@
+"""A published form behind a real server, and what a respondent does on its pages."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask
+from playwright.sync_api import Page, expect
+from sqlalchemy import func, select
+
+from webapp.database import db
+from webapp.domain.responses.models import Answer, ResponseSession
+
+QUESTIONS = ["Who changed the rota?", "What went wrong?", "What nearly stopped you?"]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A published form behind a real server."""
+
+    app: Flask
+    address: str
+    path: str
+    form: Any
+
+    def texts(self) -> list[str]:
+        """What is stored and counts, in the order it came."""
+        with self.app.app_context():
+            query = select(Answer.answer_text).where(Answer.superseded.is_(False))
+            return list(db.session.scalars(query.order_by(Answer.stamp)))
+
+    def sessions(self) -> int:
+        with self.app.app_context():
+            return db.session.scalar(select(func.count()).select_from(ResponseSession)) or 0
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name).click()
+
+
+def give(page: Page, text: str) -> None:
+    page.locator("#answer").fill(text)
+    press(page, "Continue")
+
+
+def asked(page: Page, number: int) -> None:
+    """Wait until the question with this number is on the page."""
+    expect(page).to_have_title(re.compile(f"Question {number} of 3"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTIONS[number - 1])
+
+
+def finish(page: Page, name: str = "") -> None:
+    page.get_by_label("Your name").fill(name)
+    press(page, "Send to Robin Example")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")

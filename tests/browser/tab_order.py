@@ -1,0 +1,69 @@
+"""A walk by Tab through a window of real height, and what is out of sight in it.
+
+WCAG 2.2, 2.4.11: whatever has the focus is not hidden behind what sticks to an edge.
+"""
+
+from contextlib import AbstractContextManager
+
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Place
+from tests.browser.example_steps import Scene
+
+WINDOWS = ((1280, 800), (390, 664), (640, 400))  # a laptop, a phone with its bars, zoomed to 200 %
+MOST_STOPS = 250
+# the last one is the heading of the page that a decision comes to when the draft has changed
+MESSAGES = ".field__error, .note--alarm, [role=alert], .letter h1"
+
+# Nine by five points of the part of the focused control that lies in the window: each is covered
+# when something that sticks or is fixed, and does not hold the control, is drawn above it.
+STOP = """() => {
+  const control = document.activeElement;
+  if (window.walked.has(control)) return null;
+  window.walked.add(control);
+  if (!control || control === document.body || control === document.documentElement) return "";
+  const label = control.labels?.[0];
+  const shown = control.matches("[type=radio], [type=checkbox]") && label ? label : control;
+  const box = shown.getBoundingClientRect();
+  const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+  const words = (control.innerText || control.name || "").trim().slice(0, 40);
+  const name = `${control.tagName} ${words}`;
+  if (bottom - top < Math.min(box.height, 24) / 2) return `${name}: outside the window`;
+  const sticks = (part) => part && part !== document.documentElement && !part.contains(control) &&
+    (/sticky|fixed/.test(getComputedStyle(part).position) || sticks(part.parentElement));
+  let covered = 0;
+  for (let across = 1; across <= 9; across++) for (let down = 1; down <= 5; down++) {
+    const x = box.left + box.width * across / 10, y = top + (bottom - top) * down / 6;
+    const drawn = document.elementFromPoint(x, y);
+    if (drawn && !control.contains(drawn) && sticks(drawn)) covered++;
+  }
+  return covered * 2 >= 45 ? `${name}: ${Math.round(covered / 0.45)} % covered` : name;
+}"""
+MESSAGES_SEEN = """(messages) => [...document.querySelectorAll(messages)]
+  .filter((part) => part.checkVisibility())
+  .map((part) => part.getBoundingClientRect())
+  .map((box) => box.top >= 0 && box.bottom <= innerHeight)"""
+
+
+def open_in(place: Place, scene: Scene, size: tuple[int, int]) -> AbstractContextManager[Page]:
+    """The scene, played in a window of this width and height."""
+    return place.open(scene, width=size[0], height=size[1])
+
+
+def hidden_stops(page: Page) -> list[str]:
+    """Tab through the page as it stands, from where the focus is: the controls out of sight."""
+    page.evaluate("window.walked = new Set()")
+    hidden = []
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Tab")
+        stop: str | None = page.evaluate(STOP)
+        if stop is None:
+            return hidden
+        if stop.endswith(("covered", "outside the window")):
+            hidden.append(stop)
+    raise AssertionError(f"{MOST_STOPS} times Tab did not come round")
+
+
+def message_is_seen(page: Page) -> bool:
+    """Whether one of the refusal's messages is wholly inside the window."""
+    return any(page.evaluate(MESSAGES_SEEN, MESSAGES))

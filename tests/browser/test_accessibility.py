@@ -1,0 +1,49 @@
+"""Every page is for everybody: axe-core finds nothing, nothing is cut or squeezed, all is quiet."""
+
+from collections.abc import Collection
+from itertools import product
+
+import pytest
+
+from tests.browser.conftest import Place
+from tests.browser.example_steps import ALL, Scene
+from tests.browsing import look, sideways, squeezed, violations
+
+WIDTHS = (320, 390, 768, 1280)
+SCHEMES = ("light", "dark")
+DIRECTIONS = ("ltr", "rtl")
+# Over two neighbouring scenes every pair of width, scheme and direction occurs; every scene is
+# seen at each width, in each scheme and in each direction. Its colours are the same at all widths
+# but for what only the narrowest or the widest shows.
+PAIRS = [
+    [(320, "dark", "rtl"), (390, "light", "ltr"), (768, "dark", "ltr"), (1280, "light", "rtl")],
+    [(320, "light", "ltr"), (390, "dark", "rtl"), (768, "light", "rtl"), (1280, "dark", "ltr")],
+]
+
+
+@pytest.mark.parametrize("scene", ALL, ids=str)
+def test_a_page_is_for_everybody(place: Place, scene: Scene) -> None:
+    assert problems(place, scene, PAIRS[ALL.index(scene) % 2], contrast_at=(320, 1280)) == {}
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("scene", ALL, ids=str)
+def test_a_page_is_for_everybody_in_every_way(place: Place, scene: Scene) -> None:
+    assert problems(place, scene, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
+
+
+def problems(
+    place: Place,
+    scene: Scene,
+    looks: list[tuple[int, str, str]],
+    contrast_at: Collection[int] = WIDTHS,
+) -> dict[str, list[str]]:
+    """What is wrong in each look; the page is opened once and shown in all of them."""
+    found = {}
+    with place.open(scene) as page:
+        for width, scheme, direction in looks:
+            look(page, width=width, scheme=scheme, direction=direction)
+            found[f"{width} {scheme} {direction}"] = (
+                violations(page, contrast=width in contrast_at) + sideways(page) + squeezed(page)
+            )
+    return {name: wrong for name, wrong in found.items() if wrong}

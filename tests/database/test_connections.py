@@ -1,0 +1,212 @@
+"""How reads and writes take connections: no more than they need, and none while waiting."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import Connection, bindparam, select, text, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import QueuePool
+
+from tests.databases import both_databases, on_postgresql
+from tests.factories import make_account
+from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
+from webapp import database
+from webapp.database import db, look, postgresql, release, utc_now, write
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import passwords
+from webapp.domain.accounts.models import Account
+
+ACCOUNTS = select(Account.id)
+
+
+def taken() -> int:
+    pool = db.engine.pool
+    assert isinstance(pool, QueuePool)
+    return pool.checkedout()
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_a_look_sees_what_was_committed_since_the_last_one() -> None:
+    before = look(ACCOUNTS)
+
+    make_account()
+
+    assert (len(before), len(look(ACCOUNTS))) == (0, 1)
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_all_looks_of_a_request_share_one_connection() -> None:
+    look(ACCOUNTS)
+    look(ACCOUNTS)
+
+    assert taken() == 1
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_the_session_takes_no_second_connection_after_a_look() -> None:
+    look(ACCOUNTS)
+    database.begin_write()
+    db.session.scalars(ACCOUNTS).all()
+
+    assert taken() == 1
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_a_look_takes_no_second_connection_beside_the_session() -> None:
+    db.session.scalars(ACCOUNTS).all()
+    look(ACCOUNTS)
+
+    assert taken() == 1
+
+
+@both_databases
+@pytest.mark.usefixtures("app_context")
+def test_nothing_is_held_after_a_release() -> None:
+    look(ACCOUNTS)
+    db.session.scalars(ACCOUNTS).all()
+
+    release()
+
+    assert taken() == 0
+
+
+@both_databases
+def test_nothing_is_held_after_a_request(app: Flask) -> None:
+    with app.app_context():
+        look(ACCOUNTS)
+
+    with app.app_context():
+        assert taken() == 0
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_look_leaves_no_transaction_open() -> None:
+    states = look(text("SELECT state FROM pg_stat_activity WHERE pid = pg_backend_pid()"))
+    others = text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
+    )
+
+    assert (len(states), look(others)[0][0]) == (1, 0)
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+@pytest.mark.parametrize("idle_seconds", [0.0, 60.0])
+def test_an_idle_connection_that_the_server_closed_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, idle_seconds: float
+) -> None:
+    monkeypatch.setattr(postgresql, "IDLE_SECONDS", idle_seconds)
+    with only_fresh_connections(), db.engine.connect() as other:
+        backend = db.session.scalar(BACKEND)
+        release()
+        end_all_others(other)
+
+        assert db.session.scalar(BACKEND) != backend
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_look_is_repeated_when_its_connection_ends_under_it() -> None:
+    with only_fresh_connections(), db.engine.connect() as other:
+        ((backend,),) = look(BACKEND)
+        end_all_others(other)
+
+        assert look(BACKEND) != [(backend,)]
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_write_after_a_repeated_look_is_committed() -> None:
+    with only_fresh_connections(), db.engine.connect() as other:
+        make_account()
+        look(BACKEND)
+        end_all_others(other)
+        look(BACKEND)
+
+        write(update(Account).values(name=bindparam("name")), name="Kim")
+        release()
+
+        assert look(select(Account.name)) == [("Kim",)]
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_transaction_whose_connection_ends_under_it_is_not_repeated() -> None:
+    with only_fresh_connections(), db.engine.connect() as other:
+        db.session.scalar(BACKEND)
+        end_all_others(other)
+
+        with pytest.raises(OperationalError):
+            db.session.scalar(BACKEND)
+        db.session.rollback()
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_a_connection_whose_rollback_failed_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    with only_fresh_connections():
+        left = db.engine.raw_connection()
+        left.cursor().execute("SELECT 1")
+        with monkeypatch.context() as patch:
+            patch.setattr(postgresql.Connection, "rollback", lambda _self: None)
+            left.close()
+
+        assert look(ACCOUNTS) == []
+
+
+@contextmanager
+def only_fresh_connections() -> Iterator[None]:
+    """The pool is that of all tests: without what has idled long in it, nor what died here."""
+    db.engine.dispose()
+    yield
+    release()
+    db.engine.dispose()
+
+
+BACKEND = text("SELECT pg_backend_pid()")
+END_ALL_OTHERS = text(
+    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+def end_all_others(connection: Connection) -> None:
+    """End the other connections to this database, and return when they are gone."""
+    ended = connection.execute(END_ALL_OTHERS).scalars().all()
+    assert ended
+    assert all(ended)
+
+
+@both_databases
+def test_nothing_is_held_while_a_password_is_hashed(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with app.app_context():
+        invite = accounts.make_invite(now=utc_now())
+    held: list[int] = []
+    hashing = passwords._in_own_thread
+
+    def look_first(*args: Any) -> Any:
+        held.append(taken())
+        return hashing(*args)
+
+    monkeypatch.setattr(passwords, "_in_own_thread", look_first)
+    token = csrf_token(client.get(f"/join/{invite}"))
+    joined = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+    client.post(f"/join/{invite}", data=joined)
+    token = csrf_token(client.get("/account"))
+    changed = {"current": PASSWORD, "password": f"{PASSWORD} more", "csrf_token": token}
+    client.post("/account/password", data=changed)
+    sign_in(app.test_client(), password="wrong words by far")  # noqa: S106
+
+    assert held == [0, 0, 0, 0]

@@ -1,0 +1,161 @@
+"""Every connection is as durable and as discreet as promised."""
+
+import secrets
+import threading
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from sqlalchemy import delete, select, text
+from sqlalchemy.exc import IntegrityError
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import begin_write, db
+from webapp.domain.accounts.models import Account
+from webapp.domain.responses.models import Answer
+
+
+@pytest.mark.parametrize("begin", [begin_write, lambda: None], ids=["writing", "reading"])
+def test_every_sqlite_connection_syncs_fully_and_erases(app: Flask, begin: object) -> None:
+    with app.app_context():
+        begin()  # type: ignore[operator]
+        read = {
+            name: db.session.scalar(text(f"PRAGMA {name}"))
+            for name in ("synchronous", "journal_mode", "foreign_keys", "secure_delete")
+        }
+        patience = db.session.scalar(text("PRAGMA busy_timeout"))
+
+    assert read == {
+        "synchronous": 2,
+        "journal_mode": "wal",
+        "foreign_keys": 1,
+        "secure_delete": 1,
+    }
+    assert patience == 4_500
+
+
+def test_one_writer_at_a_time_on_sqlite(app: Flask) -> None:
+    order: list[str] = []
+    inside = threading.Event()
+
+    def second() -> None:
+        inside.wait(5)
+        with app.app_context():
+            begin_write()
+            order.append("second writes")
+            db.session.rollback()
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    with app.app_context():
+        begin_write()
+        inside.set()
+        thread.join(0.3)
+        order.append("first commits")
+        db.session.commit()
+    thread.join(5)
+
+    assert order == ["first commits", "second writes"]
+
+
+def test_a_reader_does_not_wait_for_a_writer_on_sqlite(app: Flask) -> None:
+    seen: list[object] = []
+
+    def read() -> None:
+        with app.app_context():
+            seen.append(db.session.scalars(select(Account.id)).all())
+
+    with app.app_context():
+        begin_write()
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join(5)
+        db.session.rollback()
+
+    assert seen == [[]]
+
+
+@both_databases
+def test_more_threads_than_connections_get_their_turn(app: Flask) -> None:
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with app.app_context():
+                make_account()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work) for _ in range(80)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    assert failures == []
+
+
+@both_databases
+def test_errors_do_not_repeat_the_parameters_of_a_statement(app: Flask) -> None:
+    with app.app_context():
+        make_account(email="ann@example.com")
+        with pytest.raises(IntegrityError) as caught:
+            make_account(email="ann@example.com", name="canary")
+
+    assert "canary" not in str(caught.value)
+
+
+def test_the_log_of_sqlite_stays_small_under_writers_and_readers(tmp_path: Path) -> None:
+    app = create_app(
+        Settings(
+            public_url="http://127.0.0.1:8000",
+            database_url=f"sqlite:///{tmp_path}/small.sqlite3",
+            secret_key="only-for-tests-only-for-tests-only-for-tests",
+            data_folder=tmp_path,
+        )
+    )
+    with app.app_context():
+        db.create_all()
+        form = make_form(make_account().id)
+    ended = threading.Event()
+
+    def read() -> None:
+        while not ended.wait(0.02):
+            with app.app_context():
+                db.session.execute(select(Answer.id).limit(500)).all()
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    sizes = []
+    for _ in range(300):
+        with app.app_context():
+            make_answer(form, secrets.token_urlsafe(24))
+        sizes.append((tmp_path / "small.sqlite3-wal").stat().st_size)
+    ended.set()
+    for reader in readers:
+        reader.join()
+    with app.app_context():
+        db.engine.dispose()
+
+    assert max(sizes) <= 4 * 1024 * 1024
+    assert max(sizes) > 2 * 1024 * 1024  # else nothing was shown
+
+
+def test_what_is_erased_leaves_no_bytes_in_the_file_of_sqlite(
+    app: Flask, data_folder: Path
+) -> None:
+    name = "a name that is erased " + secrets.token_hex(8)
+    with app.app_context():
+        account = make_account(name=name)
+        begin_write()
+        db.session.execute(delete(Account).where(Account.id == account.id))
+        db.session.commit()
+        with db.engine.connect() as connection:
+            connection.exec_driver_sql("COMMIT")
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    assert name.encode() not in (data_folder / "tests.sqlite3").read_bytes()

@@ -1,0 +1,302 @@
+"""Which passwords are refused, and what hashing them takes."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.services import wait_until
+from webapp.domain.accounts import passwords
+from webapp.domain.accounts.passwords import (
+    HASHING_THREADS,
+    WAITING_FOR_HASHING,
+    check_password,
+    password_hash,
+    password_matches,
+)
+from webapp.domain.shared.errors import InvalidInput, TooBusy
+from webapp.domain.shared.limits import PASSWORD_MAX_CHARS
+
+EMAIL = "ann.lindqvist@example.com"
+GUESSED = [
+    "Passw0rd1234",
+    "1q2w3e4r5t6y",
+    "princess1234",
+    "monkey123456",
+    "sunshine1234",
+    "p@ssw0rd1234",
+    "1qaz2wsx3edc",
+    "qazwsxedcrfv",
+    "Winter2025!!",
+    "Summer2024!!",
+    "Password2024!",
+    "P@55w0rd2023",
+    "letmein12345",
+    "welcome12345",
+    "qwerty123456",
+    "q1w2e3r4t5y6",
+    "zaq12wsxcde3",
+    "abc123abc123",
+    "iloveyou1234",
+    "trustno11234",
+    "admin1234567",
+    "football1234",
+    "baseball2024",
+    "dragon123456",
+    "superman1234",
+    "michael12345",
+    "shadow123456",
+    "starwars1234",
+    "liverpool123",
+    "manchester12",
+    "changeme1234",
+    "December2024",
+    "asdfghjkl123",
+    "hello1234567",
+    "askback12345",
+    "passwordpassword",
+    "PasswordPassword",
+    "correcthorsebatterystaple",
+    "lindqvist123",
+    "mysecretpassword!",
+]
+ACCEPTED = [
+    "four plain words here",
+    "I like green tea a lot",
+    "vier einfache Worte hier",
+    "tango-violet-93-oyster",
+    "kzmqpwxncbvt",
+    "Zoë, und dann?",
+    "мои четыре слова",
+    "密码是我最喜欢的四个词语吗",
+    "\U0001f600" * 3 + " und noch drei \U0001f680",
+    "and then four other words " * 30,
+    "frog 8374629184 73",
+]
+
+
+@pytest.mark.parametrize("password", GUESSED)
+def test_what_programs_try_first_is_refused(password: str) -> None:
+    with pytest.raises(InvalidInput, match="among the first ones anybody would try") as refusal:
+        check_password(password, EMAIL)
+
+    assert refusal.value.field == "password"
+    assert refusal.value.resolution == "Choose several unrelated words."
+
+
+@pytest.mark.parametrize("password", ACCEPTED)
+def test_other_passwords_are_taken(password: str) -> None:
+    assert check_password(password, EMAIL) == password
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "xkq12345\nzvw plmo",
+        "12345\nabcdefghijk",
+        "hund 20231\n katze maus",
+        "zvw 1\n2\n1999\n plmo",
+        "\u0661\u0662\u0663\u0664\u0665\n eins plmo",
+        "xkq\r\nzvw\x85plmo\u2028wv\x00\x7f",
+    ],
+)
+def test_line_ends_and_controls_are_like_any_sign(
+    password: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert check_password(password, EMAIL) == password
+    assert not caplog.records
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text(
+        st.sampled_from("0123456789\n\r\t\x00\x1f\x7f\x85\u2028 ./-aA@")
+        | st.characters(exclude_categories=()),
+        min_size=12,
+        max_size=40,
+    )
+)
+def test_any_password_is_taken_or_refused(password: str) -> None:
+    assert refusal(lambda: check_password(password, EMAIL)) or len(password) >= 12
+
+
+@pytest.mark.parametrize(
+    ("password", "taken"), [("kzmqpwxncbvt", True), ("manchester12", False), ("a" * 12, False)]
+)
+def test_what_cannot_be_rated_is_judged_by_the_other_rules(
+    password: str,
+    taken: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("zxcvbn.zxcvbn", unable)
+
+    assert (refusal(lambda: check_password(password, EMAIL)) is None) == taken
+    assert password not in caplog.text
+    assert ("cannot rate" in caplog.text) == (password != "a" * 12)
+
+
+def unable(password: str, _own_words: list[str]) -> Any:
+    raise ValueError(password)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "4a@b8e3g6g9i1l7o0s$5t7z2({[<|!+%" * 32,
+        "6@$9156@754956611@@$@7577699$497$47@51@@" * 25,
+        "p4$$w0rd" * 128,
+        "qwertyuiop" * 102,
+        "1.1.1991" * 128,
+        "abcdefgh" * 128,
+        "\u0301\u0323" * 512,
+        "\ufdfa" * PASSWORD_MAX_CHARS,
+    ],
+)
+def test_no_password_takes_long_to_rate(password: str) -> None:
+    """0.1 s where nothing else runs; without bounds the first takes 10 s."""
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        refusal(lambda: check_password(password, EMAIL))
+        times.append(time.process_time() - began)
+
+    assert min(times) < 0.4
+
+
+def test_parallel_ratings_do_not_mix_their_addresses() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        rated = pool.map(lambda n: refusal(lambda: check_password("x" * n, EMAIL)), [40] * 40)
+
+    assert {type(each) for each in rated} == {InvalidInput}
+
+
+def test_at_most_two_hashes_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = Counting()
+    monkeypatch.setattr(passwords, "HASHER", counting)
+
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(lambda _: password_matches("hash", "password"), range(10)))
+        list(pool.map(lambda _: password_hash("password"), range(10)))
+
+    assert counting.most == HASHING_THREADS
+    assert len(counting.threads) <= HASHING_THREADS
+
+
+def test_a_request_is_answered_while_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = ThreadPoolExecutor(1)
+    ended.shutdown()
+    monkeypatch.setattr(passwords, "_hashing", ended)
+
+    assert password_matches(password_hash("four plain words here"), "four plain words here")
+
+
+def test_whoever_comes_while_too_many_wait_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    hasher = Blocked()
+    monkeypatch.setattr(passwords, "HASHER", hasher)
+    places = HASHING_THREADS + WAITING_FOR_HASHING
+
+    with ThreadPoolExecutor(places) as pool:
+        waiting = [pool.submit(password_hash, "password") for _ in range(places)]
+        wait_until(lambda: not passwords._places._value, "taking all places", seconds=10)
+        with pytest.raises(TooBusy, match="Too many passwords"):
+            password_hash("password")
+        hasher.go_on.set()
+        assert [each.result() for each in waiting] == ["hash"] * places
+
+    assert password_hash("password") == "hash"
+
+
+class Blocked:
+    """Hashes when it is let."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    def hash(self, _password: bytes) -> str:
+        assert self.go_on.wait(20)
+        return "hash"
+
+
+ENDING = """
+import threading, time
+from webapp.domain.accounts import passwords
+
+class Slow:
+    def hash(self, password):
+        time.sleep(0.5)
+
+passwords.HASHER = Slow()
+for _ in range(30):
+    threading.Thread(target=passwords.password_hash, args=["password"], daemon=True).start()
+time.sleep(0.2)
+passwords.stop_hashing()
+"""
+
+
+def test_an_ending_process_drops_what_waits_to_be_hashed() -> None:
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", ENDING], check=True, capture_output=True, timeout=60)
+
+    assert time.monotonic() - began < 5
+
+
+SIGN_INS = """
+import pathlib, re, sys
+from concurrent.futures import ThreadPoolExecutor
+from webapp.domain.accounts.passwords import password_hash, password_matches
+
+def resident():
+    return int(re.search(r"VmRSS:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+
+known = password_hash("four plain words here")
+before = resident()
+with ThreadPoolExecutor(30) as pool:
+    assert all(pool.map(lambda _: password_matches(known, "four plain words here"), range(60)))
+print((resident() - before) // 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_sixty_parallel_sign_ins_leave_little_memory_behind() -> None:
+    """Two threads keep 19 MiB each at most; hashing in sixty would keep hundreds."""
+    grown = subprocess.run([sys.executable, "-c", SIGN_INS], capture_output=True, check=True)
+
+    assert int(grown.stdout) < 64  # MiB
+
+
+class Counting:
+    """A hasher that takes a moment and counts who is in it."""
+
+    def __init__(self) -> None:
+        self.most = self.now = 0
+        self.threads: set[int] = set()
+        self.lock = threading.Lock()
+
+    def verify(self, *_given: Any) -> bool:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            self.threads.add(threading.get_ident())
+        time.sleep(0.02)
+        with self.lock:
+            self.now -= 1
+        return True
+
+    hash = verify
+
+
+def refusal(judge: Callable[[], object]) -> Exception | None:
+    """The refusal that the call raises, if it does."""
+    try:
+        judge()
+    except InvalidInput as found:
+        return found
+    return None

@@ -1,0 +1,96 @@
+"""The audit trail: a row in the transaction of what it tells, a log line once that is stored."""
+
+import logging
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.factories import make_account
+from webapp.database import begin_write, db
+from webapp.domain.audit.trail import (
+    Actor,
+    ActorKind,
+    AuditEvent,
+    AuditKind,
+    add_event,
+    list_events,
+)
+from webapp.oauth.expiry import purge_dead
+
+ANN = Actor(ActorKind.CREATOR, "203.0.113.5")
+
+
+def add(account_id: str, clock: Clock, kind: AuditKind = AuditKind.SIGN_IN) -> None:
+    begin_write()
+    add_event(kind, account_id, by=ANN, now=clock.now)
+
+
+@both_databases
+def test_an_event_tells_who_what_when_and_from_where(app: Flask, clock: Clock) -> None:
+    with app.app_context():
+        add("acc_1", clock)
+        db.session.commit()
+
+        (event,) = list_events("acc_1", limit=9)
+
+    said = (event.kind, event.outcome, event.actor, event.address, event.at, event.count)
+    assert said == ("sign_in", "ok", "creator", "203.0.113.5", clock.now, 1)
+
+
+@pytest.mark.usefixtures("app_context")
+def test_what_is_rolled_back_leaves_neither_row_nor_line(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "askback.audit")
+    add("acc_1", clock)
+    db.session.rollback()
+    add("acc_1", clock, AuditKind.SIGN_OUT)
+    told_before = list(caplog.messages)
+
+    db.session.commit()
+
+    assert (told_before, caplog.messages) == ([], ["sign_out ok"])
+    assert [event.kind for event in list_events("acc_1", limit=9)] == ["sign_out"]
+
+
+@both_databases
+def test_pages_of_events_neither_skip_nor_repeat_one(app: Flask, clock: Clock) -> None:
+    with app.app_context():
+        for number in range(7):
+            add("acc_1", clock)
+            db.session.commit()
+            clock.forward(milliseconds=number % 2)
+        seen: list[AuditEvent] = []
+        while page := list_events(
+            "acc_1", limit=2, before=(seen[-1].at, seen[-1].id) if seen else None
+        ):
+            seen += page
+
+    assert len({event.id for event in seen}) == len(seen) == 7
+    assert [event.at for event in seen] == sorted((event.at for event in seen), reverse=True)
+
+
+@pytest.mark.usefixtures("app_context")
+def test_events_of_somebody_else_are_not_listed(clock: Clock) -> None:
+    add("acc_1", clock)
+    add("acc_2", clock)
+    db.session.commit()
+
+    assert [event.account_id for event in list_events("acc_2", limit=9)] == ["acc_2"]
+
+
+@pytest.mark.settings(audit_days=30)
+@pytest.mark.usefixtures("app_context")
+def test_events_are_kept_for_as_long_as_is_set(clock: Clock) -> None:
+    account = make_account()
+    add(account.id, clock)
+    clock.forward(milliseconds=1)
+    add(account.id, clock, AuditKind.SIGN_OUT)
+    db.session.commit()
+
+    list(purge_dead(clock.now + timedelta(days=30)))
+
+    assert [event.kind for event in list_events(account.id, limit=9)] == ["sign_out"]

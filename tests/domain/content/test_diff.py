@@ -1,0 +1,295 @@
+"""What the review page reports as changed."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.domain.content import diff
+from webapp.domain.content.diff import Change, Effort, Kind, Run, differences, word_runs
+from webapp.domain.content.model import Content
+from webapp.domain.shared.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
+
+
+@dataclass
+class Words:
+    """A content without a database."""
+
+    title: str = "Rota"
+    goal: str | None = None
+    private_context: str | None = None
+    questions: list[dict[str, str]] = field(default_factory=list)
+    follow_up_mode: FollowUpMode = FollowUpMode.NONE
+    response_mode: ResponseMode = ResponseMode.VOICE_PREFERRED
+    response_limit: ResponseLimit = ResponseLimit.MULTIPLE
+    followups_given: int | None = None
+    max_total_questions: int | None = None
+
+
+def compare(before: Words, after: Words) -> list[Change]:
+    return differences(cast(Content, before), cast(Content, after))
+
+
+def asking(*questions: tuple[str, str]) -> Words:
+    return Words(questions=[{"id": name, "text": text} for name, text in questions])
+
+
+def marked(before: str, after: str) -> tuple[Run, ...]:
+    return word_runs(before, after, Effort())
+
+
+def told(changes: list[Change]) -> list[tuple[str, Kind, int | None]]:
+    return [(change.part, change.kind, change.position) for change in changes]
+
+
+WHY, WHEN, WHO = ("a", "Why did you leave?"), ("b", "When was that?"), ("c", "Who decided it?")
+
+
+def test_equal_contents_differ_in_nothing() -> None:
+    assert compare(asking(WHY, WHEN), asking(WHY, WHEN)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (asking(WHY), asking(WHY, WHEN), [("question", Kind.ADDED, 2)]),
+        (asking(WHY, WHEN), asking(WHEN), [("question", Kind.REMOVED, 1)]),
+        (asking(WHY, WHEN, WHO), asking(WHO, WHY, WHEN), [("question", Kind.MOVED, 1)]),
+        (asking(WHY, WHEN), asking(WHY, ("b", "When?")), [("question", Kind.REWORDED, 2)]),
+        (
+            asking(WHY, WHEN),
+            asking(("b", "When was it?"), WHY),
+            [("question", Kind.MOVED, 1), ("question", Kind.REWORDED, 1)],
+        ),
+    ],
+)
+def test_questions_are_added_removed_moved_reworded(
+    before: Words, after: Words, expected: list[tuple[str, Kind, int | None]]
+) -> None:
+    changes = compare(before, after)
+
+    assert sorted(told(changes)) == sorted(expected)
+
+
+def test_a_question_with_a_new_id_is_known_by_its_words() -> None:
+    before = asking(("a", "Tell me about a time a shift went wrong."))
+    after = asking(("new", "Tell me about the last time a shift went wrong."))
+
+    assert told(compare(before, after)) == [("question", Kind.REWORDED, 1)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("With whom?", "With whom then?"),
+        ("昼食に何を食べましたか", "昨日の昼食に何を食べましたか"),
+        ("คุณกินอะไร", "คุณกินอะไรบ้าง"),
+    ],
+)
+def test_some_words_more_are_a_rewording_in_every_script(before: str, after: str) -> None:
+    (change,) = compare(asking(("a", before)), asking(("z", after)))
+
+    assert change.kind is Kind.REWORDED
+    assert [run.text for run in change.runs if run.kind is None]
+
+
+def test_a_question_of_the_same_words_is_never_taken_for_another() -> None:
+    changes = compare(
+        asking(("a", "How was lunch today?")),
+        asking(("y", "How was lunch yesterday?"), ("z", "How was lunch today?")),
+    )
+
+    assert told(changes) == [("question", Kind.ADDED, 1)]
+
+
+def test_a_different_question_is_no_rewording() -> None:
+    before, after = asking(WHY), asking(("new", "How large is your team today?"))
+
+    kinds = [change.kind for change in compare(before, after)]
+
+    assert kinds == [Kind.ADDED, Kind.REMOVED]
+
+
+def test_a_helping_line_is_reported_with_its_question() -> None:
+    before = Words(questions=[{"id": "a", "text": "Why?"}])
+    after = Words(questions=[{"id": "a", "text": "Why?", "context": "Take your time."}])
+
+    assert told(compare(before, after)) == [("hint", Kind.ADDED, 1)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "part", "kind"),
+    [
+        ({"title": "Rota talks"}, "title", Kind.REWORDED),
+        ({"title": ""}, "title", Kind.REMOVED),
+        ({"goal": "Learn"}, "goal", Kind.ADDED),
+        ({"private_context": "Secret"}, "private_context", Kind.ADDED),
+        ({"follow_up_mode": FollowUpMode.DEEP_DIVE}, "follow_up_mode", Kind.CHANGED),
+        ({"followups_given": 3}, "followups_given", Kind.CHANGED),
+        ({"max_total_questions": 9}, "max_total_questions", Kind.CHANGED),
+        ({"response_mode": ResponseMode.TEXT_ONLY}, "response_mode", Kind.CHANGED),
+        ({"response_limit": ResponseLimit.ONE}, "response_limit", Kind.CHANGED),
+    ],
+)
+def test_each_part_of_the_content_is_compared(
+    changed: dict[str, Any], part: str, kind: Kind
+) -> None:
+    assert told(compare(Words(), Words(**changed))) == [(part, kind, None)]
+
+
+def test_words_are_marked_one_by_one() -> None:
+    runs = marked("Tell me about a time.", "Tell me about the last time.")
+
+    assert runs == (
+        (None, "Tell me about "),
+        (Kind.REMOVED, "a "),
+        (Kind.ADDED, "the last "),
+        (None, "time."),
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("gets made", "gets made (v2)", ((None, "gets made "), (Kind.ADDED, "(v2)"))),
+        ("gets made (v2)", "gets made", ((None, "gets made"), (Kind.REMOVED, " (v2)"))),
+        ("Own edits", "Own edits by me", ((None, "Own edits "), (Kind.ADDED, "by me"))),
+        ("one\n\ntwo", "one two", ((None, "one two"),)),
+        (
+            "made here",
+            "made",
+            ((None, "made"), (Kind.REMOVED, " here")),
+        ),
+    ],
+)
+def test_the_last_word_of_a_text_is_known_again(
+    before: str, after: str, expected: tuple[Run, ...]
+) -> None:
+    assert marked(before, after) == expected
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_marked_words_give_back_both_texts(before: str, after: str) -> None:
+    """The earlier one but for its blanks."""
+    runs = marked(before, after)
+
+    old = "".join(run.text for run in runs if run.kind is not Kind.ADDED)
+    assert "".join(old.split()) == "".join(before.split())
+    assert "".join(run.text for run in runs if run.kind is not Kind.REMOVED) == after
+
+
+@given(st.permutations(["a", "b", "c", "d", "e"]))
+def test_every_order_is_explained_by_moves_alone(order: list[str]) -> None:
+    before = asking(*((name, f"question {name}") for name in "abcde"))
+    after = asking(*((name, f"question {name}") for name in order))
+
+    changes = compare(before, after)
+
+    assert {change.kind for change in changes} <= {Kind.MOVED}
+    assert bool(changes) == (order != list("abcde"))
+
+
+def twenty(text: Callable[[int], str], ids: str = "q") -> Words:
+    return asking(*((f"{ids}{number}", text(number)) for number in range(20)))
+
+
+def ideographs(first: int, last: int, step: int) -> str:
+    """A text of which each character is a word, no two of them the same."""
+    return "".join(chr(0x4E00 + number) for number in range(first, last, step))
+
+
+HOSTILE = {
+    "repeated": (twenty(lambda _: "a b " * 400), twenty(lambda _: "b a a b " * 200)),
+    "repeated, other ids": (
+        twenty(lambda n: "a b " * 90 + str(n), "a"),
+        twenty(lambda n: "b a a b " * 45 + str(n), "b"),
+    ),
+    "one word": (
+        twenty(lambda n: "x " * 199 + str(n), "a"),
+        twenty(lambda n: "x " * 198 + f"y{n}", "b"),
+    ),
+    "shuffled": (
+        twenty(lambda n: "".join(map(chr, range(0x4E00, 0x5A00))) + str(n)),
+        twenty(lambda n: "".join(map(chr, range(0x5A00, 0x4E00, -1))) + str(n)),
+    ),
+    "long": (
+        twenty(lambda n: "a b " * 3_000 + str(n), "a"),
+        twenty(lambda n: "b a a " * 2_000 + str(n), "b"),
+    ),
+    "unbroken": (twenty(lambda n: "x" * 12_000 + str(n)), twenty(lambda n: "x" * 12_000)),
+    "words of one character": (
+        asking(("a", ideographs(0, 20_000, 1) * 4)),
+        asking(("a", ideographs(0, 20_000, 3) * 12)),
+    ),
+    "every other one": (
+        twenty(lambda _: ideographs(0, 3_000, 1)),
+        twenty(lambda _: ideographs(0, 6_000, 2)),
+    ),
+    "like each other, other ids": (
+        twenty(lambda n: ideographs(0, 300, 1) + ideographs(n, 3_000, 1), "a"),
+        twenty(lambda n: ideographs(0, 300, 1) + ideographs(n, 6_000, 2), "b"),
+    ),
+    "two by two": (
+        asking(("a", ideographs(0, 9_000, 1))),
+        asking(("a", "".join(ideographs(n, n + 2, 1)[::-1] for n in range(0, 9_000, 2)))),
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), HOSTILE.values(), ids=HOSTILE)
+def test_no_comparison_takes_more_than_its_budget(before: Words, after: Words) -> None:
+    """Of the processor's time, in the best of several tries: others disturb its caches."""
+    times = []
+    for _ in range(7):
+        diff._remembered.clear()
+        began = time.process_time()
+        assert compare(before, after)
+        times.append(time.process_time() - began)
+
+    assert min(times) < 0.05
+
+
+def test_on_a_slow_machine_what_is_late_is_shown_as_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = twenty(lambda n: f"Why did they leave? {n}")
+    after = twenty(lambda n: f"When did they leave? {n}")
+    seconds = (call * diff.SECONDS / 20 for call in count())
+    monkeypatch.setattr(diff, "thread_time", lambda: next(seconds))
+
+    found = compare(before, after)
+
+    assert told(found) == [("question", Kind.REWORDED, n + 1) for n in range(20)]
+    kept = [any(run.kind is None for run in change.runs) for change in found]
+    assert (kept[0], kept[-1]) == (True, False)
+    assert kept == sorted(kept, reverse=True)
+
+
+def test_what_was_compared_once_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = asking(WHY), asking(WHY, WHEN)
+    first = compare(before, after)
+    monkeypatch.setattr(diff, "_differences", None)
+
+    assert compare(before, after) == first
+
+
+def test_little_is_remembered() -> None:
+    for number in range(2 * diff.REMEMBERED):
+        compare(asking(WHY), asking((WHY[0], f"Why {number}?")))
+
+    assert len(diff._remembered) == diff.REMEMBERED
+
+
+def test_usual_texts_are_compared_after_a_hostile_one() -> None:
+    hostile, prose = "a b " * 3_000, "When did you leave, and what did you say to them then?"
+    before, after = (
+        asking(("a", hostile), ("b", prose)),
+        asking(("a", "b " + hostile), ("b", WHY[1])),
+    )
+
+    assert [len(change.runs) > 2 for change in compare(before, after)] == [False, True]

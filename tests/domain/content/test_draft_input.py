@@ -1,0 +1,254 @@
+"""FormDraftInput: what is accepted, what is refused and with which words."""
+
+from typing import Any
+
+import pytest
+
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.vocabulary import FollowUpMode
+
+
+def refusal(raw: object) -> InvalidInput:
+    with pytest.raises(InvalidInput) as caught:
+        parse_draft_input(raw)
+    return caught.value
+
+
+def test_only_supplied_fields_become_changes() -> None:
+    assert parse_draft_input({"title": "Rota"}) == {"title": "Rota"}
+
+
+def test_an_empty_body_changes_nothing() -> None:
+    assert parse_draft_input({}) == {}
+
+
+def test_questions_may_be_words_or_objects() -> None:
+    changes = parse_draft_input({"questions": ["A?", {"id": "b", "text": "B?", "context": "hint"}]})
+
+    assert changes["questions"] == [
+        {"text": "A?"},
+        {"id": "b", "text": "B?", "context": "hint"},
+    ]
+
+
+def test_a_blank_goal_or_context_clears_it() -> None:
+    changes = parse_draft_input({"goal": "", "context": ""})
+
+    assert changes == {"goal": None, "private_context": None}
+
+
+def test_words_become_members_of_their_set() -> None:
+    assert parse_draft_input({"followUpMode": "smart"})["follow_up_mode"] is FollowUpMode.SMART
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"title": "x" * 120},
+        {"title": "\N{WAVING HAND SIGN}" * 120},
+        {"goal": "x" * 2000},
+        {"context": "x" * 4000},
+        {"questions": ["q"] * 20},
+        {"questions": [""]},
+        {"questions": [{"id": "x" * 200, "text": "q"}]},
+        {"maxFollowupsPerQuestion": 0},
+        {"maxFollowupsPerQuestion": 50},
+        {"maxTotalQuestions": 7.0},
+    ],
+)
+def test_values_at_their_bound_are_accepted(raw: dict[str, Any]) -> None:
+    assert parse_draft_input(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "field"),
+    [
+        ({"title": "x" * 121}, "title"),
+        ({"title": None}, "title"),
+        ({"title": 1}, "title"),
+        ({"goal": "x" * 2001}, "goal"),
+        ({"context": "x" * 4001}, "context"),
+        ({"questions": []}, "questions"),
+        ({"questions": ["q"] * 21}, "questions"),
+        ({"questions": "q"}, "questions"),
+        ({"questions": ["q", 7]}, "questions[1]"),
+        ({"questions": [None]}, "questions[0]"),
+        ({"questions": [{"id": "a"}]}, "questions[0].text"),
+        ({"questions": [{"text": None}]}, "questions[0].text"),
+        ({"questions": [{"id": "", "text": "q"}]}, "questions[0].id"),
+        ({"questions": [{"id": "x" * 201, "text": "q"}]}, "questions[0].id"),
+        ({"questions": [{"id": "a", "text": "q"}] * 2}, "questions[0].id"),
+        ({"followUpMode": "SMART"}, "followUpMode"),
+        ({"responseMode": ""}, "responseMode"),
+        ({"responseLimit": True}, "responseLimit"),
+        ({"maxFollowupsPerQuestion": -1}, "maxFollowupsPerQuestion"),
+        ({"maxFollowupsPerQuestion": 51}, "maxFollowupsPerQuestion"),
+        ({"maxFollowupsPerQuestion": 1.5}, "maxFollowupsPerQuestion"),
+        ({"maxFollowupsPerQuestion": True}, "maxFollowupsPerQuestion"),
+        ({"maxTotalQuestions": "5"}, "maxTotalQuestions"),
+        ({"maxTotalQuestions": None}, "maxTotalQuestions"),
+        ({"maxTotalQuestions": 10**400}, "maxTotalQuestions"),
+    ],
+)
+def test_a_wrong_value_is_named_by_its_path(raw: dict[str, Any], field: str) -> None:
+    problem = refusal(raw)
+
+    assert (problem.code, problem.field) == ("validation_failed", field)
+    assert problem.message.startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize("raw", [[], None, "text", 7])
+def test_a_body_that_is_no_object_is_refused(raw: object) -> None:
+    assert refusal(raw).message.endswith("; an object is needed.")
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"title": 1}, "title: is 1; a string is needed."),
+        ({"title": "x" * 134}, "title: has 134 characters; at most 120 are allowed."),
+        ({"goal": []}, "goal: is an array; a string is needed."),
+        ({"questions": "q"}, 'questions: is "q"; an array is needed.'),
+        ({"questions": []}, "questions: has 0 items; at least 1 is needed."),
+        ({"questions": ["q"] * 21}, "questions: has 21 items; at most 20 are allowed."),
+        ({"questions": ["q", 7]}, "questions[1]: is 7; a string or an object is needed."),
+        ({"questions": [{"id": "a"}]}, "questions[0].text: is missing."),
+        ({"questions": [{"text": True}]}, "questions[0].text: is true; a string is needed."),
+        (
+            {"questions": [{"id": "", "text": "q"}]},
+            "questions[0].id: is empty; at least 1 character is needed.",
+        ),
+        (
+            {"questions": [{"id": "a", "text": "q"}] * 2},
+            'questions[0].id: is "a", as another question of this form has it.',
+        ),
+        (
+            {"followUpMode": "clever"},
+            'followUpMode: is "clever"; "none", "smart" or "deep_dive" is needed.',
+        ),
+        (
+            {"responseLimit": "x" * 999},
+            'responseLimit: is a longer text; "one" or "multiple" is needed.',
+        ),
+        (
+            {"maxTotalQuestions": 51},
+            "maxTotalQuestions: is 51; a whole number from 0 to 50 is needed.",
+        ),
+        (
+            {"maxTotalQuestions": 10**4000},
+            "maxTotalQuestions: is a longer number; a whole number from 0 to 50 is needed.",
+        ),
+        ({"title": "a\nb"}, "title: contains the control character U+000A at character 2."),
+        (
+            {"title": "ab\u202e"},
+            "title: contains the text-direction character U+202E at character 3.",
+        ),
+        (
+            {"questions": ["", "\ud800"]},
+            "questions[1]: contains half of a surrogate pair, U+D800, at character 1.",
+        ),
+        (
+            {"title": "\udfff"},
+            "title: contains half of a surrogate pair, U+DFFF, at character 1.",
+        ),
+        (
+            {"\ud800": 1},
+            "body: has a field whose name contains half of a surrogate pair, U+D800, at"
+            " character 1.",
+        ),
+        ({"a\u202e": 1}, "a\\u202e: is not a field of this object."),
+    ],
+)
+def test_a_refusal_is_in_the_words_of_json(raw: dict[str, Any], message: str) -> None:
+    assert refusal(raw).message == message
+
+
+@pytest.mark.parametrize(
+    ("raw", "field"),
+    [
+        ({"status": "published"}, "status"),
+        ({"accountId": "acc_1"}, "accountId"),
+        ({"follow_up_mode": "smart"}, "follow_up_mode"),
+        ({"questions": [{"text": "q", "kind": "x"}]}, "questions[0].kind"),
+    ],
+)
+def test_an_unknown_field_is_refused(raw: dict[str, Any], field: str) -> None:
+    problem = refusal(raw)
+
+    assert (problem.code, problem.field) == ("unknown_field", field)
+
+
+def test_every_wrong_field_is_named_the_first_in_the_message() -> None:
+    problem = refusal({"title": 7, "goal": "g" * 2001, "colour": "red", "questions": ["q", 1]})
+
+    assert problem.message.startswith("title: ")
+    assert problem.resolution.endswith("Also wrong: goal, questions[1] and colour.")
+
+
+def test_a_thousand_wrong_fields_make_a_short_resolution() -> None:
+    problem = refusal({f"{number}{'x' * 200}": number for number in range(1000)})
+
+    assert problem.resolution.endswith(" and 989 more.")
+    assert len(problem.resolution) < 2000
+
+
+def test_settings_as_they_were_answered_are_led_to_the_fields_of_the_body() -> None:
+    problem = refusal({"settings": {"followUpMode": "none", "maxTotalQuestions": None}})
+
+    assert (problem.code, problem.field) == ("unknown_field", "settings")
+    assert problem.resolution == (
+        "Send the fields inside settings as fields of the body itself: followUpMode, responseMode,"
+        " responseLimit, maxFollowupsPerQuestion and maxTotalQuestions."
+    )
+
+
+def test_a_draft_sent_back_as_it_was_answered_is_told_all_that_must_go() -> None:
+    answered = {
+        "draftId": "drf_1",
+        "status": "draft",
+        "title": "Rota",
+        "goal": None,
+        "questions": [{"id": "q_1", "text": "Who?"}],
+        "settings": {"followUpMode": "none"},
+        "publishedFormId": None,
+        "shareUrl": None,
+    }
+
+    problem = refusal(answered)
+
+    assert (problem.code, problem.field) == ("validation_failed", "goal")
+    assert "null is not accepted" in problem.resolution
+    assert "fields of the body itself: followUpMode" in problem.resolution
+    assert problem.resolution.endswith(
+        "Also wrong: draftId, status, settings, publishedFormId and shareUrl."
+    )
+
+
+def test_an_unknown_field_is_answered_with_the_known_ones() -> None:
+    of_body = refusal({"follow_up_mode": "smart"}).resolution
+    of_question = refusal({"questions": [{"text": "q", "hint": "x"}]}).resolution
+
+    assert "title, goal, context, questions, followUpMode" in of_body
+    assert "id, text and context" in of_question
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"title": "a\x00b"},
+        {"title": "a\nb"},
+        {"title": "a\u202eb"},
+        {"title": "a\u2066b"},
+        {"title": "a\u2069b"},
+        {"title": "a\x7fb"},
+        {"title": "a\x9fb"},
+        {"goal": "\ud800"},
+        {"context": "\x00"},
+        {"questions": ["a\x00"]},
+        {"questions": [{"text": "a", "context": "\udfff"}]},
+        {"questions": [{"id": "a\tb", "text": "a"}]},
+    ],
+)
+def test_text_that_cannot_be_stored_or_shown_is_refused(raw: dict[str, Any]) -> None:
+    assert refusal(raw).code == "invalid_text"

@@ -1,0 +1,247 @@
+"""A deleted form is away for everybody, can be restored for 30 days, then nothing of it is left."""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from webapp.database import db, utc_now
+from webapp.domain.deletion import form_trash
+from webapp.domain.deletion.form_trash import (
+    delete_form,
+    erase_form,
+    find_deleted_form,
+    list_deleted_forms,
+    purge_deleted,
+    restore_form,
+)
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import publishing
+from webapp.domain.forms import models as forms
+from webapp.domain.respondents import answering
+from webapp.domain.respondents.public_form import get_public_form, read_progress
+from webapp.domain.responses.counters import store_openings
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.errors import NotFound
+
+pytestmark = pytest.mark.usefixtures("app_context")
+KEPT = timedelta(days=30)
+
+
+def rows_by_table() -> dict[str, int]:
+    """How many rows each table holds, save for the audit trail, which outlives what it tells of."""
+    db.session.rollback()
+    return {
+        table.name: db.session.scalar(select(func.count()).select_from(table)) or 0
+        for table in db.metadata.sorted_tables
+        if table.name != "audit_events"
+    }
+
+
+def full_form(account_id: str) -> Any:
+    """A form with responses, counters and a draft that was looked at."""
+    form = make_form(account_id)
+    drafts.mark_seen(account_id, form.draft_id, 1, now=utc_now())
+    make_response(form)
+    make_answer(form, secrets.token_hex(16), 1)
+    store_openings({form.share_token: 7})
+    return form
+
+
+class TestDeleting:
+    def test_nobody_finds_a_deleted_form(self) -> None:
+        account_id = make_account().id
+        form = make_form(account_id)
+
+        delete_form(account_id, form.id, now=utc_now())
+
+        assert forms.list_forms(account_id) == []
+        for find in (
+            lambda: forms.get_form(account_id, form.id),
+            lambda: forms.close_form(account_id, form.id, now=utc_now()),
+            lambda: forms.reopen_form(account_id, form.id, now=utc_now()),
+            lambda: drafts.get_draft(account_id, form.draft_id),
+            lambda: publishing.publish_draft(account_id, form.draft_id, now=utc_now()),
+            lambda: get_public_form(form.share_token),
+            lambda: delete_form(account_id, form.id, now=utc_now()),
+        ):
+            with pytest.raises(NotFound):
+                find()
+            db.session.rollback()
+
+    def test_a_deleted_form_takes_no_answers(self) -> None:
+        account_id = make_account().id
+        form = make_form(account_id)
+        make_answer(form, "k" * 24)
+
+        delete_form(account_id, form.id, now=utc_now())
+
+        for key in ("k" * 24, "n" * 24):
+            with pytest.raises(NotFound):
+                make_answer(form, key, 1)
+            db.session.rollback()
+            with pytest.raises(NotFound):
+                answering.skip_question(form.share_token, key, position=1, now=utc_now())
+            db.session.rollback()
+        assert not read_progress(form.share_token, "k" * 24).started
+
+    def test_sending_to_a_deleted_form_finds_nothing(self) -> None:
+        account_id = make_account().id
+        form = make_form(account_id)
+        make_answer(form, "k" * 24)
+        delete_form(account_id, form.id, now=utc_now())
+
+        with pytest.raises(NotFound):
+            answering.complete_response(
+                form.share_token, "k" * 24, responder_name="", now=utc_now()
+            )
+
+    def test_another_account_deletes_nothing(self) -> None:
+        account_id = make_account().id
+        form = make_form(account_id)
+
+        with pytest.raises(NotFound):
+            delete_form(make_account().id, form.id, now=utc_now())
+
+        assert forms.get_form(account_id, form.id).deleted_at is None
+
+
+class TestRestoring:
+    def test_a_restored_form_is_as_it_was(self) -> None:
+        account_id = make_account().id
+        form = full_form(account_id)
+        before = forms.get_form(account_id, form.id)
+        delete_form(account_id, form.id, now=utc_now())
+
+        restore_form(account_id, form.id, now=utc_now())
+
+        assert forms.get_form(account_id, form.id) == before
+        assert drafts.get_draft(account_id, form.draft_id).id == form.draft_id
+        assert get_public_form(form.share_token).title == form.title
+
+    def test_the_trash_lists_deleted_forms_of_the_account_only(self) -> None:
+        account_id = make_account().id
+        kept, thrown = make_form(account_id), make_form(account_id)
+        delete_form(account_id, thrown.id, now=utc_now())
+
+        listed = list_deleted_forms(account_id, now=utc_now())
+
+        assert [row.id for row in listed] == [thrown.id]
+        assert kept.id not in {row.id for row in listed}
+        assert list_deleted_forms(make_account().id, now=utc_now()) == []
+
+    @pytest.mark.parametrize(("after", "found"), [(KEPT - timedelta(seconds=1), 1), (KEPT, 0)])
+    def test_it_can_be_restored_for_thirty_days(self, after: timedelta, found: int) -> None:
+        account_id = make_account().id
+        form = make_form(account_id)
+        now = utc_now()
+        delete_form(account_id, form.id, now=now)
+
+        assert len(list_deleted_forms(account_id, now=now + after)) == found
+
+    def test_after_thirty_days_nothing_is_restored(self) -> None:
+        account_id = make_account().id
+        form = make_form(account_id)
+        now = utc_now()
+        delete_form(account_id, form.id, now=now)
+
+        with pytest.raises(NotFound):
+            restore_form(account_id, form.id, now=now + KEPT)
+
+    @both_databases
+    def test_an_erased_form_is_purged_and_the_others_stay(self) -> None:
+        account_id = make_account().id
+        erased, thrown, live = (full_form(account_id) for _ in range(3))
+        for form in (erased, thrown):
+            delete_form(account_id, form.id, now=utc_now())
+
+        erase_form(account_id, erased.id, now=utc_now())
+
+        assert find_deleted_form(account_id, erased.id, now=utc_now()) is None
+        with pytest.raises(NotFound):
+            restore_form(account_id, erased.id, now=utc_now())
+        db.session.rollback()
+        assert sum(purge_deleted(utc_now())) > 0
+        restore_form(account_id, thrown.id, now=utc_now())
+        assert {form.id for form in forms.list_forms(account_id)} == {thrown.id, live.id}
+        left = db.session.scalars(select(ResponseSession.form_id).distinct())
+        assert set(left) == {thrown.id, live.id}
+
+    def test_only_the_account_erases_and_only_out_of_the_trash(self) -> None:
+        account_id = make_account().id
+        thrown, live = make_form(account_id), make_form(account_id)
+        delete_form(account_id, thrown.id, now=utc_now())
+
+        for owner, form in ((make_account().id, thrown), (account_id, live)):
+            with pytest.raises(NotFound):
+                erase_form(owner, form.id, now=utc_now())
+            db.session.rollback()
+
+        assert find_deleted_form(account_id, thrown.id, now=utc_now())
+        assert forms.get_form(account_id, live.id)
+
+    def test_another_account_restores_nothing(self) -> None:
+        account_id = make_account().id
+        form = make_form(account_id)
+        delete_form(account_id, form.id, now=utc_now())
+
+        with pytest.raises(NotFound):
+            restore_form(make_account().id, form.id, now=utc_now())
+
+
+class TestPurging:
+    @both_databases
+    def test_nothing_of_a_form_is_left_after_thirty_days(self) -> None:
+        account_id = make_account().id
+        before = rows_by_table()
+        form = full_form(account_id)
+        now = utc_now()
+        delete_form(account_id, form.id, now=now)
+
+        assert sum(purge_deleted(now + KEPT)) > 0
+
+        assert rows_by_table() == before
+
+    def test_other_forms_are_left_alone(self) -> None:
+        account_id = make_account().id
+        full_form(account_id)
+        recent = full_form(account_id)
+        now = utc_now()
+        delete_form(account_id, recent.id, now=now)
+        before = rows_by_table()
+
+        assert list(purge_deleted(now + KEPT - timedelta(seconds=1))) == []
+
+        assert rows_by_table() == before
+
+    def test_it_goes_on_where_it_was_stopped(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(form_trash, "PURGED_AT_ONCE", 2)
+        account_id = make_account().id
+        form = make_form(account_id)
+        for _ in range(3):
+            make_response(form)
+        now = utc_now()
+        delete_form(account_id, form.id, now=now)
+
+        first = next(purge_deleted(now + KEPT))
+        rest = list(purge_deleted(now + KEPT))
+
+        assert (first, rest[:3]) == (2, [1, 2, 1])
+        assert rows_by_table()["forms"] == 0
+
+    def test_every_table_that_hangs_on_a_form_is_purged(self) -> None:
+        purged = {column.class_.__tablename__ for column in form_trash.PURGED} | {"forms", "drafts"}
+        forgets_the_draft = {"idempotency_keys"}
+
+        hanging = {
+            table.name
+            for table in db.metadata.sorted_tables
+            for key in table.foreign_keys
+            if key.column.table.name in {"forms", "drafts", "response_sessions", "answers"}
+        }
+
+        assert hanging <= purged | forgets_the_draft

@@ -1,0 +1,174 @@
+"""Publishing: whose word it takes, what voids it and that a draft becomes one form."""
+
+import pytest
+
+from tests.conftest import Clock
+from tests.factories import make_draft
+from webapp.database import db
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing, publishing
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.vocabulary import ConfirmationMethod, FormStatus
+
+pytestmark = pytest.mark.usefixtures("app_context")
+
+
+def confirm(account: Account, draft: Draft, clock: Clock) -> None:
+    publishing.confirm_draft(
+        account.id,
+        draft.id,
+        revision=draft.revision,
+        shown_hash=draft.content_hash,
+        now=clock.now,
+    )
+
+
+def refusal(account: Account, draft: Draft, clock: Clock) -> str:
+    with pytest.raises(StateConflict) as caught:
+        publishing.publish_draft(account.id, draft.id, now=clock.now)
+    db.session.rollback()
+    return caught.value.code
+
+
+def test_a_confirmed_draft_becomes_a_form_with_the_same_content(
+    account: Account, clock: Clock
+) -> None:
+    draft = make_draft(account.id, goal="Learn", context="private")
+    confirm(account, draft, clock)
+
+    published = publishing.publish_draft(account.id, draft.id, now=clock.now)
+
+    form = published.form
+    assert not published.repeated
+    assert (form.title, form.goal, form.questions) == ("Rota", "Learn", draft.questions)
+    assert (form.status, form.response_count) == (FormStatus.PUBLISHED, 0)
+
+
+def test_publishing_twice_returns_the_same_form(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    confirm(account, draft, clock)
+    first = publishing.publish_draft(account.id, draft.id, now=clock.now)
+
+    second = publishing.publish_draft(account.id, draft.id, now=clock.now)
+
+    assert second.repeated
+    assert second.form.id == first.form.id
+
+
+def test_nothing_is_published_without_a_confirmation(account: Account, clock: Clock) -> None:
+    assert refusal(account, make_draft(account.id), clock) == "draft_not_confirmed"
+
+
+def test_a_change_voids_the_confirmation(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    confirm(account, draft, clock)
+    changes = parse_draft_input({"title": "After"})
+    editing.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
+
+    assert refusal(account, draft, clock) == "confirmation_stale"
+
+
+def test_a_change_and_its_undoing_need_a_new_confirmation(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    confirm(account, draft, clock)
+    for title in ("After", "Rota"):
+        changes = parse_draft_input({"title": title})
+        editing.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
+
+    assert refusal(account, draft, clock) == "confirmation_stale"
+    draft = drafts.get_draft(account.id, draft.id)
+    assert not publishing.is_current(publishing.find_confirmation(draft), draft)
+
+
+def test_the_agents_word_counts_again_after_a_change_and_its_undoing(
+    account: Account, clock: Clock
+) -> None:
+    draft = make_draft(account.id)
+    confirm(account, draft, clock)
+    for title in ("After", "Rota"):
+        changes = parse_draft_input({"title": title})
+        editing.update_draft(account.id, draft.id, changes, author="grn_1", now=clock.now)
+
+    published = publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
+
+    assert not published.repeated
+
+
+def test_a_change_that_changes_nothing_keeps_the_confirmation(
+    account: Account, clock: Clock
+) -> None:
+    draft = make_draft(account.id)
+    confirm(account, draft, clock)
+    editing.update_draft(account.id, draft.id, {}, author="grn_1", now=clock.now)
+
+    assert not publishing.publish_draft(account.id, draft.id, now=clock.now).repeated
+
+
+@pytest.mark.parametrize(
+    "fields", [{"title": " "}, {"questions": [" "]}, {"title": ""}, {"questions": ["A?", ""]}]
+)
+def test_an_incomplete_draft_is_neither_confirmed_nor_published(
+    account: Account, clock: Clock, fields: dict[str, object]
+) -> None:
+    draft = make_draft(account.id, **fields)
+
+    with pytest.raises(StateConflict) as caught:
+        confirm(account, draft, clock)
+    db.session.rollback()
+
+    assert caught.value.code == "draft_incomplete"
+    assert refusal(account, draft, clock) == "draft_incomplete"
+
+
+@pytest.mark.parametrize(("revision", "changed_hash"), [(2, None), (1, "0" * 64)])
+def test_only_what_was_shown_can_be_confirmed(
+    account: Account, clock: Clock, revision: int, changed_hash: str | None
+) -> None:
+    draft = make_draft(account.id)
+
+    with pytest.raises(StateConflict) as caught:
+        publishing.confirm_draft(
+            account.id,
+            draft.id,
+            revision=revision,
+            shown_hash=changed_hash or draft.content_hash,
+            now=clock.now,
+        )
+
+    assert caught.value.code == "confirmation_stale"
+
+
+def test_the_agents_word_is_recorded_as_such(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+
+    publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
+
+    confirmation = publishing.find_confirmation(draft)
+    assert confirmation is not None
+    assert confirmation.method is ConfirmationMethod.AGENT_ATTESTED
+    assert confirmation.grant_id == "grn_1"
+
+
+def test_the_creators_word_counts_before_the_agents(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    confirm(account, draft, clock)
+
+    publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
+
+    confirmation = publishing.find_confirmation(draft)
+    assert confirmation is not None
+    assert confirmation.method is ConfirmationMethod.BROWSER
+
+
+def test_an_incomplete_draft_is_not_published_on_the_agents_word(
+    account: Account, clock: Clock
+) -> None:
+    draft = make_draft(account.id, title="")
+
+    with pytest.raises(StateConflict) as caught:
+        publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
+
+    assert caught.value.code == "draft_incomplete"

@@ -1,0 +1,180 @@
+"""Going back: one difference, or everything, and what the history tells."""
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.factories import make_draft
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.diff import differences
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.content.model import snapshot
+from webapp.domain.drafts import editing, publishing, revisions
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.errors import InvalidInput, NotFound
+
+pytestmark = pytest.mark.usefixtures("app_context")
+FIRST = {
+    "title": "Rota",
+    "goal": "Learn why",
+    "context": "Two cafés left",
+    "questions": [
+        {"id": "a", "text": "Who changed the rota last week?", "context": "A name will do."},
+        {"id": "b", "text": "What went wrong with it then?"},
+        {"id": "c", "text": "What would you rather have?"},
+    ],
+}
+
+
+def written(account: Account, **fields: Any) -> Draft:
+    return make_draft(account.id, **FIRST | fields)
+
+
+def changed(draft: Draft, *, author: str | None = "grt_1", **fields: Any) -> Draft:
+    changes = parse_draft_input(fields)
+    return editing.update_draft(draft.account_id, draft.id, changes, author=author, now=utc_now())
+
+
+def apply(draft: Draft, changes: Any) -> Draft:
+    return editing.update_draft(draft.account_id, draft.id, changes, author=None, now=utc_now())
+
+
+def asked(draft: Draft) -> list[str]:
+    return [question["id"] for question in draft.questions]
+
+
+def questions(order: str, **words: str) -> list[dict[str, str]]:
+    rows = {row["id"]: row for row in FIRST["questions"]}
+    return [
+        rows.get(name, {"id": name, "text": f"Something new, {name}?"})
+        | ({"text": words[name]} if name in words else {})
+        for name in order
+    ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"title": "Another"},
+        {"goal": "Another"},
+        {"context": "Another"},
+        {"followUpMode": "smart"},
+        {"responseLimit": "one"},
+        {"questions": questions("acb")},
+        {"questions": questions("cab")},
+        {"questions": questions("ab")},
+        {"questions": questions("bc")},
+        {"questions": questions("abxc")},
+        {"questions": questions("abc", b="Whatever else went wrong?")},
+        {"questions": [{"id": "a", "text": FIRST["questions"][0]["text"]}, *questions("bc")]},
+    ],
+    ids=str,
+)
+def test_one_change_put_back_leaves_what_was(account: Account, fields: dict[str, Any]) -> None:
+    draft = written(account)
+    before = snapshot(draft)
+    draft = changed(draft, **fields)
+    assert len(differences(drafts.find_revision(draft, 1), draft)) == 1
+
+    draft = apply(draft, revisions.put_back(draft, 1, 1))
+
+    assert snapshot(draft) == before
+    assert draft.revision == 3
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_each_change_put_back_is_one_difference_less(account: Account, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311  # repeatable, not secret
+    draft = written(account)
+    names = chance.sample("abcxyz", chance.randint(1, 6))
+    reworded = {name: f"Worded anew for {name}?" for name in names if chance.random() < 0.4}
+    draft = changed(draft, title="New", goal="New", questions=questions("".join(names), **reworded))
+    first = drafts.find_revision(draft, 1)
+
+    while left := len(differences(first, draft)):
+        draft = apply(draft, revisions.put_back(draft, 1, chance.randint(1, left)))
+        assert len(differences(first, draft)) < left
+
+    assert snapshot(draft) == snapshot(first)
+
+
+def test_a_removed_question_comes_back_behind_its_neighbour(account: Account) -> None:
+    draft = written(account)
+    draft = changed(draft, questions=questions("xac"))
+    removed = len(differences(drafts.find_revision(draft, 1), draft))
+
+    draft = apply(draft, revisions.put_back(draft, 1, removed))
+
+    assert asked(draft) == ["x", "a", "b", "c"]
+
+
+@pytest.mark.parametrize(("since", "number"), [(1, 2), (1, 0), (7, 1), (0, 1)])
+def test_what_is_not_there_cannot_be_put_back(account: Account, since: int, number: int) -> None:
+    draft = changed(written(account), title="New")
+
+    with pytest.raises(NotFound):
+        revisions.put_back(draft, since, number)
+
+
+def test_a_form_never_takes_more_questions_than_it_holds(account: Account) -> None:
+    draft = changed(written(account), questions=[f"Number {number}?" for number in range(20)])
+    removed = len(differences(drafts.find_revision(draft, 1), draft))
+
+    with pytest.raises(InvalidInput) as refused:
+        revisions.put_back(draft, 1, removed)
+
+    assert refused.value.field == "questions"
+
+
+def test_going_back_is_a_new_revision_without_the_creators_word(account: Account) -> None:
+    draft = written(account)
+    first = snapshot(draft)
+    publishing.confirm_draft(
+        account.id, draft.id, revision=1, shown_hash=draft.content_hash, now=utc_now()
+    )
+    draft = changed(draft, title="Second", followUpMode="smart")
+
+    draft = apply(draft, revisions.back_to(draft, 1))
+
+    assert snapshot(draft) == first
+    assert draft.revision == 3
+    assert not publishing.is_current(publishing.find_confirmation(draft), draft)
+
+
+def test_the_history_tells_who_wrote_what_and_whose_word_it_had(account: Account) -> None:
+    draft = changed(written(account), title="Second")
+    publishing.confirm_draft(
+        account.id, draft.id, revision=2, shown_hash=draft.content_hash, now=utc_now()
+    )
+    draft = changed(draft, author=None, goal="Third")
+
+    found = revisions.list_revisions(draft, before=None, limit=10)
+
+    assert [(entry.number, entry.author) for entry in found] == [(3, None), (2, "grt_1"), (1, None)]
+    assert [[change.part for change in entry.changes] for entry in found] == [
+        ["goal"],
+        ["title"],
+        [],
+    ]
+    assert [len(entry.confirmations) for entry in found] == [0, 1, 0]
+
+
+def test_the_history_goes_on_where_a_page_ended(account: Account) -> None:
+    draft = written(account)
+    for number in range(2, 8):
+        draft = changed(draft, title=f"Title {number}")
+
+    pages = [revisions.list_revisions(draft, before=before, limit=3) for before in (None, 5, 2, 1)]
+
+    assert [[entry.number for entry in page] for page in pages] == [[7, 6, 5], [4, 3, 2], [1], []]
+    assert [len(entry.changes) for entry in pages[1]] == [1, 1, 1]
+
+
+def test_the_last_agent_is_found_behind_the_creators_own_changes(account: Account) -> None:
+    draft = changed(changed(written(account), title="By agent"), author=None, title="Mine")
+
+    assert revisions.last_agent_since(draft, 1) == "grt_1"
+    assert revisions.last_agent_since(draft, 2) is None

@@ -1,0 +1,106 @@
+"""Which websites may frame a form: exactly written origins, https only."""
+
+import pytest
+from flask import Flask
+
+from tests.factories import make_account, make_form
+from webapp.domain.forms.embedding import allow_embedding, find_frame_origins, parse_origins
+from webapp.domain.shared.errors import InvalidInput, NotFound
+from webapp.domain.shared.limits import FRAME_ORIGINS_MAX
+
+
+@pytest.mark.parametrize(
+    ("typed", "origins"),
+    [
+        ("", []),
+        (" \n ", []),
+        ("https://shop.example", ["https://shop.example"]),
+        ("https://shop.example/", ["https://shop.example"]),
+        ("HTTPS://Shop.Example:443", ["https://shop.example"]),
+        ("https://shop.example:08443", ["https://shop.example:8443"]),
+        ("https://intranet", ["https://intranet"]),
+        ("https://xn--bcher-kva.example", ["https://xn--bcher-kva.example"]),
+        ("https://a.example, https://b.example\nhttps://a.example", ["https://a.example", "https://b.example"]),
+    ],
+)  # fmt: skip
+def test_origins_are_read_as_browsers_write_them(typed: str, origins: list[str]) -> None:
+    assert parse_origins(typed) == origins
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "*",
+        "null",
+        "'self'",
+        "shop.example",
+        "https:",
+        "https://",
+        "http://shop.example",
+        "http://127.0.0.1:8000",
+        "https://*.shop.example",
+        "https://*",
+        "https://shop.example/page",
+        "https://shop.example//",
+        "https://shop.example?a",
+        "https://shop.example#a",
+        "https://ann@shop.example",
+        "https://shop.example:",
+        "https://shop.example:0",
+        "https://shop.example:65536",
+        "https://shop.example:*",
+        "https://shop..example",
+        "https://shop.example.",
+        "https://-shop.example",
+        "https://shop_1.example",
+        "https://[::1]",
+        "https://bücher.example",
+        "https://ſhop.example",
+        "https://shop.example;script-src",
+        "https://" + "a" * 64 + ".example",
+        "https://" + "a." * 130 + "example",
+        "data:text/html",
+        "https://shop.example\0",
+    ],
+)
+def test_anything_else_is_refused_by_name(typed: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse_origins(f"https://a.example {typed}")
+
+    assert refused.value.code == "origin_unreadable"
+    assert typed[:20] in refused.value.message
+
+
+def test_the_number_of_origins_is_bounded() -> None:
+    most = [f"https://{number}.example" for number in range(FRAME_ORIGINS_MAX)]
+
+    assert parse_origins(" ".join(most)) == most
+    with pytest.raises(InvalidInput, match="There are 11 addresses"):
+        parse_origins(" ".join([*most, "https://one-more.example"]))
+
+
+@pytest.mark.usefixtures("app_context")
+def test_nobody_may_frame_a_new_form() -> None:
+    assert find_frame_origins(make_form(make_account().id).share_token) == ""
+
+
+@pytest.mark.usefixtures("app_context")
+def test_the_last_word_of_the_creator_counts() -> None:
+    form = make_form(make_account().id)
+
+    allow_embedding(form.account_id, form.id, "https://a.example https://b.example")
+    both = find_frame_origins(form.share_token)
+    allow_embedding(form.account_id, form.id, "")
+
+    assert both == "https://a.example https://b.example"
+    assert find_frame_origins(form.share_token) == ""
+
+
+def test_nobody_else_may_say_it(app: Flask) -> None:
+    with app.app_context():
+        form, stranger = make_form(make_account().id), make_account()
+
+        with pytest.raises(NotFound):
+            allow_embedding(stranger.id, form.id, "https://a.example")
+
+        assert find_frame_origins(form.share_token) == ""

@@ -1,0 +1,254 @@
+"""The parts that write an answer or a completion: each defined once, all of them or none stored."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import psycopg._queries as psycopg_queries
+import pytest
+from sqlalchemy import Table, Update, bindparam, select, update
+
+from tests.bulk import dump
+from tests.databases import both_databases, on_postgresql
+from tests.factories import make_account, make_answer, make_form
+from tests.proof.plans import statements_of
+from webapp.database import db, utc_now
+from webapp.domain.forms.models import Form, close_form
+from webapp.domain.respondents.answer_writes import Attachments, Completion, NewAnswer, store_answer
+from webapp.domain.respondents.answering import complete_response
+from webapp.domain.respondents.device_transfer import Handover, offer_handover
+from webapp.domain.respondents.session_state import see_place
+from webapp.domain.responses.counters import QuestionCount, count_completion, read_days
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
+
+WEBAPP = Path(__file__).parents[3] / "webapp"
+KEY = "a" * 32
+LINK = cast(Table, Handover.__table__)
+first_or_later = pytest.mark.parametrize("earlier", [[], ["Before"]])
+CLAIM = update(LINK).where(LINK.c.id == bindparam("link")).values(claimed_by=bindparam("id"))
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_form(make_account().id)
+
+
+@pytest.fixture
+def link(form: Any) -> Handover:
+    """A stored row that an answer can claim."""
+    make_answer(form, "b" * 32)
+    offer_handover(form.share_token, "b" * 32, now=utc_now())
+    return db.session.scalars(select(Handover)).one()
+
+
+def new_answer(form: Any, text: str = "Me", **given: Any) -> NewAnswer:
+    question = form.questions[0]
+    return NewAnswer(question["id"], question["text"], text, f"render of {text}", **given)
+
+
+def follow_up(form: Any, text: str = "Because", **given: Any) -> NewAnswer:
+    return new_answer(form, text, **given)._replace(
+        question_id="q_why",
+        question_text="Why?",
+        question_kind=QuestionKind.FOLLOW_UP,
+        parent_question_id=form.questions[0]["id"],
+    )
+
+
+def store(form: Any, answer: NewAnswer, **given: Any) -> bool:
+    return store_answer(see_place(form.share_token, KEY), answer, now=utc_now(), **given)
+
+
+def stored() -> list[Answer]:
+    return list(db.session.scalars(select(Answer).order_by(Answer.stamp)))
+
+
+def session() -> ResponseSession:
+    return db.session.scalars(select(ResponseSession)).one()
+
+
+def claimed_by(link: Handover) -> str | None:
+    return db.session.scalar(select(Handover.claimed_by).where(Handover.id == link.id))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        r"last_stamp < ",
+        r"insert\(_ANSWERS\)|INSERT INTO answers|insert\(Answer\)",
+        r"superseded = |superseded=True",
+        r"insert_into\(_QUESTIONS\)|INSERT INTO question_counts",
+        r"insert_into\(_SESSIONS\)|INSERT INTO response_sessions|insert\(ResponseSession\)",
+    ],
+)
+def test_each_part_is_defined_once_in_the_code(part: str) -> None:
+    code = (path for path in WEBAPP.rglob("*.py") if "migrations" not in path.parts)
+
+    assert sum(len(re.findall(part, path.read_text())) for path in code) == 1
+
+
+@both_databases
+@first_or_later
+def test_what_an_answer_is_lands_in_its_row(form: Any, earlier: list[str]) -> None:
+    for text in earlier:
+        store(form, new_answer(form, text))
+
+    assert store(form, follow_up(form, response_type=ResponseType.VOICE))
+
+    *_, answer = stored()
+    assert (answer.question_id, answer.question_text, answer.answer_text) == (
+        "q_why",
+        "Why?",
+        "Because",
+    )
+    assert (answer.response_type, answer.question_kind) == ("voice", "followup")
+    assert answer.parent_question_id == form.questions[0]["id"]
+    assert session().answered["q_why"] == answer.id
+
+
+@both_databases
+def test_an_answer_is_typed_and_scripted_unless_it_says_otherwise(form: Any) -> None:
+    store(form, new_answer(form))
+
+    (answer,) = stored()
+    assert (answer.response_type, answer.question_kind) == ("text", "scripted")
+    assert answer.parent_question_id is None
+
+
+@both_databases
+def test_a_follow_up_counts_for_its_session_but_not_by_question(form: Any) -> None:
+    store(form, new_answer(form))
+    store(form, follow_up(form))
+
+    assert session().answer_count == 2
+    counted = db.session.execute(select(QuestionCount.question_id, QuestionCount.answered))
+    assert [tuple(row) for row in counted] == [(form.questions[0]["id"], 1)]
+
+
+@both_databases
+def test_a_place_that_is_another_by_now_stores_nothing(form: Any) -> None:
+    store(form, new_answer(form))
+    place = see_place(form.share_token, KEY)
+    store(form, new_answer(form, "Mira"))
+    before = dump()
+
+    assert not store_answer(place, new_answer(form, "Robin"), now=utc_now())
+    assert dump() == before
+
+
+@both_databases
+@first_or_later
+def test_an_answer_claims_its_attachments(form: Any, link: Handover, earlier: list[str]) -> None:
+    for text in earlier:
+        store(form, follow_up(form, text))
+
+    assert store(form, new_answer(form, attachments=Attachments(CLAIM, {"link": link.id})))
+    assert claimed_by(link) == stored()[-1].id
+
+
+@both_databases
+@first_or_later
+def test_an_answer_that_finds_no_room_claims_nothing(
+    form: Any, link: Handover, earlier: list[str]
+) -> None:
+    for text in earlier:
+        store(form, follow_up(form, text))
+    before = dump()
+    answer = new_answer(form, attachments=Attachments(CLAIM, {"link": link.id}))
+
+    assert not store(form, answer, form_bytes_max=1)
+    assert dump() == before
+
+
+@on_postgresql
+@pytest.mark.parametrize("claim", [None, CLAIM])
+def test_an_answer_is_one_statement_that_the_driver_keeps(
+    form: Any, link: Handover, claim: Update | None
+) -> None:
+    """It parses longer ones, and those with more parameters, anew each time."""
+    attachments = None if claim is None else Attachments(claim, {"link": link.id})
+    answers = [new_answer(form, text, attachments=attachments) for text in ("first", "corrected")]
+
+    for answer in answers:
+        place = see_place(form.share_token, KEY)
+        call = partial(store_answer, place, answer, now=utc_now())
+        ((sql, values),) = statements_of(call)
+        assert len(sql) <= psycopg_queries.MAX_CACHED_STATEMENT_LENGTH
+        assert len(values) <= psycopg_queries.MAX_CACHED_STATEMENT_PARAMS
+
+
+def complete(form: Any, beside: Callable[[Completion], None]) -> bool:
+    return complete_response(form.share_token, KEY, responder_name="", now=utc_now(), beside=beside)
+
+
+def count_twice(completion: Completion) -> None:
+    """More rows: the day of the completion counts once more."""
+    count_completion(completion.form_id, completion.stamp)
+
+
+def completed_today(form: Any) -> int:
+    return read_days(form.id, utc_now(), days=1)[0].completed
+
+
+@both_databases
+def test_rows_beside_a_completion_are_committed_with_it(form: Any) -> None:
+    make_answer(form, KEY)
+    told: list[Completion] = []
+
+    complete(form, told.append)
+    db.session.rollback()
+
+    now = session()
+    assert now.completed_stamp
+    assert told == [Completion(form.id, now.id, now.completed_stamp, 1)]
+
+
+@both_databases
+def test_what_a_completion_writes_beside_is_stored_once(form: Any) -> None:
+    make_answer(form, KEY)
+
+    assert [complete(form, count_twice), complete(form, count_twice)] == [True, False]
+    assert completed_today(form) == 2
+
+
+@both_databases
+def test_a_failure_beside_a_completion_undoes_both(form: Any) -> None:
+    make_answer(form, KEY)
+    before = dump()
+
+    def write_and_fail(completion: Completion) -> None:
+        count_twice(completion)
+        raise RuntimeError("the outbox is broken")
+
+    with pytest.raises(RuntimeError):
+        complete(form, write_and_fail)
+    db.session.rollback()
+
+    assert dump() == before
+
+
+@both_databases
+def test_a_refused_completion_writes_nothing_beside(form: Any) -> None:
+    make_answer(form, KEY)
+    close_form(form.account_id, form.id, now=utc_now())
+    told: list[Completion] = []
+
+    with pytest.raises(StateConflict):
+        complete(form, told.append)
+
+    assert told == []
+
+
+@both_databases
+def test_answers_and_completions_take_their_stamps_one_after_the_other(form: Any) -> None:
+    make_answer(form, KEY)
+
+    complete_response(form.share_token, KEY, responder_name="", now=form.published_at)
+
+    (answer,) = stored()
+    newest = db.session.scalar(select(Form.last_stamp).where(Form.id == form.id))
+    assert session().completed_stamp == newest == answer.stamp + 1

@@ -1,0 +1,415 @@
+"""Answering: what is stored when, what a correction means, and what is refused."""
+
+import secrets
+from typing import Any
+
+import pytest
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from webapp.database import to_millis, utc_now
+from webapp.domain.forms.models import close_form, get_form, reopen_form
+from webapp.domain.respondents.answering import (
+    answer_question,
+    complete_response,
+    skip_question,
+    withdraw_response,
+)
+from webapp.domain.responses.models import AnswerRow, ResponsePage, SessionAnswers, read_responses
+from webapp.domain.results.search import Filters, find_people
+from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
+
+KEY = "a" * 32
+
+pytestmark = pytest.mark.usefixtures("app_context")
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_form(make_account().id, questions=["Who?", "What?", "Why?"])
+
+
+def now_of(form: Any) -> Any:
+    """The form as it stands now."""
+    return get_form(form.account_id, form.id)
+
+
+def answers(form: Any, since: int | None = None) -> list[AnswerRow]:
+    page = read_responses(now_of(form), since)
+    return [answer for entry in page.sessions for answer in entry.answers]
+
+
+def people(form: Any) -> list[SessionAnswers]:
+    return find_people(form.id, Filters(), before=None).people
+
+
+def give(
+    form: Any, text: str, *, position: int = 0, answer_key: str = "", key: str = KEY
+) -> int | None:
+    return answer_question(
+        form.share_token,
+        key,
+        position=position,
+        answer_text=text,
+        answer_key=answer_key or secrets.token_urlsafe(16),
+        now=utc_now(),
+    )
+
+
+def skip(form: Any, position: int) -> int | None:
+    return skip_question(form.share_token, KEY, position=position, now=utc_now())
+
+
+def complete(form: Any, name: str = "", key: str = KEY) -> bool:
+    return complete_response(form.share_token, key, responder_name=name, now=utc_now())
+
+
+def refusal(call: Any, *arguments: Any, **named: Any) -> str:
+    """The code of the outcome that the call ends with."""
+    with pytest.raises((InvalidInput, StateConflict, NotFound)) as caught:
+        call(*arguments, **named)
+    return caught.value.code
+
+
+def test_an_answer_is_kept_exactly_as_it_was_sent(form: Any) -> None:
+    text = "  \u202eé\u0301\nZeile\t\U0001f600 "
+
+    give(form, text)
+
+    assert [answer.answer_text for answer in answers(form)] == [text]
+
+
+def test_an_answer_says_what_it_answers(form: Any) -> None:
+    give(form, "It", position=1)
+
+    (answer,) = answers(form)
+    assert answer.question_id == form.questions[1]["id"]
+    assert answer.question_text == "What?"
+    assert (answer.response_type, answer.question_kind) == ("text", "scripted")
+    assert answer.parent_question_id is None
+
+
+def test_an_answer_is_there_before_the_response_is_sent(form: Any) -> None:
+    give(form, "Me")
+
+    (entry,) = read_responses(now_of(form), None).sessions
+    assert (entry.session.status, entry.session.completed_stamp) == ("in_progress", None)
+    assert now_of(form).response_count == 0
+
+
+def test_the_next_open_question_follows(form: Any) -> None:
+    assert give(form, "Me", position=0) == 1
+    assert give(form, "Because", position=2) == 1
+    assert give(form, "It", position=1) is None
+
+
+def test_a_skipped_question_is_settled(form: Any) -> None:
+    assert skip(form, 1) == 2
+    assert give(form, "Because", position=2) == 0
+    assert skip(form, 0) is None
+
+
+def test_a_repeat_of_an_answer_key_stores_nothing(form: Any) -> None:
+    give(form, "Me", answer_key="render-1")
+    before = answers(form)
+
+    assert give(form, "Me", answer_key="render-1") == 1
+
+    assert answers(form) == before
+
+
+def test_other_words_under_a_known_key_are_refused(form: Any) -> None:
+    give(form, "Me", answer_key="render-1")
+
+    assert refusal(give, form, "Mira", answer_key="render-1") == "answer_differs"
+    assert refusal(give, form, "Me", position=1, answer_key="render-1") == "answer_differs"
+    assert [answer.answer_text for answer in answers(form)] == ["Me"]
+
+
+def test_a_late_repeat_does_not_undo_a_correction(form: Any) -> None:
+    give(form, "Me", answer_key="render-1")
+    give(form, "Mira", answer_key="render-2")
+
+    give(form, "Me", answer_key="render-1")
+
+    assert [answer.answer_text for answer in answers(form)] == ["Mira"]
+
+
+def test_two_sessions_may_use_the_same_answer_key(form: Any) -> None:
+    give(form, "Me", answer_key="render-1")
+    give(form, "Mira", answer_key="render-1", key="b" * 32)
+
+    assert len(answers(form)) == 2
+
+
+@both_databases
+def test_a_correction_is_a_new_answer_and_the_old_one_is_never_returned_again(form: Any) -> None:
+    give(form, "Me")
+    (old,) = answers(form)
+
+    give(form, "Mira")
+
+    (new,) = answers(form)
+    assert (new.answer_text, new.question_id) == ("Mira", old.question_id)
+    assert new.id != old.id
+    assert new.stamp > old.stamp
+    assert answers(form, since=old.stamp) == [new]
+    assert [entry.answers for entry in people(form)] == [[new]]
+
+
+@both_databases
+def test_the_same_words_sent_again_keep_their_answer(form: Any) -> None:
+    give(form, "Me", position=1)
+    before, (old,) = now_of(form), answers(form)
+
+    following = give(form, "Me", position=1)
+
+    assert following == 2
+    assert answers(form) == [old]
+    assert now_of(form) == before
+
+
+@both_databases
+def test_words_that_were_taken_back_are_a_new_answer(form: Any) -> None:
+    give(form, "Me")
+    (old,) = answers(form)
+    give(form, "Mira")
+    give(form, "Me")
+    again = answers(form)
+    skip(form, 0)
+    give(form, "Me")
+
+    assert [answer.answer_text for answer in again] == ["Me"]
+    assert len({old.id, again[0].id, answers(form)[0].id}) == 3
+
+
+def test_the_same_words_are_refused_by_a_closed_form_like_others(form: Any) -> None:
+    give(form, "Me")
+    close_form(form.account_id, form.id, now=utc_now())
+
+    assert refusal(give, form, "Me") == "form_closed"
+
+
+def test_a_correction_does_not_make_a_second_respondent(form: Any) -> None:
+    give(form, "Me")
+    give(form, "Mira")
+
+    assert now_of(form).answered_count == 1
+
+
+def test_skipping_takes_an_answer_back(form: Any) -> None:
+    give(form, "Me")
+    skip(form, 0)
+
+    assert answers(form) == []
+    assert now_of(form).answered_count == 0
+
+
+@both_databases
+def test_stamps_rise_even_when_the_clock_steps_back(app_context: None, clock: Clock) -> None:
+    form = make_form(make_account().id)
+    moments = [clock.now, clock.forward(hours=-1), clock.forward(seconds=-5), clock.now]
+    for number, moment in enumerate(moments):
+        answer_question(
+            form.share_token,
+            f"{number}" * 32,
+            position=0,
+            answer_text="Me",
+            answer_key=KEY,
+            now=moment,
+        )
+
+    stamps = [answer.stamp for answer in answers(form)]
+
+    assert stamps == [stamps[0] + step for step in range(4)]
+    assert stamps[0] >= to_millis(moments[0])
+
+
+@both_databases
+def test_completing_counts_once(form: Any) -> None:
+    give(form, "Me")
+
+    assert complete(form, "Sam") is True
+    assert complete(form, "Somebody else") is False
+
+    after = now_of(form)
+    (entry,) = read_responses(after, None).sessions
+    assert (after.response_count, after.status) == (1, FormStatus.PUBLISHED)
+    assert after.completed_stamp == entry.session.completed_stamp == after.last_stamp
+    assert (entry.session.status, entry.session.responder_name) == ("completed", "Sam")
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("", None),
+        (" \t\n", None),
+        ("  Sam   Okafor ", "Sam Okafor"),
+        ("n" * RESPONDER_NAME_MAX_CHARS, "n" * RESPONDER_NAME_MAX_CHARS),
+        ("a\u202eb\u2066c\0d\x1be", "abcde"),
+        ("王芳", "王芳"),
+    ],
+)
+def test_a_name_is_one_line_of_visible_characters(form: Any, typed: str, kept: str | None) -> None:
+    give(form, "Me")
+    complete(form, typed)
+
+    assert read_responses(now_of(form), None).sessions[0].session.responder_name == kept
+
+
+def test_a_session_that_began_before_the_cursor_and_ended_after_it_is_seen(form: Any) -> None:
+    """Seen in a peer: a respondent who started before the cursor never appeared."""
+    give(form, "Me")
+    since = read_responses(now_of(form), None).next_since
+
+    complete(form)
+
+    (entry,) = read_responses(now_of(form), since).sessions
+    assert (entry.session.status, entry.answers) == ("completed", [])
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u2003"])
+def test_an_empty_answer_is_refused(form: Any, text: str) -> None:
+    assert refusal(give, form, text) == "answer_empty"
+
+
+@pytest.mark.parametrize("character", ["x", "\U0001f600"])
+def test_the_bound_of_an_answer_counts_code_points(form: Any, character: str) -> None:
+    give(form, character * ANSWER_MAX_CHARS)
+
+    assert refusal(give, form, character * (ANSWER_MAX_CHARS + 1)) == "answer_too_long"
+
+
+@pytest.mark.parametrize("position", [-1, 3, 10**30])
+def test_a_question_that_does_not_exist_stores_nothing(form: Any, position: int) -> None:
+    assert refusal(give, form, "Me", position=position) == "question_unknown"
+    assert people(form) == []
+
+
+def test_nothing_can_be_sent_before_an_answer(form: Any) -> None:
+    assert refusal(complete, form) == "nothing_answered"
+    skip(form, 0)
+    assert refusal(complete, form) == "nothing_answered"
+    give(form, "Me")
+    skip(form, 0)
+    assert refusal(complete, form) == "nothing_answered"
+
+
+def test_sent_answers_stay_as_they_are(form: Any) -> None:
+    """Seen in a peer: a repeated session key overwrote a completed answer."""
+    give(form, "Me")
+    complete(form)
+
+    assert refusal(give, form, "Mira") == "response_completed"
+    assert refusal(skip, form, 0) == "response_completed"
+    assert [answer.answer_text for answer in answers(form)] == ["Me"]
+
+
+def test_a_name_that_is_too_long_sends_nothing(form: Any) -> None:
+    give(form, "Me")
+
+    assert refusal(complete, form, "n" * (RESPONDER_NAME_MAX_CHARS + 1)) == "name_too_long"
+    assert now_of(form).response_count == 0
+
+
+def test_a_closed_form_takes_nothing(form: Any) -> None:
+    give(form, "Me")
+    close_form(form.account_id, form.id, now=utc_now())
+
+    assert refusal(give, form, "Mira") == "form_closed"
+    assert refusal(give, form, "Me", key="b" * 32) == "form_closed"
+    assert refusal(skip, form, 1) == "form_closed"
+    assert refusal(complete, form) == "form_closed"
+
+
+def test_a_reopened_form_goes_on_where_it_was(form: Any) -> None:
+    give(form, "Me")
+    close_form(form.account_id, form.id, now=utc_now())
+    reopen_form(form.account_id, form.id, now=utc_now())
+
+    assert give(form, "It", position=1) == 2
+    assert complete(form) is True
+
+
+def test_a_form_for_one_is_full_after_one_response(app_context: None) -> None:
+    single = make_form(make_account().id, responseLimit="one")
+    give(single, "under way", key="b" * 32)
+    make_response(single)
+
+    assert now_of(single).status is FormStatus.COMPLETED
+    assert refusal(give, single, "Me") == "form_completed"
+    assert refusal(give, single, "more", position=1, key="b" * 32) == "form_completed"
+    assert refusal(complete, single, key="b" * 32) == "form_completed"
+
+
+@both_databases
+def test_withdrawing_takes_everything_back(form: Any) -> None:
+    give(form, "Me")
+    complete(form)
+
+    assert withdraw_response(form.share_token, KEY) is True
+    assert withdraw_response(form.share_token, KEY) is False
+
+    after = now_of(form)
+    assert read_responses(after, None) == ResponsePage([], 0, None, truncated=False)
+    assert (after.response_count, after.answered_count, after.completed_stamp) == (0, 0, None)
+
+
+def test_withdrawing_leaves_the_newest_completion_that_is_left(form: Any) -> None:
+    make_response(form, "b" * 32)
+    before = now_of(form)
+    make_response(form, "c" * 32)
+
+    withdraw_response(form.share_token, "c" * 32)
+
+    after = now_of(form)
+    assert (after.response_count, after.completed_stamp) == (1, before.completed_stamp)
+    assert after.last_stamp > before.last_stamp
+
+
+@both_databases
+def test_withdrawing_the_one_response_opens_the_form_again(app_context: None) -> None:
+    single = make_form(make_account().id, responseLimit="one")
+    key = make_response(single)
+
+    withdraw_response(single.share_token, key)
+
+    after = now_of(single)
+    assert (after.status, after.response_limit) == (FormStatus.PUBLISHED, ResponseLimit.ONE)
+    assert give(single, "Mira") == 1
+
+
+def test_withdrawing_from_a_closed_form_leaves_it_closed(app_context: None) -> None:
+    single = make_form(make_account().id, responseLimit="one")
+    key = make_response(single)
+    close_form(single.account_id, single.id, now=utc_now())
+
+    withdraw_response(single.share_token, key)
+
+    assert now_of(single).status is FormStatus.CLOSED
+
+
+def test_a_key_of_one_form_withdraws_nothing_from_another(form: Any) -> None:
+    other = make_form(form.account_id)
+    make_answer(form, KEY)
+
+    assert withdraw_response(other.share_token, KEY) is False
+    assert len(answers(form)) == 1
+
+
+def test_an_unknown_link_answers_nothing(form: Any) -> None:
+    assert (
+        refusal(
+            answer_question,
+            "nothing",
+            KEY,
+            position=0,
+            answer_text="Me",
+            answer_key=KEY,
+            now=utc_now(),
+        )
+        == "not_found"
+    )

@@ -1,0 +1,136 @@
+"""The bytes that the answers of a form take: counted with each answer, bounded, given back."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_form
+from tests.races.threads import together
+from webapp.database import db, utc_now
+from webapp.domain.forms.models import get_form
+from webapp.domain.respondents.answering import (
+    answer_question,
+    complete_response,
+    skip_question,
+    withdraw_response,
+)
+from webapp.domain.responses.models import Answer
+from webapp.domain.shared.errors import StateConflict
+
+KEY = "a" * 32
+
+pytestmark = both_databases
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_form(make_account().id, questions=["Who?", "What?", "Why?"])
+
+
+def give(form: Any, text: str, *, position: int = 0, key: str = KEY, most: int = 10**9) -> None:
+    answer_question(
+        form.share_token,
+        key,
+        position=position,
+        answer_text=text,
+        answer_key=f"{position} {text}",
+        now=utc_now(),
+        form_bytes_max=most,
+    )
+
+
+def size(form: Any) -> int:
+    counted: int = get_form(form.account_id, form.id).answer_bytes
+    return counted
+
+
+def refusal(form: Any, text: str, **given: Any) -> str:
+    with pytest.raises(StateConflict) as caught:
+        give(form, text, **given)
+    return caught.value.code
+
+
+def test_every_stored_text_counts_in_bytes(form: Any) -> None:
+    give(form, "Zoë")
+    give(form, "\U0001f600", position=1)
+    give(form, "other words")
+    give(form, "other words")
+    skip_question(form.share_token, KEY, position=1, now=utc_now())
+
+    assert size(form) == (4 + 4) + (4 + 5) + (11 + 4)  # each with the text of its question
+
+
+def test_a_long_question_counts_with_each_answer(app_context: None) -> None:
+    """Its text is kept with each, and it alone has no limit of its own."""
+    form = make_form(make_account().id, questions=["Q" * 200_000])
+    give(form, "x", most=400_002)
+    give(form, "x", key="b" * 32, most=400_002)
+
+    assert refusal(form, "x", key="c" * 32, most=400_002) == "form_full"
+    withdraw_response(form.share_token, KEY)
+    assert size(form) == 200_001
+
+
+def test_withdrawing_gives_the_bytes_of_that_person_back(form: Any) -> None:
+    give(form, "Zoë")
+    give(form, "corrected")
+    give(form, "stays", key="b" * 32)
+
+    withdraw_response(form.share_token, KEY)
+
+    assert size(form) == 5 + 4
+
+
+def test_the_last_byte_may_be_used(form: Any) -> None:
+    give(form, "four", most=17)
+    give(form, "more", position=1, most=17)
+
+    assert refusal(form, "x", position=2, most=17) == "form_full"
+    assert size(form) == 17
+
+
+def test_a_first_answer_without_room_leaves_nothing(form: Any) -> None:
+    assert refusal(form, "12345", most=8) == "form_full"
+    now = get_form(form.account_id, form.id)
+    assert (now.answer_bytes, now.started_count, now.answered_count) == (0, 0, 0)
+    give(form, "1234", most=8)
+
+
+def test_a_full_form_takes_repeats_and_what_was_saved(form: Any) -> None:
+    give(form, "four", most=8)
+    give(form, "four", most=8)
+
+    assert refusal(form, "five5", most=8) == "form_full"
+    assert complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+
+
+def test_room_that_comes_back_is_used(form: Any) -> None:
+    give(form, "four", most=8)
+    assert refusal(form, "five", key="b" * 32, most=8) == "form_full"
+    withdraw_response(form.share_token, KEY)
+
+    give(form, "five", key="b" * 32, most=8)
+
+    assert size(form) == 8
+
+
+def test_many_at_once_do_not_overfill(app: Flask) -> None:
+    with app.app_context():
+        form = make_form(make_account().id, questions=["Who?"])
+
+    def write(number: int) -> bool:
+        try:
+            give(form, "four", key=str(number) * 32, most=25)
+        except StateConflict:
+            db.session.rollback()
+            return False
+        return True
+
+    stored = together(app, [lambda number=number: write(number) for number in range(8)])
+
+    with app.app_context():
+        assert sum(stored) == db.session.scalar(select(func.count()).select_from(Answer)) == 3
+        assert size(form) == 3 * (4 + 4)

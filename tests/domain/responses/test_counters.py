@@ -1,0 +1,237 @@
+"""The counters equal what is counted from the rows, whatever happened in which order."""
+
+import random
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from tests.bulk import store_answers
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from tests.races.threads import together
+from webapp.database import db, utc_now
+from webapp.domain.forms.models import Form
+from webapp.domain.respondents.answering import (
+    answer_question,
+    complete_response,
+    skip_question,
+    withdraw_response,
+)
+from webapp.domain.responses.counters import (
+    DAY_MILLIS,
+    Day,
+    DayCount,
+    Reached,
+    read_days,
+    read_openings,
+    read_questions,
+    store_openings,
+)
+from webapp.domain.responses.models import Answer, ResponseSession, count_words
+from webapp.domain.shared.errors import Outcome
+from webapp.domain.shared.vocabulary import SessionStatus
+
+QUESTIONS = ["Who?", "What?", "Why?"]
+KEYS = ["a" * 24, "b" * 24, "c" * 24]
+ACTIONS = ("answer", "answer", "answer", "skip", "complete", "withdraw")
+Step = tuple[str, str, int, int]
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(ACTIONS),
+        st.sampled_from(KEYS),
+        st.integers(0, len(QUESTIONS) - 1),
+        st.integers(0, 3 * 24 * 60),
+    ),
+    max_size=25,
+)
+
+
+def act(form: Any, step: Step) -> None:
+    """One step of a respondent, some minutes from now; what is not allowed changes nothing."""
+    action, key, position, minutes = step
+    now = utc_now() + timedelta(minutes=minutes)
+    call: dict[str, Callable[[], object]] = {
+        "answer": partial(
+            answer_question,
+            form.share_token,
+            key,
+            position=position,
+            answer_text="words",
+            answer_key=secrets.token_hex(16),
+            now=now,
+        ),
+        "skip": partial(skip_question, form.share_token, key, position=position, now=now),
+        "complete": partial(complete_response, form.share_token, key, responder_name="", now=now),
+        "withdraw": partial(withdraw_response, form.share_token, key),
+    }
+    with suppress(Outcome):
+        call[action]()
+    db.session.rollback()
+
+
+def counted(form_id: str) -> dict[str, Any]:
+    """What the counters say, without the zeros."""
+    db.session.rollback()
+    form = db.session.get_one(Form, form_id, populate_existing=True)
+    questions = read_questions(form_id)
+    days = select(DayCount.day, DayCount.completed).where(DayCount.form_id == form_id)
+    return {
+        "started": form.started_count,
+        "answered": form.answered_count,
+        "completed": form.response_count,
+        "answers": {key: found.answered for key, found in questions.items() if found.answered},
+        "skips": {key: found.skipped for key, found in questions.items() if found.skipped},
+        "days": {row.day: row.completed for row in db.session.execute(days) if row.completed},
+    }
+
+
+def recounted(form_id: str) -> dict[str, Any]:
+    """The same from the rows of sessions and answers."""
+    sessions = list(
+        db.session.scalars(
+            select(ResponseSession)
+            .where(ResponseSession.form_id == form_id)
+            .execution_options(populate_existing=True)
+        )
+    )
+    completed = [each for each in sessions if each.status is SessionStatus.COMPLETED]
+    answers = (
+        select(Answer.question_id, func.count())
+        .where(Answer.form_id == form_id, Answer.superseded.is_(False))
+        .group_by(Answer.question_id)
+    )
+    return {
+        "started": len(sessions),
+        "answered": sum(1 for each in sessions if each.answer_count or each in completed),
+        "completed": len(completed),
+        "answers": {row[0]: row[1] for row in db.session.execute(answers)},
+        "skips": dict(Counter(skip for each in sessions for skip in each.skipped)),
+        "days": dict(Counter((each.completed_stamp or 0) // DAY_MILLIS for each in completed)),
+    }
+
+
+@both_databases
+def test_counters_equal_the_rows_after_any_steps(app: Flask) -> None:
+    with app.app_context():
+        account_id = make_account().id
+
+        @examples(max_examples=60, deadline=None, derandomize=True)
+        @given(steps=steps)
+        def check(steps: list[Step]) -> None:
+            form = make_form(account_id, questions=QUESTIONS)
+            for step in steps:
+                act(form, step)
+            assert counted(form.id) == recounted(form.id)
+
+        check()
+
+
+@both_databases
+@pytest.mark.parametrize("limit", ["one", "multiple"])
+def test_counters_equal_the_rows_with_eight_writers_at_once(app: Flask, limit: str) -> None:
+    with app.app_context():
+        form = make_form(make_account().id, questions=QUESTIONS, responseLimit=limit)
+
+    together(app, [partial(act_at_random, form, seed) for seed in range(8)])
+
+    with app.app_context():
+        assert counted(form.id) == recounted(form.id)
+        assert counted(form.id)["started"] > 0
+
+
+def act_at_random(form: Any, seed: int) -> None:
+    """25 steps; two threads share each respondent's key."""
+    chance = random.Random(seed)  # noqa: S311
+    for _ in range(25):
+        key = f"key-of-respondent-{chance.choice((seed // 2, seed // 2, 9))}"
+        act(form, (chance.choice(ACTIONS), key, chance.randrange(3), chance.randrange(5000)))
+
+
+@pytest.mark.usefixtures("app_context")
+class TestSingleSteps:
+    def test_a_correction_counts_the_question_once(self) -> None:
+        form = make_form(make_account().id)
+
+        make_answer(form, KEYS[0], text="first")
+        make_answer(form, KEYS[0], text="second")
+
+        assert read_questions(form.id) == {form.questions[0]["id"]: Reached(answered=1)}
+
+    def test_a_skip_after_an_answer_moves_the_count(self) -> None:
+        form = make_form(make_account().id)
+        make_answer(form, KEYS[0])
+
+        skip_question(form.share_token, KEYS[0], position=0, now=utc_now())
+
+        assert read_questions(form.id) == {form.questions[0]["id"]: Reached(skipped=1)}
+
+    def test_a_skip_alone_starts_a_session(self) -> None:
+        form = make_form(make_account().id)
+
+        skip_question(form.share_token, KEYS[0], position=0, now=utc_now())
+
+        assert counted(form.id)["started"] == 1
+
+    def test_days_come_oldest_first_with_the_empty_ones(self) -> None:
+        form = make_form(make_account().id)
+        make_response(form)
+        now = utc_now()
+
+        days = read_days(form.id, now, days=3)
+
+        today = now.date()
+        assert days == [
+            Day(today - timedelta(days=2), 0),
+            Day(today - timedelta(days=1), 0),
+            Day(today, 1),
+        ]
+
+    def test_counters_equal_the_rows_after_a_bulk_load(self) -> None:
+        form = make_form(make_account().id)
+
+        store_answers(form.id, 100)
+
+        assert counted(form.id) == recounted(form.id)
+
+    def test_openings_add_up(self) -> None:
+        form = make_form(make_account().id)
+
+        store_openings({form.share_token: 2})
+        store_openings({form.share_token: 3})
+
+        assert read_openings(form.id) == 5
+
+    def test_openings_of_a_link_that_is_gone_are_left_out(self) -> None:
+        form = make_form(make_account().id)
+
+        store_openings({"gone": 4, form.share_token: 1})
+
+        assert read_openings(form.id) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 0),
+        ("one", 1),
+        ("one  two\nthree", 3),
+        ("很慢", 1),
+        ("昨日はパンが焼けませんでした", 8),
+        ("two 很慢", 2),
+        ("Schicht, gestern: ja!", 3),
+    ],
+)
+def test_words_are_counted_in_scripts_with_and_without_spaces(text: str, words: int) -> None:
+    assert count_words(text) == words

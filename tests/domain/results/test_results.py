@@ -1,0 +1,399 @@
+"""What a creator reads by question, found by search and by filter, each read bounded."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from tests.bulk import store_answers
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from webapp.database import db, release, to_millis, utc_now
+from webapp.domain.forms import models as forms
+from webapp.domain.respondents.answering import skip_question
+from webapp.domain.responses.counters import Reached, store_openings
+from webapp.domain.results import by_question, export, search
+from webapp.domain.results.by_question import (
+    AnswerPage,
+    count_new,
+    more_answers,
+    newest_answers,
+    read_funnel,
+    usual_words,
+)
+from webapp.domain.results.search import Filters, find_answers, find_people, get_person
+from webapp.domain.shared.errors import NotFound
+
+pytestmark = pytest.mark.usefixtures("app_context")
+TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]
+
+
+def key(number: int) -> str:
+    return f"key-of-respondent-{number:06}"
+
+
+def fresh(form: Any) -> Any:
+    return forms.get_form(form.account_id, form.id)
+
+
+def texts(page: Any) -> list[str]:
+    return [answer.answer_text for answer in page.answers]
+
+
+def names(page: Any) -> list[str | None]:
+    return [person.session.responder_name for person in page.people]
+
+
+@pytest.fixture
+def form() -> Any:
+    return make_form(make_account().id)
+
+
+def test_the_funnel_counts_openings_beginnings_questions_and_responses(form: Any) -> None:
+    store_openings({form.share_token: 9})
+    make_response(form)
+    make_answer(form, key(1), 0)
+    skip_question(form.share_token, key(1), position=1, now=utc_now())
+
+    funnel = read_funnel(fresh(form))
+
+    assert (funnel.opened, funnel.started, funnel.completed) == (9, 2, 1)
+    assert funnel.questions == [Reached(answered=2), Reached(skipped=1)]
+
+
+class TestByQuestion:
+    def test_the_newest_answers_come_first_and_older_ones_page_by_page(self, form: Any) -> None:
+        for number in range(23):
+            make_answer(form, key(number), 0, f"answer {number}")
+        question = form.questions[0]["id"]
+
+        first = newest_answers(form)[question]
+        second = more_answers(form.id, question, first.before or 0)
+        third = more_answers(form.id, question, second.before or 0)
+
+        seen = texts(first) + texts(second) + texts(third)
+        assert seen == [f"answer {number}" for number in reversed(range(23))]
+        assert [len(page.answers) for page in (first, second, third)] == [10, 10, 3]
+        assert third.before is None
+
+    def test_exactly_ten_answers_offer_no_more(self, form: Any) -> None:
+        for number in range(10):
+            make_answer(form, key(number))
+
+        assert newest_answers(form)[form.questions[0]["id"]].before is None
+
+    def test_a_question_without_answers_has_an_empty_page(self, form: Any) -> None:
+        make_answer(form, key(1), 0)
+
+        assert newest_answers(form)[form.questions[1]["id"]] == AnswerPage([], None)
+
+    def test_a_corrected_answer_is_shown_once(self, form: Any) -> None:
+        make_answer(form, key(1), text="before")
+        make_answer(form, key(1), text="after")
+
+        assert texts(newest_answers(form)[form.questions[0]["id"]]) == ["after"]
+
+    def test_it_says_whose_answer_it_is_and_whether_it_is_sent(self, form: Any) -> None:
+        make_response(form, name="Sam")
+        make_answer(form, key(1))
+
+        found = newest_answers(form)[form.questions[0]["id"]].answers
+
+        assert [(answer.responder_name, answer.is_sent) for answer in found] == [
+            (None, False),
+            ("Sam", True),
+        ]
+
+    def test_long_answers_are_cut_one_character_behind_what_is_shown(self, form: Any) -> None:
+        make_answer(form, key(1), text="ß" * 20_000)
+
+        (answer,) = newest_answers(form)[form.questions[0]["id"]].answers
+
+        assert answer.answer_text == "ß" * (by_question.CHARS_SHOWN + 1)
+
+    def test_usual_is_the_median_number_of_words(self, form: Any) -> None:
+        for number, words in enumerate(["one", "one two three", "one two three four five six"]):
+            make_answer(form, key(number), 0, words)
+
+        assert usual_words(form) == {form.questions[0]["id"]: 3}
+
+    def test_nothing_is_usual_about_two_answers(self, form: Any) -> None:
+        for number in range(2):
+            make_answer(form, key(number), 0)
+
+        assert usual_words(form) == {}
+
+    def test_usual_speaks_of_the_newest_hundred(self, form: Any) -> None:
+        for number in range(5):
+            make_answer(form, key(number), 0, "word " * 50)
+        for number in range(10, 10 + by_question.USUAL_OF):
+            make_answer(form, key(number), 0, "short")
+
+        assert usual_words(form) == {form.questions[0]["id"]: 1}
+
+
+class TestWhatIsNew:
+    def test_answers_after_a_stamp_are_counted(self, form: Any) -> None:
+        make_answer(form, key(1))
+        seen = fresh(form).last_stamp
+        make_answer(form, key(2))
+        make_answer(form, key(2), 1)
+
+        assert count_new(fresh(form), seen) == 2
+
+    def test_nothing_is_new_at_the_last_stamp(self, form: Any) -> None:
+        make_answer(form, key(1))
+
+        assert count_new(fresh(form), fresh(form).last_stamp) == 0
+
+    def test_counting_ends_at_one_hundred(self) -> None:
+        form = make_form(make_account().id, questions=TEN)
+        store_answers(form.id, 500)
+
+        assert count_new(fresh(form), 0) == by_question.NEW_COUNTED + 1
+
+
+class TestSearchingAnswers:
+    @pytest.mark.parametrize(
+        ("stored", "words"),
+        [
+            ("The Ovens were cold", "ovens"),
+            ("Straße", "STRASSE"),
+            ("ﬁne", "fine"),
+            ("cafe\u0301", "café"),
+            ("100 % of _them_", "% of _"),
+            ("زوجي، لأنه", "لأنه"),
+        ],
+    )
+    @both_databases
+    def test_words_are_found_whatever_their_case_or_spelling(
+        self, form: Any, stored: str, words: str
+    ) -> None:
+        make_answer(form, key(1), text=stored)
+        make_answer(form, key(2), text="something else")
+
+        assert texts(find_answers(form.id, Filters(words), before=None)) == [stored]
+
+    def test_names_are_found_too(self, form: Any) -> None:
+        make_response(form, name="Mira Svensson")
+        make_response(form, name="Tom")
+
+        found = find_answers(form.id, Filters("mira"), before=None)
+
+        assert [answer.responder_name for answer in found.answers] == ["Mira Svensson"]
+
+    def test_superseded_and_other_forms_answers_are_not_found(self, form: Any) -> None:
+        make_answer(form, key(1), text="old words")
+        make_answer(form, key(1), text="new words")
+        make_answer(make_form(form.account_id), key(2), text="old words elsewhere")
+
+        assert texts(find_answers(form.id, Filters("words"), before=None)) == ["new words"]
+
+    def test_only_sent_ones(self, form: Any) -> None:
+        make_response(form)
+        make_answer(form, key(1), text="not sent")
+
+        assert texts(find_answers(form.id, Filters(sent_only=True), before=None)) == ["Me"]
+
+    def test_times_bound_the_stamps(self, form: Any) -> None:
+        for number in range(3):
+            make_answer(form, key(number), text=str(number))
+        page = find_answers(form.id, Filters(), before=None)
+        stamps = [answer.stamp for answer in page.answers]
+
+        found = find_answers(form.id, Filters(since=stamps[1], until=stamps[0]), before=None)
+
+        assert texts(found) == ["1"]
+
+    def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
+        self, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(search, "ANSWERS_LOOKED_AT", 7)
+        monkeypatch.setattr(search, "ANSWERS_AT_ONCE", 3)
+        for number in range(20):
+            make_answer(form, key(number), text="needle" if number % 10 == 0 else "hay")
+
+        pages, before = [], None
+        while not pages or before:
+            pages.append(find_answers(form.id, Filters("needle"), before=before))
+            before = pages[-1].before
+
+        assert [texts(page) for page in pages] == [[], ["needle"], ["needle"]]
+
+    def test_long_answers_end_a_search_earlier(
+        self, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(search, "CHARS_LOOKED_AT", 50)
+        for number in range(4):
+            make_answer(form, key(number), text="x" * 30)
+
+        found = find_answers(form.id, Filters("nothing like it"), before=None)
+
+        newest = newest_answers(form)[form.questions[0]["id"]].answers
+        assert found.before == newest[1].stamp
+
+    def test_a_page_of_found_answers_is_bounded(self) -> None:
+        form = make_form(make_account().id, questions=TEN)
+        store_answers(form.id, 200)
+
+        first = find_answers(form.id, Filters("deploy"), before=None)
+        rest = find_answers(form.id, Filters("deploy"), before=first.before)
+
+        assert len(first.answers) == search.ANSWERS_FOUND
+        assert {answer.id for answer in first.answers}.isdisjoint(
+            answer.id for answer in rest.answers
+        )
+
+
+class TestPeople:
+    def test_people_come_newest_first_with_all_their_answers(self, form: Any) -> None:
+        make_response(form, name="Ann")
+        make_answer(form, key(1), 0, "first")
+        make_answer(form, key(1), 1, "second")
+
+        page = find_people(form.id, Filters(), before=None)
+
+        assert [texts(person) for person in page.people] == [["first", "second"], ["Me"]]
+        assert page.before is None
+
+    def test_people_who_only_skipped_are_left_out(self, form: Any) -> None:
+        skip_question(form.share_token, key(1), position=0, now=utc_now())
+
+        assert find_people(form.id, Filters(), before=None).people == []
+
+    @both_databases
+    def test_every_person_is_on_one_page_only(self, form: Any) -> None:
+        for number in range(45):
+            make_response(form, name=str(number))
+
+        seen, before = [], None
+        while not seen or before:
+            page = find_people(form.id, Filters(), before=before)
+            seen.extend(names(page))
+            before = page.before
+
+        assert seen == [str(number) for number in reversed(range(45))]
+
+    def test_search_finds_people_by_any_answer(self, form: Any) -> None:
+        make_response(form, key(1), name="Ann")
+        make_answer(form, key(2), 0, "nothing")
+        make_answer(form, key(2), 1, "the oven")
+
+        page = find_people(form.id, Filters("OVEN"), before=None)
+
+        assert [texts(person) for person in page.people] == [["nothing", "the oven"]]
+
+    def test_only_sent_ones(self, form: Any) -> None:
+        make_response(form, name="Ann")
+        make_answer(form, key(1))
+
+        assert names(find_people(form.id, Filters(sent_only=True), before=None)) == ["Ann"]
+
+    def test_times_bound_the_beginning(self, form: Any) -> None:
+        make_response(form, name="Ann")
+        tomorrow = to_millis(utc_now() + timedelta(days=1))
+
+        assert find_people(form.id, Filters(since=tomorrow), before=None).people == []
+        assert names(find_people(form.id, Filters(until=tomorrow), before=None)) == ["Ann"]
+
+    def test_a_search_looks_at_a_bounded_number_and_goes_on_from_there(
+        self, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(search, "PEOPLE_LOOKED_AT", 4)
+        monkeypatch.setattr(search, "PEOPLE_AT_ONCE", 3)
+        make_response(form, name="needle")
+        for _ in range(5):
+            make_response(form, name="hay")
+
+        first = find_people(form.id, Filters("needle"), before=None)
+        second = find_people(form.id, Filters("needle"), before=first.before)
+
+        assert (names(first), names(second)) == ([], ["needle"])
+
+    def test_one_person_is_shown_uncut(self, form: Any) -> None:
+        make_answer(form, key(1), text="x" * 20_000)
+        session_id = find_people(form.id, Filters(), before=None).people[0].session.id
+
+        assert texts(get_person(form.id, session_id)) == ["x" * 20_000]
+
+    def test_a_person_of_another_form_is_not_found(self, form: Any) -> None:
+        make_response(form)
+        session_id = find_people(form.id, Filters(), before=None).people[0].session.id
+
+        with pytest.raises(NotFound):
+            get_person(make_form(form.account_id).id, session_id)
+
+
+class TestExports:
+    @both_databases
+    def test_every_current_answer_is_read_once_in_order(
+        self, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(export, "ANSWERS_IN_BATCH", 4)
+        for number in range(9):
+            make_answer(form, key(number), text=f"answer {number}")
+        make_answer(form, key(0), text="corrected")
+
+        batches = list(export.read_answers(form.id))
+
+        read = [row.answer_text for batch in batches for row in batch.answers]
+        assert read == [f"answer {number}" for number in range(1, 9)] + ["corrected"]
+        assert max(len(batch.answers) for batch in batches) == 4
+        assert all(row.session_id in batch.people for batch in batches for row in batch.answers)
+
+    def test_an_answer_corrected_while_it_runs_comes_with_its_new_words(
+        self, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(export, "ANSWERS_IN_BATCH", 1)
+        for number in range(3):
+            make_answer(form, key(number), text=f"answer {number}")
+
+        reading = export.read_answers(form.id)
+        read = [next(reading).answers[0].answer_text]
+        make_answer(form, key(2), text="corrected")
+        read += [row.answer_text for batch in reading for row in batch.answers]
+
+        assert read == ["answer 0", "answer 1", "corrected"]
+
+    def test_no_connection_is_held_between_batches(self, form: Any) -> None:
+        make_answer(form, key(1))
+        release()
+        reading = export.read_answers(form.id)
+        people = export.read_people(form.id)
+        next(reading)
+        next(people)
+
+        assert db.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+    @both_databases
+    def test_every_person_is_read_once_with_all_answers(
+        self, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(export, "PEOPLE_IN_BATCH", 4)
+        for number in range(10):
+            make_response(form, key(number), name=str(number))
+        skip_question(form.share_token, key(99), position=0, now=utc_now())
+
+        people = [person for batch in export.read_people(form.id) for person in batch]
+
+        assert [person.session.responder_name for person in people] == list(map(str, range(10)))
+        assert all(texts(person) == ["Me"] for person in people)
+
+
+def test_a_page_by_question_takes_four_selects_for_ten_questions() -> None:
+    form = make_form(make_account().id, questions=TEN)
+    statements: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        statements.append(statement)
+
+    event.listen(db.engine, "before_cursor_execute", note)
+    try:
+        newest_answers(form)
+        usual_words(form)
+        read_funnel(form)
+    finally:
+        event.remove(db.engine, "before_cursor_execute", note)
+
+    assert sum(statement.startswith("SELECT") for statement in statements) == 4

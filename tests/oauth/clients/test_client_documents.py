@@ -1,0 +1,292 @@
+"""Clients whose id is the address of a document that describes them."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select, update
+
+from tests.databases import both_databases
+from tests.oauth.clients.documents import CLIENT_ID, HOST, REDIRECT, Site, document, running_site
+from tests.oauth.flow import Flow, leave, location, way_back
+from tests.races.threads import together
+from webapp.database import db, utc_now
+from webapp.oauth.client_documents import load_document_client
+from webapp.oauth.models import OAuthClient
+from webapp.pages.creator import consent
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder: Path = tmp_path_factory.mktemp("site")
+    with running_site(folder) as site:
+        yield site
+
+
+@pytest.fixture
+def site(running: Site, app: Flask) -> Iterator[Site]:
+    """The client's site with a good document; `agent.example` leads there."""
+    pinned = running.pinned
+    running.__init__(pinned=pinned)  # type: ignore[misc]
+    running.serve(document())
+    app.config["PINNED_HOSTS"] = pinned
+    yield running
+    app.config["PINNED_HOSTS"] = ()
+
+
+@pytest.fixture
+def agent(app: Flask, browser: FlaskClient) -> Flow:
+    return Flow(browser, app.test_client(), {"client_id": CLIENT_ID})
+
+
+def ask(agent: Flow, **changed: object) -> str:
+    page = agent.ask(**{"redirect_uri": REDIRECT} | changed)
+    assert "Location" not in page.headers
+    return page.text
+
+
+def clients(app: Flask) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).select_from(OAuthClient)) or 0
+
+
+def test_it_works(agent: Flow, site: Site) -> None:
+    code = location(agent.decide(agent.address(redirect_uri=REDIRECT)))["code"]
+
+    body = agent.redeem(code, redirect_uri=REDIRECT).json
+
+    assert body is not None
+    assert body["access_token"].startswith("askat_")
+    assert agent.refresh(body["refresh_token"]).status_code == 200
+
+
+def test_a_refusal_is_a_page_until_the_creator_has_consented(agent: Flow, site: Site) -> None:
+    asked = {"redirect_uri": REDIRECT, "scope": "everything"}
+
+    assert way_back(agent.ask(**asked))["error"] == "invalid_scope"
+    agent.decide(agent.address(redirect_uri=REDIRECT))
+    assert location(agent.ask(**asked))["error"] == "invalid_scope"
+
+
+def test_the_page_names_the_verified_host(agent: Flow, site: Site) -> None:
+    assert f"Verified address: {HOST}." in ask(agent)
+
+
+def test_the_document_is_fetched_once_for_the_whole_flow(agent: Flow, site: Site) -> None:
+    agent.redeem(location(agent.decide(agent.address(redirect_uri=REDIRECT)))["code"])
+
+    assert site.asked == ["/client.json"]
+
+
+def test_nothing_is_fetched_for_a_stranger(agent: Flow, site: Site) -> None:
+    leave(agent.browser)
+
+    agent.ask(redirect_uri=REDIRECT)
+    agent.ask(redirect_uri=REDIRECT, prompt="none")
+
+    assert site.asked == []
+
+
+def test_the_token_endpoint_never_fetches(agent: Flow, site: Site) -> None:
+    response = agent.redeem("askac_" + "x" * 43)
+
+    assert response.json["error"] == "invalid_client"
+    assert site.asked == []
+
+
+@pytest.mark.parametrize(
+    ("control", "kept_seconds"),
+    [
+        ("", 60),
+        ("max-age=1", 60),
+        ("public, max-age=600", 600),
+        ("max-age=999999999", 86_400),
+        ("no-store", 60),
+        ("max-age=nonsense", 60),
+    ],
+)
+def test_it_is_kept_as_long_as_it_says_within_bounds(
+    control: str, kept_seconds: int, app: Flask, agent: Flow, site: Site
+) -> None:
+    site.headers["Cache-Control"] = control
+    before = utc_now()
+
+    ask(agent)
+
+    with app.app_context():
+        until = db.session.scalars(select(OAuthClient.fetched_until)).one()
+    assert until is not None
+    assert kept_seconds <= (until - before).total_seconds() <= kept_seconds + 30
+
+
+def test_an_old_document_is_fetched_again(app: Flask, agent: Flow, site: Site) -> None:
+    ask(agent)
+    with app.app_context():
+        db.session.execute(update(OAuthClient).values(fetched_until=utc_now()))
+        db.session.commit()
+    site.serve(document(client_name="Renamed agent"))
+
+    assert "Let Renamed agent work" in ask(agent)
+    assert clients(app) == 1
+
+
+def test_a_document_with_a_misleading_name_is_known_by_its_host(agent: Flow, site: Site) -> None:
+    site.serve(document(client_name="Claude, verified by Askback"))
+
+    page = ask(agent)
+
+    assert f"Let {HOST} work with your forms?" in page
+    assert "verified by Askback" not in page
+
+
+@both_databases
+def test_the_first_looks_at_one_moment_make_one_client(app: Flask, site: Site) -> None:
+    def load() -> str:
+        failures = consent.Failures()
+        return load_document_client(
+            CLIENT_ID, failures, pinned=site.pinned, now=utc_now()
+        ).client_id
+
+    assert together(app, [load] * 4) == [CLIENT_ID] * 4
+    assert clients(app) == 1
+
+
+def test_a_failure_is_remembered_for_a_minute(agent: Flow, site: Site) -> None:
+    site.status = 500
+    ask(agent)
+    site.status = 200
+
+    assert "cannot be connected" in ask(agent)
+    assert len(site.asked) == 1
+
+
+def test_a_failure_is_forgotten_after_a_minute(agent: Flow, site: Site) -> None:
+    site.status = 500
+    ask(agent)
+    site.status = 200
+    for client_id, (at, reason) in consent.failures.reasons.items():
+        consent.failures.reasons[client_id] = (at - timedelta(seconds=61), reason)
+
+    assert "Let Document agent work" in ask(agent)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"client_id": f"https://{HOST}/other.json"},
+        {"client_id": f"https://{HOST}/client.json/"},
+        {"client_id": None},
+        {"client_id": 7},
+        {"client_secret": "hush"},
+        {"client_secret_expires_at": 0},
+        {"redirect_uris": None},
+        {"redirect_uris": []},
+        {"redirect_uris": ["javascript:alert(1)"]},
+        {"redirect_uris": [REDIRECT, "http://evil.example/"]},
+        {"token_endpoint_auth_method": "client_secret_basic"},
+        {"token_endpoint_auth_method": "private_key_jwt"},
+        {"client_name": None},
+        {"client_name": ["x"]},
+        {"client_name": "x" * 81},
+        {"client_name": "a\u202eb"},
+        {"grant_types": ["implicit"]},
+    ],
+)
+def test_a_bad_document_is_refused(
+    changed: dict[str, object], app: Flask, agent: Flow, site: Site
+) -> None:
+    site.serve(document(**changed))
+
+    assert "cannot be connected" in ask(agent)
+    assert clients(app) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"{", {}),
+        (b"[]", {}),
+        (b'"text"', {}),
+        (b"\xff", {}),
+        (b"", {}),
+        (b"[" * 5000, {}),
+        (document(padding="x" * 5200), {}),
+        (document(), {"Content_Type": "text/html"}),
+        (document(), {"Content_Type": "application/jsonp"}),
+        (document(), {"Content_Type": "text/json"}),
+    ],
+)
+def test_what_is_no_small_json_document_is_refused(
+    body: object, headers: dict[str, str], agent: Flow, site: Site
+) -> None:
+    site.serve(body, **headers)
+
+    assert "cannot be connected" in ask(agent)
+
+
+def test_a_structured_json_type_will_do(agent: Flow, site: Site) -> None:
+    site.serve(document(), Content_Type="application/oauth-client+json; charset=utf-8")
+
+    assert "Let Document agent work" in ask(agent)
+
+
+@pytest.mark.parametrize("status", [204, 301, 302, 307, 404, 500])
+def test_only_a_200_counts_and_redirects_are_not_followed(
+    status: int, agent: Flow, site: Site
+) -> None:
+    site.status = status
+    site.headers["Location"] = f"https://{HOST}/elsewhere.json"
+
+    assert "cannot be connected" in ask(agent)
+    assert site.asked == ["/client.json"]
+
+
+@pytest.mark.parametrize(
+    "client_id",
+    [
+        f"https://{HOST}",
+        f"https://{HOST}/",
+        f"https://me@{HOST}/client.json",
+        f"https://{HOST}/client.json#part",
+        f"https://{HOST}/./client.json",
+        f"https://{HOST}/x/../client.json",
+        f"https://{HOST}/%2e%2E/client.json",
+        f"https://{HOST}:443/client.json",
+        f"https://{HOST}:8443/client.json",
+        f"https://{HOST}:99999/client.json",
+        "https://93.184.215.14/client.json",
+        "https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/client.json",
+        "https://169.254.169.254/latest/meta-data",
+        "https://127.0.0.1/client.json",
+        "https://2130706433/client.json",
+        "https://0x7f000001/client.json",
+        "https://127.1/client.json",
+        "https://localhost/client.json",
+        "https:///client.json",
+        f"https://{HOST}/" + "x" * 2048,
+    ],
+)
+def test_an_address_that_cannot_be_a_client_is_not_fetched(
+    client_id: str, app: Flask, agent: Flow, site: Site
+) -> None:
+    agent.client = {"client_id": client_id}
+
+    assert "cannot be connected" in ask(agent)
+    assert site.asked == []
+    assert clients(app) == 0
+
+
+def test_plain_http_is_no_client_document(agent: Flow, site: Site) -> None:
+    agent.client = {"client_id": f"http://{HOST}/client.json"}
+
+    assert "cannot be connected" in ask(agent)
+    assert site.asked == []
+
+
+def test_a_registered_id_cannot_be_taken_over_by_a_document(agent: Flow, site: Site) -> None:
+    site.serve(document(client_id="client_somebody_else"))
+
+    assert "cannot be connected" in ask(agent)

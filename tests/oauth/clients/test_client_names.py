@@ -1,0 +1,170 @@
+"""Names of clients that mislead: the creator is shown the client's host instead."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.oauth.flow import EMAIL, PASSWORD, REDIRECT, register, sign_in
+from webapp.config import settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts import models as accounts
+from webapp.domain.shared.vocabulary import ClientKind, Scope, TokenKind
+from webapp.oauth.client_names import is_showable
+from webapp.oauth.models import OAuthClient
+from webapp.oauth.redirect_uris import stays_on_this_computer
+from webapp.oauth.registration import create_client
+from webapp.oauth.tokens import add_grant, add_token, client_name
+from webapp.pages.creator.connections import PAGE
+from webapp.pages.creator.request import agent_names
+
+MISLEADING = [
+    "Askback",
+    "A S K B A C K",
+    "The Askback team",
+    "Аѕкbаск",
+    "Аѕкьаск",
+    "Åskbäck",
+    "Ａｓｋｂａｃｋ",
+    "𝓐𝓼𝓴𝓫𝓪𝓬𝓴",
+    "Asĸback Askßack",
+    "4skb@ck",
+    "Claude — verified by somebody",
+    "Claude ✓",
+    "Claude (Official)",
+    "Certified agent",
+    "ＶＥＲＩＦＩＥＤ",
+    "Clаude",  # a Cyrillic letter
+    "Gοοgle",  # two Greek ones
+    "\u3164",
+    "\u2800\u2800",
+    "Agent\u3164",
+    "...",
+    "12345",
+    "\U0001f916",
+    "Z" + "\u0301" * 79,
+    "a\u0489b",
+]
+FINE = [
+    "Example agent",
+    "Claude",
+    "ChatGPT 5",
+    "Zoë’s café agent",
+    "Агент",
+    "Βοηθός",
+    "私のエージェント AI",
+    "助手",
+    "내 에이전트",
+    "สวัสดี ผู้ช่วย",
+    "مُساعِد",
+    "सहायक",
+    "Trợ lý của Nguyễn",
+    "עוזר",
+    "Agent \U0001f916",
+    "<b>Evil</b> %(name)s",
+]
+
+
+def shown(app: Flask, body: dict[str, Any]) -> str:
+    with app.app_context():
+        return stored(body["client_id"]).name
+
+
+def stored(client_id: str) -> OAuthClient:
+    return db.session.scalars(select(OAuthClient).where(OAuthClient.client_id == client_id)).one()
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_a_name_that_misleads_is_not_shown(app: Flask, client: FlaskClient, name: str) -> None:
+    assert shown(app, register(client, client_name=name)) == "app.example"
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_other_names_are_shown(app: Flask, client: FlaskClient, name: str) -> None:
+    assert shown(app, register(client, client_name=name)) == name
+
+
+@pytest.mark.usefixtures("app_context")
+def test_the_operator_may_give_any_name() -> None:
+    client_id, _ = create_client("Askback command line", [REDIRECT], public=True, now=utc_now())
+
+    assert stored(client_id).name == "Askback command line"
+
+
+@pytest.mark.parametrize(
+    ("client_id", "kind", "host"),
+    [
+        ("client_1", ClientKind.DYNAMIC, "app.example"),
+        ("https://maker.example/agent.json", ClientKind.DOCUMENT, "maker.example"),
+    ],
+)
+def test_a_name_is_judged_whenever_it_is_shown(
+    app: Flask, client: FlaskClient, client_id: str, kind: ClientKind, host: str
+) -> None:
+    """What was stored under a milder judgement misleads nobody."""
+    now = utc_now()
+    with app.app_context():
+        account = accounts.create_account(EMAIL, "Ann", PASSWORD, now=now)
+        agent = OAuthClient(
+            id="cli_1",
+            client_id=client_id,
+            kind=kind,
+            given_name="Askback",
+            details={"redirect_uris": [REDIRECT], "grant_types": ["authorization_code"]},
+            created_at=now,
+        )
+        db.session.add(agent)
+        grant = add_grant(account.id, agent, Scope.FORMS_READ, settings().api_url, now=now)
+        db.session.flush()
+        add_token(grant, TokenKind.ACCESS, Scope.FORMS_READ, now=now)
+        db.session.commit()
+        assert agent_names([grant.id]) == {grant.id: host}
+        assert client_name(client_id, kind, "Askback") == host
+    sign_in(client)
+
+    assert f"<bdi>{host}</bdi>" in client.get(PAGE).text
+
+
+NAMELESS = "An app without a name"
+THEIRS, EVIL = "https://claude.ai/api/mcp/auth_callback", "https://evil.example/cb"
+
+
+@pytest.mark.parametrize(
+    "redirect_uris", [[THEIRS, EVIL], [EVIL, THEIRS], ["claude.ai:/cb"], ["claude.ai:/cb", THEIRS]]
+)
+def test_a_host_that_is_not_where_every_code_goes_is_no_name(
+    app: Flask, client: FlaskClient, redirect_uris: list[str]
+) -> None:
+    body = register(client, client_name="Askback", redirect_uris=redirect_uris)
+
+    assert shown(app, body) == NAMELESS
+
+
+def test_several_redirects_to_one_host_have_its_name(app: Flask, client: FlaskClient) -> None:
+    uris = [THEIRS, "https://claude.ai:8443/other", "https://CLAUDE.ai/cb"]
+
+    assert shown(app, register(client, client_name="Askback", redirect_uris=uris)) == "claude.ai"
+
+
+def test_a_name_of_marks_takes_no_time() -> None:
+    assert not is_showable("a" + "\u0301\u0323" * 40)
+
+
+@pytest.mark.parametrize(
+    ("uri", "local"),
+    [
+        ("http://127.0.0.1:9/cb", True),
+        ("http://localhost/cb", True),
+        ("https://localhost:8443/cb", True),
+        ("https://127.0.0.1/cb", True),
+        ("https://[::1]:8443/cb", True),
+        ("https://app.localhost/cb", True),
+        ("https://app.example/cb", False),
+        ("https://localhost.example/cb", False),
+        ("com.example.app:/cb", False),
+    ],
+)
+def test_which_redirects_stay_on_this_computer(uri: str, local: bool) -> None:  # noqa: FBT001
+    assert stays_on_this_computer(uri) == local

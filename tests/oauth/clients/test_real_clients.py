@@ -1,0 +1,231 @@
+"""Clients that other people wrote, against a served installation."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx2
+import pytest
+from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthToken,
+)
+from requests_oauthlib import OAuth2Session as OauthlibSession
+
+from tests.oauth.clients.documents import CLIENT_ID, document, running_site
+from tests.oauth.flow import ALL_SCOPES, REDIRECT
+from tests.oauth.live import Installation, Person, installation
+from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.oauth.registration import create_client
+from webapp.pages.creator import consent
+from webapp.web.extensions import limiter
+
+
+@pytest.fixture
+def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
+    own = replace(settings, database_url=f"sqlite:///{tmp_path}/clients.sqlite3")
+    with installation(own) as running:
+        limiter.reset()
+        consent.failures.reasons.clear()
+        yield running
+
+
+@pytest.fixture
+def person(running: Installation) -> Person:
+    return running.person()
+
+
+@pytest.fixture
+def client(running: Installation) -> tuple[str, str]:
+    """Id and secret of a client that the operator made."""
+    with running.app.app_context():
+        client_id, secret = create_client("Rota sync", [REDIRECT], now=utc_now())
+    assert secret is not None
+    return client_id, secret
+
+
+@dataclass
+class Storage:
+    """What the MCP client remembers between runs."""
+
+    tokens: OAuthToken | None = None
+    client: OAuthClientInformationFull | None = None
+    history: list[OAuthToken] = field(default_factory=list)
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+        self.history.append(tokens)
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self.client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.client = client_info
+
+
+def mcp_client(
+    running: Installation, person: Person, storage: Storage, **changed: Any
+) -> OAuthClientProvider:
+    """The official client's OAuth half, pointed at the REST API."""
+    answers: list[str] = []
+
+    async def go(address: str) -> None:
+        answers.append(await asyncio.to_thread(person.allow, address))
+
+    async def come_back() -> AuthorizationCodeResult:
+        return AuthorizationCodeResult(**dict(parse_qsl(urlsplit(answers.pop()).query)))
+
+    metadata = {
+        "client_name": "Official MCP client",
+        "redirect_uris": [changed.pop("redirect_uri", "http://127.0.0.1:3000/callback")],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_method": changed.pop("method", None),
+    }
+    return OAuthClientProvider(
+        f"{running.origin}/api",
+        OAuthClientMetadata.model_validate(metadata),
+        storage,
+        go,
+        come_back,
+        **changed,
+    )
+
+
+def calls(
+    provider: OAuthClientProvider, steps: Callable[[httpx2.AsyncClient], Any]
+) -> list[httpx2.Response]:
+    async def run() -> list[httpx2.Response]:
+        async with httpx2.AsyncClient(auth=provider, trust_env=False) as http:
+            return [await step for step in steps(http)]
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("method", ["none", "client_secret_basic", "client_secret_post"])
+def test_the_mcp_client_finds_registers_and_connects(
+    method: str, running: Installation, person: Person
+) -> None:
+    storage = Storage()
+    provider = mcp_client(running, person, storage, method=method)
+
+    [forms] = calls(provider, lambda http: [http.get(f"{running.origin}/api/forms")])
+
+    assert (forms.status_code, person.consents) == (200, 1)
+    assert storage.client is not None
+    assert storage.client.token_endpoint_auth_method == method
+    assert storage.tokens is not None
+    assert storage.tokens.scope == "forms:read offline_access"
+    assert storage.tokens.refresh_token is not None
+
+
+def test_the_mcp_client_steps_up_with_one_more_consent(
+    running: Installation, person: Person
+) -> None:
+    storage = Storage()
+    provider = mcp_client(running, person, storage)
+
+    _, draft, forms = calls(
+        provider,
+        lambda http: [
+            http.get(f"{running.origin}/api/forms"),
+            http.post(f"{running.origin}/api/drafts", json={"title": "Rota"}),
+            http.get(f"{running.origin}/api/forms"),
+        ],
+    )
+
+    assert (draft.status_code, forms.status_code, person.consents) == (201, 200, 2)
+    assert storage.tokens is not None
+    assert storage.tokens.scope == "forms:read forms:write offline_access"
+
+
+def test_the_mcp_client_refreshes_without_a_person(running: Installation, person: Person) -> None:
+    storage = Storage()
+    provider = mcp_client(running, person, storage)
+    calls(provider, lambda http: [http.get(f"{running.origin}/api/forms")])
+    provider.context.token_expiry_time = 1
+
+    [forms] = calls(provider, lambda http: [http.get(f"{running.origin}/api/forms")])
+
+    assert (forms.status_code, person.consents) == (200, 1)
+    first, second = storage.history
+    assert first.refresh_token != second.refresh_token
+
+
+def test_the_mcp_client_connects_by_its_document(
+    running: Installation, person: Person, tmp_path: Path
+) -> None:
+    storage = Storage()
+    redirect_uri = "http://127.0.0.1:3000/callback"
+    with running_site(tmp_path) as site:
+        site.serve(document(redirect_uris=[redirect_uri]))
+        running.app.config["PINNED_HOSTS"] = site.pinned
+        provider = mcp_client(running, person, storage, client_metadata_url=CLIENT_ID)
+
+        [forms] = calls(provider, lambda http: [http.get(f"{running.origin}/api/forms")])
+
+    assert forms.status_code == 200
+    assert storage.client is not None
+    assert storage.client.client_id == CLIENT_ID
+
+
+def test_authlib_connects_and_refreshes_by_itself(
+    running: Installation, person: Person, client: tuple[str, str]
+) -> None:
+    refreshed: list[dict[str, Any]] = []
+    session = AuthlibSession(
+        *client,
+        scope=ALL_SCOPES,
+        redirect_uri=REDIRECT,
+        code_challenge_method="S256",
+        token_endpoint=f"{running.origin}/oauth/token",
+        update_token=lambda token, **_: refreshed.append(token),
+    )
+    address, _ = session.create_authorization_url(
+        f"{running.origin}/oauth/authorize", code_verifier="v" * 43
+    )
+    token = session.fetch_token(
+        authorization_response=person.allow(address), code_verifier="v" * 43
+    )
+    session.token = token | {"expires_at": 1}
+
+    response = session.get(f"{running.origin}/api/forms")
+
+    assert response.status_code == 200
+    assert len(refreshed) == 1
+    assert refreshed[0]["refresh_token"] != token["refresh_token"]
+
+
+def test_requests_oauthlib_connects(
+    running: Installation,
+    person: Person,
+    client: tuple[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # that library refuses plain http even on loopback
+    monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
+    client_id, secret = client
+    session = OauthlibSession(
+        client_id, scope=["forms:read", "forms:write"], redirect_uri=REDIRECT, pkce="S256"
+    )
+    address, _ = session.authorization_url(f"{running.origin}/oauth/authorize")
+
+    session.fetch_token(
+        f"{running.origin}/oauth/token",
+        authorization_response=person.allow(address),
+        client_secret=secret,
+    )
+
+    draft = session.post(f"{running.origin}/api/drafts", json={"title": "Rota"})
+    assert draft.status_code == 201
+    assert session.get(f"{running.origin}/api/forms").status_code == 200

@@ -1,0 +1,149 @@
+"""A creator reads what happened with their account."""
+
+import re
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.pages.creator_client import Creator, alone
+from webapp.database import begin_write, db, utc_now
+from webapp.domain.audit.trail import (
+    Actor,
+    ActorKind,
+    AuditEvent,
+    AuditKind,
+    AuditOutcome,
+    add_event,
+    event_values,
+)
+from webapp.web import request_audit
+
+HERE = "203.0.113.5"
+
+
+def add(app: Flask, account_id: str, kind: AuditKind, **changed: Any) -> None:
+    by = Actor(ActorKind.CREATOR, HERE, "client", "<Desk>")
+    with app.app_context():
+        begin_write()
+        row = event_values(kind, account_id, by=by, now=utc_now()) | changed
+        db.session.add(AuditEvent(**row))
+        db.session.commit()
+
+
+def lines(page: Any) -> list[str]:
+    """The words of the events on a page."""
+    found = re.findall(r'<p class="event__words">(.*?)</p>', page.text)
+    return [unescape(alone(line)).strip() for line in found]
+
+
+def test_the_newest_is_first_with_time_and_address(app: Flask, ann: Creator) -> None:
+    add(app, ann.account.id, AuditKind.CONSENT)
+    add(app, ann.account.id, AuditKind.SIGN_OUT)
+
+    page = ann.page("/account/activity")
+
+    assert [line.replace(" .", ".") for line in lines(page)][:2] == [
+        "You signed out.",
+        "You connected <Desk>.",
+    ]
+    assert f"from {HERE}" in page.text
+    assert "<time datetime=" in page.text
+    assert "kept for 365 days" in page.text
+
+
+def test_another_year_is_named(app: Flask, ann: Creator) -> None:
+    now = utc_now()
+    last_year = now - timedelta(days=now.timetuple().tm_yday)
+    add(app, ann.account.id, AuditKind.SIGN_OUT, at=last_year)
+
+    page = ann.page("/account/activity").text
+
+    assert f'data-clock="numeric">31 December {now.year - 1}, ' in page
+    assert re.search(rf'data-clock="">{now.day} \w+, \d', page)
+
+
+def test_a_failed_sign_in_says_no_more_than_that(app: Flask, ann: Creator) -> None:
+    add(app, ann.account.id, AuditKind.SIGN_IN, outcome="failed", actor="visitor", count=40)
+
+    said = "Somebody tried to sign in and was not let in. 40 times"
+    assert lines(ann.page("/account/activity"))[0] == said
+
+
+def test_what_is_done_with_a_form_names_it(ann: Creator, form: Any) -> None:
+    ann.post(f"/forms/{form.id}/close")
+
+    assert lines(ann.page("/account/activity"))[0] == "You closed “ Rota ”."
+
+
+def test_a_form_that_is_gone_has_no_name(ann: Creator, form: Any) -> None:
+    ann.post(f"/forms/{form.id}/delete")
+
+    assert lines(ann.page("/account/activity"))[0] == "You put a form into the trash."
+
+
+def test_the_same_again_is_one_line_with_a_number(app: Flask, ann: Creator) -> None:
+    for count in (1, 1, 10):
+        add(app, ann.account.id, AuditKind.TOKEN_REFRESHED, actor="agent", count=count)
+
+    assert lines(ann.page("/account/activity"))[0] == "<Desk> renewed its key. 12 times"
+
+
+OF_NO_ACCOUNT = {
+    *(AuditKind.CLIENT_CREATED, AuditKind.BACKED_UP),
+    *(AuditKind.BACKUP_RESTORED, AuditKind.MIGRATED),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(set(AuditKind) - OF_NO_ACCOUNT))
+def test_every_kind_is_told_in_words(app: Flask, ann: Creator, kind: AuditKind) -> None:
+    outcomes = [AuditOutcome.OK, AuditOutcome.FAILED, AuditOutcome.DENIED]
+    for outcome in outcomes:
+        add(app, ann.account.id, kind, outcome=str(outcome))
+
+    said = lines(ann.page("/account/activity"))[:3]
+
+    assert any("_" not in line and line[0].isupper() or line[0] == "<" for line in said)
+
+
+def test_older_events_are_on_the_next_page(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        begin_write()
+        for number in range(60):
+            by = Actor(ActorKind.CREATOR, f"203.0.113.{number}")
+            add_event(AuditKind.SIGN_IN, ann.account.id, by=by, now=utc_now())
+        db.session.commit()
+
+    first = ann.page("/account/activity")
+    link = re.search(r'href="(/account/activity\?before=[^"]+)"', first.text)
+    assert link
+    second = ann.page(link[1])
+
+    addresses = re.findall(r"from (203[0-9.]+)", first.text + second.text)
+    assert addresses == [f"203.0.113.{number}" for number in reversed(range(60))]
+    assert len(lines(first)) == 50
+
+
+@pytest.mark.parametrize("before", ["x", "1-aud_zz", "99999999999999999-aud_1", "-", "%00"])
+def test_an_odd_position_shows_the_newest(ann: Creator, before: str) -> None:
+    assert lines(ann.page(f"/account/activity?before={before}"))
+
+
+def test_nobody_reads_of_somebody_else(app: Flask, ann: Creator, stranger: Creator) -> None:
+    add(app, ann.account.id, AuditKind.EXPORTED)
+
+    assert "You took" not in stranger.page("/account/activity").text
+
+
+def test_looking_at_it_stores_nothing(app: Flask, ann: Creator) -> None:
+    before = len(lines(ann.page("/account/activity")))
+    with app.app_context():
+        request_audit.store()
+
+    assert len(lines(ann.page("/account/activity"))) == before
+
+
+def test_the_account_page_leads_to_it(ann: Creator) -> None:
+    assert 'href="/account/activity"' in ann.page("/account").text

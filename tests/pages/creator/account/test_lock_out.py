@@ -1,0 +1,304 @@
+"""Guessing is limited, and nobody who guesses locks a creator out."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import httpx
+import pytest
+from argon2 import PasswordHasher
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.factories import make_account
+from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, enter, sign_in
+from tests.pages.respondent_client import storage_away
+from tests.serving import new_app, serving
+from webapp.config import Settings
+from webapp.database import schema, utc_now
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.models import Account
+from webapp.web.extensions import client_network
+
+NEW_PASSWORD = "five other plain words here"
+
+
+@pytest.fixture
+def creator(app: Flask) -> Account:
+    with app.app_context():
+        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+
+
+def browser_at(app: Flask, address: str) -> FlaskClient:
+    """A browser that has never been here, at this network address."""
+    browser = app.test_client()
+    browser.environ_base["REMOTE_ADDR"] = address
+    return browser
+
+
+def wrong(browser: FlaskClient, times: int, email: str = EMAIL) -> list[int]:
+    return [sign_in(browser, email, "wrong").status_code for _ in range(times)]
+
+
+def sign_out(browser: FlaskClient) -> None:
+    browser.post("/logout", data={"csrf_token": csrf_token(browser.get("/connections"))})
+
+
+def reset_password(app: Flask) -> TestResponse:
+    """By a one-time link of the operator, opened in a browser that has never been here."""
+    with app.app_context():
+        token = accounts.make_invite(email=EMAIL, now=utc_now())
+    browser = app.test_client()
+    form = {"password": NEW_PASSWORD, "csrf_token": csrf_token(browser.get(f"/join/{token}"))}
+    return browser.post(f"/join/{token}", data=form)
+
+
+def test_the_fifth_failure_is_the_last_for_a_while(creator: Account, client: FlaskClient) -> None:
+    failures = [sign_in(client, password="wrong").status_code for _ in range(5)]
+
+    response = sign_in(client)
+
+    assert (failures, response.status_code) == ([422] * 5, 429)
+    assert 1 <= int(response.headers["Retry-After"]) <= 60
+    assert "Too many tries" in response.text
+    assert "The limit is 5 in a minute. Wait 1 minute, then try again." in response.text
+
+
+def test_failures_are_counted_for_the_account_however_its_address_is_written(
+    app: Flask, client: FlaskClient
+) -> None:
+    address = "jos\u00e9@example.com"
+    with app.app_context():
+        accounts.create_account(address, "Jo", PASSWORD, now=utc_now())
+    spellings = [
+        address,
+        "jose\u0301@example.com",
+        "JOS\u00c9@example.com",
+        " JOSE\u0301@example.com",
+    ]
+    failures = [sign_in(client, each, "wrong").status_code for each in [*spellings, address]]
+
+    assert (failures, sign_in(client, spellings[1]).status_code) == ([422] * 5, 429)
+
+
+def test_failures_of_one_account_leave_others_alone(creator: Account, client: FlaskClient) -> None:
+    for _ in range(5):
+        sign_in(client, "eve@example.com", "wrong")
+
+    assert sign_in(client).status_code == 303
+
+
+def test_signing_in_often_is_no_failure(app: Flask, creator: Account) -> None:
+    assert {sign_in(app.test_client()).status_code for _ in range(7)} == {303}
+
+
+def test_an_address_has_a_limit_of_its_own(app: Flask, creator: Account) -> None:
+    client = app.test_client()
+    token = csrf_token(client.get("/login"))
+    statuses = [
+        client.post(
+            "/login",
+            data={"email": f"a{number}@b.example", "password": "", "csrf_token": token},
+        ).status_code
+        for number in range(31)
+    ]
+
+    assert (statuses[:30], statuses[30]) == ([422] * 30, 429)
+
+
+def test_a_browser_whose_sign_in_renewed_the_hash_is_known(app: Flask) -> None:
+    """Hashes made with weaker parameters are replaced at the next sign-in."""
+    weaker = PasswordHasher(memory_cost=8192, time_cost=1, parallelism=1).hash(PASSWORD)
+    with app.app_context():
+        make_account(email=EMAIL, password_hash=weaker)
+    browser = app.test_client()
+    sign_in(browser)
+    sign_out(browser)
+    wrong(browser_at(app, "127.0.0.1"), 5)
+
+    assert sign_in(browser).status_code == 303
+
+
+def test_the_right_password_gives_its_try_back(app: Flask, creator: Account) -> None:
+    stranger = browser_at(app, "203.0.113.1")
+    before = wrong(stranger, 4)
+    right = [sign_in(browser_at(app, "203.0.113.1")).status_code for _ in range(3)]
+
+    assert (before, right, wrong(stranger, 2)) == ([422] * 4, [303] * 3, [422, 429])
+
+
+def test_a_storage_that_is_away_counts_no_try(app: Flask, creator: Account) -> None:
+    browser = app.test_client()
+    token = csrf_token(browser.get("/login"))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+    with storage_away(app):
+        statuses = [browser.post("/login", data=form).status_code for _ in range(7)]
+
+    assert (statuses, sign_in(browser).status_code) == ([503] * 7, 303)
+
+
+def test_who_guesses_elsewhere_does_not_lock_the_creator_out(app: Flask, creator: Account) -> None:
+    for network in range(4):
+        wrong(browser_at(app, f"203.0.113.{network}"), 6)
+
+    assert sign_in(browser_at(app, "198.51.100.1")).status_code == 303
+
+
+@pytest.mark.settings(limit_sign_in_account_total="8/hour")
+def test_all_networks_together_have_a_limit_of_their_own(app: Flask, creator: Account) -> None:
+    statuses = [wrong(browser_at(app, f"203.0.113.{network}"), 1)[0] for network in range(10)]
+
+    assert statuses == [422] * 8 + [429] * 2
+
+
+@pytest.mark.settings(limit_sign_in_account_total="8/hour", limit_sign_in_address="9/hour")
+def test_a_browser_that_signed_in_before_is_never_locked_out(app: Flask, creator: Account) -> None:
+    own, stranger = browser_at(app, "203.0.113.1"), browser_at(app, "203.0.113.1")
+    sign_in(own)
+    sign_out(own)
+    for network in range(3):
+        wrong(browser_at(app, f"198.51.100.{network}"), 4)
+    for number in range(10):
+        wrong(stranger, 1, f"{number}@example.com")
+
+    locked_out = sign_in(stranger).status_code
+
+    assert (locked_out, sign_in(own).status_code) == (429, 303)
+
+
+def test_a_browser_that_signed_in_before_guesses_under_the_strict_limit(
+    app: Flask, creator: Account
+) -> None:
+    own = browser_at(app, "203.0.113.1")
+    sign_in(own)
+    sign_out(own)
+    first = wrong(own, 3)
+    own.environ_base["REMOTE_ADDR"] = "198.51.100.1"
+
+    assert (first, wrong(own, 3)) == ([422] * 3, [422, 422, 429])
+
+
+def test_a_browser_is_known_to_its_own_account_only(app: Flask, creator: Account) -> None:
+    other = "bob@example.com"
+    with app.app_context():
+        accounts.create_account(other, "Bob", PASSWORD, now=utc_now())
+    own = browser_at(app, "203.0.113.1")
+    sign_in(own)
+    sign_out(own)
+    wrong(browser_at(app, "203.0.113.1"), 5, other)
+
+    assert sign_in(own, other).status_code == 429
+
+
+def test_a_new_password_makes_every_browser_unknown(app: Flask, creator: Account) -> None:
+    own = browser_at(app, "203.0.113.1")
+    sign_in(own)
+    sign_out(own)
+    assert reset_password(app).status_code == 303
+    wrong(browser_at(app, "203.0.113.1"), 5)
+
+    assert sign_in(own, password=NEW_PASSWORD).status_code == 429
+
+
+@pytest.mark.parametrize("value", ["", "x", "W10.x", "bnVsbA.AAAA", "é"])
+def test_a_cookie_that_we_did_not_make_is_none(value: str, app: Flask, creator: Account) -> None:
+    browser = browser_at(app, "203.0.113.1")
+    browser.set_cookie("askback_device", value, domain=HOST)
+
+    assert wrong(browser, 6) == [422] * 5 + [429]
+
+
+def parallel(calls: int, call: Callable[[], int]) -> list[int]:
+    with ThreadPoolExecutor(calls) as threads:
+        return sorted(threads.map(lambda _: call(), range(calls)))
+
+
+def test_parallel_guesses_count_each_on_a_real_server(
+    settings: Settings, empty_database_url: str
+) -> None:
+    app = new_app(replace(settings, database_url=empty_database_url))
+    with app.app_context():
+        schema.upgrade()
+        accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+    with serving(app), httpx.Client(base_url=app.config["SETTINGS"].public_url) as client:
+        token = csrf_token(client.get("/login"))  # type: ignore[arg-type]
+        form = {"email": EMAIL, "password": "wrong", "csrf_token": token}
+
+        statuses = parallel(150, lambda: client.post("/login", data=form, timeout=60).status_code)
+
+    assert statuses == [422] * 5 + [429] * 145
+
+
+def test_parallel_tries_of_links_count_each(app: Flask) -> None:
+    browser = app.test_client()
+    token = csrf_token(browser.get("/login"))
+    held = browser.get_cookie("askback_session", HOST)
+    assert held is not None
+
+    def open_link() -> int:
+        visitor = app.test_client()
+        visitor.set_cookie("askback_session", held.value, domain=HOST)
+        return visitor.post("/join/unknown", data={"csrf_token": token}).status_code
+
+    assert parallel(45, open_link) == [410] * 30 + [429] * 15
+
+
+@pytest.mark.parametrize("path", ["/account/password", "/account/delete"])
+def test_parallel_tries_of_a_signed_in_browser_count_each(
+    path: str, app: Flask, creator: Account
+) -> None:
+    browser = app.test_client()
+    enter(browser, creator)
+    token = csrf_token(browser.get("/account"))
+    held = browser.get_cookie("askback_session", HOST)
+    assert held is not None
+    form = {"current": "wrong", "password": NEW_PASSWORD, "csrf_token": token}
+
+    def guess() -> int:
+        copy = app.test_client()
+        copy.set_cookie("askback_session", held.value, domain=HOST)
+        return copy.post(path, data=form).status_code
+
+    assert parallel(20, guess) == [422] * 5 + [429] * 15
+
+
+def test_parallel_wrong_client_secrets_count_each(app: Flask) -> None:
+    form, pair = {"grant_type": "authorization_code", "code": "x"}, ("unknown", "wrong")
+
+    def ask() -> int:
+        return app.test_client().post("/oauth/token", data=form, auth=pair).status_code
+
+    assert parallel(25, ask) == [401] * 10 + [429] * 15
+
+
+V4 = ["203.0.113.9", "203.0.113.9:4711", '"203.0.113.9"', "::ffff:203.0.113.9"]
+V4 += ["[::ffff:203.0.113.9]", "[::ffff:203.0.113.9]:99", "::ffff:cb00:7109"]
+V6 = ["2001:db8:1::1", "[2001:db8:1::2]", "[2001:db8:1::3]:99", '"[2001:db8:1::4]:99"']
+V6 += ["2001:db8:1:0:ffff::5", "2001:DB8:1::6"]
+UNREADABLE = ["garbage", "unknown", "_obf", "unix:", "[]", "[::1", "999.1.1.1", "1.2.3.4.5:6"]
+FORWARDED = [
+    *((text, "203.0.113.9") for text in V4),
+    *((text, "2001:db8:1::/64") for text in V6),
+    *((text, "an address that cannot be read") for text in UNREADABLE),
+    ("198.51.100.1, 203.0.113.9", "203.0.113.9"),
+]
+
+
+def test_every_written_form_of_an_address_counts_as_one(settings: Settings) -> None:
+    """Behind a proxy that passes on what it was told."""
+    app = new_app(settings)
+    object.__setattr__(app.config["SETTINGS"], "trusted_proxy", "127.0.0.1")
+    app.add_url_rule("/network", view_func=client_network)
+    with serving(app), httpx.Client(base_url=app.config["SETTINGS"].public_url) as client:
+        found = {
+            text: client.get("/network", headers={"X-Forwarded-For": text}).text
+            for text, _ in FORWARDED
+        }
+
+    assert found == dict(FORWARDED)
+
+
+@pytest.mark.parametrize("address", ["garbage", "unknown", "_obf", "unix:", "[2001:db8:1::1]:99"])
+def test_guesses_from_any_address_are_limited(address: str, app: Flask, creator: Account) -> None:
+    assert wrong(browser_at(app, address), 6) == [422] * 5 + [429]

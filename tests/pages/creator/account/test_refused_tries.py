@@ -1,0 +1,183 @@
+"""Tries that a limit refuses leave a trace in the audit trail, and a flood of them only one."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
+from tests.pages.respondent_client import storage_away
+from tests.services import redis_server
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.web import request_audit
+from webapp.web.extensions import limiter
+
+REFUSED = "too_many_tries"
+
+
+@pytest.fixture(params=["memory", "redis"])
+def settings(settings: Settings, request: pytest.FixtureRequest) -> Iterator[Settings]:
+    """Limits counted in this process, and in Redis, too."""
+    if request.param == "memory":
+        yield settings
+        return
+    with redis_server() as url:
+        yield replace(settings, redis_url=url)
+
+
+@pytest.fixture
+def creator(app: Flask) -> Account:
+    limiter.reset()
+    with app.app_context():
+        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+
+
+def refused(app: Flask) -> list[AuditEvent]:
+    with app.app_context():
+        request_audit.store()
+        told = select(AuditEvent).where(AuditEvent.outcome == REFUSED).order_by(AuditEvent.id)
+        return list(db.session.scalars(told))
+
+
+def told(app: Flask) -> list[tuple[str, str | None, str, str | None]]:
+    return [(row.kind, row.account_id, row.actor, row.address) for row in refused(app)]
+
+
+def forget_what_this_process_counted() -> None:
+    """As if the next request came to another process with the same Redis."""
+    limiter.storage._memory.clear()  # type: ignore[union-attr]
+
+
+def test_a_flood_of_refused_tries_is_one_row(
+    app: Flask, creator: Account, client: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "askback.audit")
+    token = csrf_token(client.get("/login"))
+    form = {"email": EMAIL, "password": "wrong", "csrf_token": token}
+
+    statuses = [client.post("/login", data=form).status_code for _ in range(155)]
+
+    assert statuses == [422] * 5 + [429] * 150
+    assert told(app) == [("sign_in", creator.id, "visitor", "127.0.0.1")]
+    assert caplog.messages.count(f"sign_in {REFUSED}") == 1
+
+
+def test_processes_with_one_redis_tell_once(
+    app: Flask, creator: Account, client: FlaskClient, settings: Settings
+) -> None:
+    for _ in range(6):
+        sign_in(client, password="wrong")
+    if settings.redis_url:
+        forget_what_this_process_counted()
+
+    assert [sign_in(client, password="wrong").status_code for _ in range(3)] == [429] * 3
+    assert len(told(app)) == 1
+
+
+def test_each_window_has_a_row(app: Flask, creator: Account, client: FlaskClient) -> None:
+    for _ in range(2):
+        for _ in range(7):
+            sign_in(client, password="wrong")
+        limiter.reset()  # as if the window had passed
+
+    assert len(told(app)) == 2
+
+
+def test_each_account_has_a_row_of_its_own(app: Flask, creator: Account) -> None:
+    with app.app_context():
+        other = accounts.create_account("bo@example.com", "Bo", PASSWORD, now=utc_now())
+    for email in (EMAIL, "bo@example.com", "mistyped@example.com"):
+        for _ in range(8):
+            sign_in(app.test_client(), email, "wrong")
+
+    assert [account_id for _, account_id, *_ in told(app)] == [creator.id, other.id, None]
+
+
+def test_tries_of_a_link_are_told(app: Flask, creator: Account, client: FlaskClient) -> None:
+    form = {"email": EMAIL, "password": "x", "csrf_token": csrf_token(client.get("/login"))}
+
+    statuses = [client.post("/join/unknown", data=form).status_code for _ in range(40)]
+
+    assert statuses == [410] * 30 + [429] * 10
+    assert told(app) == [("link_used", None, "visitor", "127.0.0.1")]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [("password", "password_changed"), ("delete", "account_deleted")]
+)
+def test_tries_of_somebody_signed_in_are_told(
+    app: Flask, creator: Account, client: FlaskClient, path: str, kind: str, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(
+        "webapp.pages.creator.account.account_settings.signed_in_recently", lambda: False
+    )
+    sign_in(client)
+    form = {"current": "wrong", "csrf_token": csrf_token(client.get("/account"))}
+
+    statuses = [client.post(f"/account/{path}", data=form).status_code for _ in range(9)]
+
+    assert statuses == [422] * 5 + [429] * 4
+    assert told(app) == [(kind, creator.id, "creator", "127.0.0.1")]
+    page = client.get("/account/activity").text
+    assert "there were too many tries." in page
+    assert "event--alarm" in page
+
+
+def test_the_token_endpoint_tells_and_keeps_nothing_of_what_was_sent(
+    app: Flask, client: FlaskClient
+) -> None:
+    form = {"grant_type": "authorization_code", "client_id": "canary7f3a", "code": "canary7f3a"}
+
+    statuses = [client.post("/oauth/token", data=form).status_code for _ in range(60)]
+
+    assert statuses[-1] == 429
+    assert told(app) == [("token_issued", None, "visitor", "127.0.0.1")]
+    assert "canary7f3a" not in repr([vars(row) for row in refused(app)])
+
+
+def test_a_refusal_needs_no_storage(app: Flask, creator: Account, client: FlaskClient) -> None:
+    token = csrf_token(client.get("/login"))
+    form = {"email": EMAIL, "password": "wrong", "csrf_token": token}
+    for _ in range(5):
+        client.post("/login", data=form)
+
+    with storage_away(app):
+        assert client.post("/login", data=form).status_code == 429
+
+    assert told(app) == [("sign_in", None, "visitor", "127.0.0.1")]
+
+
+def test_a_sign_in_that_was_refused_is_told_to_its_account(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    for _ in range(6):
+        sign_in(app.test_client(), password="wrong")
+    device = app.test_client()
+    device.environ_base["REMOTE_ADDR"] = "203.0.113.9"
+    sign_in(device)
+    with app.app_context():
+        request_audit.store()
+
+    page = device.get("/account/activity").text
+
+    assert "Somebody tried to sign in too often and was turned away." in page
+
+
+def test_failures_hide_no_refusal(app: Flask, creator: Account) -> None:
+    with app.test_request_context("/login", environ_base={"REMOTE_ADDR": "127.0.0.1"}):
+        by, now = request_audit.visitor(), utc_now()
+        for _ in range(19):
+            request_audit.note_failure(AuditKind.SIGN_IN, creator.id, by=by, now=now)
+    for _ in range(6):
+        sign_in(app.test_client(), password="wrong")
+
+    assert len(told(app)) == 1

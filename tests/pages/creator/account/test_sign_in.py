@@ -1,0 +1,421 @@
+"""Signing in and out in a browser, and the one-time link."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from itsdangerous import URLSafeTimedSerializer
+from markupsafe import escape
+from sqlalchemy import event, func, select
+from werkzeug.test import TestResponse
+
+from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, sign_in
+from webapp.database import db, utc_now
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.limits import PASSWORD_MAX_CHARS
+from webapp.web.extensions import limiter
+
+
+@pytest.fixture(autouse=True)
+def _fresh_limits(app: Flask) -> None:
+    limiter.reset()
+
+
+@pytest.fixture
+def creator(app: Flask) -> Account:
+    with app.app_context():
+        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+
+
+@pytest.fixture
+def invite(app: Flask) -> str:
+    with app.app_context():
+        return accounts.make_invite(now=utc_now())
+
+
+def signed_in(client: FlaskClient) -> bool:
+    return client.get("/connections").status_code == 200
+
+
+def join(client: FlaskClient, invite: str, **changed: str) -> TestResponse:
+    token = csrf_token(client.get(f"/join/{invite}"))
+    form = {"email": EMAIL, "name": "Ann", "password": PASSWORD, "csrf_token": token}
+    return client.post(f"/join/{invite}", data=form | changed)
+
+
+def cookie_named(name: str, response: TestResponse) -> str:
+    cookies = response.headers.getlist("Set-Cookie")
+    (found,) = (cookie for cookie in cookies if cookie.startswith(f"{name}="))
+    return found
+
+
+@pytest.mark.parametrize("password", ["xkq12345\nzvw plmo", "hund 20231\r\n katze maus"])
+def test_a_password_may_hold_a_line_end(
+    app: Flask, client: FlaskClient, invite: str, password: str
+) -> None:
+    assert join(client, invite, password=password).status_code == 303
+    assert sign_in(app.test_client(), password=password).status_code == 303
+
+
+def test_signing_in_leads_to_the_drafts(creator: Account, client: FlaskClient) -> None:
+    response = sign_in(client)
+
+    assert (response.status_code, response.location) == (303, "/drafts")
+    assert signed_in(client)
+
+
+@pytest.mark.parametrize(
+    ("email", "password"), [(EMAIL, "wrong"), ("nobody@example.com", PASSWORD), ("", "")]
+)
+def test_a_wrong_pair_is_told_alike(
+    email: str, password: str, creator: Account, client: FlaskClient
+) -> None:
+    response = sign_in(client, email, password)
+
+    assert response.status_code == 422
+    assert "E-mail and password do not match. Try again." in response.text
+    assert not signed_in(client)
+
+
+def test_the_form_needs_its_token(creator: Account, client: FlaskClient) -> None:
+    response = client.post("/login", data={"email": EMAIL, "password": PASSWORD})
+
+    assert response.status_code == 400
+    assert not signed_in(client)
+
+
+def test_a_huge_form_harms_no_limit(creator: Account, client: FlaskClient) -> None:
+    response = sign_in(client, "x" * 100_000, "y" * 100_000)
+
+    assert response.status_code == 422
+    assert len(response.text) < 10_000
+    for _ in range(5):
+        sign_in(client, password="wrong")
+    assert sign_in(client).status_code == 429
+
+
+@pytest.mark.parametrize(
+    ("email", "password"),
+    [(EMAIL + " " * 300, PASSWORD), (EMAIL, PASSWORD + "x" * PASSWORD_MAX_CHARS)],
+    ids=["address", "password"],
+)
+def test_what_is_too_long_is_a_wrong_pair(
+    email: str, password: str, creator: Account, client: FlaskClient
+) -> None:
+    response = sign_in(client, email, password)
+
+    assert response.status_code == 422
+    assert "E-mail and password do not match. Try again." in response.text
+
+
+def test_the_longest_password_signs_in(app: Flask, client: FlaskClient) -> None:
+    password = "Zoë, " * 204 + "end."
+    with app.app_context():
+        accounts.create_account(EMAIL, "Ann", password, now=utc_now())
+
+    assert len(password) == PASSWORD_MAX_CHARS
+    assert sign_in(client, password=password).status_code == 303
+
+
+def test_signing_in_leaves_nothing_of_the_session_before(
+    creator: Account, client: FlaskClient
+) -> None:
+    with client.session_transaction() as session:
+        session["planted"] = "by somebody else"
+
+    sign_in(client)
+
+    with client.session_transaction() as session:
+        assert "planted" not in session
+
+
+def test_signing_out_ends_the_session(creator: Account, client: FlaskClient) -> None:
+    sign_in(client)
+    token = csrf_token(client.get("/connections"))
+
+    response = client.post("/logout", data={"csrf_token": token})
+
+    assert response.location == "/login"
+    assert not signed_in(client)
+
+
+@pytest.fixture
+def copy(app: Flask, creator: Account, client: FlaskClient) -> FlaskClient:
+    """Another browser with the cookie of `client`, which is signed in."""
+    sign_in(client)
+    held = client.get_cookie("askback_session", HOST)
+    assert held is not None
+    thief = app.test_client()
+    thief.set_cookie("askback_session", held.value, domain=HOST)
+    return thief
+
+
+@pytest.mark.parametrize("path", ["/logout", "/logout/everywhere"])
+def test_signing_out_ends_every_copy_of_the_cookie(
+    path: str, client: FlaskClient, copy: FlaskClient
+) -> None:
+    worked_before = signed_in(copy)
+
+    client.post(path, data={"csrf_token": csrf_token(client.get("/connections"))})
+
+    assert (worked_before, signed_in(copy)) == (True, False)
+
+
+def test_signing_in_again_ends_every_copy_of_the_cookie_before(
+    client: FlaskClient, copy: FlaskClient
+) -> None:
+    token = csrf_token(client.get("/connections"))
+
+    client.post("/login", data={"email": EMAIL, "password": PASSWORD, "csrf_token": token})
+
+    assert (signed_in(client), signed_in(copy)) == (True, False)
+
+
+def test_signing_out_leaves_other_browsers_alone(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    elsewhere = app.test_client()
+    sign_in(client)
+    sign_in(elsewhere)
+
+    client.post("/logout", data={"csrf_token": csrf_token(client.get("/connections"))})
+
+    assert signed_in(elsewhere)
+
+
+def test_a_cookie_of_a_version_before_asks_to_sign_in(
+    creator: Account, client: FlaskClient
+) -> None:
+    with client.session_transaction() as session:
+        session["_user_id"] = f"{creator.id}|0"
+
+    assert client.get("/connections").location.startswith("/login?next=")
+
+
+def test_looking_at_pages_neither_writes_nor_sets_the_cookie_again(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    sign_in(client)
+    client.get("/connections")
+    asked: list[str] = []
+    with app.app_context():
+        engine = db.engine
+    event.listen(
+        engine, "before_cursor_execute", note := lambda *given: asked.append(given[2].split()[0])
+    )
+
+    page = client.get("/connections")
+
+    event.remove(engine, "before_cursor_execute", note)
+    assert set(asked) == {"SELECT"}
+    assert "Set-Cookie" not in page.headers
+
+
+def test_signing_out_everywhere_ends_every_session(app: Flask, creator: Account) -> None:
+    here, elsewhere = app.test_client(), app.test_client()
+    sign_in(here)
+    sign_in(elsewhere)
+    token = csrf_token(here.get("/connections"))
+
+    here.post("/logout/everywhere", data={"csrf_token": token})
+
+    assert (signed_in(here), signed_in(elsewhere)) == (False, False)
+
+
+def test_a_new_password_ends_other_sessions(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    elsewhere = app.test_client()
+    sign_in(elsewhere)
+    with app.app_context():
+        invite = accounts.make_invite(email=EMAIL, now=utc_now())
+
+    response = join(client, invite, password="another four words")
+
+    assert response.status_code == 303
+    assert (signed_in(client), signed_in(elsewhere)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "going",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example",
+        "/connections",
+        "javascript:alert(1)",
+        "",
+        "\u0000",
+    ],
+)
+def test_a_made_up_way_back_is_ignored(going: str, creator: Account, client: FlaskClient) -> None:
+    token = csrf_token(client.get(f"/login?next={quote(going)}"))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token, "next": going}
+
+    response = client.post(f"/login?next={quote(going)}", data=form)
+
+    assert response.location == "/drafts"
+
+
+def test_a_way_back_signed_for_another_purpose_is_ignored(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    signed = URLSafeTimedSerializer(app.config["SECRET_KEY"], salt="other").dumps("//evil.example")
+    token = csrf_token(client.get("/login"))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+
+    assert client.post(f"/login?next={signed}", data=form).location == "/drafts"
+
+
+@pytest.mark.parametrize("page", ["/connections?a=b", "/drafts/a%0D%0Ab%C3%A9"])
+def test_a_stranger_comes_back_to_the_page_they_wanted(
+    page: str, creator: Account, client: FlaskClient
+) -> None:
+    asked = client.get(page)
+    token = csrf_token(client.get(asked.location))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+
+    assert client.post(asked.location, data=form).location == page
+
+
+def test_htmx_gets_a_note_for_the_page_that_is_open(client: FlaskClient) -> None:
+    response = client.get("/connections", headers={"HX-Request": "true"})
+
+    assert response.status_code == 401
+    assert "You are signed out." in response.text
+
+
+def test_somebody_signed_in_skips_the_form(creator: Account, client: FlaskClient) -> None:
+    sign_in(client)
+
+    assert client.get("/login").location == "/drafts"
+
+
+@pytest.mark.parametrize("name", ["askback_session", "askback_device"])
+def test_a_cookie_stays_on_this_site_and_out_of_scripts(
+    name: str, creator: Account, client: FlaskClient
+) -> None:
+    cookie = cookie_named(name, sign_in(client))
+
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Path=/" in cookie
+    assert "Domain" not in cookie
+
+
+@pytest.mark.settings(public_url="https://ask.example.org")
+@pytest.mark.parametrize("name", ["__Host-askback_session", "__Host-askback_device"])
+def test_over_https_a_cookie_is_bound_to_the_host(
+    name: str, creator: Account, client: FlaskClient
+) -> None:
+    base_url = "https://ask.example.org"
+    token = csrf_token(client.get("/login", base_url=base_url))
+    response = client.post(
+        "/login",
+        base_url=base_url,
+        data={"email": EMAIL, "password": PASSWORD, "csrf_token": token},
+        headers={"Referer": f"{base_url}/login"},
+    )
+
+    cookie = cookie_named(name, response)
+    assert "Secure" in cookie
+    assert "Path=/" in cookie
+    assert "Domain" not in cookie
+
+
+def test_a_link_makes_an_account_and_signs_in(client: FlaskClient, invite: str) -> None:
+    response = join(client, invite)
+
+    assert (response.status_code, response.location) == (303, "/drafts")
+    assert signed_in(client)
+
+
+def test_looking_at_a_link_does_not_use_it(client: FlaskClient, invite: str) -> None:
+    for _ in range(3):
+        assert client.get(f"/join/{invite}").status_code == 200
+
+    assert join(client, invite).status_code == 303
+
+
+def test_a_used_link_says_so(app: Flask, client: FlaskClient, invite: str) -> None:
+    join(client, invite)
+
+    page = app.test_client().get(f"/join/{invite}")
+
+    assert page.status_code == 410
+    assert "This link does not work any more." in page.text
+
+
+def test_an_unknown_link_says_so(client: FlaskClient) -> None:
+    assert client.get("/join/unknown").status_code == 410
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"password": "short"}, "A password has 12 to 1,024 characters."),
+        ({"password": "passwordpassword"}, "first ones anybody would try"),
+        ({"email": "nobody"}, "That is not an e-mail address."),
+        ({"email": "ann@example.com\x00"}, "That is not an e-mail address."),
+    ],
+)
+def test_a_refusal_keeps_what_was_typed_and_the_link(
+    changed: dict[str, str], message: str, client: FlaskClient, invite: str
+) -> None:
+    page = join(client, invite, name="Ann Lindqvist", **changed)
+
+    assert page.status_code == 422
+    assert message in page.text
+    assert 'value="Ann Lindqvist"' in page.text
+    assert PASSWORD not in page.text
+    assert join(client, invite).status_code == 303
+
+
+def test_a_taken_address_is_told(
+    app: Flask, creator: Account, client: FlaskClient, invite: str
+) -> None:
+    page = join(client, invite)
+
+    assert page.status_code == 422
+    assert "has an account already" in page.text
+    with app.app_context():
+        assert db.session.scalar(select(func.count()).select_from(Account)) == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["100%@x.y", "a%(zz)s@x.y", "<img/src=x/onerror=alert(1)>@x.y", "<b>@x.y"],
+)
+def test_a_taken_address_is_told_as_text(
+    address: str, app: Flask, client: FlaskClient, invite: str
+) -> None:
+    with app.app_context():
+        accounts.create_account(address, "Ann", PASSWORD, now=utc_now())
+
+    response = join(client, invite, email=address)
+
+    assert response.status_code == 422
+    assert f"{escape(address)} has an account already." in response.text
+
+
+def test_a_link_for_an_account_asks_only_for_a_password(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    with app.app_context():
+        invite = accounts.make_invite(email=EMAIL, now=utc_now())
+
+    page = client.get(f"/join/{invite}").text
+
+    assert "Choose a new password" in page
+    assert 'name="name"' not in page
+
+
+def test_a_refused_sign_in_says_so_first(client: FlaskClient) -> None:
+    page = sign_in(client, password="something else entirely").text
+
+    assert "<title>Error: Sign in · Askback</title>" in page
+    assert '<p class="field__error" id="password-error" role="alert">' in page
+    assert re.search(r'<input [^>]*id="password"[^>]* autofocus=""', page)

@@ -1,0 +1,194 @@
+"""What becomes of drafts and forms is told in the audit trail, in the transaction that does it."""
+
+import logging
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_draft, make_form, make_response
+from tests.oauth.flow import API, bearer
+from tests.pages.creator_client import Creator, hidden
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import publishing
+from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.connections import let_publish
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token
+from webapp.web import request_audit
+
+CANARY = "canary7f3a"
+
+
+def events(app: Flask) -> list[AuditEvent]:
+    with app.app_context():
+        request_audit.store()
+        return list(db.session.scalars(select(AuditEvent).order_by(AuditEvent.at, AuditEvent.id)))
+
+
+def told(app: Flask, *kinds: str) -> list[tuple[str, str, str | None]]:
+    """Kind, actor and subject of the events of these kinds."""
+    found = [(event.kind, event.actor, event.subject) for event in events(app)]
+    return [event for event in found if event[0] in kinds]
+
+
+@pytest.fixture
+def draft_id(app: Flask, account: Account) -> str:
+    with app.app_context():
+        return make_draft(account.id).id
+
+
+def confirm(ann: Creator, draft_id: str, then: str) -> None:
+    page = ann.page(f"/drafts/{draft_id}/confirm")
+    shown = {name: hidden(page, name) for name in ("revision", "shown_hash")}
+    assert ann.post(f"/drafts/{draft_id}/confirm", then=then, **shown).status_code == 303
+
+
+def publish(app: Flask, token: str, draft_id: str) -> int:
+    path = f"/api/drafts/{draft_id}/publish"
+    return app.test_client().post(path, headers=bearer(token)).status_code
+
+
+@pytest.fixture
+def token(app: Flask, account: Account) -> str:
+    with app.app_context():
+        return issue_token(account.id, [Scope.FORMS_WRITE], API, now=utc_now())
+
+
+def test_publishing_in_the_browser_is_told(app: Flask, ann: Creator, draft_id: str) -> None:
+    confirm(ann, draft_id, "people")
+
+    confirmed, published = told(app, "confirmed", "published")
+
+    assert confirmed == ("confirmed", "creator", draft_id)
+    assert published[:2] == ("published", "creator")
+    assert (published[2] or "").startswith("frm_")
+
+
+def test_publishing_by_an_agent_is_told_once(
+    app: Flask, ann: Creator, draft_id: str, token: str
+) -> None:
+    confirm(ann, draft_id, "agent")
+
+    statuses = [publish(app, token, draft_id) for _ in range(2)]
+
+    assert statuses == [200, 200]
+    said = [(kind, actor) for kind, actor, _ in told(app, "confirmed", "attested", "published")]
+    assert said == [("confirmed", "creator"), ("published", "agent")]
+    event = next(event for event in events(app) if event.kind == "published")
+    assert (event.client_name, event.address) == ("Askback command line", "127.0.0.1")
+
+
+def test_the_word_of_an_agent_is_told_as_such(
+    app: Flask, account: Account, draft_id: str, token: str
+) -> None:
+    with app.app_context():
+        grant_id = db.session.scalars(select(OAuthGrant.id)).one()
+        let_publish(account.id, grant_id, allowed=True, now=utc_now())
+
+    publish(app, token, draft_id)
+
+    assert ("attested", "agent", draft_id) in told(app, "attested")
+    assert len(told(app, "published")) == 1
+
+
+@both_databases
+def test_a_form_and_its_event_come_together(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "askback.audit")
+    with app.app_context():
+        account_id = make_account().id
+        draft = make_draft(account_id)
+        with pytest.raises(StateConflict):
+            publishing.publish_draft(account_id, draft.id, now=utc_now())
+        publishing.confirm_draft(
+            account_id, draft.id, revision=1, shown_hash=draft.content_hash, now=utc_now()
+        )
+        forms = [publishing.publish_draft(account_id, draft.id, now=utc_now()) for _ in range(2)]
+        drafts.get_draft(account_id, draft.id)
+
+    assert told(app, "published") == [("published", "system", forms[0].form.id)]
+    assert caplog.messages.count("published ok") == 1
+
+
+def test_what_is_done_with_a_form_is_told(app: Flask, ann: Creator, form: Any) -> None:
+    for what in ("close", "close", "reopen", "delete", "restore", "delete", "erase"):
+        ann.post(f"/forms/{form.id}/{what}")
+
+    kinds = ("closed", "reopened", "deleted", "restored", "erased")
+    assert [event[0] for event in told(app, *kinds)] == [
+        *("closed", "reopened", "deleted", "restored", "deleted", "erased")
+    ]
+    assert {event[1:] for event in told(app, *kinds)} == {("creator", form.id)}
+
+
+def test_a_draft_discarded_and_taken_back_is_told(app: Flask, ann: Creator, draft_id: str) -> None:
+    away = ann.post(f"/drafts/{draft_id}/discard").location.partition("discarded=")[2]
+    ann.post("/drafts/take-back", at=away)
+    ann.post("/drafts/take-back", at=away)
+
+    assert told(app, "discarded", "taken_back") == [
+        ("discarded", "creator", draft_id),
+        ("taken_back", "creator", draft_id),
+    ]
+
+
+@both_databases
+def test_drafts_discarded_together_are_told_one_by_one(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        ids = [make_draft(ann.account.id).id for _ in range(3)]
+
+    ann.post("/drafts/tidy", draft=[*ids, "drf_nothing"])
+
+    assert sorted(told(app, "discarded")) == sorted(("discarded", "creator", id_) for id_ in ids)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_an_export_is_told_and_stores_nothing_itself(
+    app: Flask, ann: Creator, form: Any, kind: str
+) -> None:
+    ann.page(f"/forms/{form.id}/export.{kind}")
+    with app.app_context():
+        stored_at_once = list(db.session.scalars(select(AuditEvent.kind)))
+
+    assert "exported" not in stored_at_once
+    assert told(app, "exported") == [("exported", "creator", form.id)]
+
+
+def test_reading_by_the_api_is_not_told(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        scopes = [Scope.FORMS_READ, Scope.RESPONSES_READ]
+        token = issue_token(form.account_id, scopes, API, now=utc_now())
+    before = len(events(app))
+
+    for path in ("/api/forms", f"/api/forms/{form.id}", f"/api/forms/{form.id}/responses"):
+        assert app.test_client().get(path, headers=bearer(token)).status_code == 200
+
+    assert len(events(app)) == before
+
+
+def test_neither_words_nor_secrets_are_in_rows_or_lines(
+    app: Flask, ann: Creator, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "askback.audit")
+    with app.app_context():
+        account_id = ann.account.id
+        form = make_form(account_id, title=CANARY, context=CANARY, questions=[CANARY])
+        make_response(form, name=CANARY)
+        token = issue_token(account_id, [Scope.FORMS_READ], API, now=utc_now())
+    ann.post("/login", email=f"{CANARY}@example.com", password=CANARY)
+    ann.post("/account/password", current=CANARY, password=CANARY)
+    ann.post(f"/join/{CANARY}", email=f"{CANARY}@example.com", password=CANARY)
+    ann.page(f"/forms/{form.id}/export.csv")
+
+    rows = repr([vars(event) for event in events(app)])
+
+    assert len(caplog.records) >= 6
+    for text in (rows, repr([vars(record) for record in caplog.records])):
+        for secret in (CANARY, token, form.share_token, ann.token):
+            assert secret not in text

@@ -1,0 +1,417 @@
+"""Inbox and review page: what a creator sees and changes, and what stays untouched."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.databases import both_databases
+from tests.factories import make_draft
+from tests.pages.creator_client import Creator, alone
+from webapp.database import utc_now
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.models import Draft
+
+
+def written(app: Flask, creator: Creator, **fields: Any) -> Draft:
+    with app.app_context():
+        return make_draft(creator.account.id, **fields)
+
+
+def by_agent(app: Flask, draft: Draft, **fields: Any) -> Draft:
+    """Another change of the draft, as through the API."""
+    with app.app_context():
+        changes = parse_draft_input(fields)
+        return editing.update_draft(
+            draft.account_id, draft.id, changes, author="grt_1", now=utc_now()
+        )
+
+
+def stored(app: Flask, draft: Draft) -> Draft:
+    with app.app_context():
+        return drafts.get_draft(draft.account_id, draft.id)
+
+
+def seen(app: Flask, draft: Draft) -> int | None:
+    with app.app_context():
+        view = drafts.find_view(drafts.get_draft(draft.account_id, draft.id))
+        return view.revision if view else None
+
+
+def test_an_empty_inbox_says_how_to_begin(ann: Creator) -> None:
+    assert "Connect an agent" in ann.page("/drafts").text
+
+
+@both_databases
+def test_the_inbox_marks_what_is_new_and_what_changed(app: Flask, ann: Creator) -> None:
+    written(app, ann, title="Fresh")
+    looked_at = written(app, ann, title="Looked at")
+    ann.page(f"/drafts/{looked_at.id}")
+    by_agent(app, looked_at, title="Looked at once", goal="Learn")
+
+    words = alone(ann.page("/drafts").text)
+
+    assert "Two drafts want your eyes." in words
+    assert "Fresh New" in words
+    assert "Looked at once 2 changes" in words
+
+
+def test_nobody_sees_another_creators_drafts(app: Flask, ann: Creator, stranger: Creator) -> None:
+    written(app, ann, title="Only for Ann")
+
+    assert "Only for Ann" in ann.page("/drafts").text
+    assert "Only for Ann" not in stranger.page("/drafts").text
+
+
+def test_who_is_not_signed_in_is_asked_to(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    response = app.test_client().get(f"/drafts/{draft.id}")
+
+    assert response.status_code == 303
+    assert response.location.startswith("/login")
+
+
+def test_the_review_page_shows_the_whole_draft(app: Flask, ann: Creator) -> None:
+    draft = written(
+        app,
+        ann,
+        title="Rota talks",
+        goal="Learn why",
+        context="Two cafés left",
+        questions=[{"text": "Who changed it?", "context": "Take your time."}],
+        followUpMode="smart",
+    )
+
+    words = alone(ann.page(f"/drafts/{draft.id}").text)
+
+    for shown in ("Rota talks", "Learn why", "Two cafés left", "Who changed it?", "Take your time"):
+        assert shown in words
+    assert "Nobody is asked more than 3 questions." in words
+
+
+def test_only_a_real_first_look_is_remembered(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    ann.page(f"/drafts/{draft.id}", **{"Sec-Purpose": "prefetch;prerender"})
+
+    assert seen(app, draft) is None
+    ann.page(f"/drafts/{draft.id}")
+    assert seen(app, draft) == 1
+
+
+def test_changes_stay_until_they_are_marked_as_read(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann, questions=["Tell me about a time it went wrong."])
+    ann.page(f"/drafts/{draft.id}")
+    question = {
+        "id": draft.questions[0]["id"],
+        "text": "Tell me about the last time it went wrong.",
+    }
+    by_agent(app, draft, questions=[question])
+
+    first, again = (ann.page(f"/drafts/{draft.id}") for _ in range(2))
+    marked = ann.post(f"/drafts/{draft.id}/seen", htmx=True, revision=2)
+
+    assert "1 change since you looked" in alone(first.text)
+    assert "1 change since you looked" in alone(again.text)
+    assert "removed: a added: the last" in alone(first.text)
+    assert "1 change" not in marked.text
+    assert seen(app, draft) == 2
+
+
+@pytest.mark.parametrize(("posted", "kept"), [(2, 2), (1, 1), (9, 1), ("x", 1), (0, 1)])
+def test_only_what_the_page_showed_is_marked_as_read(
+    app: Flask, ann: Creator, posted: Any, kept: int
+) -> None:
+    draft = written(app, ann)
+    ann.page(f"/drafts/{draft.id}")
+    by_agent(app, draft, title="Second")
+    by_agent(app, draft, title="Third, while the page was open")
+
+    ann.post(f"/drafts/{draft.id}/seen", revision=posted)
+
+    assert seen(app, draft) == kept
+
+
+@pytest.mark.parametrize(
+    ("part", "column"), [("title", "title"), ("goal", "goal"), ("context", "private_context")]
+)
+def test_a_text_is_edited_without_scripts(app: Flask, ann: Creator, part: str, column: str) -> None:
+    draft = written(app, ann, goal="Old", context="Old")
+
+    editor = ann.page(f"/drafts/{draft.id}/{part}/edit")
+    response = ann.post(f"/drafts/{draft.id}/{part}", text="New words", revision=1)
+
+    assert "<html" in editor.text
+    assert f'action="/drafts/{draft.id}/{part}"' in editor.text
+    assert response.status_code == 303
+    assert response.location.endswith(f"/drafts/{draft.id}?saved_from=1#{part}")
+    assert getattr(stored(app, draft), column) == "New words"
+
+
+def test_a_swap_brings_the_text_and_all_that_depends_on_it(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    response = ann.post(f"/drafts/{draft.id}/title", htmx=True, text="Better", revision=1)
+
+    assert response.status_code == 200
+    assert "<html" not in response.text
+    assert response.text.count("hx-swap-oob") == 5
+    assert "Revision 2" in response.text
+    assert '"to": 2' in response.headers["HX-Trigger"]
+
+
+def test_line_ends_of_a_page_are_undone(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    ann.post(f"/drafts/{draft.id}/goal", text="One\r\nTwo\r\n", revision=1)
+
+    assert stored(app, draft).goal == "One\nTwo"
+
+
+def test_an_own_change_is_no_news(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    ann.page(f"/drafts/{draft.id}")
+
+    ann.post(f"/drafts/{draft.id}/title", text="Mine", revision=1)
+
+    assert seen(app, draft) == 2
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+def test_a_change_that_meets_another_one_shows_both(
+    app: Flask, ann: Creator, *, htmx: bool
+) -> None:
+    draft = written(app, ann, title="First")
+    by_agent(app, draft, title="From the agent")
+
+    response = ann.post(f"/drafts/{draft.id}/title", htmx=htmx, text="From me", revision=1)
+
+    assert response.status_code == 409
+    assert "From the agent" in response.text
+    assert 'value="From me"' in response.text
+    assert stored(app, draft).title == "From the agent"
+
+
+def test_keeping_mine_saves_on_the_newest_revision(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    by_agent(app, draft, title="From the agent")
+
+    ann.post(f"/drafts/{draft.id}/title", text="From me", revision=1)
+    response = ann.post(f"/drafts/{draft.id}/title", text="From me", revision=2)
+
+    assert response.status_code == 303
+    assert stored(app, draft).title == "From me"
+
+
+@pytest.mark.parametrize("revision", ["", "x", "-1", "9" * 40, "²"])
+def test_a_form_without_its_revision_changes_nothing(
+    app: Flask, ann: Creator, revision: str
+) -> None:
+    draft = written(app, ann)
+
+    response = ann.post(f"/drafts/{draft.id}/title", text="New", revision=revision)
+
+    assert response.status_code == 409
+    assert stored(app, draft).revision == 1
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "reason"),
+    [
+        ("title", "x" * 121, "longer than 120 characters"),
+        ("goal", "x" * 2001, "longer than 2000 characters"),
+        ("context", "x" * 4001, "longer than 4000 characters"),
+        ("goal", "a\x00b", "cannot be kept"),
+    ],
+)
+def test_a_text_that_cannot_be_saved_stays_in_its_box(
+    app: Flask, ann: Creator, part: str, text: str, reason: str
+) -> None:
+    draft = written(app, ann)
+
+    response = ann.post(f"/drafts/{draft.id}/{part}", text=text, revision=1)
+
+    assert response.status_code == 422
+    assert reason in response.text
+    assert text in response.text
+    assert 'aria-invalid="true"' in response.text
+    assert stored(app, draft).revision == 1
+
+
+def test_a_title_at_the_limit_is_kept_whole(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    ann.post(f"/drafts/{draft.id}/title", text="🦉" * 120, revision=1)
+
+    assert stored(app, draft).title == "🦉" * 120
+
+
+CHOSEN = {
+    "followUpMode": "deep_dive",
+    "responseMode": "text_only",
+    "responseLimit": "one",
+    "maxFollowupsPerQuestion": "3",
+    "maxTotalQuestions": "7",
+}
+
+
+def test_settings_are_saved_without_scripts(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    response = ann.post(f"/drafts/{draft.id}/settings", revision=1, **CHOSEN)
+
+    saved = stored(app, draft)
+    assert response.status_code == 303
+    assert (saved.follow_up_mode, saved.response_mode, saved.response_limit) == (
+        "deep_dive",
+        "text_only",
+        "one",
+    )
+    assert (saved.followups_given, saved.max_total_questions) == (3, 7)
+
+
+def test_an_empty_number_means_as_usual(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann, maxTotalQuestions=9, maxFollowupsPerQuestion=1)
+    empty = {"maxFollowupsPerQuestion": "", "maxTotalQuestions": ""}
+
+    ann.post(f"/drafts/{draft.id}/settings", revision=1, **CHOSEN | empty)
+
+    saved = stored(app, draft)
+    assert (saved.followups_given, saved.max_total_questions) == (None, None)
+
+
+def test_a_swap_of_settings_tells_the_new_worst_case(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    response = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)
+
+    assert "Nobody is asked more than 7 questions." in response.text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"followUpMode": "smart"},
+        {"followUpMode": "always"},
+        {"responseMode": ""},
+        {"maxTotalQuestions": "51"},
+        {"maxTotalQuestions": "many"},
+        {"maxFollowupsPerQuestion": "9" * 5000},
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_refused_with_a_reason(
+    app: Flask, ann: Creator, wrong: dict[str, str]
+) -> None:
+    draft = written(app, ann)
+
+    response = ann.post(f"/drafts/{draft.id}/settings", revision=1, **CHOSEN | wrong)
+
+    assert response.status_code == 422
+    assert 'role="alert"' in response.text
+    assert ("Enter a whole number" in response.text) == any("max" in key for key in wrong)
+    assert stored(app, draft).revision == 1
+
+
+def test_settings_that_meet_another_change_are_not_saved(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    by_agent(app, draft, title="Other")
+
+    response = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)
+
+    assert response.status_code == 409
+    assert "not saved yet" in response.text
+    assert stored(app, draft).response_limit == "multiple"
+
+
+@pytest.mark.parametrize("asked", ["0", "99", "x", "-3"])
+def test_a_preview_of_no_question_shows_one_that_is_there(
+    app: Flask, ann: Creator, asked: str
+) -> None:
+    draft = written(app, ann)
+
+    assert ann.page(f"/drafts/{draft.id}?preview={asked}").status_code == 200
+
+
+def test_the_preview_never_holds_the_private_context(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann, context="canary-words", goal="canary-goal")
+
+    response = ann.swap(f"/drafts/{draft.id}/preview?preview=2")
+
+    assert "What went wrong?" in response.text
+    assert "canary" not in response.text
+
+
+def test_discarding_asks_first(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    by_agent(app, draft, title="Second")
+
+    asked = ann.page(f"/drafts/{draft.id}/discard")
+    response = ann.post(f"/drafts/{draft.id}/discard")
+
+    assert "Discard this draft?" in asked.text
+    assert response.location.startswith("/drafts?discarded=")
+    assert ann.page(f"/drafts/{draft.id}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("headers", "whole"),
+    [
+        ({}, True),
+        ({"HX-Request": "true"}, False),
+        ({"HX-Request": "true", "HX-Boosted": "true"}, True),
+        ({"HX-Request": "true", "HX-History-Restore-Request": "true"}, True),
+    ],
+    ids=str,
+)
+def test_only_a_swap_gets_a_fragment_and_caches_can_tell(
+    app: Flask, ann: Creator, headers: dict[str, str], *, whole: bool
+) -> None:
+    draft = written(app, ann)
+
+    response = ann.page(f"/drafts/{draft.id}/title/edit", **headers)
+
+    assert ("<html" in response.text) is whole
+    for name in ("HX-Request", "HX-Boosted", "HX-History-Restore-Request"):
+        assert name in response.headers["Vary"]
+    assert response.headers["Cache-Control"] == "private, no-store"
+
+
+def test_a_published_draft_leads_to_its_form(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    ann.post(
+        f"/drafts/{draft.id}/confirm", then="publish", revision=1, shown_hash=draft.content_hash
+    )
+
+    response = ann.page(f"/drafts/{draft.id}")
+
+    assert response.status_code == 303
+    assert response.location.startswith("/forms/frm_")
+
+
+def test_the_start_leads_to_the_desk_or_to_the_door(app: Flask, ann: Creator) -> None:
+    assert ann.page("/").location == "/drafts"
+    assert app.test_client().get("/").location == "/login"
+
+
+def test_a_deep_dive_without_context_is_told_at_once(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    chosen = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)
+    ann.post(f"/drafts/{draft.id}/context", text="Two cafés left", revision=2)
+
+    assert "Add private context" in chosen.text
+    assert "Add private context" not in ann.page(f"/drafts/{draft.id}").text
+
+
+@pytest.mark.parametrize("path", ["", "/confirm"])
+def test_pages_promise_no_follow_ups_and_no_recording(app: Flask, ann: Creator, path: str) -> None:
+    draft = written(app, ann, followUpMode="deep_dive", context="Known")
+
+    words = alone(ann.page(f"/drafts/{draft.id}{path}").text)
+
+    assert "This server asks no" in words
+    assert "People type their answers." in words or "By typing:" in words

@@ -1,0 +1,59 @@
+"""What is said at the settings of a draft."""
+
+import pytest
+from flask import Flask
+
+from tests.pages.creator.test_draft import CHOSEN, written
+from tests.pages.creator_client import Creator
+
+
+@pytest.mark.parametrize("name", ["maxFollowupsPerQuestion", "maxTotalQuestions"])
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("abc", "Enter a whole number, or leave it empty."),
+        ("-1", "Enter a whole number, or leave it empty."),
+        ("51", "Enter a whole number up to 50, or leave it empty."),
+    ],
+)
+def test_a_refused_number_is_told_at_its_field(
+    name: str, value: str, reason: str, app: Flask, ann: Creator
+) -> None:
+    draft = written(app, ann)
+
+    page = ann.post(f"/drafts/{draft.id}/settings", revision=1, **CHOSEN | {name: value}).text
+
+    field = page.partition(f' for="{name}"')[2].partition(">\n  </div>")[0]
+    assert reason in field
+    assert f'aria-describedby="{name}-said {name}-hint" aria-invalid="true"' in field
+    assert page.count("aria-invalid") == 1
+
+
+def test_a_swap_says_what_is_wrong_at_the_field_and_that_nothing_was_saved(
+    app: Flask, ann: Creator
+) -> None:
+    draft = written(app, ann)
+    wrong = CHOSEN | {"maxTotalQuestions": "abc"}
+
+    refused = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **wrong).text
+    saved = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN).text
+
+    assert "Enter a whole number" in refused.partition('id="maxTotalQuestions-said"')[2]
+    assert "Enter a whole number" not in refused.partition('id="maxTotalQuestions-said"')[0]
+    assert "Not saved." in refused
+    assert 'id="maxTotalQuestions-said"' in saved
+    assert "field__error" not in saved
+
+
+@pytest.mark.parametrize(("most", "told"), [(1, True), (2, False), (None, False)])
+def test_a_cap_below_the_number_of_questions_says_that_all_are_asked(
+    most: int | None, app: Flask, ann: Creator, *, told: bool
+) -> None:
+    draft = written(app, ann, questions=["One?", "Two?"])
+    number = {"maxTotalQuestions": "" if most is None else str(most)}
+
+    answer = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN | number)
+
+    said = "This is less than the 2 questions you wrote. They are asked all the same."
+    assert (said in answer.text) is told
+    assert (said in ann.page(f"/drafts/{draft.id}").text) is told

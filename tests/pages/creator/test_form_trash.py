@@ -1,0 +1,85 @@
+"""Erasing a form out of the trash: asked for twice, said afterwards, and for its creator only."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.factories import make_answer, make_response
+from tests.pages.creator_client import Creator, alone
+from webapp.database import db
+from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.domain.forms.models import Form
+
+
+@pytest.fixture
+def thrown(app: Flask, ann: Creator, form: Any) -> Any:
+    """A form in the trash, with one finished response and one that is not."""
+    with app.app_context():
+        make_response(form)
+        make_answer(form, "k" * 32)
+    ann.post(f"/forms/{form.id}/delete")
+    return form
+
+
+def test_erasing_asks_first_and_says_what_goes(ann: Creator, thrown: Any) -> None:
+    asked = f"/forms/{thrown.id}/erase"
+    assert f'href="{asked}"' in ann.page("/forms/trash").text
+
+    words = alone(ann.page(asked).text)
+
+    assert "1 finished response goes with it, and 1 that is not finished." in words
+    assert "Nobody can bring it back" in words
+    assert ann.post(f"/forms/{thrown.id}/restore").location == f"/forms/{thrown.id}"
+
+
+def test_an_erased_form_cannot_be_restored(ann: Creator, thrown: Any) -> None:
+    sent = ann.post(f"/forms/{thrown.id}/erase")
+
+    words = alone(ann.page(sent.location).text)
+    assert "The form is erased." in words
+    assert "The trash is empty." in words
+    assert "The form is erased." not in alone(ann.page("/forms/trash").text)
+    assert ann.post(f"/forms/{thrown.id}/restore").status_code == 404
+    assert ann.page(f"/forms/{thrown.id}/erase").status_code == 404
+
+
+def test_deleting_and_restoring_again_say_what_is_true(app: Flask, ann: Creator, form: Any) -> None:
+    deleted = [ann.post(f"/forms/{form.id}/delete").location for _ in range(2)]
+    restored = [ann.post(f"/forms/{form.id}/restore").location for _ in range(2)]
+
+    assert deleted == ["/forms/trash"] * 2
+    assert restored == [f"/forms/{form.id}"] * 2
+    with app.app_context():
+        kinds = [AuditKind.DELETED, AuditKind.RESTORED]
+        told = db.session.scalars(select(AuditEvent.kind).where(AuditEvent.kind.in_(kinds)))
+        assert sorted(told) == sorted(kinds)
+
+
+def test_a_form_that_is_not_in_the_trash_is_not_erased(ann: Creator, form: Any) -> None:
+    asked = ann.page(f"/forms/{form.id}/erase")
+    sent = ann.post(f"/forms/{form.id}/erase")
+
+    assert (asked.status_code, asked.location) == (303, f"/forms/{form.id}")
+    assert sent.status_code == 404
+    assert ann.page(f"/forms/{form.id}").status_code == 200
+
+
+def test_another_creator_erases_nothing(
+    app: Flask, ann: Creator, stranger: Creator, thrown: Any
+) -> None:
+    with app.app_context():
+        before = db.session.execute(select(Form.id, Form.deleted_at)).all()
+
+    assert stranger.page(f"/forms/{thrown.id}/erase").status_code == 404
+    assert stranger.post(f"/forms/{thrown.id}/erase").status_code == 404
+
+    with app.app_context():
+        assert db.session.execute(select(Form.id, Form.deleted_at)).all() == before
+    assert ann.post(f"/forms/{thrown.id}/restore").status_code == 303
+
+
+def test_erasing_needs_the_token_of_the_form(ann: Creator, thrown: Any) -> None:
+    assert ann.post(f"/forms/{thrown.id}/erase", csrf_token="").status_code == 400
+    assert ann.post(f"/forms/{thrown.id}/restore").status_code == 303

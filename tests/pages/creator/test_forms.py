@@ -1,0 +1,253 @@
+"""The list of forms, one form with its responses, its link and its end."""
+
+import re
+from functools import partial
+from html import unescape
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.factories import make_answer, make_draft, make_form, make_response
+from tests.pages.creator_client import ORIGIN, Creator, alone
+from webapp.domain.forms import models as forms
+from webapp.domain.shared.vocabulary import FormStatus
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        return make_form(ann.account.id, title="Rota talks", context="canary")
+
+
+def status(app: Flask, form: Any) -> FormStatus:
+    with app.app_context():
+        found: FormStatus = forms.get_form(form.account_id, form.id).status
+        return found
+
+
+def test_forms_are_listed_with_what_came_in(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        make_response(form)
+
+    assert "Rota talks Live 1 answered" in alone(ann.page("/forms").text)
+
+
+def test_nobody_sees_another_creators_forms(ann: Creator, stranger: Creator, form: Any) -> None:
+    assert "Rota talks" in ann.page("/forms").text
+    assert "Rota talks" not in stranger.page("/forms").text
+
+
+def test_closing_and_reopening(app: Flask, ann: Creator, form: Any) -> None:
+    ann.post(f"/forms/{form.id}/close")
+    closed = status(app, form)
+    page = ann.page(f"/forms/{form.id}").text
+    ann.post(f"/forms/{form.id}/reopen")
+
+    assert closed is FormStatus.CLOSED
+    assert "Reopen form" in page
+    assert status(app, form) is FormStatus.PUBLISHED
+
+
+def test_nothing_published_is_an_invitation_without_a_trash(ann: Creator) -> None:
+    page = ann.page("/forms").text
+
+    assert "Nothing is out yet." in page
+    assert 'action="/drafts/new"' in page
+    assert "/forms/trash" not in page
+
+
+def test_before_the_end_it_is_told_what_goes_with_the_form(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    said = []
+    for step in (None, make_response, partial(make_answer, session_key="k" * 32)):
+        with app.app_context():
+            if step:
+                step(form)
+        said.append(alone(ann.page(f"/forms/{form.id}/delete").text))
+
+    assert "Nobody has answered it." in said[0]
+    assert "1 finished response goes with it. The link" in said[1]
+    assert "1 finished response goes with it, and 1 that is not finished." in said[2]
+
+
+def test_the_list_tells_what_lies_in_the_trash(ann: Creator, form: Any) -> None:
+    ann.post(f"/forms/{form.id}/delete")
+
+    assert "1 form in the trash" in alone(ann.page("/forms").text)
+
+
+def test_the_settings_tell_what_follow_ups_would_add(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, followUpMode="smart", context="Why.")
+
+    words = alone(ann.page(f"/forms/{form.id}/settings").text)
+
+    assert "exactly 2, those above. This server asks no follow-ups." in words
+    assert "nobody is asked more than 6." in words
+
+
+def test_looking_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:
+    assert ann.page(f"/forms/{form.id}/close").status_code == 405
+    assert status(app, form) is FormStatus.PUBLISHED
+
+
+def test_the_share_page_gives_link_and_code(ann: Creator, form: Any) -> None:
+    page = ann.page(f"/forms/{form.id}/share").text
+
+    assert f'value="{ORIGIN}/r/{form.share_token}"' in page
+    assert "<svg" in page.partition('class="qr"')[2]
+    assert "canary" not in page
+
+
+def test_the_settings_show_what_was_published(ann: Creator, form: Any) -> None:
+    words = alone(ann.page(f"/forms/{form.id}/settings").text)
+
+    assert "Who changed it?" in words
+    assert "Speak or type" in words
+    assert "exactly 2, those above" in words
+
+
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG\r\n\x1a\n")], ids=["svg", "png"]
+)
+def test_the_code_is_a_file_to_print(ann: Creator, form: Any, kind: str, begins: bytes) -> None:
+    response = ann.page(f"/forms/{form.id}/code.{kind}")
+
+    assert response.data.startswith(begins)
+    assert response.headers["Content-Disposition"].startswith("attachment; filename=askback-frm_")
+    assert response.headers["Cache-Control"] == "private, no-store"
+    assert ann.page(f"/forms/{form.id}/code.gif").status_code == 404
+
+
+def test_the_card_of_the_share_page_is_what_a_chat_gets(
+    ann: Creator, form: Any, client: FlaskClient
+) -> None:
+    card = alone(ann.page(f"/forms/{form.id}/share").text)
+    public = client.get(f"/r/{form.share_token}", base_url=ORIGIN).text
+
+    assert "2 questions, about 3 minutes" in card
+    assert '<meta property="og:description" content="2 questions, about 3 minutes">' in public
+    assert f'<meta property="og:title" content="{form.title}">' in public
+
+
+def test_a_mail_carries_the_link_and_no_markup(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, title='Rota & "co" <b>?body=x')
+
+    page = ann.page(f"/forms/{form.id}/share").text
+
+    mail = page.partition('href="mailto:')[2].partition('"')[0]
+    assert mail.startswith("?subject=Rota%20%26%20%22co%22%20%3Cb%3E%3Fbody%3Dx&amp;body=")
+    assert form.share_token in mail
+
+
+FORM_PAGES = [
+    "/code.svg",
+    "/code.png",
+    "",
+    "/settings",
+    "/share",
+    "/people",
+    "/questions/1",
+    "/new",
+    "/delete",
+    "/export.csv",
+    "/export.json",
+]
+DRAFT_PAGES = [
+    "",
+    "/confirm",
+    "/discard",
+    "/preview",
+    "/title",
+    "/title/edit",
+    "/context",
+    "/context/edit",
+    "/questions",
+    "/questions/new",
+    "/questions/1/edit",
+    "/questions/1/remove",
+    "/questions/row",
+    "/history",
+    "/now",
+    "/rev",
+]
+FORM_STEPS = ["/close", "/reopen", "/delete", "/restore", "/copy"]
+DRAFT_STEPS = [
+    "/confirm",
+    "/discard",
+    "/seen",
+    "/title",
+    "/context",
+    "/settings",
+    "/questions",
+    "/questions/1",
+    "/questions/1/remove",
+    "/questions/1/position",
+    "/restore",
+    "/changes/1/put-back",
+]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"/forms/{{form}}{page}" for page in FORM_PAGES),
+        *(f"/drafts/{{draft}}{page}" for page in DRAFT_PAGES),
+    ],
+)
+def test_pages_of_another_creator_are_not_there(
+    app: Flask, ann: Creator, stranger: Creator, form: Any, path: str
+) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id)
+    own = path.format(form=form.id, draft=draft.id)
+
+    assert ann.page(own).status_code in {200, 204, 303}
+    assert stranger.page(own).status_code == 404
+    assert stranger.swap(own).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"/forms/{{form}}{step}" for step in FORM_STEPS),
+        *(f"/drafts/{{draft}}{step}" for step in DRAFT_STEPS),
+    ],
+)
+def test_steps_of_another_creator_change_nothing(
+    app: Flask, ann: Creator, stranger: Creator, form: Any, path: str
+) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id)
+    own = path.format(form=form.id, draft=draft.id)
+    before = ann.page(f"/drafts/{draft.id}").text
+
+    response = stranger.post(own, text="x", revision=1, shown_hash=draft.content_hash)
+
+    assert response.status_code == 404
+    assert alone(ann.page(f"/drafts/{draft.id}").text) == alone(before)
+    assert status(app, form) is FormStatus.PUBLISHED
+
+
+@pytest.mark.parametrize("path", ["/drafts/%00", "/forms/%00", "/drafts/%ff", "/forms/a%2e%2e"])
+def test_an_id_that_cannot_be_is_not_found(ann: Creator, path: str) -> None:
+    assert ann.page(path).status_code == 404
+
+
+@pytest.mark.parametrize("view", ["", "/people"])
+def test_the_page_without_answers_hears_of_the_first(
+    app: Flask, ann: Creator, form: Any, view: str
+) -> None:
+    page = ann.page(f"/forms/{form.id}{view}").text
+    asked = re.search(r'id="news" hx-get="([^"]+)"', page)
+    assert asked is not None
+    with app.app_context():
+        make_answer(form, "k" * 32)
+
+    told = ann.swap(unescape(asked[1]))
+
+    assert "1 new answer – Show" in alone(told.text)

@@ -1,0 +1,293 @@
+"""Writing, changing, moving and removing questions on the review page."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.factories import make_draft
+from tests.pages.creator.test_draft import by_agent, stored
+from tests.pages.creator_client import Creator
+from webapp.domain.drafts.models import Draft
+
+Ask = Callable[..., Draft]
+
+
+@pytest.fixture
+def asking(app: Flask, ann: Creator) -> Ask:
+    """A draft of Ann's that asks these questions."""
+
+    def make(*questions: str) -> Draft:
+        with app.app_context():
+            return make_draft(ann.account.id, questions=list(questions))
+
+    return make
+
+
+def texts(app: Flask, draft: Draft) -> list[str]:
+    return [question["text"] for question in stored(app, draft).questions]
+
+
+def test_a_question_is_added_at_the_end(app: Flask, ann: Creator, asking: Ask) -> None:
+    draft = asking("A?", "B?")
+
+    response = ann.post(f"/drafts/{draft.id}/questions", text="C?", hint="Help", revision=1)
+
+    assert response.status_code == 303
+    assert texts(app, draft) == ["A?", "B?", "C?"]
+    assert stored(app, draft).questions[2]["context"] == "Help"
+
+
+def test_a_changed_question_keeps_its_id(app: Flask, ann: Creator, asking: Ask) -> None:
+    draft = asking("A?", "B?")
+
+    ann.post(f"/drafts/{draft.id}/questions/2", text="Better?", hint="", revision=1)
+
+    assert texts(app, draft) == ["A?", "Better?"]
+    assert stored(app, draft).questions[1] == {"id": draft.questions[1]["id"], "text": "Better?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "left"),
+    [
+        ("", {"text": "D?"}, ["A?", "B?", "C?", "D?"]),
+        ("/1", {"text": "Z?"}, ["Z?", "B?", "C?"]),
+        ("/1/remove", {}, ["B?", "C?"]),
+        ("/1/position", {"to": 3}, ["B?", "C?", "A?"]),
+    ],
+)
+def test_a_change_that_comes_again_is_made_once_and_not_denied(
+    app: Flask, ann: Creator, asking: Ask, path: str, form: dict[str, Any], left: list[str]
+) -> None:
+    draft = asking("A?", "B?", "C?")
+    where = f"/drafts/{draft.id}/questions{path}"
+
+    first = ann.post(where, **form, revision=1)
+    again = ann.post(where, **form, revision=1)
+
+    assert (first.status_code, again.status_code) == (303, 303)
+    assert again.location == first.location
+    assert (texts(app, draft), stored(app, draft).revision) == (left, 2)
+
+
+def test_another_change_of_the_revision_before_is_not_taken_for_the_same(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A?", "B?")
+    where = f"/drafts/{draft.id}/questions"
+    ann.post(where, text="C?", revision=1)
+
+    other = [
+        ann.post(where, text="D?", revision=1),
+        ann.post(f"{where}/1/remove", revision=1),
+        ann.post(f"{where}/1", text="A, said I?", revision=1),
+    ]
+
+    assert [answer.status_code for answer in other] == [409] * 3
+    assert texts(app, draft) == ["A?", "B?", "C?"]
+
+
+def test_the_words_of_an_agent_are_not_taken_for_the_creators(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A?")
+    by_agent(app, draft, title="Same")
+
+    assert ann.post(f"/drafts/{draft.id}/title", text="Same", revision=1).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("position", "to", "order"),
+    [
+        (3, 1, "CAB"),
+        (1, 2, "BAC"),
+        (2, 10**20, "ACB"),
+        (2, 0, "BAC"),
+        (2, 2, "ABC"),
+        (9, 1, "ABC"),
+    ],
+)
+def test_a_question_moves_between_the_others(
+    app: Flask, ann: Creator, asking: Ask, position: int, to: int, order: str
+) -> None:
+    draft = asking("A", "B", "C")
+
+    ann.post(f"/drafts/{draft.id}/questions/{position}/position", to=to, revision=1)
+
+    assert "".join(texts(app, draft)) == order
+
+
+def test_removing_asks_first(app: Flask, ann: Creator, asking: Ask) -> None:
+    draft = asking("A", "B")
+
+    asked = ann.swap(f"/drafts/{draft.id}/questions/1/remove")
+    untouched = texts(app, draft)
+    ann.post(f"/drafts/{draft.id}/questions/1/remove", revision=1)
+
+    assert "Remove question 1?" in asked.text
+    assert untouched == ["A", "B"]
+    assert texts(app, draft) == ["B"]
+
+
+def test_the_last_question_can_go_too(app: Flask, ann: Creator, asking: Ask) -> None:
+    draft = asking("A")
+
+    ann.post(f"/drafts/{draft.id}/questions/1/remove", revision=1)
+
+    assert texts(app, draft) == []
+
+
+def test_saving_can_begin_the_next_question(ann: Creator, app: Flask, asking: Ask) -> None:
+    draft = asking("A?", "B?")
+    path = f"/drafts/{draft.id}/questions"
+    first = draft.questions[0]["id"]
+
+    response = ann.post(path, text="C?", after=first, revision=1, then="next")
+
+    assert texts(app, draft) == ["A?", "C?", "B?"]
+    after = stored(app, draft).questions[1]["id"]
+    assert response.location == f"{path}/new?after={after}"
+    swapped = ann.post(path, htmx=True, text="D?", after=after, revision=2, then="next")
+    assert texts(app, draft) == ["A?", "C?", "D?", "B?"]
+    assert f'data-after="{stored(app, draft).questions[2]["id"]}"' in swapped.text
+
+
+def test_a_new_question_needs_words(ann: Creator, app: Flask, asking: Ask) -> None:
+    draft = asking("A?")
+
+    response = ann.post(f"/drafts/{draft.id}/questions", text=" ", hint="Help", revision=1)
+
+    assert response.status_code == 422
+    assert "Write the question, or cancel." in response.text
+    assert 'value="Help"' in response.text
+    assert texts(app, draft) == ["A?"]
+
+
+def test_the_twenty_first_question_is_refused(app: Flask, ann: Creator, asking: Ask) -> None:
+    draft = asking(*(f"{number}?" for number in range(20)))
+
+    response = ann.post(f"/drafts/{draft.id}/questions", text="One more?", revision=1)
+
+    assert response.status_code == 422
+    assert "at most 20 questions" in response.text
+    assert "One more?" in response.text
+    assert len(texts(app, draft)) == 20
+
+
+@pytest.mark.parametrize("step", ["/1/remove", "/1/position"])
+def test_another_order_than_the_page_showed_is_not_touched(
+    app: Flask, ann: Creator, asking: Ask, step: str
+) -> None:
+    draft = asking("A", "B")
+    by_agent(app, draft, questions=["B", "A"])
+
+    response = ann.post(f"/drafts/{draft.id}/questions{step}", htmx=True, to=2, revision=1)
+
+    assert response.status_code == 409
+    assert "Yours was not done" in response.text
+    assert texts(app, draft) == ["B", "A"]
+
+
+def test_a_change_meets_the_question_where_it_stands_now(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A", "B")
+    first, second = draft.questions
+    by_agent(app, draft, questions=[{**second}, {**first, "text": "A, said the agent"}])
+
+    conflict = ann.post(f"/drafts/{draft.id}/questions/1", text="A, said I", revision=1)
+    ann.post(f"/drafts/{draft.id}/questions/2", text="A, said I", revision=2)
+
+    assert conflict.status_code == 409
+    assert "A, said the agent" in conflict.text
+    assert f'action="/drafts/{draft.id}/questions/2"' in conflict.text
+    assert texts(app, draft) == ["B", "A, said I"]
+
+
+def test_words_for_a_question_that_is_gone_are_offered_as_a_new_one(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A", "B")
+    by_agent(app, draft, questions=[{**draft.questions[1]}])
+
+    conflict = ann.post(f"/drafts/{draft.id}/questions/1", text="A, said I", revision=1)
+
+    assert conflict.status_code == 409
+    assert "A, said I" in conflict.text
+    assert f'action="/drafts/{draft.id}/questions"' in conflict.text
+
+
+@pytest.mark.parametrize("position", ["0", "3", "99999999999999999999"])
+def test_a_position_that_is_not_there_harms_nothing(
+    app: Flask, ann: Creator, asking: Ask, position: str
+) -> None:
+    draft = asking("A", "B")
+    path = f"/drafts/{draft.id}/questions/{position}"
+
+    for step in ("/edit", "/remove"):
+        assert ann.page(path + step).status_code in {200, 404}
+    ann.post(path, text="New", revision=1)
+
+    assert texts(app, draft)[:2] == ["A", "B"]
+
+
+def test_an_open_question_hides_the_tools_of_the_others(ann: Creator, asking: Ask) -> None:
+    draft = asking("A", "B")
+
+    response = ann.swap(f"/drafts/{draft.id}/questions/1/edit")
+
+    assert "autofocus" in response.text
+    assert "/questions/2/edit" not in response.text
+
+
+def test_without_scripts_an_editor_is_a_page(ann: Creator, asking: Ask) -> None:
+    draft = asking("A", "B")
+
+    for step in ("new", "1/edit", "1/remove"):
+        response = ann.page(f"/drafts/{draft.id}/questions/{step}")
+        assert "<html" in response.text
+        assert "<form" in response.text
+
+
+def test_a_question_is_added_below_another(app: Flask, ann: Creator, asking: Ask) -> None:
+    draft = asking("A", "B")
+    first = draft.questions[0]["id"]
+
+    editor = ann.swap(f"/drafts/{draft.id}/questions/new?after={first}")
+    saved = ann.post(
+        f"/drafts/{draft.id}/questions", htmx=True, text="New", revision=1, after=first
+    )
+
+    assert 'name="after" value="' + first in editor.text
+    assert texts(app, draft) == ["A", "New", "B"]
+    assert re.search(r'/questions/2/edit"[^>]*autofocus', saved.text)
+
+
+def test_a_question_below_one_that_is_gone_stands_at_the_end(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A", "B")
+
+    editor = ann.swap(f"/drafts/{draft.id}/questions/new?after=gone")
+    ann.post(f"/drafts/{draft.id}/questions", text="New", revision=1, after="gone")
+
+    assert 'name="after"' not in editor.text
+    assert texts(app, draft) == ["A", "B", "New"]
+
+
+def test_a_new_question_keeps_its_place_through_a_conflict(
+    app: Flask, ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A", "B")
+    first, second = draft.questions
+    by_agent(app, draft, questions=[{**second}, {**first}, "C"])
+    typed = {"text": "New", "after": first["id"]}
+
+    conflict = ann.post(f"/drafts/{draft.id}/questions", **typed, revision=1)
+    ann.post(f"/drafts/{draft.id}/questions", **typed, revision=2)
+
+    assert conflict.status_code == 409
+    assert 'name="after" value="' + first["id"] in conflict.text
+    assert texts(app, draft) == ["B", "A", "New", "C"]

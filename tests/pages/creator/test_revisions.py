@@ -1,0 +1,227 @@
+"""Undo, putting changes back, the history page and the note about changes by others."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.pages.creator.test_draft import by_agent, stored, written
+from tests.pages.creator_client import Creator, alone, hidden
+from webapp.domain.drafts.models import Draft
+
+
+def changed_by_agent(app: Flask, ann: Creator, **fields: Any) -> Draft:
+    """Looked at once, then changed by an agent."""
+    draft = written(app, ann, goal="Learn", context="Canary")
+    ann.page(f"/drafts/{draft.id}")
+    return by_agent(app, draft, **fields)
+
+
+def test_a_save_without_scripts_can_be_undone(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    saved = ann.post(f"/drafts/{draft.id}/questions/1/remove", revision=1)
+
+    page = ann.page(saved.location)
+    undone = ann.post(f"/drafts/{draft.id}/restore", revision=hidden(page, "revision"), to=1)
+
+    assert "Saved as revision 2. Undo the last change" in alone(page.text)
+    assert undone.status_code == 303
+    assert stored(app, draft).questions == draft.questions
+    assert stored(app, draft).revision == 3
+
+
+@pytest.mark.parametrize("saved_from", ["7", "x", "", "0"])
+def test_nothing_is_offered_for_undo_that_was_not_just_done(
+    app: Flask, ann: Creator, saved_from: str
+) -> None:
+    draft = written(app, ann)
+
+    assert "/restore" not in ann.page(f"/drafts/{draft.id}?saved_from={saved_from}").text
+
+
+def test_a_swap_that_saved_offers_undo(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    response = ann.post(f"/drafts/{draft.id}/questions/1/position", htmx=True, to=2, revision=1)
+
+    assert 'name="to" value="1"' in response.text
+
+
+def test_saving_what_was_there_leaves_nothing_to_undo(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+
+    response = ann.post(f"/drafts/{draft.id}/title", htmx=True, text="Rota", revision=1)
+
+    assert "/restore" not in response.text
+
+
+def test_an_undo_swaps_every_part(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    ann.post(f"/drafts/{draft.id}/title", text="Other", revision=1)
+
+    response = ann.post(f"/drafts/{draft.id}/restore", htmx=True, revision=2, to=1)
+
+    for part in ("over", "title", "goal", "questions", "settings", "context", "preview", "saved"):
+        opening = response.text.partition(f'id="{part}"')[2].partition(">")[0]
+        assert "hx-swap-oob" in opening
+    assert '"to": 3' in response.headers["HX-Trigger"]
+    assert stored(app, draft).title == "Rota"
+
+
+def test_one_change_of_an_agent_is_put_back(app: Flask, ann: Creator) -> None:
+    draft = changed_by_agent(app, ann, title="From the agent", goal="From the agent")
+    page = ann.page(f"/drafts/{draft.id}")
+
+    ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=2, since=hidden(page, "since"))
+
+    kept = stored(app, draft)
+    assert "Put back Title" in alone(page.text)
+    assert (kept.title, kept.goal) == ("Rota", "From the agent")
+    assert "1 change since you looked" in alone(ann.page(f"/drafts/{draft.id}").text)
+
+
+@pytest.mark.parametrize("htmx", [False, True])
+@pytest.mark.parametrize("path", ["changes/1/put-back", "restore"])
+def test_nothing_is_put_back_into_another_revision(
+    app: Flask, ann: Creator, path: str, *, htmx: bool
+) -> None:
+    draft = changed_by_agent(app, ann, title="From the agent")
+    by_agent(app, draft, goal="Again")
+
+    response = ann.post(f"/drafts/{draft.id}/{path}", htmx=htmx, revision=2, since=1, to=1)
+
+    assert response.status_code == 409
+    assert "Nothing was put back." in response.text
+    assert stored(app, draft).title == "From the agent"
+
+
+def test_what_cannot_be_put_back_says_why(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann, context="Known", followUpMode="smart")
+    ann.page(f"/drafts/{draft.id}")
+    by_agent(app, draft, followUpMode="none")
+    ann.post(f"/drafts/{draft.id}/context", text="", revision=2)
+
+    response = ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=3, since=1)
+
+    assert response.status_code == 422
+    assert "Smart follow-ups need private context" in response.text
+    assert stored(app, draft).revision == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "posted"),
+    [
+        ("changes/9/put-back", {"since": 1}),
+        ("changes/1/put-back", {"since": 8}),
+        ("changes/1/put-back", {"since": "9" * 30}),
+        ("changes/1/put-back", {}),
+        ("changes/0/put-back", {"since": 1}),
+        ("changes/9999999999999999999999/put-back", {"since": 1}),
+        ("restore", {"to": 9}),
+        ("restore", {"to": "-1"}),
+        ("restore", {}),
+    ],
+)
+def test_what_never_was_is_not_found(
+    app: Flask, ann: Creator, path: str, posted: dict[str, Any]
+) -> None:
+    draft = changed_by_agent(app, ann, title="From the agent")
+
+    response = ann.post(f"/drafts/{draft.id}/{path}", revision=2, **posted)
+
+    assert response.status_code == 404
+    assert stored(app, draft).revision == 2
+
+
+def test_nothing_of_a_published_draft_is_put_back(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    ann.post(f"/drafts/{draft.id}/title", text="Second", revision=1)
+    now = stored(app, draft)
+    ann.post(f"/drafts/{draft.id}/confirm", revision=2, shown_hash=now.content_hash, then="publish")
+
+    response = ann.post(f"/drafts/{draft.id}/restore", revision=2, to=1)
+
+    assert response.status_code == 409
+    assert stored(app, draft).title == "Second"
+    assert "/restore" not in ann.page(f"/drafts/{draft.id}/history").text
+
+
+def test_the_history_shows_who_when_what_and_the_way_back(app: Flask, ann: Creator) -> None:
+    draft = changed_by_agent(app, ann, title="From the agent")
+    now = stored(app, draft)
+    ann.post(f"/drafts/{draft.id}/confirm", revision=2, shown_hash=now.content_hash, then="agent")
+
+    page = ann.page(f"/drafts/{draft.id}/history")
+
+    words = alone(page.text)
+    assert "Revision 2 An agent," in words
+    assert "Revision 1 You," in words
+    assert "Confirmed by you, in your browser," in words
+    assert "removed: Rota added: From the agent" in words
+    assert "Go back to revision 1" in words
+    assert "Go back to revision 2" not in words
+
+
+def test_a_long_history_comes_in_pages(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    for number in range(2, 24):
+        by_agent(app, draft, title=f"Title {number}")
+
+    first = alone(ann.page(f"/drafts/{draft.id}/history").text)
+    older = alone(ann.page(f"/drafts/{draft.id}/history?before=4").text)
+
+    assert "Older revisions" in first
+    assert "Go back to revision 4" in first
+    assert "Go back to revision 3" not in first
+    assert "Go back to revision 3" in older
+    assert "Older revisions" not in older
+
+
+@pytest.mark.parametrize("before", ["x", "-1", "0", "9" * 40])
+def test_a_strange_place_in_the_history_starts_at_the_top(
+    app: Flask, ann: Creator, before: str
+) -> None:
+    draft = written(app, ann)
+
+    page = ann.page(f"/drafts/{draft.id}/history?before={before}")
+
+    assert "This is how it stands." in page.text
+
+
+@pytest.mark.parametrize("looked", ["have=1", "have=0&told=1", "have=x&told=1"])
+def test_a_page_that_knows_everything_is_told_nothing(
+    app: Flask, ann: Creator, looked: str
+) -> None:
+    draft = written(app, ann)
+
+    response = ann.swap(f"/drafts/{draft.id}/rev?{looked}")
+
+    assert response.status_code == 204
+    assert response.data == b""
+
+
+def test_a_page_hears_of_a_change_and_of_publishing(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    by_agent(app, draft, title="From the agent")
+    changed = ann.swap(f"/drafts/{draft.id}/rev?have=1")
+    now = stored(app, draft)
+    ann.post(f"/drafts/{draft.id}/confirm", revision=2, shown_hash=now.content_hash, then="publish")
+
+    published = ann.swap(f"/drafts/{draft.id}/rev?have=2")
+
+    assert "changed this draft just now" in changed.text
+    assert 'name="told" value="2"' in changed.text
+    assert "<html" not in changed.text
+    assert "has been published" in published.text
+    assert '<div id="given" hx-swap-oob="innerHTML"></div>' in published.text
+    assert ann.swap(f"/drafts/{draft.id}/rev?have=2&told=published").status_code == 204
+
+
+def test_looking_for_changes_marks_nothing_as_seen(app: Flask, ann: Creator) -> None:
+    draft = changed_by_agent(app, ann, title="From the agent")
+
+    ann.swap(f"/drafts/{draft.id}/rev?have=1")
+    shown = ann.swap(f"/drafts/{draft.id}/now")
+
+    assert "1 change since you looked" in alone(shown.text)
+    assert "1 change since you looked" in alone(ann.page(f"/drafts/{draft.id}").text)

@@ -1,0 +1,66 @@
+"""The page that says what is kept: true, findable, and readable when nothing else is."""
+
+from html import unescape
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.pages.creator_client import Creator, alone
+from tests.pages.respondent_client import Respondent, storage_away
+
+
+def words(client: FlaskClient) -> str:
+    """The text of the page, without its elements."""
+    return unescape(alone(client.get("/privacy").text))
+
+
+@pytest.mark.settings(operator_name="Fernhill & Sons", operator_contact="hello@fernhill.example")
+def test_it_names_who_runs_the_server_and_how_to_reach_them(client: FlaskClient) -> None:
+    assert "This server is run by Fernhill & Sons." in words(client)
+    assert 'href="mailto:hello@fernhill.example"' in client.get("/privacy").text
+
+
+@pytest.mark.settings(operator_contact="https://fernhill.example/contact")
+def test_a_contact_may_be_a_page(client: FlaskClient) -> None:
+    assert 'href="https://fernhill.example/contact"' in client.get("/privacy").text
+
+
+def test_without_a_name_it_says_so(client: FlaskClient) -> None:
+    assert "Whoever runs this server, 127.0.0.1, has not put a name here." in words(client)
+
+
+@pytest.mark.settings(operator_name="<script>alert(1)</script>")
+def test_a_name_is_text(client: FlaskClient) -> None:
+    assert "<script>alert" not in client.get("/privacy").text
+
+
+@pytest.mark.parametrize(
+    "period",
+    [
+        "from your first saved answer on, for 30 days",
+        "it works once, for 60 minutes",
+        "it lies in a trash for at most 30 days",
+        "A discarded draft is erased after 24 hours",
+        "After 14 days without use you are signed out",
+        "It is erased after 365 days, and with your account",
+        "erased 180 days after a connection has ended",
+        "keeps you signed in for 30 days, and one for a year if you choose colours",
+    ],
+)
+def test_it_tells_how_long_things_are_kept(client: FlaskClient, period: str) -> None:
+    assert period in words(client)
+
+
+def test_reading_it_leaves_no_cookie_and_needs_no_database(app: Flask, client: FlaskClient) -> None:
+    with storage_away(app):
+        page = client.get("/privacy")
+
+    assert page.status_code == 200
+    assert "Set-Cookie" not in page.headers
+
+
+def test_every_page_leads_to_it(client: FlaskClient, respondent: Respondent, ann: Creator) -> None:
+    pages = [respondent.page, ann.page("/drafts"), client.get("/login")]
+
+    assert all('href="/privacy' in page.text for page in pages)

@@ -1,0 +1,139 @@
+"""Light or dark: the device decides until somebody does, and then their browser remembers."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.pages.creator_client import ORIGIN, Creator
+from tests.pages.respondent_client import Respondent, box, hidden
+
+COOKIE = "askback_theme"
+HERE = "127.0.0.1"
+
+
+def theme(page: TestResponse) -> str:
+    """What the document says; "" leaves it to the device."""
+    found = re.search(r'<html [^>]*data-theme="(\w+)"', page.text)
+    return found[1] if found else ""
+
+
+def kept(client: FlaskClient) -> str | None:
+    cookie = client.get_cookie(COOKIE, HERE)
+    return cookie.value if cookie else None
+
+
+def test_looking_sets_no_cookie(ann: Creator, respondent: Respondent) -> None:
+    pages = [ann.page("/drafts"), respondent.page, respondent.answer(1, "Me")]
+
+    assert {theme(page) for page in pages} == {""}
+    assert kept(respondent.client) is None
+
+
+@pytest.mark.parametrize("chosen", ["light", "dark"])
+def test_a_respondent_chooses_and_stays_where_they_are(respondent: Respondent, chosen: str) -> None:
+    respondent.answer(1, "Me")
+
+    page = respondent.post("/q/1/open", theme=chosen)
+
+    assert theme(page) == chosen
+    assert kept(respondent.client) == chosen
+    assert box(page) == "Me"
+    assert theme(respondent.open("/check")) == chosen
+
+
+def test_a_choice_needs_no_cookie_of_the_session(client: FlaskClient, form: Any) -> None:
+    first = client.get(f"/r/{form.share_token}")
+
+    page = client.post(f"/r/{form.share_token}/q/1/open", data=hidden(first) | {"theme": "dark"})
+
+    assert theme(page) == "dark"
+    assert hidden(page)["session"] == hidden(first)["session"]
+
+
+def test_the_device_decides_again(respondent: Respondent) -> None:
+    respondent.post("/q/1/open", theme="dark")
+
+    page = respondent.post("/q/1/open", theme="system")
+
+    assert theme(page) == ""
+    assert not kept(respondent.client)
+
+
+def test_an_unknown_theme_changes_nothing(respondent: Respondent) -> None:
+    page = respondent.post("/q/1/open", theme="neon")
+
+    assert page.status_code == 200
+    assert kept(respondent.client) is None
+
+
+def test_a_cookie_that_is_no_theme_is_not_believed(client: FlaskClient, form: Any) -> None:
+    client.set_cookie(COOKIE, 'x" onload="alert(1)', domain=HERE)
+
+    page = client.get(f"/r/{form.share_token}")
+
+    assert theme(page) == ""
+    assert "onload" not in page.text
+
+
+def test_two_browsers_of_one_form_keep_their_own_colours(client: FlaskClient, form: Any) -> None:
+    plain = client.get(f"/r/{form.share_token}")
+    client.set_cookie(COOKIE, "dark", domain=HERE)
+    dark = client.get(f"/r/{form.share_token}")
+    client.delete_cookie(COOKIE, domain=HERE)
+    plain_again = client.get(f"/r/{form.share_token}")
+
+    assert [theme(page) for page in (plain, dark, plain_again)] == ["", "dark", ""]
+
+
+def test_a_creator_chooses_and_comes_back(ann: Creator) -> None:
+    sent = ann.post("/appearance", theme="dark", back="/forms?x=1")
+
+    assert sent.headers["Location"] == "/forms?x=1"
+    assert theme(ann.page("/forms")) == "dark"
+    assert 'name="back" value="/forms"' in ann.page("/forms").text
+
+
+@pytest.mark.parametrize(
+    "back",
+    ["", "//evil.example", "/\\evil.example", "/\t/evil.example", "https://evil.example",
+     "forms", "/a\r\nX: y", "javascript:alert(1)"],
+)  # fmt: skip
+def test_the_way_back_stays_here(ann: Creator, back: str) -> None:
+    sent = ann.post("/appearance", theme="dark", back=back)
+
+    assert sent.headers["Location"] == "/drafts"
+
+
+def test_another_site_chooses_nothing(ann: Creator) -> None:
+    sent = ann.client.post("/appearance", base_url=ORIGIN, data={"theme": "dark"})
+
+    assert sent.status_code == 403
+    assert kept(ann.client) is None
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["/login?x=1", "/docs/errors", "/privacy?lang=de", "/nothing/here", "/r/no-such-form-at-all"],
+)
+def test_a_stranger_chooses_and_comes_back(client: FlaskClient, page: str) -> None:
+    shown = client.get(page, base_url=ORIGIN)
+    found = re.search('name="back" value="([^"]*)"', shown.text)
+    assert found
+    back = {"back": unescape(found[1]), "theme": "dark"}
+
+    sent = client.post("/appearance", base_url=ORIGIN, data=back, headers={"Origin": ORIGIN})
+
+    assert sent.headers["Location"] == page
+    assert theme(client.get(page, base_url=ORIGIN)) == "dark"
+
+
+@pytest.mark.parametrize("page", ["/docs/errors", "/privacy"])
+def test_a_page_with_the_switch_sets_no_cookie(client: FlaskClient, page: str) -> None:
+    shown = client.get(page)
+
+    assert "Colours" in shown.text
+    assert "Set-Cookie" not in shown.headers

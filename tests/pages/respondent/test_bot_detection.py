@@ -1,0 +1,162 @@
+"""Programs that fill forms: their responses are flagged for the creator and never dropped."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form
+from tests.pages.creator_client import Creator, alone
+from tests.pages.respondent_client import Respondent, heading, hidden, texts
+from webapp.database import db, utc_now
+from webapp.domain.respondents.answering import complete_response
+from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.results.search import Filters, find_people
+from webapp.domain.shared.limits import ANSWER_MIN_SECONDS
+from webapp.pages.respondent.form_data import TRAP, new_session_key
+
+
+def flags(app: Flask) -> list[bool]:
+    """The flags of all sessions."""
+    with app.app_context():
+        return list(db.session.scalars(select(ResponseSession.suspect)))
+
+
+def key_of_an_hour_ago(monkeypatch: pytest.MonkeyPatch, app: Flask) -> str:
+    """What a page holds that was opened an hour ago; only the clock of the signature is moved."""
+    moved = int(utc_now().timestamp()) - 3600
+    with monkeypatch.context() as patch, app.app_context():
+        patch.setattr("itsdangerous.TimestampSigner.get_timestamp", lambda _: moved)
+        return new_session_key()
+
+
+@pytest.fixture
+def slow(app: Flask, respondent: Respondent, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The fields of somebody who takes time."""
+    return {"session": key_of_an_hour_ago(monkeypatch, app)}
+
+
+def test_somebody_who_takes_time_is_not_flagged(
+    app: Flask, respondent: Respondent, slow: dict[str, str]
+) -> None:
+    respondent.post("/q/1", answer="Me", **slow)
+    respondent.answer(2, "It")
+    respondent.post("/check", name="Sam")
+
+    assert flags(app) == [False]
+
+
+def test_the_field_that_nobody_sees_flags_and_drops_nothing(
+    app: Flask, respondent: Respondent, slow: dict[str, str]
+) -> None:
+    page = respondent.post("/q/1", answer="Cheap watches", **slow | {TRAP: "http://spam.example"})
+
+    assert heading(page) == "What went wrong?"
+    assert (flags(app), texts(app)) == ([True], ["Cheap watches"])
+
+
+def test_the_field_that_nobody_sees_counts_when_sending_too(
+    app: Flask, respondent: Respondent, slow: dict[str, str]
+) -> None:
+    respondent.post("/q/1", answer="Me", **slow)
+
+    page = respondent.post("/check", name="", **{TRAP: "x"})
+
+    assert heading(page).startswith("Thank you.")
+    assert flags(app) == [True]
+
+
+def test_answers_faster_than_people_read_are_flagged(app: Flask, respondent: Respondent) -> None:
+    respondent.answer(1, "Me")
+
+    assert (flags(app), texts(app)) == ([True], ["Me"])
+
+
+def test_a_session_without_a_mac_on_its_key_is_flagged(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    """It was stored when keys had none; nobody can tell when its first page was drawn."""
+    with app.app_context():
+        make_answer(form, "k" * 32, text="Me")
+
+    respondent.post("/q/2", answer="It", session="k" * 32)
+
+    assert (flags(app), texts(app)) == ([True], ["Me", "It"])
+
+
+@pytest.mark.parametrize("path", ["", "/check"])
+def test_the_field_is_out_of_sight_and_reach(respondent: Respondent, path: str) -> None:
+    respondent.answer_all()
+    page = respondent.open("/q/1") if not path else respondent.open(path)
+
+    (wrapper,) = [part for part in page.text.split("<div ") if f'name="{TRAP}"' in part]
+
+    assert wrapper.startswith('class="visually-hidden" aria-hidden="true">')
+    assert 'tabindex="-1" autocomplete="off"' in wrapper
+    assert TRAP not in hidden(page)
+
+
+@pytest.mark.parametrize(
+    ("answers", "seconds", "told"),
+    [
+        (1, ANSWER_MIN_SECONDS - 0.001, True),
+        (1, ANSWER_MIN_SECONDS, False),
+        (5, 5 * ANSWER_MIN_SECONDS - 0.001, True),
+        (5, 5 * ANSWER_MIN_SECONDS, False),
+        (0, 0, False),
+    ],
+)
+def test_the_time_needed_grows_with_the_answers(
+    answers: int,
+    seconds: float,
+    told: bool,  # noqa: FBT001
+) -> None:
+    now = utc_now()
+
+    assert Signs(now - timedelta(seconds=seconds)).tell(answers, now) is told
+
+
+@both_databases
+def test_a_flag_stays_whatever_follows(app: Flask) -> None:
+    with app.app_context():
+        form = make_form(make_account().id)
+        patient = Signs(utc_now() - timedelta(hours=1))
+        make_answer(form, "k" * 32, 0, signs=Signs(None))
+        make_answer(form, "k" * 32, 1, signs=patient)
+        complete_response(
+            form.share_token, "k" * 32, responder_name="", now=utc_now(), signs=patient
+        )
+
+    assert flags(app) == [True]
+
+
+@pytest.mark.parametrize("view", ["", "/people"])
+def test_what_looks_automated_is_marked_and_can_be_left_out(
+    app: Flask, ann: Creator, form: Any, view: str
+) -> None:
+    with app.app_context():
+        make_answer(form, "k" * 32, 0, "by a person")
+        make_answer(form, "p" * 32, 0, "by a program", signs=Signs(utc_now(), trapped=True))
+
+    everybody = alone(ann.page(f"/forms/{form.id}{view}").text)
+    persons = alone(ann.page(f"/forms/{form.id}{view}?unflagged=1").text)
+
+    assert everybody.count("Looks automated") == 1
+    assert "by a program" in everybody
+    assert "by a person" in persons
+    assert "by a program" not in persons
+
+
+def test_the_page_of_a_flagged_response_says_why(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        make_answer(form, "p" * 32, 0, "by a program", signs=Signs(None))
+        (person,) = find_people(form.id, Filters(), before=None).people
+
+    page = alone(ann.page(f"/forms/{form.id}/people/{person.session.id}").text)
+
+    assert "This may be the work of a program." in page
+    assert "by a program" in page

@@ -1,0 +1,168 @@
+"""Forms that are closed, full or answered already. No typed word is lost."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.factories import make_form, make_response
+from tests.pages.respondent_client import Respondent, arrive, box, heading, texts
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.forms import models as forms
+
+
+def close(app: Flask, form: Any) -> None:
+    with app.app_context():
+        forms.close_form(form.account_id, form.id, now=utc_now())
+
+
+def test_a_closed_form_says_so(app: Flask, client: FlaskClient, form: Any) -> None:
+    close(app, form)
+
+    page = client.get(f"/r/{form.share_token}")
+
+    assert page.status_code == 410
+    assert heading(page) == "This one has closed."
+    assert "Robin Example stopped taking answers on" in page.text
+
+
+def test_who_is_under_way_when_it_closes_keeps_the_words(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer(1, "Me")
+    close(app, form)
+
+    page = respondent.answer(2, "It broke & burned")
+
+    assert page.status_code == 410
+    assert box(page) == "It broke & burned"
+    assert "1 answer you gave before that is kept" in page.text
+    assert texts(app) == ["Me"]
+
+
+@pytest.mark.parametrize("path", ["/q/1", "/q/2", "/check", ""])
+def test_coming_back_to_a_closed_form_shows_that_it_closed(
+    app: Flask, respondent: Respondent, form: Any, path: str
+) -> None:
+    respondent.answer(1, "Me")
+    close(app, form)
+
+    assert heading(respondent.open(path)) == "This one has closed."
+
+
+@pytest.mark.parametrize("path", ["/q/1", "/q/1/skip", "/check"])
+def test_a_closed_form_takes_nothing(
+    app: Flask, respondent: Respondent, form: Any, path: str
+) -> None:
+    respondent.answer(1, "Me")
+    close(app, form)
+
+    assert respondent.post(path).status_code == 410
+    assert texts(app) == ["Me"]
+
+
+def test_who_has_sent_still_sees_the_thank_you_page_of_a_closed_form(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer_all()
+    respondent.post("/check")
+    close(app, form)
+
+    page = respondent.open()
+
+    assert heading(page).startswith("Thank you.")
+    assert "Answer once more" not in page.text
+
+
+def test_an_answer_after_sending_is_not_stored_and_not_lost(
+    app: Flask, respondent: Respondent
+) -> None:
+    """Seen in a peer: a repeated session key overwrote a completed answer."""
+    question = respondent.page
+    respondent.answer_all()
+    respondent.post("/check")
+    respondent.page = question
+
+    page = respondent.answer(1, "Somebody else")
+
+    assert heading(page).startswith("Thank you.")
+    assert box(page) == "Somebody else"
+    assert texts(app) == ["Me", "It"]
+
+
+@pytest.fixture
+def single(app: Flask, account: Account) -> Any:
+    with app.app_context():
+        return make_form(account.id, responseLimit="one")
+
+
+def test_a_form_for_one_person_says_that_it_has_its_answer(
+    app: Flask, client: FlaskClient, single: Any
+) -> None:
+    with app.app_context():
+        make_response(single)
+
+    page = client.get(f"/r/{single.share_token}")
+
+    assert page.status_code == 410
+    assert heading(page) == "This one has its answer."
+
+
+def test_who_is_under_way_when_it_fills_up_keeps_the_words(
+    app: Flask, client: FlaskClient, single: Any
+) -> None:
+    respondent = arrive(client, single)
+    respondent.answer(1, "Me")
+    with app.app_context():
+        make_response(single)
+
+    page = respondent.answer(2, "It broke")
+
+    assert (page.status_code, heading(page)) == (410, "This one has its answer.")
+    assert box(page) == "It broke"
+
+
+def test_sending_into_a_full_form_is_refused(app: Flask, client: FlaskClient, single: Any) -> None:
+    respondent = arrive(client, single)
+    respondent.answer_all()
+    with app.app_context():
+        make_response(single)
+
+    page = respondent.post("/check")
+
+    assert (page.status_code, heading(page)) == (410, "This one has its answer.")
+
+
+def test_the_one_who_answered_is_not_offered_another(
+    app: Flask, client: FlaskClient, single: Any
+) -> None:
+    respondent = arrive(client, single)
+    respondent.answer_all()
+
+    page = respondent.post("/check")
+
+    assert heading(page).startswith("Thank you.")
+    assert "Answer once more" not in page.text
+
+
+def test_withdrawing_the_one_response_opens_the_link_again(
+    app: Flask, client: FlaskClient, single: Any
+) -> None:
+    respondent = arrive(client, single)
+    respondent.answer_all()
+    respondent.post("/check")
+    respondent.post("/withdraw/now")
+
+    assert heading(client.get(f"/r/{single.share_token}")) == "Who changed it?"
+
+
+def test_another_response_to_a_closed_form_is_refused(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer_all()
+    respondent.post("/check")
+    close(app, form)
+
+    assert respondent.post("/another").status_code == 410

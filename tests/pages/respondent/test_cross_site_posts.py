@@ -1,0 +1,213 @@
+"""A page of another website posts to a respondent's: nothing changes, and no cookie with it."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.factories import make_answer
+from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
+from webapp.database import db, utc_now
+from webapp.domain.respondents.device_transfer import offer_handover
+from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
+from webapp.pages.respondent.form_data import new_session_key
+from webapp.web.extensions import limiter
+from webapp.web.languages import LANGUAGES
+
+THEIRS = "https://evil.example"
+OURS = "http://127.0.0.1:8000"
+KEY = "k" * 32
+FOREIGN = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "null"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "iframe", "Origin": THEIRS},
+    {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:8001"},
+    {"Sec-Fetch-Site": "same-site", "Origin": OURS},
+    {"Sec-Fetch-Site": "same-origin", "Origin": THEIRS},
+    {"Origin": THEIRS},
+    {"Origin": "null"},
+    {"Origin": ""},
+    {"Origin": "http://127.0.0.1:8001"},
+    {"Origin": "http://127.0.0.1"},
+    {"Origin": f"{OURS}.evil.example"},
+]
+OWN = [
+    {},
+    {"Origin": OURS},
+    {"Sec-Fetch-Site": "same-origin", "Origin": OURS},
+    {"Sec-Fetch-Site": "same-origin"},
+    {"Sec-Fetch-Site": "none"},
+]
+HEADING = "Go on from here."
+
+
+def post_paths(app: Flask) -> list[str]:
+    """The path behind the share link of every route that takes a POST, for question 1."""
+    rules = [rule for rule in app.url_map.iter_rules() if rule.rule.startswith("/r/")]
+    paths = [rule.rule.partition(">")[2] for rule in rules if "POST" in (rule.methods or ())]
+    return sorted(path.replace("<int:number>", "1") for path in paths)
+
+
+def every_row(app: Flask) -> dict[str, list[Any]]:
+    with app.app_context():
+        tables = db.metadata.sorted_tables
+        return {table.name: list(db.session.execute(select(table))) for table in tables}
+
+
+@pytest.fixture
+def planted(app: Flask, form: Any) -> dict[str, str]:
+    """All that a page of somebody who has answered here may post, and a choice of looks."""
+    with app.app_context():
+        key = new_session_key()
+        make_answer(form, key, text="by the attacker")
+        secret = offer_handover(form.share_token, key, now=utc_now())
+    return {
+        "session": key,
+        "answer_key": KEY,
+        "answer": "<script>alert(1)</script>",
+        "secret": secret,
+        "claim": KEY,
+        "lang": "de",
+        "theme": "dark",
+    }
+
+
+def test_every_way_to_post_is_known(app: Flask) -> None:
+    paths = post_paths(app)
+
+    assert {"/q/1", "/check", "/resume", "/another", "/continue", "/withdraw/now"} <= set(paths)
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+def test_nothing_changes_wherever_another_site_posts(
+    app: Flask, respondent: Respondent, planted: dict[str, str], headers: dict[str, str]
+) -> None:
+    respondent.answer(1, "mine")
+    mine = respondent.client.get_cookie("askback_r", "127.0.0.1", f"/r/{respondent.share_token}")
+    before = every_row(app)
+
+    for path in post_paths(app):
+        where = f"/r/{respondent.share_token}{path}"
+        answer = respondent.client.post(where, data=planted, headers=headers)
+
+        assert answer.status_code == 403, path
+        assert "Set-Cookie" not in answer.headers, path
+        assert planted["session"] not in answer.text, path
+        assert planted["secret"] not in answer.text, path
+        assert box(answer) == planted["answer"], path
+        assert "<script>alert" not in answer.text, path
+        assert f'action="/r/{respondent.share_token}"' in answer.text, path
+    assert every_row(app) == before
+    assert mine == respondent.client.get_cookie(
+        "askback_r", "127.0.0.1", f"/r/{respondent.share_token}"
+    )
+    assert heading(respondent.open()) == "What went wrong?"
+
+
+@pytest.mark.parametrize("headers", OWN, ids=str)
+def test_a_page_of_ours_and_a_browser_that_says_nothing_answer(
+    app: Flask, respondent: Respondent, headers: dict[str, str]
+) -> None:
+    sent = hidden(respondent.page) | {"answer": "Me"}
+
+    answer = respondent.client.post(
+        f"/r/{respondent.share_token}/q/1", data=sent, headers=headers, base_url=OURS
+    )
+
+    assert answer.status_code == 200
+    assert "askback_r=" in answer.headers["Set-Cookie"]
+    assert texts(app) == ["Me"]
+
+
+@pytest.mark.settings(public_url="https://forms.example", trusted_hosts=("askback.example",))
+@pytest.mark.parametrize("host", ["forms.example", "askback.example"])
+def test_behind_a_proxy_each_name_of_ours_is_our_own(
+    app: Flask, client: FlaskClient, form: Any, host: str
+) -> None:
+    """The proxy ends TLS and says nothing about it."""
+    begun = Respondent(client, form.share_token, client.get(f"/r/{form.share_token}"))
+    sent = hidden(begun.page) | {"answer": "Me"}
+    path = f"/r/{form.share_token}/q/1"
+
+    statuses = [
+        client.post(path, data=sent, headers={"Origin": origin}, base_url=f"http://{host}")
+        for origin in (f"https://{host}", "https://evil.example")
+    ]
+
+    assert [answer.status_code for answer in statuses] == [200, 403]
+
+
+def test_words_that_came_along_are_shown_and_can_be_kept(respondent: Respondent) -> None:
+    words = 'A "long" story\n</textarea><b>bold</b>'
+
+    page = respondent.client.post(
+        f"/r/{respondent.share_token}/q/1",
+        data=hidden(respondent.page) | {"answer": words},
+        headers=FOREIGN[0],
+    )
+
+    assert heading(page) == HEADING
+    assert box(page) == words
+    assert "<b>bold" not in page.text
+
+
+def test_without_words_there_is_no_box(respondent: Respondent) -> None:
+    page = respondent.client.post(f"/r/{respondent.share_token}/another", headers=FOREIGN[0])
+
+    assert heading(page) == HEADING
+    assert "<textarea" not in page.text
+
+
+@pytest.mark.parametrize("tag", [language.tag for language in LANGUAGES])
+def test_the_page_speaks_every_language(respondent: Respondent, tag: str) -> None:
+    page = respondent.client.post(
+        f"/r/{respondent.share_token}/q/1",
+        data={"answer": "Me"},
+        headers=FOREIGN[0] | {"Accept-Language": tag},
+    )
+
+    assert f'<html lang="{tag}"' in page.text
+    assert (heading(page) == HEADING) == (tag == "en")
+    assert ("Another website sent this." in page.text) == (tag == "en")
+
+
+@pytest.mark.parametrize("path", ["/q/1", "/nothing/here", "/done", "/q/x?lang=de"])
+def test_no_refusal_sets_a_cookie(client: FlaskClient, form: Any, path: str) -> None:
+    """Too large a body, an unknown address and a wrong method have pages of their own."""
+    sent = {"answer": "x" * FORM_BODY_MAX_BYTES, "lang": "de", "theme": "dark"}
+
+    answer = client.post(f"/r/{form.share_token}{path}", data=sent, headers=FOREIGN[0])
+
+    assert 400 <= answer.status_code < 500
+    assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.settings(limit_answer_session="1/minute", limit_answer_address="1/minute")
+def test_it_uses_up_no_limit_and_is_never_offered_again(
+    app: Flask, client: FlaskClient, form: Any
+) -> None:
+    """The page of a reached limit sends the same fields again, from our own origin."""
+    limiter.reset()
+    where, sent = f"/r/{form.share_token}/q/1", {"session": KEY, "answer": "Me"}
+
+    pages = [client.post(where, data=sent, headers=FOREIGN[0]) for _ in range(3)]
+
+    assert {page.status_code for page in pages} == {403}
+    assert not any(KEY in page.text for page in pages)
+    assert arrive(client, form).answer(1, "Me").status_code == 200
+    assert stored(app) == (1, 1)
+    limiter.reset()
+
+
+def test_looking_from_another_site_is_what_links_are_for(client: FlaskClient, form: Any) -> None:
+    page = client.get(f"/r/{form.share_token}", headers={"Sec-Fetch-Site": "cross-site"})
+
+    assert heading(page) == "Who changed it?"
+
+
+def test_a_frame_leads_back_to_its_frame(client: FlaskClient, form: Any) -> None:
+    page = client.post(f"/r/{form.share_token}/q/1?embed=1", headers=FOREIGN[0])
+
+    assert 'name="embed" value="1"' in page.text

@@ -1,0 +1,328 @@
+"""Going on with an answer on another device: a link that works once, for one page, for an hour."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select, update
+from werkzeug.test import TestResponse
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form
+from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
+from webapp.database import db, utc_now
+from webapp.domain.deletion import form_trash
+from webapp.domain.forms.models import close_form
+from webapp.domain.respondents import answering
+from webapp.domain.respondents.device_transfer import (
+    Handover,
+    offer_handover,
+    purge_handovers,
+    take_over,
+)
+from webapp.domain.shared.limits import HANDOVER_SECONDS
+
+GONE = "This link is used up."
+
+
+def link(page: TestResponse) -> str:
+    """The path of the link that this page offers."""
+    found = re.search(r'id="link" readonly value="http://127\.0\.0\.1:8000([^"]*)"', page.text)
+    assert found
+    return found[1]
+
+
+def offered(app: Flask) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).select_from(Handover)) or 0
+
+
+@pytest.fixture
+def begun(respondent: Respondent) -> Respondent:
+    """Somebody who has answered the first of two questions."""
+    respondent.answer(1, "Whoever had the night shift")
+    return respondent
+
+
+@pytest.fixture(params=["with cookies", "cookies refused"])
+def other(app: Flask, request: pytest.FixtureRequest, form: Any) -> Respondent:
+    """The other device."""
+    client = app.test_client(use_cookies=request.param == "with cookies")
+    return arrive(client, form)
+
+
+def follow(other: Respondent, path: str) -> TestResponse:
+    """Open the link on the other device and press its button."""
+    other.page = other.client.get(path)
+    return other.post("/continue")
+
+
+def test_it_works(app: Flask, begun: Respondent, other: Respondent) -> None:
+    path = link(begun.post("/q/2/elsewhere"))
+
+    page = follow(other, path)
+    assert heading(page) == "What went wrong?"
+    other.answer(2, "It")
+    other.post("/check", name="Sam")
+
+    assert (stored(app), texts(app)) == ((1, 2), ["Whoever had the night shift", "It"])
+    assert heading(begun.open()).startswith("Thank you.")
+
+
+def test_a_whole_response_leads_to_the_check_page(begun: Respondent, other: Respondent) -> None:
+    begun.answer(2, "It")
+
+    page = follow(other, link(begun.post("/check/elsewhere")))
+
+    assert heading(page) == "Read it over, then send."
+
+
+def test_the_first_device_goes_on_as_well(app: Flask, begun: Respondent, other: Respondent) -> None:
+    offer = begun.post("/q/2/elsewhere")
+    follow(other, link(offer))
+    begun.post("/q/2/open")
+
+    begun.answer(2, "Written here")
+
+    assert (stored(app), texts(app)) == ((1, 2), ["Whoever had the night shift", "Written here"])
+
+
+def test_the_cookie_of_the_other_device_finds_the_way_back(
+    app: Flask, begun: Respondent, form: Any
+) -> None:
+    other = arrive(app.test_client(), form)
+    follow(other, link(begun.post("/q/2/elsewhere")))
+
+    assert heading(other.open()) == "What went wrong?"
+    assert heading(other.open("/continue")) == "What went wrong?"
+
+
+def test_looking_at_the_link_uses_nothing_up(begun: Respondent, other: Respondent) -> None:
+    """Chats, scanners and search engines open links before people do."""
+    path = link(begun.post("/q/2/elsewhere"))
+    for _ in range(3):
+        preview = other.client.get(path)
+        other.client.head(path)
+
+    assert preview.status_code == 200
+    assert "Set-Cookie" not in preview.headers
+    assert "Whoever had the night shift" not in preview.text
+    assert heading(follow(other, path)) == "What went wrong?"
+
+
+def test_a_link_works_once(app: Flask, begun: Respondent, other: Respondent, form: Any) -> None:
+    path = link(begun.post("/q/2/elsewhere"))
+    late = arrive(app.test_client(), form)
+    late.page = late.client.get(path)
+    follow(other, path)
+
+    again = late.post("/continue")
+    look = late.client.get(path)
+
+    assert (again.status_code, heading(again)) == (410, GONE)
+    assert (look.status_code, heading(look)) == (410, GONE)
+    assert "Whoever had the night shift" not in again.text
+
+
+def test_pressing_twice_on_the_same_page_goes_on(begun: Respondent, other: Respondent) -> None:
+    """The answer to the first press may have been lost on its way."""
+    path = link(begun.post("/q/2/elsewhere"))
+    other.page = page = other.client.get(path)
+    other.post("/continue")
+    other.page = page
+
+    assert heading(other.post("/continue")) == "What went wrong?"
+
+
+def test_a_new_link_ends_the_one_before(app: Flask, begun: Respondent, other: Respondent) -> None:
+    offer = begun.post("/q/2/elsewhere")
+    first = link(offer)
+    begun.post("/q/2/open")
+    second = link(begun.post("/q/2/elsewhere"))
+
+    assert heading(other.client.get(first)) == GONE
+    assert heading(follow(other, second)) == "What went wrong?"
+    assert offered(app) == 1
+
+
+def test_the_hour_ends(app: Flask, begun: Respondent, other: Respondent) -> None:
+    path = link(begun.post("/q/2/elsewhere"))
+    other.page = other.client.get(path)
+    with app.app_context():
+        db.session.execute(update(Handover).values(expires_at=utc_now()))
+        db.session.commit()
+
+    assert heading(other.post("/continue")) == GONE
+    assert heading(other.client.get(path)) == GONE
+
+
+def test_a_link_opens_its_own_form_only(app: Flask, begun: Respondent, other: Respondent) -> None:
+    path = link(begun.post("/q/2/elsewhere"))
+    with app.app_context():
+        elsewhere = make_form(make_account().id).share_token
+    foreign = path.replace(begun.share_token, elsewhere)
+
+    assert heading(other.client.get(foreign)) == GONE
+    assert heading(follow(other, path)) == "What went wrong?"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"secret": "s" * 32},
+        {"claim": "c" * 32},
+        {"secret": "s" * 32, "claim": "\0" * 32},
+        {"secret": ["s" * 32, "s" * 32], "claim": "c" * 32},
+        {"secret": "s" * 32, "claim": "c" * 32, "session": "k" * 32},
+    ],
+    ids=str,
+)
+def test_a_body_that_no_page_sends_is_refused(
+    client: FlaskClient, form: Any, fields: dict[str, Any]
+) -> None:
+    assert client.post(f"/r/{form.share_token}/continue", data=fields).status_code == 422
+
+
+@pytest.mark.parametrize("secret", ["x", "s" * 32, "\u202e", "a%00b", "a" * 5000])
+def test_an_unknown_link_is_used_up(client: FlaskClient, form: Any, secret: str) -> None:
+    assert client.get(f"/r/{form.share_token}/continue/{secret}").status_code in {404, 410}
+
+
+def test_without_answers_there_is_nothing_to_take_along(app: Flask, respondent: Respondent) -> None:
+    assert "Finish on another device" not in respondent.page.text
+    assert respondent.post("/q/1/elsewhere").status_code == 404
+    assert offered(app) == 0
+
+
+def test_words_typed_before_asking_for_the_link_are_still_there(begun: Respondent) -> None:
+    begun.post("/q/2/elsewhere", answer="half a sentence\nand more")
+
+    assert box(begun.post("/q/2/open")) == "half a sentence\nand more"
+
+
+def test_a_name_typed_before_asking_for_the_link_is_still_there(begun: Respondent) -> None:
+    begun.answer(2, "It")
+    begun.post("/check/elsewhere", name="Sam")
+
+    assert 'name="name" value="Sam"' in begun.post("/check/open").text
+
+
+@pytest.mark.parametrize("choice", [{"language": "de"}, {"theme": "dark"}], ids=str)
+@pytest.mark.parametrize("place", ["/q/2", "/check"])
+def test_a_choice_keeps_the_link_and_the_words(
+    begun: Respondent, other: Respondent, choice: dict[str, str], place: str
+) -> None:
+    offer = begun.post(f"{place}/elsewhere", answer="half a sentence")
+    before = hidden(offer)
+
+    page = begun.post(f"{place}/elsewhere", **choice)
+
+    assert f'formaction="/r/{begun.share_token}{place}/elsewhere"' in offer.text
+    assert link(page) == link(offer)
+    assert hidden(page)["draft"] == before["draft"] == "half a sentence"
+    assert ('<html lang="de"' in page.text) == ("language" in choice)
+    assert (' data-theme="dark"' in page.text) == ("theme" in choice)
+    assert heading(follow(other, link(page))) == "What went wrong?"
+
+
+def test_a_choice_after_the_link_was_used_makes_a_new_one(
+    begun: Respondent, other: Respondent
+) -> None:
+    offer = begun.post("/q/2/elsewhere")
+    follow(other, link(offer))
+
+    assert link(begun.post("/q/2/elsewhere", language="de")) != link(offer)
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["arrival", "used up"])
+def test_the_page_behind_the_link_is_chosen_in_another_language(
+    begun: Respondent, other: Respondent, *, used: bool
+) -> None:
+    path = link(begun.post("/q/2/elsewhere"))
+    if used:
+        follow(other, path)
+    page = other.client.get(path)
+
+    assert f'method="get" action="{path}"' in page.text
+    assert f'name="back" value="{path}"' in page.text
+    again = other.client.get(f"{path}?lang=de")
+    assert '<html lang="de"' in again.text
+    assert again.status_code == page.status_code
+
+
+def test_a_form_that_closed_meanwhile_hands_the_words_back(
+    app: Flask, begun: Respondent, form: Any
+) -> None:
+    with app.app_context():
+        close_form(form.account_id, form.id, now=utc_now())
+
+    page = begun.post("/q/2/elsewhere", answer="half a sentence")
+
+    assert page.status_code == 410
+    assert box(page) == "half a sentence"
+
+
+def test_the_database_holds_nothing_that_opens_the_session(app: Flask, begun: Respondent) -> None:
+    key = hidden(begun.page)["session"]
+    secret = link(begun.post("/q/2/elsewhere")).rpartition("/")[2]
+
+    with app.app_context():
+        row = db.session.execute(select(*Handover.__table__.c)).one()
+
+    written = " ".join(map(str, row))
+    assert key not in written
+    assert secret not in written
+
+
+def test_deleting_the_answers_ends_the_link(app: Flask, begun: Respondent) -> None:
+    path = link(begun.post("/q/2/elsewhere"))
+
+    begun.post("/withdraw/now")
+
+    assert offered(app) == 0
+    assert heading(begun.client.get(path)) == GONE
+
+
+def test_a_deleted_form_ends_the_link(
+    app: Flask, begun: Respondent, other: Respondent, form: Any
+) -> None:
+    path = link(begun.post("/q/2/elsewhere"))
+    with app.app_context():
+        form_trash.delete_form(form.account_id, form.id, now=utc_now())
+
+    assert other.client.get(path).status_code == 404
+
+
+@both_databases
+def test_old_links_are_purged_and_young_ones_stay(app: Flask) -> None:
+    now = utc_now()
+    with app.app_context():
+        form = make_form(make_account().id)
+        for key, age in (("o" * 32, HANDOVER_SECONDS), ("y" * 32, HANDOVER_SECONDS - 1)):
+            make_answer(form, key)
+            secret = offer_handover(form.share_token, key, now=now - timedelta(seconds=age))
+
+        assert sum(purge_handovers(now)) == 1
+
+        assert take_over(form.share_token, secret, "c" * 22, now=now) == "y" * 32
+    assert offered(app) == 1
+
+
+@both_databases
+def test_withdrawing_and_purging_leave_no_link(app: Flask) -> None:
+    now = utc_now()
+    with app.app_context():
+        form = make_form(make_account().id)
+        for key in ("w" * 32, "p" * 32):
+            make_answer(form, key)
+            offer_handover(form.share_token, key, now=now)
+        answering.withdraw_response(form.share_token, "w" * 32)
+        form_trash.delete_form(form.account_id, form.id, now=now - timedelta(days=31))
+
+        assert sum(form_trash.purge_deleted(now)) > 0
+
+    assert offered(app) == 0

@@ -1,0 +1,279 @@
+"""Forms inside other websites: framed where the creator says so, by name, and without a cookie."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.factories import make_form, make_response
+from tests.pages.creator_client import ORIGIN, Creator
+from tests.pages.respondent.test_private_content import closed_way, whole_way
+from tests.pages.respondent_client import Respondent, heading, hidden, storage_away
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.forms import models as forms
+from webapp.domain.forms.embedding import allow_embedding, find_frame_origins
+
+SHOP = "https://shop.example"
+BOTH = f"{SHOP} https://blog.example:8443"
+
+
+@dataclass
+class Framed(Respondent):
+    """A respondent in a frame, who uses the addresses that stand on the page."""
+
+    seen: list[TestResponse] = field(default_factory=list)
+
+    def open(self, path: str = "") -> TestResponse:
+        return self._see(self.client.get(f"/r/{self.share_token}{path}?embed=1"))
+
+    def post(self, path: str, **fields: Any) -> TestResponse:
+        sent = hidden(self.page) | fields
+        return self._see(self.client.post(f"/r/{self.share_token}{path}?embed=1", data=sent))
+
+    def _see(self, page: TestResponse) -> TestResponse:
+        self.page = page
+        self.seen.append(page)
+        return page
+
+
+@pytest.fixture
+def form(app: Flask, account: Account) -> Any:
+    """A form that two websites may show."""
+    with app.app_context():
+        form = make_form(account.id, title='Rota "talks" </textarea>')
+        allow_embedding(account.id, form.id, BOTH)
+        return form
+
+
+@pytest.fixture
+def framed(client: FlaskClient, form: Any) -> Framed:
+    page = client.get(f"/r/{form.share_token}?embed=1")
+    return Framed(client, form.share_token, page, [page])
+
+
+def ancestors(page: TestResponse) -> str:
+    """Who may frame the page, as both headers say."""
+    said = page.headers["Content-Security-Policy"].rpartition("frame-ancestors ")[2]
+    assert page.headers.get("X-Frame-Options") == ("DENY" if said == "'none'" else None)
+    return said
+
+
+# --- headers ---
+
+
+@pytest.mark.parametrize("way", [whole_way, closed_way])
+@pytest.mark.parametrize("state", ["open", "closed", "full"])
+def test_exactly_the_named_websites_may_frame_every_page_of_the_form(
+    app: Flask, account: Account, framed: Framed, form: Any, way: Any, state: str
+) -> None:
+    with app.app_context():
+        if state == "closed":
+            forms.close_form(account.id, form.id, now=utc_now())
+        if state == "full":
+            make_response(form)
+
+    way(framed)
+
+    pages = [page for page in framed.seen if page.mimetype == "text/html" and page.text]
+    assert {ancestors(page) for page in pages if page.status_code != 303} == {BOTH}
+    assert [page for page in framed.seen if "Set-Cookie" in page.headers] == []
+
+
+def test_too_large_a_body_is_told_in_the_frame(framed: Framed) -> None:
+    page = framed.answer(1, "x" * 1_100_000)
+
+    assert page.status_code == 413
+    assert ancestors(page) == BOTH
+
+
+@pytest.mark.settings(limit_answer_session="1/minute")
+def test_too_many_answers_are_told_in_the_frame(framed: Framed) -> None:
+    framed.answer(1, "Me")
+
+    page = framed.answer(2, "It")
+
+    assert page.status_code == 429
+    assert ancestors(page) == BOTH
+    assert f'action="/r/{framed.share_token}/q/2?embed=1"' in page.text
+
+
+def test_a_storage_that_is_away_is_told_in_the_frame(app: Flask, framed: Framed) -> None:
+    with storage_away(app):
+        page = framed.answer(1, "Me")
+
+    assert page.status_code == 503
+    assert ancestors(page) == BOTH
+    assert "Me</textarea>" in page.text
+
+
+def test_nobody_may_frame_a_form_that_names_no_website(respondent_alone: Respondent) -> None:
+    pages = [respondent_alone.page, respondent_alone.answer(1, ""), respondent_alone.open("/q/9")]
+
+    assert {ancestors(page) for page in pages} == {"'none'"}
+
+
+@pytest.fixture
+def respondent_alone(app: Flask, client: FlaskClient, account: Account) -> Respondent:
+    """At a form that is not embedded, by a link that asks for it."""
+    with app.app_context():
+        token = make_form(account.id).share_token
+    return Respondent(client, token, client.get(f"/r/{token}?embed=1"))
+
+
+def test_without_the_option_the_link_works_as_ever(respondent_alone: Respondent) -> None:
+    assert "embed" not in respondent_alone.page.text
+
+    page = respondent_alone.answer(1, "Me")
+
+    assert heading(page) == "What went wrong?"
+    assert [cookie.key for cookie in respondent_alone.client._cookies.values()] == ["askback_r"]
+
+
+def test_another_language_is_spoken_and_not_remembered_in_the_frame(framed: Framed) -> None:
+    page = framed.answer(1, "Me")
+    page = framed.post("/q/2/open", lang="de")
+
+    assert '<html lang="de"' in page.text
+    assert "Set-Cookie" not in page.headers
+
+
+@pytest.mark.parametrize("path", ["/r/nothing-is-here-nothing", "/r/%00", "/r/%ED%A0%80"])
+def test_a_link_of_no_form_is_framed_by_nobody(client: FlaskClient, path: str) -> None:
+    page = client.get(f"{path}?embed=1")
+
+    assert page.status_code == 404
+    assert ancestors(page) == "'none'"
+
+
+@pytest.mark.parametrize(
+    "path", ["/drafts", "/forms/{form.id}/share", "/drafts/{form.draft_id}", "/login", "/privacy"]
+)
+def test_no_page_of_a_creator_is_framed(ann: Creator, form: Any, path: str) -> None:
+    assert ancestors(ann.page(path.format(form=form))) == "'none'"
+
+
+# --- inside the frame ---
+
+
+def test_a_whole_form_is_answered_without_a_cookie(framed: Framed) -> None:
+    framed.answer(1, "Me")
+    framed.answer(2, "It")
+    page = framed.post("/check", name="Sam")
+
+    assert heading(page).startswith("Thank you.")
+    assert not framed.client._cookies
+
+
+def test_every_address_on_the_page_stays_in_the_frame(framed: Framed) -> None:
+    pages = [*framed.seen, framed.answer(1, "Me"), framed.answer(2, "It")]
+    lines = [line for page in pages for line in page.text.split('"') if line.startswith("/r/")]
+
+    assert len(lines) > 8
+    assert [line for line in lines if not line.endswith("?embed=1")] == []
+
+
+def test_links_to_other_pages_leave_the_frame(framed: Framed) -> None:
+    assert '<a href="/privacy?lang=en" target="_blank"' in framed.page.text
+    assert 'href="/" target="_blank"' in framed.page.text
+
+
+def test_an_error_page_leads_back_to_the_form_and_never_out_of_the_frame(framed: Framed) -> None:
+    page = framed.post("/q/1", session="no key")
+
+    links = re.findall('<a [^>]*href="([^"]*)"([^>]*)', page.text)
+    assert page.status_code == 422
+    assert links == [
+        ("#main", ""),
+        (f"/r/{framed.share_token}?embed=1", ""),
+        ("/privacy", ' target="_blank"'),
+    ]
+
+
+def test_an_error_page_of_no_form_leads_nowhere_in_a_frame(client: FlaskClient) -> None:
+    page = client.get("/r/nothing-is-here-nothing?embed=1").text
+
+    assert re.findall('href="(/(?!static|privacy)[^"]*)"', page) == []
+
+
+def test_an_error_page_outside_a_frame_leads_back_to_the_form(respondent: Respondent) -> None:
+    page = respondent.post("/q/1", session="no key").text
+
+    assert f'<a class="btn" href="/r/{respondent.share_token}">Open the form</a>' in page
+
+
+@pytest.mark.parametrize("token", ["%00", "%ED%A0%80", "%F0%9F", "a%2F%2Fevil.example"])
+def test_an_error_page_of_a_strange_link_is_drawn(client: FlaskClient, token: str) -> None:
+    assert client.post(f"/r/{token}/q/1", data={"session": "no key"}).status_code in {404, 422}
+
+
+def test_a_frame_is_told_by_the_browser_where_the_address_forgot_it(
+    client: FlaskClient, form: Any
+) -> None:
+    page = client.get(f"/r/{form.share_token}", headers={"Sec-Fetch-Dest": "iframe"})
+
+    assert f'action="/r/{form.share_token}/q/1?embed=1"' in page.text
+
+
+def test_a_cookie_of_the_same_browser_is_not_read_in_the_frame(
+    client: FlaskClient, form: Any
+) -> None:
+    arrived = Respondent(client, form.share_token, client.get(f"/r/{form.share_token}"))
+    arrived.answer(1, "Me")
+
+    page = client.get(f"/r/{form.share_token}?embed=1")
+
+    assert page.status_code == 200
+    assert heading(page) == "Who changed it?"
+
+
+def test_scripts_add_no_entry_to_the_history_of_the_page_around(framed: Framed) -> None:
+    page = framed.client.post(
+        f"/r/{framed.share_token}/q/1?embed=1",
+        data=hidden(framed.page) | {"answer": "Me"},
+        headers={"HX-Request": "true"},
+    )
+
+    assert "HX-Push-Url" not in page.headers
+
+
+# --- the creator's side ---
+
+
+def test_a_creator_names_websites_and_gets_the_code(
+    app: Flask, ann: Creator, account: Account
+) -> None:
+    with app.app_context():
+        form = make_form(account.id, title='Rota "talks" </textarea>')
+    before = ann.page(f"/forms/{form.id}/share").text
+
+    saved = ann.post(f"/forms/{form.id}/embedding", origins="https://Shop.example/")
+
+    page = ann.page(f"/forms/{form.id}/share").text
+    assert saved.headers["Location"].endswith("/share#website")
+    assert "iframe" not in before
+    assert (
+        f"&lt;iframe src=&#34;{ORIGIN}/r/{form.share_token}?embed=1&#34; "
+        "title=&#34;Rota &amp;#34;talks&amp;#34; &amp;lt;/textarea&amp;gt;&#34;" in page
+    )
+    assert f"\n{SHOP}</textarea>" in page
+
+
+def test_what_cannot_be_read_is_told_and_kept_in_its_box(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    page = ann.post(f"/forms/{form.id}/embedding", origins="https://a.example/page <b>")
+
+    assert page.status_code == 422
+    assert "“https://a.example/page” is not an address of this kind." in page.text
+    assert "\nhttps://a.example/page &lt;b&gt;</textarea>" in page.text
+    with app.app_context():
+        assert find_frame_origins(form.share_token) == BOTH
+
+
+def test_another_creators_form_is_not_there(stranger: Creator, form: Any) -> None:
+    assert stranger.post(f"/forms/{form.id}/embedding", origins=SHOP).status_code == 404

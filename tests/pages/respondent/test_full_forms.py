@@ -1,0 +1,146 @@
+"""A form without room: who comes is told at once, who is under way keeps their words, and the
+creator is told what to do.
+"""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.factories import make_answer, make_form
+from tests.pages.creator_client import Creator
+from tests.pages.respondent_client import Respondent, box, heading, stored
+from webapp.domain.forms.models import BYTES_OF_CHAR
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+
+LONGEST = ANSWER_MAX_CHARS * BYTES_OF_CHAR
+WORDS = "\U0001f600" * ANSWER_MAX_CHARS
+NO_ROOM = "This form has no room for more answers."
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_the_words_stay_and_what_was_saved_can_be_sent(app: Flask, respondent: Respondent) -> None:
+    respondent.answer(1, "Me")
+
+    page = respondent.answer(2, WORDS)
+
+    assert page.status_code == 422
+    assert box(page) == WORDS
+    assert NO_ROOM in page.text
+    assert "Anything you saved before is safe" in page.text
+    assert stored(app) == (1, 1)
+    respondent.post("/q/2/skip", answer="")
+    respondent.post("/check", name="")
+    assert "This is what you sent" in respondent.post("/sent").text
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_who_had_begun_to_write_when_it_filled_up_keeps_the_words(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    fill(app, form)
+
+    page = respondent.answer(1, WORDS)
+
+    assert page.status_code == 422
+    assert NO_ROOM in page.text
+    assert box(page) == WORDS
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_it_is_told_in_the_language_of_the_page(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    fill(app, form)
+
+    page = respondent.open("?lang=de")
+
+    assert "Dieses Formular hat keinen Platz" in heading(page)
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+@pytest.mark.parametrize("path", ["", "/q/1", "/q/2"])
+def test_who_comes_is_told_before_they_write(
+    app: Flask, client: FlaskClient, form: Any, path: str
+) -> None:
+    fill(app, form)
+
+    page = client.get(f"/r/{form.share_token}{path}")
+
+    assert page.status_code == 410
+    assert heading(page) == NO_ROOM
+    assert "Robin Example takes no more answers." in page.text
+    assert "Continue" not in page.text
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_who_is_under_way_goes_on_in_the_room_that_is_left(
+    app: Flask, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer(1, "Me")
+    fill(app, form)
+
+    assert heading(respondent.open()) == "What went wrong?"
+    respondent.answer(2, "It ran twice.")
+    thanks = respondent.post("/check", name="")
+
+    assert "Thank you." in thanks.text
+    assert "/another" not in thanks.text
+    assert heading(respondent.post("/another")) == NO_ROOM
+
+
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_a_form_with_room_again_invites_again(
+    app: Flask, client: FlaskClient, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer(1, "Me")
+    full = client.application.test_client().get(f"/r/{form.share_token}")
+
+    respondent.post("/withdraw/now")
+    empty = client.application.test_client().get(f"/r/{form.share_token}")
+
+    assert [heading(page) for page in (full, empty)] == [NO_ROOM, "Who changed it?"]
+
+
+def fill(app: Flask, form: Any) -> None:
+    """Somebody else's answer leaves less than the room of a longest one."""
+    with app.app_context():
+        make_answer(form, "b" * 32, text="x")
+
+
+def form_with(app: Flask, creator: Creator, size: int) -> Any:
+    with app.app_context():
+        form = make_form(creator.account.id)
+        make_answer(form, "a" * 32, text="x" * size)  # 15 bytes more for the question
+    return form
+
+
+@pytest.mark.settings(limit_form_bytes=1000)
+@pytest.mark.parametrize(("size", "times"), [(784, 0), (785, 1)])
+def test_the_creator_is_told_from_eighty_per_cent_on(
+    size: int, times: int, app: Flask, ann: Creator
+) -> None:
+    form = form_with(app, ann, size)
+
+    pages = [ann.client.get(f"/forms/{form.id}{view}").text for view in ("", "/people")]
+
+    assert [page.count("LIMIT_FORM_BYTES") for page in pages] == [times] * 2
+
+
+@pytest.mark.settings(limit_form_bytes=500_315)
+def test_the_creator_is_told_how_full_it_is(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id)
+        for number in range(21):
+            make_answer(form, str(number).zfill(32), text="x" * 20_000)
+    nearly = ann.client.get(f"/forms/{form.id}").text
+    with app.app_context():
+        make_answer(form, "y" * 32, text="x")
+    full = ann.client.get(f"/forms/{form.id}").text
+    share = ann.client.get(f"/forms/{form.id}/share").text
+
+    assert "The answers fill 84 % of the room of this form." in nearly
+    assert "This form is full." in full
+    assert "It is out, but full." in share
+    assert "Send it to someone" not in share

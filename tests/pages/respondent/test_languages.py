@@ -1,0 +1,288 @@
+"""Which language a respondent reads, and that nobody else is asked."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.pages.creator_client import Creator
+from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, texts
+from webapp.database import utc_now
+from webapp.domain.forms.models import close_form
+from webapp.web.languages import LANGUAGES, find_language
+
+TAGS = [language.tag for language in LANGUAGES]
+CONTINUE = {
+    "en": "Continue",
+    "es": "Continuar",
+    "de": "Weiter",
+    "fr": "Continuer",
+    "pt-BR": "Continuar",
+    "ar": "متابعة",
+}
+
+
+def language(page: TestResponse) -> tuple[str, str]:
+    """Language and direction of the document."""
+    found = re.search(r'<html lang="([^"]+)" dir="([^"]+)">', page.text)
+    assert found
+    return found[1], found[2]
+
+
+def tag(page: TestResponse) -> str:
+    return language(page)[0]
+
+
+@pytest.mark.parametrize("wanted", TAGS)
+def test_each_language_can_be_asked_for(client: FlaskClient, form: Any, wanted: str) -> None:
+    page = client.get(f"/r/{form.share_token}?lang={wanted}")
+
+    assert language(page) == (wanted, "rtl" if wanted == "ar" else "ltr")
+    assert page.headers["Content-Language"] == wanted
+    assert re.search(r"btn--main[^>]*>([^<]+?) <", page.text)[1] == CONTINUE[wanted]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("named", "chosen", "preferred", "expected"),
+    [
+        ("fr", "de", "es", "fr"),
+        ("", "de", "es", "de"),
+        ("", "", "es", "es"),
+        ("", "", "", "en"),
+        ("xx", "de", "es", "de"),
+        ("xx", "yy", "zz", "en"),
+        ("", "", "de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("", "", "es-MX,en;q=0.5", "es"),
+        ("", "", "en;q=0.5,fr-CA;q=0.7", "fr"),
+        ("", "", "pt-PT", "pt-BR"),
+        ("", "", "ar-EG", "ar"),
+        ("", "", "zh-Hant,ja;q=0.9,de;q=0.1", "de"),
+        ("", "", "de;q=0,fr;q=0", "en"),
+        ("", "", "*", "en"),
+    ],
+)
+def test_address_before_cookie_before_browser_before_english(
+    client: FlaskClient, form: Any, named: str, chosen: str, preferred: str, expected: str
+) -> None:
+    if chosen:
+        client.set_cookie("askback_lang", chosen, path="/r", domain="127.0.0.1")
+
+    page = client.get(f"/r/{form.share_token}?lang={named}", headers={"Accept-Language": preferred})
+
+    assert tag(page) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "xx",
+        "../../../etc/passwd",
+        "..%2F..%2Fde",
+        "%00",
+        "de%0d%0aSet-Cookie:%20a=b",
+        "%ED%A0%80",
+        "d" * 5000,
+        "<script>",
+        "_",
+        "-",
+    ],
+)
+def test_a_language_that_we_do_not_speak_changes_nothing(
+    client: FlaskClient, form: Any, value: str
+) -> None:
+    page = client.get(f"/r/{form.share_token}?lang={value}", headers={"Accept-Language": value[:9]})
+
+    assert page.status_code == 200
+    assert tag(page) == "en"
+    assert "Set-Cookie" not in page.headers
+
+
+@pytest.mark.parametrize("value", ["pt_BR", "pt-PT", "PT", "pt"])
+def test_spellings_of_a_language_are_one_language(value: str) -> None:
+    found = find_language(value)
+
+    assert found is not None
+    assert found.tag == "pt-BR"
+
+
+def test_a_chosen_language_is_remembered_where_respondents_are(
+    client: FlaskClient, form: Any
+) -> None:
+    page = client.get(f"/r/{form.share_token}?lang=fr")
+
+    attributes = set(page.headers["Set-Cookie"].split("; "))
+    assert {"askback_lang=fr", "HttpOnly", "SameSite=Lax", "Path=/r"} <= attributes
+    assert tag(client.get(f"/r/{form.share_token}", headers={"Accept-Language": "de"})) == "fr"
+
+
+@pytest.mark.settings(public_url="https://ask.example.org")
+def test_over_https_the_cookie_is_for_https_only(client: FlaskClient, form: Any) -> None:
+    page = client.get(f"https://ask.example.org/r/{form.share_token}?lang=fr")
+
+    attributes = set(page.headers["Set-Cookie"].split("; "))
+    assert {"__Secure-askback_lang=fr", "Secure", "HttpOnly"} <= attributes
+
+
+@pytest.mark.parametrize("named", ["de", ""])
+def test_a_language_that_the_browser_asks_for_by_itself_needs_no_cookie(
+    client: FlaskClient, form: Any, named: str
+) -> None:
+    page = client.get(f"/r/{form.share_token}?lang={named}", headers={"Accept-Language": "de"})
+
+    assert tag(page) == "de"
+    assert "Set-Cookie" not in page.headers
+
+
+def test_caches_are_told_what_the_words_depend_on(client: FlaskClient, form: Any) -> None:
+    page = client.get(f"/r/{form.share_token}")
+
+    assert {"accept-language", "cookie"} <= {each.lower() for each in page.vary}
+    assert page.headers["Cache-Control"] == "private, no-store"
+
+
+@pytest.fixture(params=["with cookies", "without cookies"])
+def browser(request: pytest.FixtureRequest, app: Flask) -> FlaskClient:
+    return app.test_client(use_cookies=request.param == "with cookies")
+
+
+def test_a_person_answers_in_arabic_from_the_first_page_to_the_last(
+    browser: FlaskClient, form: Any
+) -> None:
+    person = Respondent(browser, form.share_token, browser.get(f"/r/{form.share_token}?lang=ar"))
+    seen = [person.page, person.answer(1, ""), person.answer(1, "زوجي"), person.post("/q/2/skip")]
+    assert "المُجاب عنها: 1، المتخطّاة: 1" in person.page.text.replace("\u00a0", " ")
+
+    seen += [person.post("/check", name="ليلى")]
+    assert heading(person.page) == "شكرًا لك. وصلت إجاباتك إلى Robin Example."
+    seen += [person.post("/sent"), person.post("/withdraw"), person.post("/withdraw/now")]
+
+    assert heading(person.page) == "حُذفت إجاباتك."
+    assert {language(page) for page in seen} == {("ar", "rtl")}
+
+
+@pytest.mark.parametrize(
+    ("way", "same"),
+    [
+        ([], "Who changed it?"),
+        (["/q/1"], "What went wrong?"),
+        (["/q/1", "/q/1/open"], "Who changed it?"),
+        (["/q/1", "/q/2"], "Noch einmal durchlesen, dann senden."),
+        (["/q/1", "/q/2", "/check"], "Vielen Dank. Ihre Antworten sind bei Robin Example."),
+        (["/q/1", "/q/2", "/check", "/sent"], "Das haben Sie gesendet."),
+        (["/q/1", "/withdraw"], "Alle Ihre Antworten löschen?"),
+    ],
+)
+def test_the_chooser_shows_the_same_page_of_the_same_session(
+    browser: FlaskClient, form: Any, way: list[str], same: str
+) -> None:
+    person = arrive(browser, form)
+    for path in way:
+        person.post(path, answer="Me")
+    before = person.page
+
+    page = person.post(chooser(before).removeprefix(f"/r/{form.share_token}"), language="de")
+
+    assert tag(page) == "de"
+    assert heading(page) == same
+    assert hidden(page)["session"] == hidden(before)["session"] or not way
+
+
+def chooser(page: TestResponse) -> str:
+    """Where the buttons of the languages post to: their own address, or that of their form."""
+    own = re.search(r'name="language" [^>]*formaction="([^"]+)"', page.text)
+    around = re.search(r'languages__list" method="post" action="([^"]+)"', page.text)
+    found = own or around
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize("choice", [{"language": "de"}, {"theme": "dark"}], ids=str)
+def test_a_choice_keeps_the_words_that_are_being_written(
+    app: Flask, browser: FlaskClient, form: Any, choice: dict[str, str]
+) -> None:
+    person = arrive(browser, form)
+    person.answer(1, "Me")
+
+    page = person.post("/q/2/open", answer="half a sentence\n<b>", **choice)
+
+    assert heading(page) == "What went wrong?"
+    assert box(page) == "half a sentence\n<b>"
+    assert texts(app) == ["Me"]
+
+
+def test_a_choice_keeps_the_name_that_is_being_written(browser: FlaskClient, form: Any) -> None:
+    person = arrive(browser, form)
+    person.answer_all()
+
+    page = person.post("/check/open", name='Sam "S" Okafor', language="de")
+
+    assert 'name="name" value="Sam &#34;S&#34; Okafor"' in page.text
+
+
+def test_the_words_belong_to_the_form_that_the_choice_posts(client: FlaskClient, form: Any) -> None:
+    page = client.get(f"/r/{form.share_token}").text
+
+    owner = re.search(r'<form [^>]*id="(\w+)"[^>]*>(?:(?!</form>).)*<textarea', page, re.DOTALL)
+    buttons = re.findall('<button name="(?:language|theme)"[^>]*>', page)
+    assert owner
+    assert len(buttons) == len(LANGUAGES) + 3
+    assert [button for button in buttons if f'form="{owner[1]}" formaction=' not in button] == []
+
+
+def test_going_back_takes_no_words_to_another_question(browser: FlaskClient, form: Any) -> None:
+    person = arrive(browser, form)
+    person.answer(1, "Me")
+
+    page = person.post("/q/1/open", answer="meant for question 2")
+
+    assert (heading(page), box(page)) == ("Who changed it?", "Me")
+
+
+def test_a_choice_on_a_form_that_closed_meanwhile_hands_the_words_back(
+    app: Flask, browser: FlaskClient, form: Any
+) -> None:
+    person = arrive(browser, form)
+    with app.app_context():
+        close_form(form.account_id, form.id, now=utc_now())
+
+    page = person.post("/q/1/open", answer="half a sentence", language="de")
+
+    assert (page.status_code, box(page)) == (410, "half a sentence")
+
+
+def test_the_chooser_names_each_language_in_its_own_words(client: FlaskClient, form: Any) -> None:
+    page = client.get(f"/r/{form.share_token}?lang=de")
+
+    offered = re.findall(r'name="language" value="([^"]+)" lang="\1"[^>]*>([^<]+)<', page.text)
+    assert offered == [(each.tag, each.name) for each in LANGUAGES]
+    assert len(re.findall('name="language" [^>]*aria-current="true"', page.text)) == 1
+
+
+@pytest.mark.parametrize("path", ["/r/nothing-is-here", "/r/nothing/is/here", "/privacy"])
+def test_other_pages_that_respondents_see_speak_their_language(
+    client: FlaskClient, path: str
+) -> None:
+    assert tag(client.get(path, headers={"Accept-Language": "de"})) == "de"
+
+
+@pytest.mark.parametrize(
+    "path", ["/drafts", "/forms", "/account", "/connections", "/docs/errors", "/nothing-here"]
+)
+def test_pages_of_creators_are_english_in_every_browser(ann: Creator, path: str) -> None:
+    ann.client.set_cookie("askback_lang", "de", path="/", domain="127.0.0.1")
+
+    page = ann.client.get(f"{path}?lang=de", headers={"Accept-Language": "de"})
+
+    assert tag(page) == "en"
+    assert "Content-Language" not in page.headers
+
+
+def test_the_way_to_the_privacy_note_keeps_the_language(client: FlaskClient, form: Any) -> None:
+    page = client.get(f"/r/{form.share_token}?lang=fr")
+
+    assert 'href="/privacy?lang=fr"' in page.text
+    assert tag(client.get("/privacy?lang=fr")) == "fr"

@@ -1,0 +1,82 @@
+"""What a chat draws when somebody pastes the link: the title and how much is asked, no more."""
+
+import re
+import struct
+from html import unescape
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.factories import make_answer, make_form
+from tests.pages.creator_client import ORIGIN
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.forms import models as forms
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def card(client: FlaskClient, form: Any) -> dict[str, str]:
+    """The Open Graph properties of the link, as a program without cookies reads them."""
+    page = client.get(f"/r/{form.share_token}").text
+    found = re.findall(r'<meta property="og:([a-z:]+)" content="([^"]*)">', page)
+    return {name: unescape(value) for name, value in found}
+
+
+def secretive(app: Flask, account: Account) -> Any:
+    with app.app_context():
+        form = make_form(
+            account.id,
+            title='Rota <b> & "talks"',
+            goal="CANARY",
+            context="CANARY",
+            questions=["Who?"],
+        )
+        make_answer(form, "k" * 32, text="CANARY")
+        return form
+
+
+def test_the_card_says_what_is_asked(app: Flask, client: FlaskClient, account: Account) -> None:
+    form = secretive(app, account)
+
+    found = card(client, form)
+
+    image = found.pop("image")
+    assert image.startswith(f"{ORIGIN}/static/v/")
+    assert found == {
+        "title": 'Rota <b> & "talks"',
+        "description": "1 question, about 2 minutes",
+        "url": f"{ORIGIN}/r/{form.share_token}",
+        "image:width": "1200",
+        "image:height": "630",
+        "image:alt": "Askback",
+    }
+    assert "CANARY" not in client.get(f"/r/{form.share_token}").text
+
+
+def test_the_picture_is_what_the_card_says(
+    app: Flask, client: FlaskClient, account: Account
+) -> None:
+    found = card(client, secretive(app, account))
+
+    picture = client.get(found["image"].removeprefix(ORIGIN))
+
+    assert picture.mimetype == "image/png"
+    assert picture.data.startswith(PNG)
+    width, height = struct.unpack(">II", picture.data[16:24])  # PNG, section 11.2.1: IHDR
+    assert [str(width), str(height)] == [found["image:width"], found["image:height"]]
+    assert len(picture.data) < 64 * 1024
+
+
+def test_the_card_of_a_closed_form_asks_nothing(
+    app: Flask, client: FlaskClient, account: Account
+) -> None:
+    form = secretive(app, account)
+    with app.app_context():
+        forms.close_form(account.id, form.id, now=utc_now())
+
+    found = card(client, form)
+
+    assert found["title"] == 'Rota <b> & "talks"'
+    assert "description" not in found

@@ -1,0 +1,186 @@
+"""What the creator keeps to themselves reaches no respondent: not a byte, in no state of a form."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from flask import Flask, request
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.factories import make_form, make_response
+from tests.pages.respondent_client import Respondent, arrive, hidden, storage_away
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.forms import models as forms
+from webapp.domain.respondents.public_form import RespondentForm
+
+CANARIES = (
+    b"CANARY-CONTEXT",
+    b"CANARY-GOAL",
+    b"@example.com",
+    b"frm_",
+    b"drf_",
+    b"acc_",
+)
+HTMX = {"HX-Request": "true"}
+
+
+class Overheard(FlaskClient):
+    """Keeps every byte that was answered, headers included, and the endpoints that answered."""
+
+    heard: list[bytes]
+    endpoints: set[str]
+
+    def open(self, *arguments: Any, **named: Any) -> TestResponse:
+        response = super().open(*arguments, **named)
+        for answer in (*response.history, response):
+            self.heard.append(str(answer.headers).encode() + answer.data)
+        return response
+
+
+@pytest.fixture
+def client(app: Flask) -> Iterator[Overheard]:
+    client = Overheard(app, app.response_class)
+    client.heard, client.endpoints = [], set()
+
+    def note() -> None:
+        client.endpoints.add(request.endpoint or "")
+
+    for blueprint in ("respond", "elsewhere"):
+        app.before_request_funcs.setdefault(blueprint, []).append(note)
+    yield client
+    for blueprint in ("respond", "elsewhere"):
+        app.before_request_funcs[blueprint].remove(note)
+
+
+def secretive(app: Flask, account: Account, **changed: Any) -> Any:
+    with app.app_context():
+        return make_form(
+            account.id,
+            context="CANARY-CONTEXT: what only the creator knows",
+            goal="CANARY-GOAL: what the creator is after",
+            followUpMode="smart",
+            questions=[{"text": "Who?", "context": "First names do."}, "What?"],
+            **changed,
+        )
+
+
+def whole_way(respondent: Respondent) -> None:
+    """Through every page of a form that is open, with its refusals."""
+    respondent.open()
+    respondent.answer(1, "")
+    respondent.answer(1, "x" * 20_001)
+    respondent.post("/check", name="Sam")
+    before = respondent.open()
+    respondent.answer(1, "Me")
+    respondent.page, after = before, respondent.page
+    respondent.answer(1, "Somebody else")
+    respondent.page = after
+    respondent.post("/q/1/open")
+    respondent.post("/resume")
+    go_on_elsewhere(respondent)
+    respondent.post("/q/2/skip")
+    respondent.post("/check/open")
+    respondent.post("/check", name="n" * 81)
+    respondent.post("/check", name="Sam")
+    for path in ("", "/", "/q/1", "/q/9", "/check", "/done", "/sent"):
+        respondent.open(path)
+    respondent.post("/sent")
+    respondent.post("/done/open")
+    respondent.page = before
+    respondent.answer(1, "Too late")
+    respondent.post("/another")
+    respondent.answer(2, "It")
+    for path in ("/q/1", "/check"):
+        respondent.open(path)
+    respondent.post("/q/9")
+    respondent.post("/q/1", foreign="field")
+    respondent.post("/withdraw")
+    respondent.post("/withdraw/now")
+
+
+def go_on_elsewhere(respondent: Respondent) -> None:
+    """Make a link for another device, and use it up here."""
+    offer = respondent.post("/q/2/elsewhere", answer="half a sentence")
+    for path in re.findall(r'value="[^"]*(/continue/[^"]*)"', offer.text):
+        respondent.open(path)
+        respondent.post("/continue")
+        respondent.open(path)
+    respondent.open("/continue")
+
+
+def closed_way(respondent: Respondent) -> None:
+    """Every route of a form that takes no answers."""
+    for path in ("", "/q/1", "/check", "/done", "/sent"):
+        respondent.open(path)
+    sent = {"session": "k" * 32, "answer_key": "k" * 32, "answer": "Me"}
+    for path in ("/q/1", "/q/1/skip", "/q/1/open", "/check", "/check/open", "/sent", "/another"):
+        respondent.client.post(f"/r/{respondent.share_token}{path}", data=sent)
+
+
+@pytest.mark.parametrize("way", [whole_way, closed_way])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["pages", "fragments"])
+@pytest.mark.parametrize("state", ["open", "closed", "full"])
+def test_no_byte_of_goal_or_private_context_is_answered(
+    app: Flask,
+    account: Account,
+    client: Overheard,
+    way: Callable[[Respondent], None],
+    headers: dict[str, str],
+    state: str,
+) -> None:
+    form = secretive(app, account, responseLimit="one" if state == "full" else "multiple")
+    with app.app_context():
+        if state == "closed":
+            forms.close_form(account.id, form.id, now=utc_now())
+        if state == "full":
+            make_response(form)
+    client.environ_base |= {
+        f"HTTP_{name.replace('-', '_').upper()}": headers[name] for name in headers
+    }
+
+    way(arrive(client, form))
+    with storage_away(app):
+        client.get(f"/r/{form.share_token}")
+        client.post(
+            f"/r/{form.share_token}/q/1",
+            data={"session": "k" * 32, "answer_key": "k" * 32, "answer": "Me"},
+        )
+
+    assert len(client.heard) > 10
+    assert b"Who?" in b"".join(client.heard) or state != "open"
+    assert [secret for secret in CANARIES if secret in b"".join(client.heard)] == []
+
+
+def test_the_whole_way_visits_every_route(app: Flask, account: Account, client: Overheard) -> None:
+    whole_way(arrive(client, secretive(app, account)))
+
+    routes = {rule.endpoint for rule in app.url_map.iter_rules() if rule.rule.startswith("/r/")}
+    assert client.endpoints == routes
+
+
+def test_pages_can_know_only_the_public_part_of_a_form() -> None:
+    assert {part.name for part in fields(RespondentForm)} == {
+        "share_token",
+        "title",
+        "questions",
+        "status",
+        "is_full",
+        "response_limit",
+        "asker",
+        "closed_at",
+        "frame_origins",
+    }
+
+
+def test_the_session_key_is_no_id_of_the_session(respondent: Respondent) -> None:
+    session = hidden(respondent.page)["session"]
+
+    page = respondent.answer(1, "Me")
+
+    assert "ses_" not in page.text
+    assert "ans_" not in page.text
+    assert hidden(page)["session"] == session

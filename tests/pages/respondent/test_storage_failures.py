@@ -1,0 +1,157 @@
+"""The database is away or full. The text stays on the page, with a way to send it again."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
+
+from tests.factories import make_answer
+from tests.pages.respondent_client import Respondent, box, heading, hidden, storage_away, texts
+from tests.races.threads import each_statement
+from webapp.database import db, utc_now
+from webapp.domain.respondents import answering
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+
+KEY = "k" * 32
+
+
+@contextmanager
+def disk_full(app: Flask) -> Iterator[None]:
+    """SQLite may use no page more than it has."""
+
+    def bound(connection: Any, *_: Any) -> None:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    with app.app_context():
+        engine = db.engine
+        with engine.connect() as connection:
+            connection.exec_driver_sql("COMMIT")
+            connection.exec_driver_sql("VACUUM")
+    event.listen(engine, "checkout", bound)
+    try:
+        yield
+    finally:
+        event.remove(engine, "checkout", bound)
+        engine.dispose()
+
+
+def test_storage_that_fails_keeps_the_text_and_the_keys(app: Flask, respondent: Respondent) -> None:
+    sent = hidden(respondent.page)
+
+    with storage_away(app):
+        page = respondent.answer(1, "A long story")
+
+    assert page.status_code == 503
+    assert heading(page) == "Not saved, but your text is still here."
+    assert box(page) == "A long story"
+    assert hidden(page) == sent
+    assert page.headers["Retry-After"] == "5"
+
+
+def test_trying_again_after_the_storage_failed_goes_on(app: Flask, respondent: Respondent) -> None:
+    with storage_away(app):
+        page = respondent.answer(1, "A long story")
+
+    page = respondent.answer(1, box(page))
+
+    assert heading(page) == "What went wrong?"
+    assert texts(app) == ["A long story"]
+
+
+def test_a_name_is_kept_when_the_storage_fails(app: Flask, respondent: Respondent) -> None:
+    respondent.answer_all()
+
+    with storage_away(app):
+        page = respondent.post("/check", name="Sam")
+
+    assert page.status_code == 503
+    assert hidden(page)["name"] == "Sam"
+
+
+def test_where_nothing_was_written_no_text_is_promised(app: Flask, respondent: Respondent) -> None:
+    with storage_away(app):
+        page = respondent.post("/q/1/skip")
+
+    assert heading(page) == "Not saved yet"
+    assert "text is still here" not in page.text
+
+
+def test_looking_while_the_storage_is_away_is_no_crash(app: Flask, respondent: Respondent) -> None:
+    with storage_away(app):
+        page = respondent.client.get(f"/r/{respondent.share_token}")
+
+    assert page.status_code == 503
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(
+    app: Flask, respondent: Respondent
+) -> None:
+    respondent.answer(1, "kept")
+    text = "x" * ANSWER_MAX_CHARS
+
+    with disk_full(app):
+        page = respondent.answer(2, text)
+
+    assert page.status_code == 503
+    assert box(page) == text
+    assert texts(app) == ["kept"]
+    assert heading(respondent.answer(2, box(page))) == "Read it over, then send."
+
+
+def test_the_page_of_a_fault_asks_the_storage_for_nothing(
+    app: Flask, respondent: Respondent
+) -> None:
+    asked: list[str] = []
+
+    def fail(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        asked.append(statement)
+        raise OperationalError(statement, {}, sqlite3.OperationalError("disk I/O error"))
+
+    with each_statement(app, "before_cursor_execute", fail):
+        pages = [
+            respondent.client.get(f"/r/{respondent.share_token}"),
+            respondent.client.post(
+                f"/r/{respondent.share_token}/resume", data=hidden(respondent.page)
+            ),
+        ]
+
+    assert [page.status_code for page in pages] == [503, 503]
+    assert len(asked) == len(pages)
+
+
+def test_storage_that_fails_while_a_refusal_is_drawn_keeps_the_text(
+    app: Flask, respondent: Respondent
+) -> None:
+    text = "x" * (ANSWER_MAX_CHARS + 1)
+
+    with storage_away(app):
+        page = respondent.answer(1, text)
+
+    assert (page.status_code, box(page)) == (503, text)
+
+
+def test_every_refusal_comes_with_the_strict_headers(respondent: Respondent) -> None:
+    refused = respondent.answer(1, "")
+
+    assert "default-src 'none'" in refused.headers["Content-Security-Policy"]
+    assert refused.headers["Cache-Control"] == "private, no-store"
+    assert not re.search(r"<script(?![^>]*\ssrc=)", refused.text)
+
+
+def test_an_answer_given_by_somebody_else_is_never_shown(
+    app: Flask, client: FlaskClient, form: Any
+) -> None:
+    with app.app_context():
+        make_answer(form, KEY, text="somebody's secret")
+        answering.complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+
+    pages = [client.get(f"/r/{form.share_token}{path}") for path in ("", "/q/1", "/sent")]
+
+    assert not any("somebody's secret" in page.text for page in pages)

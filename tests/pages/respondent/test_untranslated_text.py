@@ -1,0 +1,228 @@
+"""No page of a respondent has a word that could not be in their language.
+
+All words of the source become Cyrillic ones here, and so is everything that people typed: Latin
+letters that are left on a page were written past the catalogs.
+"""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel.support import NullTranslations
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.factories import make_account, make_form, make_response
+from tests.pages.respondent_client import Respondent, arrive, storage_away
+from webapp.database import utc_now
+from webapp.domain.forms import models as forms
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
+from webapp.web import languages
+from webapp.web.extensions import babel, limiter
+
+KEPT = re.compile(r"%\(\w+\)s|\{\w+\}|[A-Za-z]")
+LATIN = re.compile(r"[A-Za-z]+")
+NAMES = {"Askback", "seconds", "count"}  # our own name; places that a script fills
+SPOKEN = {"aria-label", "title", "placeholder", "alt"}
+FOR_SCRIPTS = re.compile(
+    r"data-(?!keeps|kept-as|forgets|recovers|unsent|copies|says|lpignore)"
+)  # not words
+PREVIEWED = {"og:title", "og:description", "og:site_name", "og:image:alt"}
+# Nobody reads these
+SILENT = {"style", "script"}
+
+
+class Cyrillic(NullTranslations):  # type: ignore[misc]
+    """Every message in letters that English has not; places stay."""
+
+    def ugettext(self, message: str) -> str:
+        return KEPT.sub(lambda found: found[0] if len(found[0]) > 1 else "ж", message)
+
+    gettext = ugettext
+
+    def ungettext(self, singular: str, plural: str, number: int) -> str:
+        return self.ugettext(singular if number == 1 else plural)
+
+    ngettext = ungettext
+
+
+def spoken(attribute: str) -> bool:
+    return attribute in SPOKEN or bool(FOR_SCRIPTS.match(attribute))
+
+
+class Page(HTMLParser):
+    """What a page says: its text, and the attributes that somebody hears, sees or is sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.inside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.said += [value or "" for name, value in attrs if spoken(name)]
+        if given.get("property") in PREVIEWED:
+            self.said.append(given.get("content") or "")
+        self.inside.append("language" if tag in {"a", "button"} and "lang" in given else tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.inside and self.inside.pop() not in {tag, "language"}:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not {*self.inside[-1:]} & {*SILENT, "language"}:
+            self.said.append(data)
+
+
+def leftovers(page: TestResponse) -> set[str]:
+    """Latin words on the page that nobody has typed."""
+    reader = Page()
+    reader.feed(page.text)
+    return {word for said in reader.said for word in LATIN.findall(said)} - NAMES
+
+
+SCRIPTS = Path(__file__).parents[3] / "static" / "js"
+SENTENCE = re.compile(r"""["'`][A-Z][a-z]+ [a-z]|textContent = ["'`]""")
+
+
+def test_scripts_of_respondents_have_no_words_of_their_own() -> None:
+    names = re.findall(r'import "\./(\S+)";', (SCRIPTS / "slip.js").read_text())
+
+    assert len(names) >= 5
+    assert [name for name in names if SENTENCE.search((SCRIPTS / name).read_text())] == []
+
+
+@pytest.fixture(autouse=True)
+def _cyrillic(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"ar": Cyrillic()}
+    nothing = NullTranslations()
+    monkeypatch.setattr(languages, "read_catalog", lambda locale: found.get(locale, nothing))
+    monkeypatch.setattr(babel.domain_instance, "cache", {})
+
+
+@pytest.fixture
+def asked(app: Flask) -> Any:
+    """A form of which every word is Cyrillic."""
+    with app.app_context():
+        account = make_account(name="Анна")
+        return make_form(account.id, title="Смены", questions=["Кто?", {"text": "Что?"}])
+
+
+@pytest.fixture
+def person(client: FlaskClient, asked: Any) -> Respondent:
+    """Reads Arabic, so that names of months have no Latin letters either."""
+    client.get(f"/r/{asked.share_token}?lang=ar")
+    return arrive(client, asked)
+
+
+def test_english_words_are_found_where_they_are_left(client: FlaskClient, asked: Any) -> None:
+    """The proof of the proof: an English page is full of them."""
+    assert {"Question", "Continue", "minutes"} <= leftovers(client.get(f"/r/{asked.share_token}"))
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        [("", {})],
+        [("/q/1", {"answer": ""})],
+        [("/q/1", {"answer": "ж" * (ANSWER_MAX_CHARS + 1)})],
+        [("/q/1", {"answer": "Я"}), ("/q/1/open", {})],
+        [("/q/1", {"answer": "Я"})],
+        [("/q/1/skip", {})],
+        [("/q/1", {"answer": "Я"}), ("/q/2/skip", {})],
+        [("/q/1", {"answer": "Я"}), ("/check/open", {})],
+        [("/q/1/skip", {}), ("/q/2/skip", {}), ("/check", {})],
+        [("/q/1", {"answer": "Я"}), ("/check", {"name": "ж" * (RESPONDER_NAME_MAX_CHARS + 1)})],
+        [("/q/1", {"answer": "Я"}), ("/check", {"name": "Лена"})],
+        [("/q/1", {"answer": "Я"}), ("/check", {}), ("/q/2", {"answer": "Поздно"})],
+        [("/q/1", {"answer": "Я"}), ("/check", {"name": "Лена"}), ("/sent", {})],
+        [("/q/1", {"answer": "Я"}), ("/withdraw", {})],
+        [("/q/1", {"answer": "Я"}), ("/withdraw", {}), ("/withdraw/now", {})],
+        [("/q/1", {"answer": "Я"}), ("/q/2/elsewhere", {})],
+        [("/q/1/elsewhere", {})],
+        [("/q/9", {"answer": "Я"})],
+        [("/q/1", {"unknown": "Я"})],
+        [("/nowhere", {})],
+        [("/done", {})],
+        [("/q/1", {"answer": "ж" * 1024 * 1024})],
+    ],
+    ids=lambda way: " ".join(path + str(fields)[:30] for path, fields in way),
+)
+def test_nothing_english_is_left(person: Respondent, way: list[tuple[str, dict[str, str]]]) -> None:
+    for path, fields in way:
+        page = person.post(path, **fields) if path else person.page
+
+    assert "жж" in page.text
+    assert leftovers(page) == set()
+
+
+def test_nothing_english_is_left_behind_a_link_from_another_device(person: Respondent) -> None:
+    person.answer(1, "Я")
+    offer = person.post("/q/2/elsewhere")
+    link = re.search(r'value="http://127\.0\.0\.1:8000([^"]*)"', offer.text)
+    assert link
+
+    pages = [person.client.get(link[1]), person.client.get(link[1][:-3])]
+
+    assert [leftovers(page) for page in pages] == [set(), set()]
+
+
+def test_nothing_english_is_left_on_the_privacy_note(client: FlaskClient) -> None:
+    assert leftovers(client.get("/privacy?lang=ar")) == set()
+
+
+def test_nothing_english_is_left_on_an_answer_that_differs(person: Respondent) -> None:
+    before = person.page
+    person.answer(1, "Я")
+    person.page = before
+
+    assert leftovers(person.answer(1, "Не я")) == set()
+
+
+@pytest.mark.parametrize("left_over", ["", "Поздно"])
+@pytest.mark.parametrize("full", [True, False], ids=["full", "closed"])
+def test_nothing_english_is_left_on_a_form_that_takes_no_answers(
+    app: Flask, person: Respondent, asked: Any, left_over: str, *, full: bool
+) -> None:
+    person.answer(1, "Я")
+    with app.app_context():
+        if full:
+            asked = make_form(asked.account_id, title="Смены", responseLimit="one")
+            make_response(asked)
+        else:
+            forms.close_form(asked.account_id, asked.id, now=utc_now())
+    person = arrive(person.client, asked) if full else person
+
+    assert leftovers(person.answer(2, left_over) if not full else person.page) == set()
+
+
+def test_nothing_english_is_left_when_the_storage_is_away(app: Flask, person: Respondent) -> None:
+    with storage_away(app):
+        pages = [person.client.get(f"/r/{person.share_token}"), person.answer(1, "Я")]
+
+    assert [page.status_code for page in pages] == [503, 503]
+    assert [leftovers(page) for page in pages] == [set(), set()]
+
+
+@pytest.mark.settings(limit_answer_session="1/minute")
+def test_nothing_english_is_left_when_it_was_too_fast(person: Respondent) -> None:
+    limiter.reset()
+    pages = [person.answer(1, "Я"), person.answer(1, "Я")]
+    limiter.reset()
+
+    assert [leftovers(page) for page in pages] == [set(), set()]
+    assert pages[-1].status_code == 429
+
+
+def test_nothing_english_is_left_when_something_breaks(
+    person: Respondent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.pages.respondent.rendering.question", lambda *_: 1 / 0)
+
+    page = person.client.get(f"/r/{person.share_token}/q/1")
+
+    assert page.status_code == 500
+    assert leftovers(page) == set()

@@ -1,0 +1,106 @@
+"""A respondent over plain HTTP: reads slips as a browser without scripts would, and posts them."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import event, func, select
+from sqlalchemy.exc import OperationalError
+from werkzeug.test import TestResponse
+
+from webapp.database import db
+from webapp.domain.responses.models import Answer, ResponseSession
+
+
+def hidden(page: TestResponse) -> dict[str, str]:
+    """The hidden fields of a slip, besides those of the switch that goes to another address."""
+    slip = re.sub(r'<form [^>]*action="/appearance".*?</form>', "", page.text, flags=re.DOTALL)
+    fields = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', slip)
+    return {name: unescape(value) for name, value in fields}
+
+
+def session_in(text: str) -> str:
+    """The session key in the words of a slip."""
+    return unescape(text.partition('name="session" value="')[2].partition('"')[0])
+
+
+def heading(page: TestResponse) -> str:
+    """The words of the first-level heading."""
+    found = re.search(r"<h1[^>]*>(?:<label[^>]*>)?([^<]*)", page.text)
+    return unescape(found[1]) if found else ""
+
+
+def box(page: TestResponse) -> str:
+    """What stands in the text box; a browser drops one line feed at its beginning."""
+    found = re.search(r"<textarea[^>]*>(.*?)</textarea>", page.text, re.DOTALL)
+    return unescape(found[1]).removeprefix("\n") if found else ""
+
+
+@dataclass
+class Respondent:
+    """Answers the form at `/r/<share_token>` and remembers the page before them."""
+
+    client: FlaskClient
+    share_token: str
+    page: TestResponse
+
+    def open(self, path: str = "") -> TestResponse:
+        self.page = self.client.get(f"/r/{self.share_token}{path}", follow_redirects=True)
+        return self.page
+
+    def post(self, path: str, **fields: Any) -> TestResponse:
+        """Post what the page carries and `fields` to a path under the link."""
+        sent = hidden(self.page) | fields
+        where = f"/r/{self.share_token}{path}"
+        self.page = self.client.post(where, data=sent, follow_redirects=True)
+        return self.page
+
+    def answer(self, number: int, text: str) -> TestResponse:
+        return self.post(f"/q/{number}", answer=text)
+
+    def answer_all(self) -> TestResponse:
+        """Answer the two questions of the example form; the check page is next."""
+        self.answer(1, "Me")
+        return self.answer(2, "It")
+
+
+def arrive(client: FlaskClient, form: Any) -> Respondent:
+    """Somebody who opened the link of `form`."""
+    return Respondent(client, form.share_token, client.get(f"/r/{form.share_token}"))
+
+
+def stored(app: Flask) -> tuple[int, int]:
+    """How many sessions and how many answers there are."""
+    with app.app_context():
+        sessions = db.session.scalar(select(func.count()).select_from(ResponseSession))
+        answers = db.session.scalar(select(func.count()).select_from(Answer))
+    return sessions or 0, answers or 0
+
+
+def texts(app: Flask) -> list[str]:
+    """The texts of all answers that count, in the order they came."""
+    with app.app_context():
+        query = select(Answer.answer_text).where(Answer.superseded.is_(False))
+        return list(db.session.scalars(query.order_by(Answer.stamp)))
+
+
+@contextmanager
+def storage_away(app: Flask) -> Iterator[None]:
+    """Every statement fails as with a database that cannot be reached."""
+
+    def fail(*_: Any) -> None:
+        raise OperationalError("", {}, sqlite3.OperationalError("disk I/O error"))
+
+    with app.app_context():
+        engine = db.engine
+    event.listen(engine, "before_cursor_execute", fail)
+    try:
+        yield
+    finally:
+        event.remove(engine, "before_cursor_execute", fail)

@@ -1,0 +1,147 @@
+"""What every page shares: its headers, its static files, its errors."""
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from webapp.web.assets import asset
+
+TEMPLATES = sorted(Path("templates").rglob("*.html"))
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "media-src 'self' blob:; font-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+def address(app: Flask, name: str) -> str:
+    with app.test_request_context():
+        return asset(name)
+
+
+def test_a_page_carries_the_strict_policy_and_is_not_kept(client: FlaskClient) -> None:
+    headers = client.get("/nothing-here").headers
+
+    assert headers["Content-Security-Policy"] == POLICY
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Cache-Control"] == "private, no-store"
+    assert "microphone=()" in headers["Permissions-Policy"]
+
+
+@pytest.mark.parametrize("path", ["/", "/drafts", "/healthz"])
+def test_what_is_no_page_is_not_kept_either(client: FlaskClient, path: str) -> None:
+    assert client.get(path).headers["Cache-Control"] == "private, no-store"
+
+
+def test_plain_http_promises_no_https(client: FlaskClient) -> None:
+    assert "Strict-Transport-Security" not in client.get("/nothing-here").headers
+
+
+@pytest.mark.settings(public_url="https://askback.example")
+def test_https_is_promised_where_it_is_used(client: FlaskClient) -> None:
+    headers = client.get("/nothing-here", base_url="https://askback.example").headers
+
+    assert headers["Strict-Transport-Security"] == "max-age=63072000; includeSubDomains"
+
+
+@pytest.mark.settings(public_url="https://askback.example", hsts_include_subdomains=False)
+def test_https_is_promised_for_this_host_alone_if_the_operator_says_so(client: FlaskClient) -> None:
+    headers = client.get("/nothing-here", base_url="https://askback.example").headers
+
+    assert headers["Strict-Transport-Security"] == "max-age=63072000"
+
+
+def test_an_unknown_address_gets_a_styled_page(client: FlaskClient) -> None:
+    response = client.get("/nothing-here")
+
+    assert response.status_code == 404
+    assert "<h1" in response.text
+    assert "css/app.css" in response.text
+
+
+def test_htmx_gets_the_problem_as_a_note(client: FlaskClient) -> None:
+    response = client.get("/nothing-here", headers={"HX-Request": "true"})
+
+    assert response.status_code == 404
+    assert "<html" not in response.text
+    assert 'role="alert"' in response.text
+    assert "HX-Request" in response.headers["Vary"]
+
+
+def test_a_wrong_method_keeps_its_allow_header(app: Flask, client: FlaskClient) -> None:
+    response = client.delete(address(app, "icon.svg"))
+
+    assert response.status_code == 405
+    assert "GET" in response.headers["Allow"]
+    assert "<h1" in response.text
+
+
+def test_a_static_file_is_kept_for_good(app: Flask, client: FlaskClient) -> None:
+    response = client.get(address(app, "css/app.css"))
+
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert response.mimetype == "text/css"
+    assert response.text.startswith("/*")
+
+
+def test_a_static_file_travels_compressed(app: Flask, client: FlaskClient) -> None:
+    where = address(app, "css/app.css")
+
+    packed = client.get(where, headers={"Accept-Encoding": "gzip, br"})
+    plain = client.get(where, headers={"Accept-Encoding": "gzip;q=0"})
+
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert packed.headers["Vary"] == "Accept-Encoding"
+    assert gzip.decompress(packed.data) == plain.data
+
+
+def test_a_file_under_an_old_address_is_served_but_not_kept(client: FlaskClient) -> None:
+    response = client.get("/static/v/000000000000/icons.svg")
+
+    assert response.status_code == 200
+    assert response.headers["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize(
+    "name", ["../pyproject.toml", "css/missing.css", "css/shared/note.css", ""]
+)
+def test_only_known_static_files_are_served(client: FlaskClient, name: str) -> None:
+    assert client.get(f"/static/v/000000000000/{name}").status_code == 404
+
+
+def test_a_typo_in_a_template_is_an_error_not_a_dead_link(app: Flask) -> None:
+    with app.test_request_context(), pytest.raises(KeyError):
+        asset("css/missing.css")
+
+
+def test_htmx_comes_from_its_package(app: Flask, client: FlaskClient) -> None:
+    assert 'version:"2.0.' in client.get(address(app, "js/htmx.js")).text
+
+
+def test_first_visit_styles_stay_small(app: Flask, client: FlaskClient) -> None:
+    sent = client.get(address(app, "css/app.css"), headers={"Accept-Encoding": "gzip"})
+
+    assert len(sent.data) <= 9 * 1024
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=str)
+def test_no_template_needs_inline_code(template: Path) -> None:
+    markup = template.read_text()
+
+    assert not re.search(r"""\sstyle=|\son[a-z]+=|hx-on|["']js:|javascript:""", markup)
+    assert not re.search(r"<script(?![^>]*\ssrc=)", markup)
+    assert "<style" not in markup
+
+
+@pytest.mark.parametrize("source", sorted(Path("static").rglob("*.[cj]s*")), ids=str)
+def test_style_and_script_files_stay_readable(source: Path) -> None:
+    text = source.read_text()
+
+    assert text.count("{") == text.count("}")
+    assert len(text.splitlines()) <= (350 if source.suffix == ".css" else 250)

@@ -1,0 +1,129 @@
+"""What runs beside the requests: openings of links are stored, old trash is purged."""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.factories import make_account, make_form, make_response
+from webapp.database import db, utc_now
+from webapp.domain.deletion import form_trash
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.counters import read_openings
+from webapp.runtime import background
+from webapp.runtime.background import keeping_house
+from webapp.web import link_view_counter
+
+
+@pytest.fixture
+def form(app: Flask) -> Any:
+    with app.app_context():
+        return make_form(make_account().id)
+
+
+def stored(app: Flask, form: Any) -> int:
+    """How many openings are stored, after storing what is counted."""
+    with app.app_context():
+        link_view_counter.store()
+        return read_openings(form.id)
+
+
+def wait_until(app: Flask, look: Callable[[], bool]) -> bool:
+    """Whether `look` becomes true within 10 s."""
+    for _ in range(200):
+        with app.app_context():
+            if look():
+                return True
+        time.sleep(0.05)
+    return False
+
+
+def test_each_showing_of_the_first_page_counts(app: Flask, client: FlaskClient, form: Any) -> None:
+    for _ in range(3):
+        assert client.get(f"/r/{form.share_token}").status_code == 200
+
+    assert stored(app, form) == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "headers"),
+    [("HEAD", {}), ("GET", {"Sec-Purpose": "prefetch"}), ("GET", {"Sec-Purpose": "prefetch;x"})],
+)
+def test_a_look_ahead_counts_nothing(
+    app: Flask, client: FlaskClient, form: Any, method: str, headers: dict[str, str]
+) -> None:
+    client.open(f"/r/{form.share_token}", method=method, headers=headers)
+
+    assert stored(app, form) == 0
+
+
+def test_an_unknown_link_counts_nothing(app: Flask, client: FlaskClient, form: Any) -> None:
+    assert client.get("/r/unknown-unknown-unknown").status_code == 404
+
+    assert stored(app, form) == 0
+
+
+def test_what_cannot_be_stored_is_kept(
+    app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.get(f"/r/{form.share_token}")
+
+    def fail(_: object) -> None:
+        raise OSError("disk full")
+
+    with monkeypatch.context() as broken, app.app_context():
+        broken.setattr(link_view_counter, "store_openings", fail)
+        with pytest.raises(OSError, match="disk full"):
+            link_view_counter.store()
+
+    assert stored(app, form) == 1
+
+
+def test_openings_are_stored_while_serving_and_at_the_end(
+    app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    with keeping_house(app):
+        client.get(f"/r/{form.share_token}")
+        assert wait_until(app, lambda: read_openings(form.id) == 1)
+        client.get(f"/r/{form.share_token}")
+
+    with app.app_context():
+        assert read_openings(form.id) == 2
+
+
+def test_old_trash_is_purged_while_serving(
+    app: Flask, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    with app.app_context():
+        make_response(form)
+        form_trash.delete_form(
+            form.account_id, form.id, now=utc_now() - timedelta(days=30, seconds=1)
+        )
+
+    with keeping_house(app):
+        assert wait_until(app, lambda: db.session.get(Form, form.id) is None)
+
+
+def test_a_failure_waits_for_the_next_turn(
+    app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    failures = iter([OSError("away"), OSError("away")])
+    real = link_view_counter.store_openings
+
+    def flaky(counted: Any) -> None:
+        if (failure := next(failures, None)) is not None:
+            raise failure
+        real(counted)
+
+    monkeypatch.setattr(link_view_counter, "store_openings", flaky)
+    client.get(f"/r/{form.share_token}")
+
+    with keeping_house(app):
+        assert wait_until(app, lambda: read_openings(form.id) == 1)

@@ -1,0 +1,424 @@
+"""Everything that is stored, in one file and back."""
+
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+
+import flask_migrate
+import psycopg
+import pytest
+from click.testing import CliRunner, Result
+from sqlalchemy import NullPool, create_engine, text
+
+from tests.command import askback
+from tests.databases import both_empty_databases
+from tests.services import free_port
+from tests.webapp.test_cli import running
+from webapp.app import create_app
+from webapp.cli import main
+from webapp.config import Settings
+from webapp.data_folder import lock_folder
+from webapp.database import db, schema
+
+PASSWORD = "correct horse battery staple"
+
+
+class Installation:
+    """Commands on one database of the test."""
+
+    def __init__(self, data: Path, database_url: str) -> None:
+        self.data = data
+        self.database_url = database_url
+        self._runner = CliRunner(env={"ASKBACK_DATA": str(data), "DATABASE_URL": database_url})
+
+    def __call__(self, *arguments: str) -> Result:
+        return self._runner.invoke(main, arguments, input=f"{PASSWORD}\n")
+
+    def at(self, revision: str, work: Callable[[], Result]) -> None:
+        """Do it at an earlier schema, then migrate to the newest."""
+        settings = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
+        app = create_app(
+            Settings(database_url=self.database_url, data_folder=self.data, **settings)
+        )
+        with app.app_context():
+            schema.prepare()
+            flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision=revision)
+            db.engine.dispose()
+        assert work().exit_code == 0
+        assert self("migrate").exit_code == 0
+
+    def says(self, *statements: str) -> None:
+        """Past this program, in one transaction."""
+        engine = create_engine(self.database_url, poolclass=NullPool)
+        with engine.begin() as connection:
+            for statement in statements:
+                connection.execute(text(statement))
+
+    def back_up_plainly(self, file: Path) -> None:
+        """As versions before the mark wrote their backups."""
+        if self.database_url.startswith("sqlite"):
+            database = self.database_url.removeprefix("sqlite:///")
+            with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+                connection.execute("VACUUM INTO ?", [str(file)])
+            return
+        url = self.database_url.replace("+psycopg", "")
+        command = ["pg_dump", "--format=custom", "--no-owner", f"--file={file}", url]
+        subprocess.run(command, check=True)
+
+    def add(self, email: str) -> Result:
+        return self("creator", "create", "--email", email, "--password-stdin")
+
+    def knows(self, email: str) -> bool:
+        issued = self("token", "issue", "--email", email, "--scope", "forms:read")
+        return issued.exit_code == 0
+
+
+@pytest.fixture
+def installation(
+    empty_database_url: str,
+    tmp_path: Path,
+    postgresql_programs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Installation:
+    monkeypatch.setenv("PATH", str(postgresql_programs), prepend=":")
+    here = Installation(tmp_path / "data", empty_database_url)
+    assert here("migrate").exit_code == 0
+    here.add("ann@example.com")
+    return here
+
+
+def complaints(command: Result) -> list[str]:
+    """What a command wrote on standard error besides its lines of the log."""
+    return [line for line in command.stderr.splitlines() if not line.startswith("{")]
+
+
+@both_empty_databases
+def test_a_restore_brings_back_what_was_backed_up(
+    installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    assert installation("backup", str(file)).exit_code == 0
+    installation.add("bob@example.com")
+
+    restored = installation("restore", "--yes", str(file))
+
+    assert (restored.exit_code, complaints(restored)) == (0, [])
+    assert [installation.knows(name) for name in ("ann@example.com", "bob@example.com")] == [
+        True,
+        False,
+    ]
+
+
+@both_empty_databases
+def test_a_backup_is_for_its_owner_alone_and_overwrites_nothing(
+    installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    written = file.read_bytes()
+
+    again = installation("backup", str(file))
+
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert (again.exit_code, file.read_bytes()) == (1, written)
+
+
+@both_empty_databases
+def test_a_backup_of_an_earlier_version_is_brought_back(
+    installation: Installation, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    installation.at("0001", lambda: installation("backup", str(file)))
+    installation.add("bob@example.com")
+
+    restored = installation("restore", "--yes", str(file))
+
+    assert (restored.exit_code, complaints(restored)) == (0, [])
+    assert installation.knows("ann@example.com")
+    assert not installation.knows("bob@example.com")
+    assert installation("doctor").exit_code == 0
+
+
+@both_empty_databases
+def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path: Path) -> None:
+    file = tmp_path / "backup"
+    file.write_text("something else")
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: ")
+    assert installation.knows("ann@example.com")
+    assert list(installation.data.glob("*before-restore*")) == []
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("cut", [2_000, 20_000])
+def test_a_backup_that_was_cut_short_changes_nothing(
+    installation: Installation, empty_database_url: str, tmp_path: Path, cut: int
+) -> None:
+    file = tmp_path / "backup"
+    installation.at("0001", lambda: installation("backup", str(file)))
+    file.write_bytes(file.read_bytes()[:-cut])
+    installation.add("bob@example.com")
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert refused.exit_code == 1
+    assert installation.knows("bob@example.com")
+    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))) as connection:
+        assert connection.execute("SELECT count(*) FROM sign_ins").fetchone() == (0,)
+    assert list(installation.data.glob("*before-restore*")) == []
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_another_database_is_no_backup(
+    installation: Installation, empty_database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))) as connection:
+        connection.execute("ALTER TABLE alembic_version RENAME TO something_else")
+        connection.commit()
+        installation("backup", str(file))
+        connection.execute("ALTER TABLE something_else RENAME TO alembic_version")
+        connection.commit()
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "is no backup of Askback" in refused.stderr
+    assert installation.knows("ann@example.com")
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_a_database_in_use_is_not_replaced(
+    installation: Installation, empty_database_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    installation.add("bob@example.com")
+
+    with closing(psycopg.connect(empty_database_url.replace("+psycopg", ""))):
+        refused = installation("restore", "--yes", str(file))
+
+    assert refused.exit_code == 1
+    assert "in use, by others (1). Stop all servers first." in refused.stderr
+    assert installation.knows("bob@example.com")
+
+
+@both_empty_databases
+@pytest.mark.parametrize("marked", [True, False], ids=["marked", "without a mark"])
+def test_a_backup_of_a_newer_version_is_refused(
+    tmp_path: Path, installation: Installation, *, marked: bool
+) -> None:
+    file = tmp_path / "backup"
+    installation.says("UPDATE alembic_version SET version_num = '9' || version_num")
+    installation("backup", str(file)) if marked else installation.back_up_plainly(file)
+    installation.says("UPDATE alembic_version SET version_num = substr(version_num, 2)")
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "comes from a newer Askback" in refused.stderr
+    assert (f"({version('askback')})" in refused.stderr) == marked
+    assert_nothing_was_replaced(installation, refused)
+
+
+@both_empty_databases
+def test_a_backup_of_another_program_with_our_revision_is_refused(
+    tmp_path: Path, installation: Installation
+) -> None:
+    file = tmp_path / "backup"
+    installation.says("ALTER TABLE handovers RENAME TO cabbages")
+    installation.back_up_plainly(file)
+    installation.says("ALTER TABLE cabbages RENAME TO handovers")
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "is no backup of Askback: its table handovers lacks" in refused.stderr
+    assert_nothing_was_replaced(installation, refused)
+
+
+@both_empty_databases
+def test_a_backup_without_a_mark_is_brought_back(
+    tmp_path: Path, installation: Installation
+) -> None:
+    file = tmp_path / "backup"
+    installation.back_up_plainly(file)
+    installation.add("bob@example.com")
+
+    restored = installation("restore", "--yes", str(file))
+
+    assert (restored.exit_code, complaints(restored)) == (0, [])
+    assert installation.knows("ann@example.com")
+    assert not installation.knows("bob@example.com")
+
+
+def test_a_backup_that_lacks_rows_is_refused(tmp_path: Path, installation: Installation) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("DELETE FROM accounts")
+        connection.commit()
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "is damaged: accounts has 0 rows, not 1." in refused.stderr
+    assert_nothing_was_replaced(installation, refused)
+
+
+@both_empty_databases
+@pytest.mark.parametrize("broken", [b'"rows"; {', b'"rowz": {'])
+def test_a_backup_whose_mark_cannot_be_read_is_refused(
+    tmp_path: Path, installation: Installation, broken: bytes
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"rows": {', broken))
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "is damaged: what it says about itself cannot be read." in refused.stderr
+    assert_nothing_was_replaced(installation, refused)
+
+
+def assert_nothing_was_replaced(installation: Installation, refused: Result) -> None:
+    assert refused.exit_code == 1
+    assert installation.knows("ann@example.com")
+    left = [path.name for path in installation.data.iterdir()]
+    assert [name for name in left if "restore" in name or "arriving" in name] == []
+
+
+def test_a_reader_of_what_was_there_before_stops_a_restore(
+    tmp_path: Path, installation: Installation, empty_database_url: str
+) -> None:
+    """It holds on to the log, in which the last writes are and nowhere else."""
+    file, database = tmp_path / "backup", Path(empty_database_url.removeprefix("sqlite:///"))
+    installation("backup", str(file))
+    with closing(sqlite3.connect(database)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM accounts").fetchone()
+        installation.add("bob@example.com")
+        log = database.with_name(f"{database.name}-wal").read_bytes()
+
+        refused = installation("restore", "--yes", str(file))
+
+        assert "is in use by another program" in refused.stderr
+        assert database.with_name(f"{database.name}-wal").read_bytes() == log
+    assert_nothing_was_replaced(installation, refused)
+    assert installation.knows("bob@example.com")
+
+
+def test_what_cannot_be_kept_is_not_replaced(
+    tmp_path: Path, installation: Installation, empty_database_url: str
+) -> None:
+    file, database = tmp_path / "backup", Path(empty_database_url.removeprefix("sqlite:///"))
+    installation("backup", str(file))
+    with database.open("r+b") as damaged:
+        damaged.seek(5 * 4096)
+        damaged.write(b"x" * 4096)
+
+    refused = installation("restore", "--yes", str(file))
+
+    assert "cannot be kept, so nothing was replaced." in refused.stderr
+    assert list(database.parent.glob("*before-restore*")) == []
+
+
+@both_empty_databases
+def test_what_is_kept_is_a_backup_like_any_other(
+    tmp_path: Path, installation: Installation
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    installation.add("bob@example.com")
+    kept = kept_by(installation("restore", "--yes", str(file)))
+    gone = not installation.knows("bob@example.com")
+
+    assert installation("restore", "--yes", str(kept)).exit_code == 0
+    assert (gone, installation.knows("bob@example.com")) == (True, True)
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def kept_by(restored: Result) -> Path:
+    said = restored.stdout.removeprefix("What was there before is kept as ")
+    return Path(said.removesuffix(".\n"))
+
+
+@both_empty_databases
+def test_a_restore_makes_a_database_where_there_is_none(
+    tmp_path: Path, installation: Installation, empty_database_url: str
+) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+    if empty_database_url.startswith("sqlite"):
+        Path(empty_database_url.removeprefix("sqlite:///")).unlink()
+    else:
+        installation.says("DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+
+    assert installation("restore", "--yes", str(file)).stdout == "The database was made.\n"
+    assert installation.knows("ann@example.com")
+
+
+def test_the_replaced_database_is_kept(tmp_path: Path, installation: Installation) -> None:
+    file = tmp_path / "backup"
+    installation("backup", str(file))
+
+    said = installation("restore", "--yes", str(file))
+
+    with sqlite3.connect(kept_by(said)) as connection:
+        assert connection.execute("SELECT email FROM accounts").fetchall() == [("ann@example.com",)]
+    connection.close()
+
+
+def test_without_an_answer_nothing_is_restored(tmp_path: Path, installation: Installation) -> None:
+    installation("backup", str(tmp_path / "backup"))
+
+    asked = installation("restore", str(tmp_path / "backup"))
+
+    assert asked.exit_code == 1
+    assert "Replace the database" in asked.stdout
+
+
+def test_a_running_server_keeps_its_database(tmp_path: Path, installation: Installation) -> None:
+    installation("backup", str(tmp_path / "backup"))
+    with lock_folder(installation.data, "http://127.0.0.1:8000"):
+        refused = installation("restore", "--yes", str(tmp_path / "backup"))
+
+    assert refused.exit_code == 78
+
+
+def test_a_backup_can_be_taken_beside_a_running_server(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "backup"
+    with running(data, free_port()):
+        taken = askback("backup", str(file), ASKBACK_DATA=str(data))
+
+    assert taken.returncode == 0
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+@both_empty_databases
+def test_the_doctor_finds_nothing_wrong(installation: Installation) -> None:
+    told = installation("doctor")
+
+    assert [line for line in told.stdout.splitlines() if not line.startswith("ok  ")] == []
+    assert told.exit_code == 0
+
+
+def test_the_doctor_names_what_to_change(tmp_path: Path) -> None:
+    runner = CliRunner(env={"ASKBACK_DATA": str(tmp_path), "PUBLIC_URL": "https://ask.example.org"})
+    tmp_path.chmod(0o755)
+
+    told = runner.invoke(main, ["doctor"])
+
+    wrong = [line for line in told.stdout.splitlines() if line.startswith("!!  ")]
+    assert told.exit_code == 1
+    assert [line.split(": ")[0] for line in wrong] == [
+        f"!!  data folder {tmp_path}",
+        "!!  sqlite",
+        "!!  trusted proxy",
+        "!!  operator named on /privacy",
+    ]

@@ -1,0 +1,180 @@
+"""What supervisors and load balancers ask."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import event, text
+
+from tests.databases import both_empty_databases
+from tests.oauth.flow import bearer
+from tests.services import free_port
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db, schema
+from webapp.oauth.credentials import ACCESS_PREFIX, new_secret
+
+Make = Callable[..., Flask]
+
+
+@pytest.fixture
+def make(settings: Settings) -> Iterator[Make]:
+    """Applications on other databases and another Redis, disposed afterwards."""
+    made: list[Flask] = []
+
+    def make(database_url: str, redis_url: str | None = None) -> Flask:
+        app = create_app(replace(settings, database_url=database_url, redis_url=redis_url))
+        made.append(app)
+        return app
+
+    yield make
+    for app in made:
+        with app.app_context():
+            db.engine.dispose()
+
+
+@pytest.fixture
+def fresh(empty_database_url: str, make: Make) -> Flask:
+    """An application on a database without a schema."""
+    return make(empty_database_url)
+
+
+def test_healthz_asks_no_database(app: Flask, client: FlaskClient) -> None:
+    asked: list[str] = []
+    with app.app_context():
+        event.listen(db.engine, "before_cursor_execute", lambda *_: asked.append("statement"))
+        event.listen(db.engine, "checkout", lambda *_: asked.append("connection"))
+
+    assert client.get("/healthz").json == {"status": "ok"}
+    assert asked == []
+
+
+@both_empty_databases
+def test_a_migrated_database_is_ready(fresh: Flask) -> None:
+    with fresh.app_context():
+        schema.upgrade()
+
+    answer = fresh.test_client().get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.json == {"status": "ok", "database": "ok", "redis": "not used"}
+
+
+@pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
+def test_a_server_that_stops_is_not_ready(fresh: Flask) -> None:
+    with fresh.app_context():
+        schema.upgrade()
+    fresh.extensions["waiting"].stop()
+
+    answer = fresh.test_client().get("/readyz")
+
+    assert (answer.status_code, answer.json["status"]) == (503, "unavailable")
+
+
+@both_empty_databases
+def test_a_database_without_the_schema_is_not_ready(fresh: Flask) -> None:
+    answer = fresh.test_client().get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json == {
+        "status": "unavailable",
+        "database": "it has no tables yet; run: askback migrate",
+        "redis": "not used",
+    }
+
+
+@both_empty_databases
+@pytest.mark.parametrize(
+    ("revision", "what"),
+    [("0001", "older than this program; run: askback migrate"), ("9999", "newer than this")],
+)
+def test_the_schema_of_another_version_is_not_ready(revision: str, what: str, fresh: Flask) -> None:
+    with fresh.app_context():
+        schema.upgrade()
+        with db.engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = :r"), {"r": revision})
+
+    answer = fresh.test_client().get("/readyz")
+
+    assert answer.status_code == 503
+    assert what in answer.json["database"]
+
+
+@both_empty_databases
+def test_without_the_schema_people_and_agents_are_told_to_come_back(fresh: Flask) -> None:
+    client = fresh.test_client()
+
+    page = client.get("/r/some-link-some-link-so")
+    call = client.get("/api/forms", headers=bearer(new_secret(ACCESS_PREFIX)))
+
+    assert page.status_code == 503
+    assert "The storage does not answer just now." in page.text
+    assert (call.status_code, call.json["code"]) == (500, "storage_unavailable")
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_a_database_that_is_away_is_not_ready(make: Make, empty_database_url: str) -> None:
+    away = make(empty_database_url.replace("host=", "host=/nowhere"))
+
+    answer = away.test_client().get("/readyz")
+
+    assert (answer.status_code, answer.json["database"]) == (503, "unreachable")
+
+
+@pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
+def test_a_redis_that_is_away_degrades_only(make: Make, empty_database_url: str) -> None:
+    app = make(empty_database_url, f"redis://127.0.0.1:{free_port()}/0")
+    with app.app_context():
+        schema.upgrade()
+
+    answer = app.test_client().get("/readyz")
+
+    assert (answer.status_code, answer.json["redis"]) == (200, "degraded")
+
+
+@pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
+def test_a_redis_that_answers_is_ok(make: Make, empty_database_url: str, redis_url: str) -> None:
+    app = make(empty_database_url, redis_url)
+
+    assert app.test_client().get("/readyz").json["redis"] == "ok"
+
+
+@both_empty_databases
+def test_a_database_that_takes_no_writes_is_not_ready(
+    fresh: Flask, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fresh.app_context():
+        schema.upgrade()
+        if empty_database_url.startswith("postgresql"):
+            with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                name = db.engine.url.database
+                connection.execute(
+                    text(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+                )
+        else:
+            # as root every file may be written
+            monkeypatch.setattr("webapp.database.transactions.os.access", lambda *_: False)
+        db.engine.dispose()
+
+    answer = fresh.test_client().get("/readyz")
+
+    assert (answer.status_code, answer.json["database"]) == (503, "it is read-only")
+
+
+def test_a_look_that_got_no_thread_is_not_waited_for(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setitem(app.config, "PROPAGATE_EXCEPTIONS", value=False)
+    before = client.get("/readyz").json
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        refused = client.get("/readyz")
+
+    assert refused.status_code == 500
+    assert client.get("/readyz").json == before

@@ -1,0 +1,85 @@
+"""Every limit there is counts at some address, and none does when limits are off."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.oauth.flow import enter
+from webapp.config import VARIABLES, Settings
+from webapp.config_readers import rate
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.tokens import issue_token
+from webapp.web.rate_limit_storage import LimitStorage
+
+# each limit has an amount of its own, by which its counting is recognised
+AMOUNTS = {
+    described.name: 1_000 + number
+    for number, described in enumerate(VARIABLES.values())
+    if described.metadata["read"] is rate
+}
+limits = {name: f"{amount}/day" for name, amount in AMOUNTS.items()}
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The amounts of all limits that something was counted or looked up for."""
+    amounts: set[int] = set()
+
+    def acquire(_self: LimitStorage, _key: str, limit: int, *_: int, **__: int) -> bool:
+        amounts.add(limit)
+        return True
+
+    def window(_self: LimitStorage, _key: str, limit: int, *_: int) -> tuple[float, int]:
+        amounts.add(limit)
+        return 0, 0
+
+    monkeypatch.setattr(LimitStorage, "acquire_entry", acquire)
+    monkeypatch.setattr(LimitStorage, "get_moving_window", window)
+    return amounts
+
+
+def callers(app: Flask, account: Account) -> Iterator[tuple[FlaskClient, dict[str, str]]]:
+    """Nobody, a signed-in creator, and an agent."""
+    settings: Settings = app.config["SETTINGS"]
+    with app.app_context():
+        token = issue_token(account.id, Scope, settings.api_url, now=utc_now())
+    creator = app.test_client()
+    enter(creator, account)
+    yield app.test_client(), {}
+    yield creator, {}
+    yield app.test_client(), {"Authorization": f"Bearer {token}"}
+
+
+def call_everything(app: Flask, account: Account) -> None:
+    who = list(callers(app, account))
+    for rule in app.url_map.iter_rules():
+        path = re.sub("<[^>]*>", "x", re.sub("<int:[^>]*>", "1", rule.rule))
+        for method in (rule.methods or set()) & {"GET", "POST", "PATCH"}:
+            for client, headers in who:
+                client.open(path, method=method, headers=headers)
+
+
+@pytest.fixture
+def without_csrf(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.config, "WTF_CSRF_ENABLED", False)  # noqa: FBT003
+
+
+@pytest.mark.usefixtures("without_csrf")
+@pytest.mark.settings(**limits)
+def test_each_limit_counts(app: Flask, account: Account, counted: set[int]) -> None:
+    call_everything(app, account)
+
+    assert {name for name, amount in AMOUNTS.items() if amount not in counted} == set()
+
+
+@pytest.mark.usefixtures("without_csrf")
+@pytest.mark.settings(write_limits=False, **limits)
+def test_off_lifts_every_limit(app: Flask, account: Account, counted: set[int]) -> None:
+    call_everything(app, account)
+
+    assert counted == set()

@@ -1,0 +1,174 @@
+"""One JSON line per request, and no secret in any of them."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask, abort
+from sqlalchemy import text
+
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db
+from webapp.web import logs
+
+CANARY = "canary7f3a"
+
+
+class Lines(io.StringIO):
+    @property
+    def parsed(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.getvalue().splitlines()]
+
+    @property
+    def last(self) -> dict[str, Any]:
+        return self.parsed[-1]
+
+
+@pytest.fixture
+def written() -> Iterator[Lines]:
+    """What goes to the log while the test runs, at the most talkative level."""
+    lines = Lines()
+    handler = logging.StreamHandler(lines)
+    handler.setFormatter(logs.JsonLines())
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield lines
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+@pytest.fixture
+def app_with_faults(settings: Settings) -> Iterator[Flask]:
+    """The application with routes that fail."""
+    app = create_app(settings)
+
+    def fault(kind: str) -> str:
+        if kind == "bug":
+            raise ValueError(CANARY)
+        if kind == "statement":
+            db.session.execute(text("SELECT * FROM nowhere WHERE a = :a"), {"a": CANARY})
+        abort(418)
+
+    app.add_url_rule("/r/<token>", "secret_link", lambda token: "", methods=["PUT"])
+    app.add_url_rule("/test/<kind>", "fault", fault)
+    app.add_url_rule("/api/test/<kind>", "api_fault", fault)
+    yield app
+    with app.app_context():
+        db.engine.dispose()
+
+
+def test_a_request_is_one_line_with_its_route(app: Flask, written: Lines) -> None:
+    app.test_client().get("/api/drafts/drf_1?secret=1")
+
+    described = {name: written.last[name] for name in ("message", "method", "route", "status")}
+    assert described == {
+        "message": "request",
+        "method": "GET",
+        "route": "/api/drafts/<draft_id>",
+        "status": 401,
+    }
+    assert "secret" not in written.getvalue()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_probes_are_not_logged(app: Flask, written: Lines, path: str) -> None:
+    app.test_client().get(path)
+
+    assert [line for line in written.parsed if line["message"] == "request"] == []
+
+
+@pytest.mark.parametrize("sent", ["abcdef-12345", "A" * 64])
+def test_a_well_formed_request_id_is_kept(app: Flask, written: Lines, sent: str) -> None:
+    answer = app.test_client().get("/api/nowhere", headers={"X-Request-Id": sent})
+
+    assert answer.headers["X-Request-Id"] == sent
+    assert written.last["request_id"] == sent
+
+
+@pytest.mark.parametrize("sent", ["", "short", "A" * 65, 'quote"quote"', "späce123", "a b c d e f"])
+def test_another_request_id_is_replaced(app: Flask, sent: str) -> None:
+    answer = app.test_client().get("/api/nowhere", headers={"X-Request-Id": sent})
+
+    assert len(answer.headers["X-Request-Id"]) == 16
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        (f"/r/{CANARY}", {}),
+        (f"/join/{CANARY}", {}),
+        (f"/r/share/continue/{CANARY}", {}),
+        (f"/{CANARY}", {}),
+        (f"/api/forms?access_token={CANARY}", {}),
+        ("/api/forms", {"Authorization": f"Bearer askat_{CANARY}"}),
+        ("/api/forms", {"Cookie": f"askback_session={CANARY}"}),
+        ("/api/forms", {"X-Request-Id": f"{CANARY} x"}),
+    ],
+)
+def test_what_a_client_sends_stays_out_of_the_log(
+    app: Flask, written: Lines, path: str, headers: dict[str, str]
+) -> None:
+    app.test_client().get(path, headers=headers)
+
+    assert written.last["message"] == "request"
+    assert CANARY not in written.getvalue()
+
+
+def test_an_unknown_method_stays_out_of_the_log(app: Flask, written: Lines) -> None:
+    app.test_client().open("/api/forms", method=CANARY.upper())
+
+    assert CANARY.upper() not in written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/test/bug", 500), ("/test/statement", 503), ("/api/test/bug", 500)]
+)
+def test_a_fault_is_logged_by_place_and_type_only(
+    app_with_faults: Flask, written: Lines, path: str, status: int
+) -> None:
+    app_with_faults.config["PROPAGATE_EXCEPTIONS"] = False
+    answer = app_with_faults.test_client().get(path)
+
+    fault = next(line for line in written.parsed if "exception" in line)
+    assert answer.status_code == status
+    assert any(place.endswith(" fault") for place in fault["trace"])
+    assert fault["request_id"] == answer.headers["X-Request-Id"]
+    assert CANARY not in written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("token askat_abc.def next", "token askat_*** next"),
+        ("Exception on /r/Sh4re/answer [POST]", "Exception on /r/***/answer [POST]"),
+        ("serving /join/tok3n", "serving /join/***"),
+        ("on /r/Sh4re/continue/s3cret [GET]", "on /r/***/continue/*** [GET]"),
+        ("GET /api/forms?since=1 done", "GET /api/forms?*** done"),
+        ("is it? yes", "is it? yes"),
+    ],
+)
+def test_secrets_in_messages_of_libraries_are_cut(said: str, written: str) -> None:
+    assert logs.without_secrets(said) == written
+
+
+def test_a_message_stays_on_one_line(written: Lines) -> None:
+    logging.getLogger("askback.tests").warning("one\r\ntwo \x1b[31m")
+
+    assert len(written.getvalue().splitlines()) == 1
+    assert written.last["message"] == "one\r\ntwo \x1b[31m"
+
+
+def test_whoever_reads_along_in_a_terminal_gets_short_lines() -> None:
+    def shown(name: str, message: str, **fields: object) -> str:
+        record = logging.makeLogRecord({"name": name, "msg": message} | fields)
+        return logs.TerminalLines().format(record).partition("  ")[2]
+
+    request = {"method": "GET", "route": "/r/<share_token>", "status": 200, "ms": 4.1}
+    assert shown("askback.requests", "request", **request) == "200 GET /r/<share_token>  4.1 ms"
+    assert shown("askback.tests", "on /r/Sh4re\r\n\x1b[31m") == "on /r/***? ?[31m"

@@ -1,0 +1,247 @@
+"""Limits hold in each process whatever its Redis does: full, read-only, hanging, gone."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import pytest
+import redis
+from flask import Flask
+from limits import parse
+from limits.strategies import MovingWindowRateLimiter
+
+from tests.oauth.flow import EMAIL, PASSWORD, sign_in
+from tests.services import free_port, redis_server
+from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.domain.accounts import models as accounts
+from webapp.web.rate_limit_storage import BREATH_SECONDS, LimitStorage
+
+LIMIT = parse("5/minute")
+ON_A_BUSY_MACHINE = 0.4  # seconds of a call that waits for nothing but its turn
+
+
+@dataclass
+class Server:
+    """A Redis that does what a test wants."""
+
+    url: str
+    connection: redis.Redis
+    pid: int
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
+
+
+def full(server: Server) -> None:
+    server.connection.config_set("maxmemory", "1")
+
+
+def read_only(server: Server) -> None:
+    server.connection.replicaof("127.0.0.1", free_port())
+
+
+def without_replicas(server: Server) -> None:
+    server.connection.config_set("min-replicas-to-write", "1")
+
+
+def hung(server: Server) -> None:
+    server.signal(signal.SIGSTOP)
+
+
+def dead(server: Server) -> None:
+    server.signal(signal.SIGKILL)
+
+
+FAULTS = [full, read_only, without_replicas, hung, dead]
+Fault = Callable[[Server], None]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with redis_server() as url, redis.from_url(url) as connection:
+        yield Server(url, connection, connection.info()["process_id"])
+
+
+@pytest.fixture
+def settings(settings: Settings, server: Server) -> Settings:
+    return replace(settings, redis_url=server.url)
+
+
+def process(server: Server) -> MovingWindowRateLimiter:
+    """What counts in one server process."""
+    return MovingWindowRateLimiter(LimitStorage(redis_url=server.url))
+
+
+def passed(limiter: MovingWindowRateLimiter, calls: int) -> int:
+    """How many of so many parallel calls of one key are let through."""
+    with ThreadPoolExecutor(calls) as threads:
+        return sum(threads.map(lambda _: limiter.hit(LIMIT, "key"), range(calls)))
+
+
+def test_processes_share_a_limit_through_redis(server: Server) -> None:
+    first, second = process(server), process(server)
+
+    assert (passed(first, 3), passed(second, 9), passed(first, 9)) == (3, 2, 0)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_process_lets_its_limit_pass(fault: Fault, server: Server) -> None:
+    limiter = process(server)
+    before = passed(limiter, 2)
+
+    fault(server)
+
+    assert before + passed(limiter, 30) == LIMIT.amount
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_redis_that_comes_and_goes_lets_no_more_pass(fault: Fault, server: Server) -> None:
+    limiter = process(server)
+    limiter.storage._paused_until = float("inf")  # type: ignore[attr-defined]
+    before = passed(limiter, 4)
+    limiter.storage._paused_until = 0.0  # type: ignore[attr-defined]
+
+    fault(server)
+
+    assert before + passed(limiter, 9) == LIMIT.amount
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_three_errors_pause_redis_for_five_seconds(fault: Fault, server: Server) -> None:
+    limiter = process(server)
+    fault(server)
+    storage: LimitStorage = limiter.storage  # type: ignore[assignment]
+    for key in "abc":
+        storage._paused_until = 0.0
+        limiter.hit(LIMIT, key)
+
+    assert 4 < storage._paused_until - time.monotonic() <= 5
+
+
+def test_an_answer_between_errors_begins_their_count_anew(server: Server) -> None:
+    other, limiter = process(server), process(server)
+    assert passed(other, LIMIT.amount) == LIMIT.amount
+    storage: LimitStorage = limiter.storage  # type: ignore[assignment]
+
+    full(server)
+    for key, counts_alone in (("a", True), ("b", True), ("key", False), ("c", True)):
+        storage._paused_until = 0.0
+        assert limiter.hit(LIMIT, key) is counts_alone
+
+    assert 0 < storage._paused_until - time.monotonic() <= BREATH_SECONDS
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_nobody_waits_longer_than_half_a_second(fault: Fault, server: Server) -> None:
+    limiter = process(server)
+    fault(server)
+    began = time.monotonic()
+
+    for key in "abcdefgh":
+        limiter.hit(LIMIT, key)
+
+    assert time.monotonic() - began < 0.5 + ON_A_BUSY_MACHINE
+
+
+def test_after_the_pause_calls_are_shared_again(server: Server) -> None:
+    first, second = process(server), process(server)
+    full(server)
+    for key in "abc":
+        first.storage._paused_until = 0.0  # type: ignore[attr-defined]
+        first.hit(LIMIT, key)
+    server.connection.config_set("maxmemory", "0")
+    first.storage._paused_until = 0.0  # type: ignore[attr-defined]
+
+    assert (passed(first, 1), passed(first, 3), passed(second, 9)) == (1, 3, 1)
+
+
+def test_a_call_is_given_back_where_it_was_counted(server: Server) -> None:
+    first, second = process(server), process(server)
+    passed(first, 5)
+
+    first.storage.give_back(LIMIT.key_for("key"))  # type: ignore[attr-defined]
+
+    assert (passed(second, 9), passed(first, 9)) == (1, 0)
+
+
+def test_a_call_that_redis_never_counted_takes_none_of_others_back(server: Server) -> None:
+    first, second = process(server), process(server)
+    passed(second, 5)
+    first.storage._paused_until = float("inf")  # type: ignore[attr-defined]
+    passed(first, 1)
+    first.storage._paused_until = 0.0  # type: ignore[attr-defined]
+
+    first.storage.give_back(LIMIT.key_for("key"))  # type: ignore[attr-defined]
+
+    assert passed(first, 9) == 0
+
+
+def test_old_keys_leave_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    limiter = MovingWindowRateLimiter(LimitStorage())
+    for number in range(100):
+        limiter.hit(LIMIT, str(number))
+    later = time.time() + 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+
+    limiter.hit(LIMIT, "key")
+
+    assert len(limiter.storage._memory._windows) == 1  # type: ignore[attr-defined]
+
+
+def flap(server: Server, stop: threading.Event) -> None:
+    """Full, hanging and well again, a few times each second."""
+    while not stop.wait(0.1):
+        server.connection.config_set("maxmemory", "1")
+        time.sleep(0.1)
+        server.connection.config_set("maxmemory", "0")
+        server.signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        server.signal(signal.SIGCONT)
+
+
+def storm(server: Server, seconds: float) -> list[int]:
+    """How many calls of one key two processes let through meanwhile."""
+    limit, end, stop = parse("40/hour"), time.monotonic() + seconds, threading.Event()
+
+    def call(limiter: MovingWindowRateLimiter) -> int:
+        passed = 0
+        while time.monotonic() < end:
+            passed += limiter.hit(limit, "key")
+            time.sleep(0.01)
+        return passed
+
+    processes = [process(server), process(server)]
+    with ThreadPoolExecutor(17) as threads:
+        threads.submit(flap, server, stop)
+        runs = [threads.map(call, [each] * 8) for each in processes]
+        counts = [sum(run) for run in runs]
+        stop.set()
+    return counts
+
+
+@pytest.mark.parametrize("seconds", [2, pytest.param(60, marks=pytest.mark.prove)])
+def test_each_process_keeps_its_limit_while_redis_flaps(seconds: float, server: Server) -> None:
+    first, second = storm(server, seconds)
+
+    assert max(first, second) <= 40 <= first + second
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_guessing_stays_limited(fault: Fault, server: Server, app: Flask) -> None:
+    with app.app_context():
+        accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+
+    def guess(_number: int) -> int:
+        return sign_in(app.test_client(), password="wrong").status_code
+
+    before = guess(0)
+    fault(server)
+    with ThreadPoolExecutor(10) as threads:
+        statuses = [before, *threads.map(guess, range(30))]
+
+    assert (statuses.count(422), statuses.count(429)) == (5, 26)

@@ -1,0 +1,183 @@
+"""Audit events of requests: failures and exports wait for housekeeping, floods are cut short."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from tests.conftest import Clock
+from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
+from webapp.database import begin_write, db, utc_now
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.web import request_audit
+from webapp.web.extensions import limiter
+from webapp.web.request_audit import Flood
+
+HERE = "127.0.0.1"
+
+
+@pytest.fixture
+def creator(app: Flask) -> Account:
+    limiter.reset()
+    with app.app_context():
+        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+
+
+def stored(app: Flask) -> list[AuditEvent]:
+    """All rows, those that waited included, oldest first."""
+    with app.app_context():
+        request_audit.store()
+        return list(db.session.scalars(select(AuditEvent).order_by(AuditEvent.at, AuditEvent.id)))
+
+
+def told(app: Flask) -> list[tuple[str, str, str, str | None]]:
+    return [(event.kind, event.outcome, event.actor, event.address) for event in stored(app)]
+
+
+def test_signing_in_and_out_is_told(app: Flask, creator: Account, client: FlaskClient) -> None:
+    sign_in(client)
+    client.post("/logout", data={"csrf_token": csrf_token(client.get("/account"))})
+
+    assert told(app)[1:] == [
+        ("sign_in", "ok", "creator", HERE),
+        ("sign_out", "ok", "creator", HERE),
+    ]
+
+
+def test_a_wrong_password_is_told_to_its_account(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    sign_in(client, password="wrong")
+
+    event = stored(app)[-1]
+
+    assert (event.account_id, event.kind, event.outcome) == (creator.id, "sign_in", "failed")
+    assert (event.actor, event.address) == ("visitor", HERE)
+
+
+def test_an_unknown_address_is_kept_nowhere(
+    app: Flask, creator: Account, client: FlaskClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    sign_in(client, email="mistyped@example.com")
+
+    event = stored(app)[-1]
+
+    assert (event.account_id, event.outcome) == (None, "failed")
+    assert "mistyped" not in str(vars(event)) + caplog.text
+
+
+def test_a_failed_sign_in_waits_for_no_writer(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with app.app_context():
+            begin_write()
+            held.set()
+            done.wait(10)
+
+    writer = threading.Thread(target=hold)
+    writer.start()
+    held.wait(10)
+    try:
+        assert sign_in(client, password="wrong").status_code == 422
+    finally:
+        done.set()
+        writer.join()
+    assert stored(app)[-1].outcome == "failed"
+
+
+def test_a_link_that_is_used_or_gone_is_told(app: Flask, client: FlaskClient) -> None:
+    with app.app_context():
+        link = accounts.make_invite(now=utc_now())
+    form = {"email": EMAIL, "name": "Ann", "password": PASSWORD}
+    token = csrf_token(client.get(f"/join/{link}"))
+    for _ in range(2):
+        client.post(f"/join/{link}", data=form | {"csrf_token": token})
+        token = csrf_token(client.get("/account"))
+
+    kinds = {(kind, outcome, actor) for kind, outcome, actor, _ in told(app)}
+
+    assert kinds == {
+        ("link_made", "ok", "system"),
+        ("link_used", "ok", "visitor"),
+        ("account_created", "ok", "visitor"),
+        ("sign_in", "ok", "creator"),
+        ("link_used", "failed", "visitor"),
+    }
+
+
+def test_of_a_flood_few_rows_tell_everything(clock: Clock) -> None:
+    flood = Flood()
+
+    rows = [flood.stands_for("192.0.2.1", now=clock.now) for _ in range(10_240)]
+
+    assert sum(rows) == 10_240
+    assert sum(1 for row in rows if row) == 20
+
+
+def test_a_flood_from_everywhere_gets_few_rows_too(clock: Clock) -> None:
+    flood = Flood()
+
+    rows = [flood.stands_for(f"192.0.{n // 256}.{n % 256}", now=clock.now) for n in range(6400)]
+
+    assert sum(1 for row in rows if row) == 205
+
+
+def test_a_flood_hides_no_failure_of_another_account(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
+    with app.test_request_context("/login"):
+        by, now = request_audit.visitor(), utc_now()
+        for _ in range(19):
+            request_audit.note_failure(AuditKind.SIGN_IN, None, by=by, now=now)
+        request_audit.note_failure(AuditKind.SIGN_IN, creator.id, by=by, now=now)
+        request_audit.note_failure(AuditKind.PASSWORD_CHANGED, creator.id, by=by, now=now)
+
+    own = [event for event in stored(app) if event.account_id == creator.id]
+
+    assert [(event.kind, event.count) for event in own if event.outcome == "failed"] == [
+        ("sign_in", 1),
+        ("password_changed", 1),
+    ]
+
+
+def test_an_hour_later_each_failure_gets_its_row_again(clock: Clock) -> None:
+    flood = Flood()
+    for _ in range(15):
+        flood.stands_for("192.0.2.1", now=clock.now)
+
+    assert flood.stands_for("192.0.2.1", now=clock.now + timedelta(hours=1)) == 1
+
+
+def test_what_cannot_be_stored_waits(
+    app: Flask, creator: Account, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_in(client, password="wrong")
+
+    def fail() -> None:
+        raise OSError("disk full")
+
+    with monkeypatch.context() as broken, app.app_context():
+        broken.setattr(request_audit, "begin_write", fail)
+        with pytest.raises(OSError, match="disk full"):
+            request_audit.store()
+
+    assert [event.outcome for event in stored(app)][-1] == "failed"
+
+
+def test_looking_stores_nothing(app: Flask, creator: Account, client: FlaskClient) -> None:
+    sign_in(client)
+    before = len(stored(app))
+
+    for path in ("/account", "/drafts", "/forms", "/login", "/join/unknown"):
+        client.get(path)
+
+    with app.app_context():
+        assert db.session.scalar(select(func.count(AuditEvent.id))) == before

@@ -1,0 +1,137 @@
+"""Of a deleted account nothing is left, and of everybody else everything."""
+
+import secrets
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from tests.oauth.flow import EMAIL, Flow, enter, register
+from webapp.account_deletion import delete_account, purge_leavers
+from webapp.database import db, utc_now
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.deletion import form_trash
+from webapp.domain.drafts import editing
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.idempotency import Repeatable, remember
+from webapp.domain.respondents.device_transfer import offer_handover
+from webapp.domain.responses.counters import store_openings
+
+OF_NO_ACCOUNT = {"schema_marks"}
+ONLY_CLIENTS_STAY = {"oauth_clients": 1, "audit_events": 1}
+
+
+@pytest.fixture
+def full(app: Flask) -> Account:
+    """An account with something in every table."""
+    browser = app.test_client()
+    with app.app_context():
+        account = make_account(email=EMAIL)
+    with app.app_context():
+        accounts.make_invite(email=EMAIL, now=utc_now())
+        fill(account.id)
+    enter(browser, account)
+    Flow(browser, app.test_client(), register(browser, token_endpoint_auth_method="none")).connect()
+    return account
+
+
+def fill(account_id: str) -> None:
+    once = Repeatable("client", secrets.token_hex(8), "0" * 64)
+    draft = editing.create_draft(
+        account_id, parse_draft_input({}), author=None, now=utc_now(), repeatable=once
+    )
+    changed = parse_draft_input({"title": "Changed"})
+    editing.update_draft(account_id, draft.id, changed, author=None, now=utc_now())
+    form, thrown = make_form(account_id), make_form(account_id)
+    drafts.mark_seen(account_id, draft.id, 1, now=utc_now())
+    make_response(form)
+    make_response(thrown)
+    session_key = secrets.token_hex(16)
+    make_answer(form, session_key, 1)
+    offer_handover(form.share_token, session_key, now=utc_now())
+    store_openings({form.share_token: 7})
+    remember(account_id, replace(once, key="thrown"), thrown.draft_id, utc_now())
+    db.session.commit()
+    form_trash.delete_form(account_id, thrown.id, now=utc_now())
+
+
+def rows() -> dict[str, int]:
+    """How many rows each table holds, empty tables left out."""
+    db.session.rollback()
+    counts = {
+        table.name: db.session.scalar(select(func.count()).select_from(table)) or 0
+        for table in db.metadata.sorted_tables
+    }
+    return {name: count for name, count in counts.items() if count}
+
+
+def test_the_account_of_these_tests_has_something_in_every_table(app: Flask, full: Account) -> None:
+    with app.app_context():
+        assert rows().keys() == db.metadata.tables.keys() - OF_NO_ACCOUNT
+
+
+@both_databases
+def test_nothing_is_left_of_a_deleted_account(app: Flask, full: Account) -> None:
+    with app.app_context():
+        delete_account(full.id, now=utc_now())
+
+        assert sum(purge_leavers(utc_now())) > 0
+
+        assert rows() == ONLY_CLIENTS_STAY
+
+
+def test_everybody_else_keeps_everything(app: Flask, full: Account) -> None:
+    with app.app_context():
+        leaver = make_account().id
+        before = rows()
+        before |= {"accounts": 1, "audit_events": before["audit_events"] + 1}
+        fill(leaver)
+        delete_account(leaver, now=utc_now())
+
+        list(purge_leavers(utc_now()))
+
+        assert rows() == before
+
+
+def test_address_name_and_password_are_gone_before_any_purge(app: Flask, full: Account) -> None:
+    with app.app_context():
+        delete_account(full.id, now=utc_now())
+
+        row = db.session.get_one(Account, full.id)
+        assert (row.email, row.name, row.password_hash) == (full.id, "", "!")
+
+
+def test_erasing_goes_on_where_it_was_stopped(app: Flask, full: Account) -> None:
+    with app.app_context():
+        delete_account(full.id, now=utc_now())
+        stopped = purge_leavers(utc_now())
+        for _ in range(3):
+            next(stopped)
+
+        list(purge_leavers(utc_now()))
+
+        assert rows() == ONLY_CLIENTS_STAY
+
+
+def test_a_form_published_in_the_moment_of_the_end_is_erased_too(app: Flask, full: Account) -> None:
+    with app.app_context():
+        delete_account(full.id, now=utc_now())
+        make_response(make_form(full.id))
+
+        list(purge_leavers(utc_now()))
+
+        assert rows() == ONLY_CLIENTS_STAY
+
+
+def test_accounts_that_stay_are_not_touched_by_a_purge(app: Flask, full: Account) -> None:
+    with app.app_context():
+        before = rows()
+
+        assert list(purge_leavers(utc_now())) == []
+
+        assert rows() == before

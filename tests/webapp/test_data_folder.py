@@ -1,0 +1,86 @@
+"""What lies in the data folder is for its owner alone."""
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.services import free_port
+from tests.webapp.test_cli import running
+from webapp import data_folder
+from webapp.cli import main
+from webapp.data_folder import DATABASE, make_private
+
+
+def mode(path: Path) -> int:
+    return path.lstat().st_mode & 0o7777
+
+
+@pytest.fixture
+def exposed(tmp_path: Path) -> Path:
+    """A folder of an earlier version, open to everybody."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "secrets.json", "server.lock"):
+        (folder / name).touch()
+        (folder / name).chmod(0o644)
+    folder.chmod(0o755)
+    return folder
+
+
+def test_everything_in_it_is_closed_and_told(exposed: Path) -> None:
+    lines = list(make_private(exposed))
+
+    assert mode(exposed) == 0o700
+    assert {mode(path) for path in exposed.iterdir()} == {0o600}
+    assert len(lines) == 6
+    assert all(line.endswith("could be read by others, and was closed to them") for line in lines)
+    assert list(make_private(exposed)) == []
+
+
+def test_links_and_files_of_others_are_left_alone(exposed: Path, tmp_path: Path) -> None:
+    elsewhere, link = tmp_path / "elsewhere", exposed / f"{DATABASE}.before-restore-1"
+    elsewhere.touch()
+    elsewhere.chmod(0o644)
+    link.symlink_to(elsewhere)
+    (exposed / "notes.txt").touch()
+    (exposed / "notes.txt").chmod(0o644)
+
+    list(make_private(exposed))
+
+    assert (mode(elsewhere), mode(exposed / "notes.txt")) == (0o644, 0o644)
+
+
+def test_a_folder_of_everybody_is_left_alone_and_told(exposed: Path) -> None:
+    exposed.chmod(0o1777)
+
+    lines = list(make_private(exposed))
+
+    assert mode(exposed) == 0o1777
+    assert f"{exposed} is not Askback's alone; give it a folder of its own" in lines
+
+
+def test_what_others_own_is_left_alone_and_told(
+    exposed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_folder.os, "geteuid", lambda: os.getuid() + 1)
+
+    assert all("is not Askback's alone" in line for line in make_private(exposed))
+    assert mode(exposed) == 0o755
+    (exposed / "secrets.json").unlink()  # it is empty
+    examined = CliRunner(env={"ASKBACK_DATA": str(exposed)}).invoke(main, ["doctor"])
+    assert f"!!  data folder {exposed}: others can read or own {exposed}" in examined.stdout
+
+
+def test_a_start_closes_what_is_there_and_what_it_makes(exposed: Path) -> None:
+    for path in exposed.iterdir():
+        path.unlink()
+    with running(exposed, free_port()) as server:
+        made = {path.name: mode(path) for path in exposed.iterdir()}
+        server.terminate()
+        told = server.communicate(timeout=20)[1]
+
+    assert f"{exposed} could be read by others, and was closed to them" in told
+    assert {DATABASE, f"{DATABASE}-wal", "secrets.json", "server.lock"} <= made.keys()
+    assert set(made.values()) == {0o600}

@@ -1,0 +1,222 @@
+"""Whatever text somebody sends, wherever it is taken: nobody else waits, and nothing breaks."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+from werkzeug.routing import Rule
+
+from tests.bulk import store_answers
+from tests.hostile import (
+    BOUNDARY,
+    HEAD_BYTES,
+    SOME_FIELDS,
+    TEXTS,
+    URLENCODED,
+    WRITING,
+    Asked,
+    Scene,
+    Sender,
+    Watch,
+    authorization,
+    connected,
+    cut,
+    full,
+    method_of,
+    multipart,
+    record_fields,
+    rules,
+    urlencoded,
+)
+from tests.serving import new_app, serving
+from webapp.config import Settings
+from webapp.database import db
+from webapp.domain.responses.models import Answer
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS, API_BODY_MAX_BYTES, FORM_BODY_MAX_BYTES
+
+LENGTHS = (3_000, 24_000, 200_000, FORM_BODY_MAX_BYTES)  # of bodies
+FIRST, *OTHERS = TEXTS
+kinds = pytest.mark.parametrize(
+    "kind", [FIRST, *(pytest.param(kind, marks=pytest.mark.prove) for kind in OTHERS)]
+)
+MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
+# what programs send as JSON, and the fields with text in it
+JSON_ROUTES: dict[str, Callable[[str], Any]] = {
+    "api.create_service_draft": lambda text: {
+        "title": text,
+        "goal": text,
+        "context": text,
+        "questions": [text, {"text": text, "id": text, "context": text}],
+        "followUpMode": text,
+        text[:9]: text,
+    },
+    "api.update_service_draft": lambda text: {"questions": [text], "title": text},
+    "api.publish_service_draft": lambda text: {"confirmation": text, "title": text},
+    "oauth.register": lambda text: {
+        "client_name": text,
+        "redirect_uris": [text],
+        "scope": text,
+        "grant_types": [text],
+    },
+}
+HEADERS = (
+    "Authorization",
+    "Cookie",
+    "If-Match",
+    "Idempotency-Key",
+    "Accept-Language",
+    "Accept",
+    "X-Forwarded-For",
+    "X-Request-Id",
+    "HX-Current-URL",
+    "Referer",
+    "Content-Type",
+    "Range",
+    "If-None-Match",
+)
+
+
+@pytest.fixture
+def served(app: Flask, settings: Settings) -> Iterator[Flask]:
+    """A server without limits of rates on the database of `app`."""
+    other = new_app(replace(settings, write_limits=False))
+    with serving(other):
+        yield other
+
+
+@kinds
+def test_nobody_waits_for_a_form(served: Flask, kind: str) -> None:
+    sent = _send_forms(served, kind, [FORM_BODY_MAX_BYTES])
+
+    assert (sent.broken, sent.slow) == ([], [])
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("kind", TEXTS)
+def test_nobody_waits_for_a_form_of_any_length(served: Flask, kind: str) -> None:
+    sent = _send_forms(served, kind, list(LENGTHS))
+
+    assert (sent.broken, sent.slow) == ([], [])
+
+
+@kinds
+def test_nobody_waits_for_an_address(served: Flask, kind: str) -> None:
+    text = cut(TEXTS[kind], HEAD_BYTES // 6)
+    args, _ = record_fields(served)
+    with connected(served) as connection, Watch(served.config["SETTINGS"].port) as watch:
+        sender, scene = Sender(served, connection, watch), Scene(served)
+        for rule in rules(served, "GET", *WRITING):
+            _send_queries(sender, scene, rule, args, text)
+
+    assert (sender.broken, sender.slow) == ([], [])
+
+
+@kinds
+def test_nobody_waits_for_json_or_a_header(served: Flask, kind: str) -> None:
+    with connected(served) as connection, Watch(served.config["SETTINGS"].port) as watch:
+        sender, scene = Sender(served, connection, watch), Scene(served)
+        headers = {"Content-Type": "application/json", **authorization(served, scene)}
+        for rule in rules(served, *WRITING):
+            if rule.endpoint in JSON_ROUTES:
+                text = TEXTS[kind][: API_BODY_MAX_BYTES // 40]
+                body = json.dumps(JSON_ROUTES[rule.endpoint](text), ensure_ascii=False).encode()
+                path = scene.address(rule)
+                sender.send(rule.endpoint, method_of(rule), path, headers, body)
+        value = cut(TEXTS[kind], HEAD_BYTES).replace("\r", " ").replace("\n", " ").encode()
+        for name in HEADERS:
+            for path in ("/login", "/api/forms", f"/r/{scene.values['share_token']}"):
+                sender.send(f"{name} {path}", "GET", path, {name: value}, None)
+
+    assert (sender.broken, sender.slow) == ([], [])
+
+
+@pytest.mark.parametrize("kind", ["marks of two classes", "marks that become two", "planes"])
+def test_nobody_waits_for_a_search_through_answers(served: Flask, kind: str) -> None:
+    """200 of the longest ones, as one address may send in a minute."""
+    scene = Scene(served)
+    form_id = scene.values["form_id"]
+    with served.app_context():
+        store_answers(form_id, 200)
+        db.session.execute(update(Answer).values(answer_text=TEXTS[kind][:ANSWER_MAX_CHARS]))
+        db.session.commit()
+    with connected(served) as connection, Watch(served.config["SETTINGS"].port) as watch:
+        sender = Sender(served, connection, watch)
+        for path in ("?q=hello", "/people?q=hello", "", "/people"):
+            sender.send(path, "GET", f"/forms/{form_id}{path}", scene.headers, None)
+
+    assert (sender.broken, sender.slow) == ([], [])
+
+
+def test_every_route_that_takes_json_is_known(served: Flask) -> None:
+    programs = {
+        rule.endpoint
+        for rule in rules(served, *WRITING)
+        if rule.endpoint.startswith(("api.", "oauth."))
+    }
+
+    assert programs - set(JSON_ROUTES) == {"oauth.token", "oauth.revoke"}
+
+
+def _send_forms(app: Flask, kind: str, lengths: list[int]) -> Sender:
+    """To every route that writes, with each field that it turns out to look for."""
+    _, form = record_fields(app)
+    with connected(app) as connection, Watch(app.config["SETTINGS"].port) as watch:
+        sender = Sender(app, connection, watch)
+        for rule in rules(app, *WRITING):
+            if rule.endpoint not in JSON_ROUTES:
+                _send_bodies(sender, rule, form, kind, lengths)
+    missed = {name: fields - form[name] for name, fields in SOME_FIELDS.items()}
+    assert not any(missed.values()), missed
+    return sender
+
+
+def _send_bodies(sender: Sender, rule: Rule, form: Asked, kind: str, lengths: list[int]) -> None:
+    """The text in every field, and in every one but those that keep a request from going on."""
+    scene = Scene(sender.app)
+    _learn(sender, scene, rule, form)
+    names = sorted(form[rule.endpoint])
+    sound = {name: text for name, text in scene.sound.items() if name in names}
+    method, path = method_of(rule), scene.address(rule)
+    for size in lengths:
+        what = f"{rule.endpoint} {kind} {size}"
+        several = scene.headers | {"Content-Type": MULTIPART}
+        encoded = scene.headers | {"Content-Type": URLENCODED}
+        given = full(names, TEXTS[kind], size)
+        sender.send(what, method, path, several, multipart(given))
+        sender.send(f"{what}, the rest sound", method, path, several, multipart(given | sound))
+        given = full(names, TEXTS[kind], size // 6) | sound
+        sender.send(f"{what}, encoded", method, path, encoded, urlencoded(given))
+
+
+def _learn(sender: Sender, scene: Scene, rule: Rule, form: Asked) -> None:
+    """Let the route look for its fields, until it looks for no further ones."""
+    known: set[str] = set()
+    for _ in range(8):
+        headers = scene.headers | {"Content-Type": URLENCODED}
+        fields = {name: scene.sound.get(name, "x") for name in known}
+        sender.send(
+            rule.endpoint, method_of(rule), scene.address(rule), headers, urlencoded(fields)
+        )
+        if form[rule.endpoint] <= known:
+            return
+        known |= form[rule.endpoint]
+        scene.__post_init__()
+
+
+def _send_queries(sender: Sender, scene: Scene, rule: Rule, args: Asked, text: str) -> None:
+    """In each place of the address, and under each name that the route looks for in it."""
+    body = b"" if method_of(rule) != "GET" else None
+    sender.send(
+        rule.endpoint, method_of(rule), scene.address(rule, text[:3000]), scene.headers, body
+    )
+    for _ in range(3):
+        names = sorted(args[rule.endpoint]) or ["q"]
+        query = urlencoded({name: text[: len(text) // len(names)] for name in names}).decode()
+        path = f"{scene.address(rule)}?{query}"
+        sender.send(f"{rule.endpoint} {names}", method_of(rule), path, scene.headers, body)
+        if sorted(args[rule.endpoint]) == names:
+            return

@@ -1,0 +1,125 @@
+"""Deleting an account: at once away for everybody, then erased with everything that hangs on it.
+
+One transaction ends it: links stop, agents and browsers are out, address and password are gone.
+What it held may be millions of rows, so purging erases those in short transactions. Clients that
+only it had registered stay until nobody uses them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
+from sqlalchemy.orm import InstrumentedAttribute
+
+from webapp.database import begin_write, db
+from webapp.domain.accounts.browser_sessions import SignIn
+from webapp.domain.accounts.models import Account, Invite
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
+from webapp.domain.deletion.form_trash import give_up_forms, purge_deleted
+from webapp.domain.drafts.idempotency import IdempotencyKey
+from webapp.domain.drafts.models import Draft, DraftConfirmation, DraftRevision, DraftView
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.vocabulary import DraftStatus, RevokedReason
+from webapp.oauth.connections import end_grants, has_token
+from webapp.oauth.expiry import delete_some
+from webapp.oauth.models import OAuthCode, OAuthGrant, OAuthToken
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What an account takes with it; forms in the trash and their responses are counted."""
+
+    forms: int
+    responses: int
+    drafts: int
+    agents: int
+
+
+def list_belongings(account_id: str, *, now: datetime) -> Belongings:
+    """What will be lost; `responses` are those with at least one answer, finished or not."""
+    forms, responses = db.session.execute(
+        select(func.count(), func.coalesce(func.sum(Form.answered_count), 0)).where(
+            Form.account_id == account_id
+        )
+    ).one()
+    drafts = select(func.count()).where(
+        Draft.account_id == account_id, Draft.status == DraftStatus.DRAFT
+    )
+    agents = select(func.count(OAuthGrant.client_pk.distinct())).where(
+        OAuthGrant.account_id == account_id,
+        OAuthGrant.revoked_at.is_(None),
+        has_token(now),
+    )
+    return Belongings(
+        forms, responses, db.session.scalar(drafts) or 0, db.session.scalar(agents) or 0
+    )
+
+
+def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """End the account for good; its address can be used for a new one at once.
+
+    One bare line of the audit trail outlives it: that this account was deleted, and when.
+    """
+    begin_write()
+    # before the account, in the order in which a link that is used at this moment takes its locks
+    db.session.execute(delete(Invite).where(Invite.account_id == account_id))
+    db.session.execute(
+        update(Account)
+        .where(Account.id == account_id)
+        .values(
+            deleted_at=now,
+            email=Account.id,
+            name="",
+            password_hash="!",  # noqa: S106
+            session_epoch=Account.session_epoch + 1,
+        )
+    )
+    end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
+    give_up_forms(account_id, now=now)
+    add_event(AuditKind.ACCOUNT_DELETED, account_id, by=Actor(by.kind), now=now)
+    db.session.commit()
+
+
+def purge_leavers(now: datetime) -> Iterator[int]:
+    """Erase what deleted accounts left behind, children first, a short transaction for each batch.
+
+    Yields the rows deleted by each; may be left at any point and goes on with the next call.
+    """
+    leavers = list(db.session.scalars(select(Account.id).where(Account.deleted_at.is_not(None))))
+    for account_id in leavers:
+        begin_write()
+        # once more: an agent may have been publishing in the moment of the end
+        give_up_forms(account_id, now=now)
+        db.session.commit()
+        yield from purge_deleted(now)
+        for key, which in _left_by(account_id):
+            while deleted := delete_some(key, which):
+                yield deleted
+
+
+def _left_by(account_id: str) -> list[tuple[InstrumentedAttribute[str], ColumnElement[bool]]]:
+    drafts = select(Draft.id).where(Draft.account_id == account_id)
+    grants = select(OAuthGrant.id).where(OAuthGrant.account_id == account_id)
+    return [
+        (DraftRevision.draft_id, DraftRevision.draft_id.in_(drafts)),
+        (DraftConfirmation.draft_id, DraftConfirmation.draft_id.in_(drafts)),
+        (DraftView.draft_id, DraftView.draft_id.in_(drafts)),
+        (IdempotencyKey.key, IdempotencyKey.account_id == account_id),
+        (Draft.id, Draft.account_id == account_id),
+        (OAuthCode.code_hash, OAuthCode.grant_id.in_(grants)),
+        (OAuthToken.id, OAuthToken.grant_id.in_(grants)),
+        (OAuthGrant.id, OAuthGrant.account_id == account_id),
+        (Invite.token_hash, Invite.account_id == account_id),
+        (SignIn.id, SignIn.account_id == account_id),
+        (AuditEvent.id, _told_of(account_id)),
+        (Account.id, Account.id == account_id),
+    ]
+
+
+def _told_of(account_id: str) -> ColumnElement[bool]:
+    """The audit trail of the account without the line of its end."""
+    is_end = and_(
+        AuditEvent.kind == AuditKind.ACCOUNT_DELETED, AuditEvent.outcome == AuditOutcome.OK
+    )
+    return and_(AuditEvent.account_id == account_id, ~is_end)

@@ -1,1 +1,0 @@
-"""What backups hold, and how each database is copied and brought back."""

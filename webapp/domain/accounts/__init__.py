@@ -1,0 +1,1 @@
+"""Accounts of creators, their passwords and browser sessions."""

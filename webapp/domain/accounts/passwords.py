@@ -1,0 +1,173 @@
+"""Passwords: which are accepted, and how they are kept (argon2id)."""
+
+import logging
+import re
+import string
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from webapp.domain.shared.errors import InvalidInput, TooBusy
+from webapp.domain.shared.limits import PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS
+from webapp.domain.shared.unicode_normalization import normalized
+
+# our choice: 19 MiB, two passes, one lane (19 ms on the reference machine)
+HASHER = PasswordHasher(memory_cost=19456, time_cost=2, parallelism=1)
+# Hashing is memory-hard on purpose, and an allocator keeps what each thread once needed: in the
+# threads of the server that would be 19 MiB each, for ever.
+HASHING_THREADS = 2
+WAITING_FOR_HASHING = 32  # our choice; each that waits holds a thread of the server
+_hashing = ThreadPoolExecutor(HASHING_THREADS, thread_name_prefix="passwords")
+_places = threading.BoundedSemaphore(HASHING_THREADS + WAITING_FOR_HASHING)
+# an unknown address is checked against this, so that it answers as slowly as a known one
+_NOBODY = HASHER.hash("nobody has this password")
+
+# our choice, as zxcvbn's scores of 3 and 4: one known word with digits and signs has to have more
+GUESSES_MIN, GUESSES_MIN_AROUND_A_WORD = 10**8, 10**10
+AROUND_A_WORD = string.digits + string.punctuation + " "
+RATED_CHARS = 32  # rating takes steps in the square of them
+# What letters are seldom written as: each spelling more doubles the steps of a rating. Controls
+# and line ends: to zxcvbn digits before a line end are a date, which it then cannot read.
+RARE_SPELLINGS = dict.fromkeys(
+    [*map(ord, "({[<|!+%\u2028\u2029"), *range(0x20), *range(0x7F, 0xA0)], "_"
+)
+# Phrases that lists of words do not hold as one, and their stems. Compared without case, and
+# without digits and punctuation at the end.
+COMMON_PASSWORDS = """
+    password passwordpassword passwort passwortpasswort mypassword mysecretpassword thepassword
+    changeme changemechangeme pleasechangeme letmein letmeinletmein letmeinplease
+    iloveyou iloveyouforever iloveyousomuch qwerty qwertyqwerty qwertyuiop qwertyuiopasdf
+    qwertyuiopasdfghjkl qwertzuiop azertyuiop asdfghjkl asdfghjklzxcvbnm zxcvbnm
+    administrator administratoradministrator adminadmin adminadminadmin welcome welcomewelcome
+    welcomehome secretsecret secretsecretsecret supersecret topsecret correcthorsebatterystaple
+    abcdefghijkl abcdefghijklm abcdefghijklmnop abcabcabcabc football footballfootball
+    baseballbaseball monkeymonkey dragondragon sunshinesunshine princessprincess
+    supermansuperman batmanbatman starwarsstarwars manchesterunited liverpoolfc
+    askback askbackaskback
+"""
+COMMON = frozenset(COMMON_PASSWORDS.split())
+
+log = logging.getLogger("askback.passwords")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def check_password(password: str, email: str) -> str:
+    """The password as typed; raises InvalidInput for too short, too long and easy to guess."""
+    text = normalized("NFC", password) if len(password) <= PASSWORD_MAX_CHARS else password
+    if not PASSWORD_MIN_CHARS <= len(text) <= PASSWORD_MAX_CHARS:
+        raise _refused(
+            f"A password has {PASSWORD_MIN_CHARS} to {PASSWORD_MAX_CHARS:,} characters.",
+            "Choose a longer one; several words are easy to remember."
+            if len(text) < PASSWORD_MIN_CHARS
+            else "Choose a shorter one.",
+        )
+    if _is_common(text, email) or _is_guessed(text, email):
+        raise _refused(
+            "That password is among the first ones anybody would try: a well-known one, or a word,"
+            " a name, a date or a row of keys with little else.",
+            "Choose several unrelated words.",
+        )
+    return password
+
+
+def password_hash(password: str) -> str:
+    """The argon2id hash of an accepted password, as text with its parameters. Raises TooBusy."""
+    return _in_own_thread(HASHER.hash, _bytes(password))
+
+
+def password_matches(known_hash: str | None, password: str) -> bool:
+    """Whether the password is right.
+
+    None (no such account) and a password longer than any take as long and are never right.
+    Raises TooBusy.
+    """
+    known = known_hash if len(password) <= PASSWORD_MAX_CHARS else None
+    try:
+        right = _in_own_thread(HASHER.verify, known or _NOBODY, _bytes(password))
+    except (VerificationError, InvalidHashError):
+        return False
+    return right and known is not None
+
+
+def needs_rehash(known_hash: str) -> bool:
+    """Whether the hash was made with weaker parameters than today's."""
+    return HASHER.check_needs_rehash(known_hash)
+
+
+def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """The result of the work, done in one of the threads for hashing. Raises TooBusy."""
+    if not _places.acquire(blocking=False):
+        raise TooBusy(
+            "too_busy",
+            "Too many passwords are being checked just now.",
+            "Wait a few seconds, then try again.",
+            field="password",
+        )
+    try:
+        waiting = _hashing.submit(work, *args, **kwargs)
+    except RuntimeError:
+        # the process ends and starts no work any more; this request is still to be answered
+        return work(*args, **kwargs)
+    else:
+        return waiting.result()
+    finally:
+        _places.release()
+
+
+def stop_hashing() -> None:
+    """Drop what waits, or the interpreter would work it off before it ends."""
+    _hashing.shutdown(wait=False, cancel_futures=True)
+
+
+def _bytes(password: str) -> bytes:
+    text = normalized("NFC", password[:PASSWORD_MAX_CHARS])
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _is_common(text: str, email: str) -> bool:
+    lower = text.casefold()
+    stem = lower.rstrip("0123456789!?.*#-_ ")
+    mailbox = email.casefold().partition("@")[0]
+    return (
+        stem in COMMON
+        or stem in {"", mailbox, email.casefold()}
+        or lower == email.casefold()
+        or len(set(lower)) < 3
+    )
+
+
+def _is_guessed(text: str, email: str) -> bool:
+    """Whether programs that try the likely ones first are soon there."""
+    # a third of a second and 15 MB, which a process that sets no password does without
+    from zxcvbn.matching import RANKED_DICTIONARIES
+
+    begin = text[:RATED_CHARS].translate(RARE_SPELLINGS)
+    with _rating:
+        guesses = _guesses(begin, ["askback", email, *re.findall(r"[^\W_]{3,}", email)])
+        word = begin.strip(AROUND_A_WORD).lower()
+        is_word = any(word in words for words in RANKED_DICTIONARIES.values())
+    return guesses < (GUESSES_MIN_AROUND_A_WORD if is_word else GUESSES_MIN)
+
+
+def _guesses(text: str, own_words: list[str]) -> float:
+    """How many tries it takes; just enough, but around no word, for what zxcvbn cannot rate."""
+    from zxcvbn import zxcvbn
+
+    try:
+        return float(zxcvbn(text, own_words)["guesses"])
+    except Exception as error:  # its kind only: the words of the error may be the password's
+        log.error("zxcvbn cannot rate a password: %s", type(error).__name__)  # noqa: TRY400
+        return GUESSES_MIN
+
+
+# zxcvbn puts the words of a call into a dictionary that all calls share
+_rating = threading.Lock()
+
+
+def _refused(message: str, resolution: str) -> InvalidInput:
+    return InvalidInput("validation_failed", message, resolution, field="password")

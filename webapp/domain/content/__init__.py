@@ -1,0 +1,1 @@
+"""What a form asks, how it is read from agents, and how two versions differ."""

@@ -1,0 +1,275 @@
+"""What changed between two contents of a draft, in words a person can check. Pure."""
+
+import hashlib
+import re
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import Match, SequenceMatcher
+from enum import StrEnum
+from itertools import accumulate
+from time import thread_time
+from typing import Any, NamedTuple
+
+import orjson
+
+from webapp.domain.content.model import Content, QuestionRow, snapshot
+
+SAME_QUESTION_RATIO = 0.6  # our choice: half the words kept still reads as the same question
+COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
+# of one comparison; texts that need more are shown as replaced
+STEPS, STEPS_AT_ONCE = 200_000, 100_000  # some 0.1 µs each
+SECONDS = 0.03  # of the processor's time, after which nothing is begun
+REMEMBERED = 32  # our choice: comparisons kept, at most a megabyte each
+# scripts that put no spaces between words: each character counts as one
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*|\s+")
+_BARE_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+
+
+class Kind(StrEnum):
+    """What happened to a part."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    MOVED = "moved"
+    REWORDED = "reworded"
+    CHANGED = "changed"
+
+
+class Run(NamedTuple):
+    """Words that stayed (None), came (ADDED) or went (REMOVED)."""
+
+    kind: Kind | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference.
+
+    part      a content column, or `question` / `hint` for a question and its helping line
+    position  from 1, in the later content (REMOVED: in the earlier one); None outside questions
+    runs      the words in reading order for REWORDED, ADDED and REMOVED; empty for MOVED
+    was, now  values of a setting for CHANGED, positions from 1 for MOVED
+    """
+
+    part: str
+    kind: Kind
+    position: int | None = None
+    runs: tuple[Run, ...] = ()
+    was: Any = None
+    now: Any = None
+
+
+class TooCostly(Exception):
+    """The texts of one comparison would take more than it has."""
+
+
+class Effort:
+    """What one comparison may still do.
+
+    Steps end it at the same place on every machine; the time is for one that is slow, and for what
+    steps do not count. It is that of this thread alone, so that a busy machine changes nothing.
+    """
+
+    def __init__(self) -> None:
+        self.steps = STEPS
+        self._until = thread_time() + SECONDS
+
+    def spend(self, steps: int) -> None:
+        """Raises TooCostly, and leaves what there is to texts that need less."""
+        if steps > min(self.steps, STEPS_AT_ONCE) or thread_time() > self._until:
+            raise TooCostly
+        self.steps -= steps
+
+
+TEXTS = ("title", "goal", "private_context")
+SETTINGS = (
+    "follow_up_mode",
+    "followups_given",
+    "max_total_questions",
+    "response_mode",
+    "response_limit",
+)
+
+
+def differences(before: Content, after: Content) -> list[Change]:
+    """Every difference in reading order of the review page: title, goal, questions, settings.
+
+    Contents never change under one name, and the same two are compared for each look at a page.
+    """
+    key = orjson.dumps([snapshot(before), snapshot(after)])
+    name = hashlib.sha256(key).digest()
+    with _remembering:
+        found = _remembered.pop(name, None)
+    if found is None:
+        found = _differences(before, after)
+    with _remembering:
+        _remembered[name] = found
+        if len(_remembered) > REMEMBERED:
+            del _remembered[next(iter(_remembered))]
+    return list(found)
+
+
+_remembered: dict[bytes, list[Change]] = {}
+_remembering = threading.Lock()
+
+
+def _differences(before: Content, after: Content) -> list[Change]:
+    effort = Effort()
+    found = [
+        *_text_change("title", before.title, after.title, effort),
+        *_text_change("goal", before.goal, after.goal, effort),
+        *_question_changes(before.questions, after.questions, effort),
+    ]
+    for name in SETTINGS:
+        was, now = getattr(before, name), getattr(after, name)
+        if was != now:
+            found.append(Change(name, Kind.CHANGED, was=was, now=now))
+    contexts = before.private_context, after.private_context
+    found.extend(_text_change("private_context", *contexts, effort))
+    return found
+
+
+def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
+    """Both texts as one sequence of kept, removed and added words.
+
+    What is kept has the blanks of the later text, which the runs give back exactly when joined.
+    """
+    try:
+        effort.spend(len(before) + len(after))
+        old, new = _WORD.findall(before), _WORD.findall(after)
+        effort.spend(2 * (len(old) + len(new)))  # where each character is a word
+        return tuple(_runs(old, new, effort))
+    except TooCostly:
+        return (Run(Kind.REMOVED, before), Run(Kind.ADDED, after))
+
+
+def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
+    """For each later question the place of the earlier one it came from: by id, else by words."""
+    places = {question["id"]: place for place, question in enumerate(before)}
+    found = [places.get(question["id"]) for question in after]
+    free = [place for place in range(len(before)) if place not in found]
+    _find_unchanged(before, after, found, free)
+    known = {place: _bare_words(before[place]["text"]) for place in free}
+    for place, question in enumerate(after):
+        if found[place] is None and free:
+            words = _bare_words(question["text"])
+            likeness, closest = max((_likeness(known[old], words), -old) for old in free)
+            if likeness >= SAME_QUESTION_RATIO:
+                found[place] = -closest
+                free.remove(-closest)
+    return found
+
+
+def _find_unchanged(
+    before: Sequence[QuestionRow],
+    after: Sequence[QuestionRow],
+    found: list[int | None],
+    free: list[int],
+) -> None:
+    """Questions of the very same words, before a similar one can take their place."""
+    for place, question in enumerate(after):
+        same = (old for old in free if before[old]["text"] == question["text"])
+        if found[place] is None and (origin := next(same, None)) is not None:
+            found[place] = origin
+            free.remove(origin)
+
+
+def longest_rising(places: Sequence[int]) -> set[int]:
+    """The largest set of places that kept their order; what is not in it has moved."""
+    tails: list[int] = []
+    chains: list[list[int]] = []
+    for place in places:
+        at = bisect_left(tails, place)
+        chain = [*(chains[at - 1] if at else []), place]
+        tails[at:] = [place, *tails[at + 1 :]]
+        chains[at:] = [chain, *chains[at + 1 :]]
+    return set(chains[-1]) if chains else set()
+
+
+class _Matcher(SequenceMatcher[str]):
+    """The matcher of the standard library, whose steps grow with the cube of what repeats."""
+
+    def __init__(self, old: list[str], new: list[str], effort: Effort) -> None:
+        super().__init__(None, old, new, autojunk=False)
+        self._effort = effort
+        again = Counter(new)
+        self._steps_before = [0, *accumulate(1 + again[word] for word in old)]
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        """As the standard library does. Raises TooCostly."""
+        before = self._steps_before
+        self._effort.spend(before[-1 if ahi is None else ahi] - before[alo])
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+
+def _runs(old: list[str], new: list[str], effort: Effort) -> Iterator[Run]:
+    """Words are the same whatever blanks follow them: the last one of a text has none."""
+    lost = ""  # blanks between the last kept word and a removed one
+    bare = [word.rstrip() for word in old], [word.rstrip() for word in new]
+    for operation, i, j, k, m in _Matcher(*bare, effort).get_opcodes():
+        if operation == "equal":
+            yield Run(None, "".join(new[k:m]))
+            lost = "" if new[m - 1] != bare[1][m - 1] else old[j - 1][len(bare[0][j - 1]) :]
+            continue
+        if i < j:
+            yield Run(Kind.REMOVED, lost + "".join(old[i:j]))
+        if k < m:
+            yield Run(Kind.ADDED, "".join(new[k:m]))
+
+
+def _text_change(
+    part: str,
+    before: str | None,
+    after: str | None,
+    effort: Effort,
+    position: int | None = None,
+) -> Iterator[Change]:
+    was, now = before or "", after or ""
+    if was == now:
+        return
+    if not was:
+        yield Change(part, Kind.ADDED, position, (Run(Kind.ADDED, now),))
+    elif not now:
+        yield Change(part, Kind.REMOVED, position, (Run(Kind.REMOVED, was),))
+    else:
+        yield Change(part, Kind.REWORDED, position, word_runs(was, now, effort))
+
+
+def _question_changes(
+    before: Sequence[QuestionRow], after: Sequence[QuestionRow], effort: Effort
+) -> Iterator[Change]:
+    came_from = origins(before, after)
+    stayed = longest_rising([origin for origin in came_from if origin is not None])
+    for place, (question, origin) in enumerate(zip(after, came_from, strict=True)):
+        if origin is None:
+            runs = (Run(Kind.ADDED, question["text"]),)
+            yield Change("question", Kind.ADDED, place + 1, runs)
+            continue
+        earlier = before[origin]
+        if origin not in stayed:
+            yield Change("question", Kind.MOVED, place + 1, was=origin + 1, now=place + 1)
+        yield from _text_change("question", earlier["text"], question["text"], effort, place + 1)
+        hints = earlier.get("context"), question.get("context")
+        yield from _text_change("hint", *hints, effort, place + 1)
+    for place, question in enumerate(before):
+        if place not in came_from:
+            runs = (Run(Kind.REMOVED, question["text"]),)
+            yield Change("question", Kind.REMOVED, place + 1, runs)
+
+
+def _likeness(one: Counter[str], other: Counter[str]) -> float:
+    """The share of words in both, whatever their order: from 0 to 1."""
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0
+
+
+def _bare_words(text: str) -> Counter[str]:
+    """What the text is known by: no punctuation, no capitals, not more than can be compared."""
+    return Counter(_BARE_WORD.findall(text[:COMPARED_CHARS].lower())[:COMPARED_WORDS])

@@ -1,0 +1,159 @@
+"""FormDraftInput: a raw mapping becomes the changes of a draft, unknown keys refused.
+
+The model also yields the schema of the OpenAPI document.
+"""
+
+from typing import Annotated, Any, TypedDict, cast
+
+from pydantic import (
+    AliasGenerator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+)
+from pydantic.alias_generators import to_camel
+
+from webapp.domain.content.draft_fields import (
+    Context,
+    FollowUps,
+    Goal,
+    Hint,
+    MaxFollowUps,
+    MaxQuestions,
+    Mode,
+    QuestionId,
+    QuestionText,
+    Responses,
+    Text,
+    Title,
+)
+from webapp.domain.content.model import QuestionRow
+from webapp.domain.shared import limits
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.validation_errors import refusal, sent
+from webapp.domain.shared.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
+
+
+class DraftChanges(TypedDict, total=False):
+    """New values by content column; only what was supplied. Questions may lack an id."""
+
+    title: str
+    goal: str | None
+    private_context: str | None
+    questions: list[QuestionRow]
+    follow_up_mode: FollowUpMode
+    response_mode: ResponseMode
+    response_limit: ResponseLimit
+    followups_given: int | None
+    max_total_questions: int | None
+
+
+class _Input(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        alias_generator=AliasGenerator(validation_alias=to_camel),
+        frozen=True,
+    )
+
+
+class Question(_Input):
+    """A question with more than its text."""
+
+    id: QuestionId = ""
+    text: QuestionText
+    context: Hint = ""
+
+
+def _kind(value: object) -> str:
+    return "text" if isinstance(value, str) else "object"
+
+
+AskedQuestion = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[Question, Tag("object")],
+    Discriminator(_kind),
+]
+
+
+class FormDraftInput(_Input):
+    """The fields of a draft. What an update leaves out stays as it is; null is accepted nowhere.
+    No text may hold U+0000 or half of a surrogate pair.
+    """
+
+    title: Title = ""
+    goal: Goal = ""
+    context: Context = ""
+    questions: Annotated[
+        list[AskedQuestion],
+        Field(
+            min_length=1,
+            max_length=limits.QUESTIONS_MAX,
+            description=(
+                "All questions of the form in their order, each a plain string or an object. They "
+                "replace those of the draft; one without an id keeps the id that its text had."
+            ),
+        ),
+    ] = []
+    follow_up_mode: FollowUps = FollowUpMode.NONE
+    response_mode: Mode = ResponseMode.VOICE_PREFERRED
+    response_limit: Responses = ResponseLimit.MULTIPLE
+    max_followups_per_question: MaxFollowUps = 0
+    max_total_questions: MaxQuestions = 0
+
+
+_FIELDS = tuple(to_camel(name) for name in FormDraftInput.model_fields)
+_SETTINGS = _FIELDS[_FIELDS.index("followUpMode") :]
+_COLUMNS = {
+    "context": "private_context",
+    "max_followups_per_question": "followups_given",
+}
+
+
+def parse_draft_input(raw: object) -> DraftChanges:
+    """The supplied fields of a FormDraftInput, validated.
+
+    raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`; the message names
+    the path of the first wrong field, the resolution the others. An empty goal or context clears
+    it.
+    """
+    try:
+        given = FormDraftInput.model_validate(raw)
+    except ValidationError as problem:
+        errors = problem.errors(include_url=False)
+        raise refusal(errors, body_fields=_FIELDS, settings=_SETTINGS) from None
+    changes: dict[str, Any] = {
+        _COLUMNS.get(name, name): getattr(given, name) for name in given.model_fields_set
+    }
+    for name in {"goal", "private_context"} & changes.keys():
+        changes[name] = changes[name] or None
+    if "questions" in changes:
+        changes["questions"] = _question_rows(changes["questions"])
+    return cast(DraftChanges, changes)
+
+
+def _question_rows(questions: list[str | Question]) -> list[QuestionRow]:
+    rows = [_question_row(question) for question in questions]
+    ids = [row["id"] for row in rows if "id" in row]
+    for position, row in enumerate(rows):
+        if "id" in row and ids.count(row["id"]) > 1:
+            raise InvalidInput(
+                "validation_failed",
+                f"questions[{position}].id: is {sent(row['id'])}, as another question of this form"
+                " has it.",
+                "Give each question its own id, or leave ids out.",
+                field=f"questions[{position}].id",
+            )
+    return rows
+
+
+def _question_row(question: str | Question) -> QuestionRow:
+    if isinstance(question, str):
+        return QuestionRow(text=question)
+    row = QuestionRow(text=question.text)
+    if question.id:
+        row["id"] = question.id
+    if question.context:
+        row["context"] = question.context
+    return row

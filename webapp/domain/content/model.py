@@ -1,0 +1,178 @@
+"""What a form asks: the content that an agent drafts, a creator confirms and a form keeps."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypedDict
+
+import orjson
+from sqlalchemy import JSON, Enum, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import new_id
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.vocabulary import (
+    DEFAULT_FOLLOW_UPS,
+    FollowUpMode,
+    ResponseLimit,
+    ResponseMode,
+)
+
+
+class QuestionRow(TypedDict, total=False):
+    """A question as stored in JSON; `context` is the public helping line and may be absent."""
+
+    id: str
+    text: str
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormSettings:
+    """The five settings with every default filled in."""
+
+    follow_up_mode: FollowUpMode
+    response_mode: ResponseMode
+    response_limit: ResponseLimit
+    max_followups_per_question: int
+    max_total_questions: int | None
+
+
+def words(kind: type[StrEnum], name: str) -> Enum:
+    """A column type for a closed word set: the value as text, guarded by a CHECK."""
+    return Enum(
+        kind,
+        name=name,
+        native_enum=False,
+        create_constraint=True,
+        length=32,
+        values_callable=lambda members: [member.value for member in members],
+    )
+
+
+class Content:
+    """Columns shared by `Draft` and `Form`. `private_context` never leaves the creator's side."""
+
+    title: Mapped[str] = mapped_column(Text)
+    goal: Mapped[str | None] = mapped_column(Text)
+    private_context: Mapped[str | None] = mapped_column(Text)
+    questions: Mapped[list[QuestionRow]] = mapped_column(JSON)
+    follow_up_mode: Mapped[FollowUpMode] = mapped_column(words(FollowUpMode, "follow_up_mode"))
+    response_mode: Mapped[ResponseMode] = mapped_column(words(ResponseMode, "response_mode"))
+    response_limit: Mapped[ResponseLimit] = mapped_column(words(ResponseLimit, "response_limit"))
+    followups_given: Mapped[int | None]
+    max_total_questions: Mapped[int | None]
+
+
+CONTENT_COLUMNS = (
+    "title",
+    "goal",
+    "private_context",
+    "questions",
+    "follow_up_mode",
+    "response_mode",
+    "response_limit",
+    "followups_given",
+    "max_total_questions",
+)
+
+
+def form_settings(content: Any) -> FormSettings:
+    """The five settings of a draft, a form or a row of either's columns."""
+    given = content.followups_given
+    return FormSettings(
+        content.follow_up_mode,
+        content.response_mode,
+        content.response_limit,
+        DEFAULT_FOLLOW_UPS[content.follow_up_mode] if given is None else given,
+        content.max_total_questions,
+    )
+
+
+def most_questions(content: Any) -> int:
+    """The worst case for one respondent: scripted questions plus all follow-ups under the cap."""
+    settings = form_settings(content)
+    scripted = len(content.questions)
+    most = scripted * (1 + settings.max_followups_per_question)
+    if settings.max_total_questions is None:
+        return most
+    return max(scripted, min(most, settings.max_total_questions))
+
+
+def snapshot(content: Any) -> dict[str, Any]:
+    """The content columns of a draft, a form or a row of either, by name."""
+    return {name: getattr(content, name) for name in CONTENT_COLUMNS}
+
+
+def content_hash(content: Content) -> str:
+    """SHA-256 over everything that a confirmation covers, in one canonical JSON form."""
+    covered = {
+        **snapshot(content),
+        "followups_given": form_settings(content).max_followups_per_question,
+    }
+    return hashlib.sha256(orjson.dumps(covered, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def missing_parts(content: Content) -> list[str]:
+    """What stops this content from being published, as words for a sentence."""
+    missing = [] if content.title.strip() else ["a title"]
+    if not content.questions:
+        missing.append("a question")
+    if any(not question["text"].strip() for question in content.questions):
+        missing.append("words for every question")
+    if lacks_context(content):
+        missing.append("the private context that smart follow-ups need")
+    return missing
+
+
+def missing_fields(content: Content) -> list[str]:
+    """The paths of what `missing_parts` says in words."""
+    blank = [] if content.title.strip() else ["title"]
+    if not content.questions:
+        blank.append("questions")
+    for position, question in enumerate(content.questions):
+        if not question["text"].strip():
+            blank.append(f"questions[{position}].text")
+    return [*blank, "context"] if lacks_context(content) else blank
+
+
+def lacks_context(content: Content) -> bool:
+    """True when the contract's context rule is broken (spec, FormDraftInput.context)."""
+    smart = content.follow_up_mode is FollowUpMode.SMART
+    return smart and not (content.private_context or "").strip()
+
+
+def merged(changes: Mapping[str, Any], before: list[QuestionRow]) -> dict[str, Any]:
+    """The new values of content columns; `before` are the questions that may keep their ids."""
+    given = dict(changes)
+    if "questions" in given:
+        given["questions"] = _with_ids(given["questions"], before)
+    return given
+
+
+def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
+    """A question sent without an id keeps the id that its words had, so repeats change nothing."""
+    taken = {question["id"] for question in questions if "id" in question}
+    free: dict[str, list[str]] = {}
+    for old in reversed(before):
+        if old["id"] not in taken:
+            free.setdefault(old["text"], []).append(old["id"])
+
+    def id_of(question: QuestionRow) -> str:
+        known = free.get(question["text"])
+        return question.get("id") or (known.pop() if known else new_id("q"))
+
+    return [{**question, "id": id_of(question)} for question in questions]
+
+
+def require_context(content: Content) -> None:
+    """Raises InvalidInput `context_required`."""
+    if lacks_context(content):
+        raise InvalidInput(
+            "context_required",
+            "context: smart follow-ups need a private context.",
+            "Send `context` with a summary of what the follow-ups should know, or another"
+            " followUpMode.",
+            field="context",
+        )

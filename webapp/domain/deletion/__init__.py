@@ -1,0 +1,1 @@
+"""Deleted forms and discarded drafts, until they are purged."""

@@ -1,0 +1,124 @@
+"""Discarded drafts: away at once for everybody, for a day there to be taken back, then purged.
+
+Drafts that were discarded together carry the same moment, which names them for the way back.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
+
+from webapp.database import begin_write, db
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.drafts.idempotency import IdempotencyKey
+from webapp.domain.drafts.models import (
+    Draft,
+    DraftConfirmation,
+    DraftRevision,
+    DraftView,
+    open_draft,
+)
+from webapp.domain.shared.limits import DISCARDED_KEPT_SECONDS
+from webapp.domain.shared.vocabulary import DraftStatus
+
+_CHILDREN = (
+    DraftRevision.draft_id,
+    DraftConfirmation.draft_id,
+    DraftView.draft_id,
+    IdempotencyKey.draft_id,
+)
+
+
+def discard_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Put one unpublished draft away; raises NotFound, StateConflict `draft_already_published`."""
+    begin_write()
+    open_draft(account_id, draft_id)
+    _put_away(account_id, [draft_id], now, by)
+    db.session.commit()
+
+
+def discard_drafts(
+    account_id: str, draft_ids: Collection[str], *, now: datetime, by: Actor = SYSTEM
+) -> int:
+    """Put those away that are there and unpublished; returns how many."""
+    begin_write()
+    count = _put_away(account_id, draft_ids, now, by)
+    db.session.commit()
+    return count
+
+
+def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
+    """How many drafts were discarded at that moment and can be taken back."""
+    query = select(func.count(Draft.id)).where(_away(account_id, discarded_at, now))
+    return db.session.scalar(query) or 0
+
+
+def take_back(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
+    """Undo a discard: the drafts of that moment stand as they did; returns how many."""
+    begin_write()
+    ids = db.session.scalars(
+        update(Draft)
+        .where(_away(account_id, discarded_at, now))
+        .values(deleted_at=None)
+        .returning(Draft.id)
+        .execution_options(synchronize_session=False)
+    ).all()
+    _tell(AuditKind.TAKEN_BACK, account_id, ids, now, by)
+    db.session.commit()
+    return len(ids)
+
+
+def purge_discarded(now: datetime) -> Iterator[int]:
+    """Delete for good what was away for too long, a short transaction for each draft.
+
+    Yields the drafts deleted by each; may be left at any point.
+    """
+    too_old = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
+    expired = and_(Draft.status == DraftStatus.DRAFT, Draft.deleted_at <= too_old)
+    while draft_id := _look(expired):
+        begin_write()
+        for column in _CHILDREN:
+            db.session.execute(delete(column.class_).where(column == draft_id))
+        db.session.execute(delete(Draft).where(Draft.id == draft_id, expired))
+        db.session.commit()
+        yield 1
+
+
+def _look(expired: ColumnElement[bool]) -> str | None:
+    found = db.session.scalar(select(Draft.id).where(expired).limit(1))
+    db.session.rollback()
+    return found
+
+
+def _away(account_id: str, discarded_at: datetime, now: datetime) -> ColumnElement[bool]:
+    return and_(
+        Draft.account_id == account_id,
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at == discarded_at,
+        Draft.deleted_at > now - timedelta(seconds=DISCARDED_KEPT_SECONDS),
+    )
+
+
+def _put_away(account_id: str, draft_ids: Collection[str], now: datetime, by: Actor) -> int:
+    """The idempotency keys that made them stay, so that a repeated request makes no new draft."""
+    ids = db.session.scalars(
+        update(Draft)
+        .where(
+            Draft.account_id == account_id,
+            Draft.id.in_(draft_ids),
+            Draft.status == DraftStatus.DRAFT,
+            Draft.deleted_at.is_(None),
+        )
+        .values(deleted_at=now)
+        .returning(Draft.id)
+        .execution_options(synchronize_session=False)
+    ).all()
+    _tell(AuditKind.DISCARDED, account_id, ids, now, by)
+    return len(ids)
+
+
+def _tell(
+    kind: AuditKind, account_id: str, draft_ids: Iterable[str], now: datetime, by: Actor
+) -> None:
+    for draft_id in draft_ids:
+        add_event(kind, account_id, by=by, now=now, subject=draft_id)

@@ -1,0 +1,159 @@
+"""Deleted forms: away at once for everybody, kept for their creator to restore, then purged.
+
+A deleted form takes its draft with it. After TRASH_KEPT_SECONDS, or when its creator erases it, it
+cannot be restored any more, and purging deletes it with everything it holds, in short transactions.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, delete, select, update
+from sqlalchemy.orm import InstrumentedAttribute
+
+from webapp.database import begin_write, db
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.drafts.idempotency import IdempotencyKey
+from webapp.domain.drafts.models import Draft, DraftConfirmation, DraftRevision, DraftView
+from webapp.domain.forms.models import Form, no_form, owned_form
+from webapp.domain.respondents.device_transfer import Handover
+from webapp.domain.responses.counters import DayCount, LinkOpenings, QuestionCount
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.limits import TRASH_KEPT_SECONDS
+
+PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
+_MANY = (Handover.form_id, Answer.form_id, ResponseSession.form_id)
+_FEW_OF_FORM = (QuestionCount.form_id, DayCount.form_id, LinkOpenings.form_id)
+_FEW_OF_DRAFT = (DraftRevision.draft_id, DraftConfirmation.draft_id, DraftView.draft_id)
+PURGED = (*_MANY, *_FEW_OF_FORM, *_FEW_OF_DRAFT)  # children first
+
+
+def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Put the form with its draft into the trash; nobody finds it any more. raises NotFound"""
+    begin_write()
+    _mark(owned_form(account_id, form_id), now)
+    add_event(AuditKind.DELETED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
+
+
+def restore_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Take the form out of the trash as it was; raises NotFound when it is not there any more."""
+    begin_write()
+    _mark(and_(Form.id == form_id, _in_trash(account_id, now)), None)
+    add_event(AuditKind.RESTORED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
+
+
+def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Leave a form of the trash to the next purge; raises NotFound when it is not there."""
+    begin_write()
+    _mark(and_(Form.id == form_id, _in_trash(account_id, now)), _oldest(now))
+    add_event(AuditKind.ERASED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
+
+
+def list_deleted_forms(account_id: str, *, now: datetime) -> list[Row[Any]]:
+    """What the account can restore, as column rows, deleted last first."""
+    query = (
+        select(*Form.__table__.c)
+        .where(_in_trash(account_id, now))
+        .order_by(Form.deleted_at.desc(), Form.id)
+    )
+    return list(db.session.execute(query))
+
+
+def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> Row[Any] | None:
+    """A form that the account can restore, as a column row."""
+    found = and_(Form.id == form_id, _in_trash(account_id, now))
+    return db.session.execute(select(*Form.__table__.c).where(found)).one_or_none()
+
+
+def give_up_forms(account_id: str, *, now: datetime) -> None:
+    """Leave every form of the account to the next purge, beyond restoring. The caller commits."""
+    gone = {"deleted_at": _oldest(now)}
+    for table in (Form, Draft):
+        db.session.execute(
+            update(table)
+            .where(table.account_id == account_id)
+            .values(gone)
+            .execution_options(synchronize_session=False)
+        )
+
+
+def purge_deleted(now: datetime) -> Iterator[int]:
+    """Delete for good what was in the trash for too long, a short transaction for each item.
+
+    Yields the rows deleted by each; may be left at any point and goes on with the next call.
+    """
+    while (form := _next_expired(now)) is not None:
+        for column in _MANY:
+            while deleted := _delete_some(column, form.id):
+                yield deleted
+        yield _delete_rest(form)
+
+
+def _oldest(now: datetime) -> datetime:
+    return now - timedelta(seconds=TRASH_KEPT_SECONDS)
+
+
+def _in_trash(account_id: str, now: datetime) -> ColumnElement[bool]:
+    return and_(Form.account_id == account_id, Form.deleted_at > _oldest(now))
+
+
+def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> None:
+    draft_id = db.session.scalar(
+        update(Form)
+        .where(which)
+        .values(deleted_at=deleted_at)
+        .returning(Form.draft_id)
+        .execution_options(synchronize_session=False)
+    )
+    if draft_id is None:
+        raise no_form()
+    db.session.execute(update(Draft).where(Draft.id == draft_id).values(deleted_at=deleted_at))
+
+
+def _next_expired(now: datetime) -> Row[str, str] | None:
+    query = (
+        select(Form.id, Form.draft_id)
+        .where(Form.deleted_at <= _oldest(now))
+        .order_by(Form.deleted_at)
+        .limit(1)
+    )
+    found = db.session.execute(query).one_or_none()
+    db.session.rollback()
+    return found
+
+
+def _delete_some(form_column: InstrumentedAttribute[str], form_id: str) -> int:
+    begin_write()
+    table = form_column.class_
+    some = select(table.id).where(form_column == form_id).limit(PURGED_AT_ONCE)
+    ids = list(db.session.scalars(some))
+    if ids:
+        db.session.execute(
+            delete(table).where(table.id.in_(ids)).execution_options(synchronize_session=False)
+        )
+    db.session.commit()
+    return len(ids)
+
+
+def _delete_rest(form: Row[str, str]) -> int:
+    """What is few, parents last. Idempotency keys stay, so that a repeat makes no new draft."""
+    begin_write()
+    key = IdempotencyKey.draft_id
+    db.session.execute(update(IdempotencyKey).where(key == form.draft_id).values(draft_id=None))
+    conditions = [
+        *(column == form.id for column in _FEW_OF_FORM),
+        *(column == form.draft_id for column in _FEW_OF_DRAFT),
+        Form.id == form.id,
+        Draft.id == form.draft_id,
+    ]
+    for condition in conditions:
+        db.session.execute(
+            delete(condition.left.table)
+            .where(condition)
+            .execution_options(synchronize_session=False)
+        )
+    db.session.commit()
+    return len(conditions)

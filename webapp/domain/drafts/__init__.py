@@ -1,0 +1,1 @@
+"""Drafts from their first revision to the form they become."""

@@ -1,0 +1,256 @@
+"""Writing drafts: one is created, or its content is replaced and the former one kept as history.
+
+An update reads, decides and writes without a lock in between: it is written only over the row that
+was read, and begins again where that is another one by now.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, Row, bindparam, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from webapp.database import begin_write, db, look, new_id, on_sqlite, rows, write, writing
+from webapp.database.prepared_statements import run
+from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.model import (
+    CONTENT_COLUMNS,
+    content_hash,
+    merged,
+    require_context,
+    snapshot,
+)
+from webapp.domain.drafts.idempotency import (
+    Repeatable,
+    draft_discarded,
+    find_repeated,
+    form_deleted,
+    remember,
+)
+from webapp.domain.drafts.models import (
+    Draft,
+    DraftRevision,
+    content_of,
+    no_draft,
+    owned_draft,
+    require_open,
+    require_revision,
+)
+from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode, ResponseLimit, ResponseMode
+
+
+def create_draft(
+    account_id: str,
+    changes: DraftChanges,
+    *,
+    author: str | None,
+    now: datetime,
+    repeatable: Repeatable | None = None,
+) -> Draft:
+    """A private draft at revision 1; never a public link (spec, Endpoints behaviour 1).
+
+    A repeat of `repeatable` returns the draft as it was created; never a second one, even when its
+    creator discarded it, or deleted its form.
+    raises  InvalidInput `context_required`, `idempotency_key_reused`
+    """
+    draft = Draft(
+        id=new_id("drf"),
+        account_id=account_id,
+        status=DraftStatus.DRAFT,
+        revision=1,
+        created_by=author,
+        author=author,
+        created_at=now,
+        updated_at=now,
+        **_EMPTY | merged(changes, []),
+    )
+    require_context(draft)
+    draft.content_hash = content_hash(draft)
+    if repeatable:
+        return _create_once(account_id, draft, repeatable, now)
+    _insert(draft)
+    return draft
+
+
+def update_draft(
+    account_id: str,
+    draft_id: str,
+    changes: DraftChanges,
+    *,
+    author: str | None,
+    now: datetime,
+    expected_revision: int | None = None,
+) -> Draft:
+    """Replace the supplied content; a change that changes nothing keeps revision and confirmation.
+
+    raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
+            `revision_conflict` (another revision than expected); InvalidInput `context_required`
+    """
+    while True:
+        before = _row(account_id, draft_id)
+        require_open(before)
+        if expected_revision is not None:
+            require_revision(before, expected_revision)
+        given = merged(changes, before.questions)
+        draft = Draft(**{**before._asdict(), **given})
+        require_context(draft)
+        draft.content_hash = content_hash(draft)
+        if draft.content_hash != before.content_hash:
+            draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
+        unchanged = all(given[name] == getattr(before, name) for name in given)
+        if unchanged or _replace(before, draft) or _is_stored(draft):
+            return draft
+
+
+def is_made(draft: Draft, before: Draft, changes: DraftChanges) -> bool:
+    """Whether the draft is what these changes of an earlier revision make of it.
+
+    The ids of new questions are made up each time, so they are not compared.
+    """
+    asked = snapshot(before) | merged(changes, before.questions)
+    known = {question["id"] for question in before.questions}
+    return _without_new_ids(asked, known) == _without_new_ids(snapshot(draft), known)
+
+
+_TABLE = Draft.__table__
+_COLUMNS = tuple(_TABLE.c.keys())
+_CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "updated_at")
+_KEPT = {
+    f"kept_{column.key}": bindparam(f"kept_{column.key}", type_=column.type)
+    for column in DraftRevision.__table__.c
+}
+_INSERT = insert(Draft)
+# What a hash does not cover may change at one revision: whether follow-ups have a given number.
+_REPLACE = (
+    update(Draft)
+    .where(
+        Draft.id == bindparam("key"),
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
+        Draft.revision == bindparam("seen_revision"),
+        Draft.followups_given.is_not_distinct_from(bindparam("seen_followups", type_=Integer)),
+    )
+    .values({name: bindparam(name) for name in _CHANGING})
+    .returning(Draft.id)
+)
+_KEEP = insert(DraftRevision).values(
+    dict(zip(DraftRevision.__table__.c.keys(), _KEPT.values(), strict=True))
+)
+_REPLACED = _REPLACE.cte("replaced")
+_REPLACE_AND_KEEP = (
+    insert(DraftRevision)
+    .from_select(DraftRevision.__table__.c.keys(), select(*_KEPT.values()).select_from(_REPLACED))
+    .returning(DraftRevision.revision)
+)
+_ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(*_TABLE.c)
+_EMPTY: dict[str, Any] = {
+    "title": "",
+    "goal": None,
+    "private_context": None,
+    "questions": [],
+    "follow_up_mode": FollowUpMode.NONE,
+    "response_mode": ResponseMode.VOICE_PREFERRED,
+    "response_limit": ResponseLimit.MULTIPLE,
+    "followups_given": None,
+    "max_total_questions": None,
+}
+
+
+def _without_new_ids(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    questions = [
+        question if question["id"] in known else {**question, "id": ""}
+        for question in content["questions"]
+    ]
+    return content | {"questions": questions}
+
+
+def _row(account_id: str, draft_id: str) -> Row[Any]:
+    found = look(_ROW, account=account_id, draft=draft_id)
+    if not found:
+        raise no_draft()
+    return found[0]
+
+
+def _insert(draft: Draft) -> None:
+    """Store a new draft; one that is there already came before the answer to it was lost."""
+    try:
+        write(_INSERT, **_columns(draft, _COLUMNS))
+    except IntegrityError:
+        if not look(_ROW, account=draft.account_id, draft=draft.id):
+            raise
+
+
+def _is_stored(draft: Draft) -> bool:
+    """Whether the row that stands in the way is what was to be written; the answer was lost."""
+    row = _row(draft.account_id, draft.id)
+    return all(getattr(row, name) == getattr(draft, name) for name in _CHANGING)
+
+
+def _replace(before: Row[Any], draft: Draft) -> bool:
+    """Write the draft over the row, which is kept as history; False when it is another by now."""
+    values = _columns(draft, _CHANGING) | {
+        "key": before.id,
+        "seen_revision": before.revision,
+        "seen_followups": before.followups_given,
+    }
+    if draft.revision == before.revision:
+        return bool(write(_REPLACE, **values))
+    kept = _superseded(before)
+    if not on_sqlite():
+        return bool(write(_REPLACE_AND_KEEP, **values, **kept))
+    with writing() as connection:
+        replaced = run(connection, _REPLACE, values).fetchall()
+        if replaced:
+            run(connection, _KEEP, kept)
+    return bool(replaced)
+
+
+def _columns(draft: Draft, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(draft, name) for name in names}
+
+
+def _superseded(row: Row[Any]) -> dict[str, Any]:
+    """The history row of a draft that is about to change."""
+    return {
+        "kept_draft_id": row.id,
+        "kept_revision": row.revision,
+        "kept_content": snapshot(row),
+        "kept_author": row.author,
+        "kept_created_at": row.updated_at,
+    }
+
+
+def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> Draft | None:
+    key = find_repeated(account_id, repeatable, now)
+    if key is None:
+        return None
+    draft = db.session.get(Draft, key.draft_id) if key.draft_id else None
+    if draft is None or draft.deleted_at:
+        discarded = draft and draft.status is DraftStatus.DRAFT
+        raise draft_discarded() if discarded else form_deleted()
+    kept = db.session.get(DraftRevision, (draft.id, 1))
+    if kept is not None:
+        created = content_of(kept)
+    else:
+        created = Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
+    created.repeated = True
+    return created
+
+
+def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
+    """On PostgreSQL two requests with one key meet at its primary key: the later one repeats."""
+    begin_write()
+    if earlier := _created_before(account_id, repeatable, now):
+        return earlier
+    rows(_INSERT, **_columns(draft, _COLUMNS))
+    try:
+        remember(account_id, repeatable, draft.id, now)
+        db.session.commit()
+    except IntegrityError:
+        db.session.rollback()
+        earlier = _created_before(account_id, repeatable, now)
+        if earlier is None:
+            raise
+        return earlier
+    return draft

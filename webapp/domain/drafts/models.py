@@ -1,0 +1,246 @@
+"""Drafts: an agent writes, the creator confirms one exact revision, publishing makes a form.
+
+States: draft -> published. Every change of content raises `revision` and keeps the superseded
+content; a confirmation is bound to revision and hash, so any change of content voids it.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BindParameter,
+    ColumnElement,
+    ForeignKey,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    func,
+    select,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import Base, begin_write, db, to_millis, tried_again, write
+from webapp.domain.content.model import Content, words
+from webapp.domain.shared.errors import NotFound, StateConflict
+from webapp.domain.shared.vocabulary import (
+    ConfirmationMethod,
+    DraftStatus,
+    FollowUpMode,
+    ResponseLimit,
+    ResponseMode,
+)
+
+
+class Draft(Content, Base):
+    """A private form in the making. `author` is the OAuth grant that wrote last, None = creator."""
+
+    __tablename__ = "drafts"
+    repeated = False  # true of what a repeated create request got: the draft as first created
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
+    status: Mapped[DraftStatus] = mapped_column(words(DraftStatus, "status"))
+    revision: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    created_by: Mapped[str | None] = mapped_column(String(40))
+    author: Mapped[str | None] = mapped_column(String(40))
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    deleted_at: Mapped[datetime | None]
+
+
+class DraftRevision(Base):
+    """A superseded content of a draft."""
+
+    __tablename__ = "draft_revisions"
+
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    revision: Mapped[int] = mapped_column(primary_key=True)
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)
+    author: Mapped[str | None] = mapped_column(String(40))
+    created_at: Mapped[datetime]
+
+
+class DraftConfirmation(Base):
+    """The creator's word (or the agent's, `agent_attested`) for one revision. Append only."""
+
+    __tablename__ = "draft_confirmations"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), index=True)
+    revision: Mapped[int]
+    content_hash: Mapped[str] = mapped_column(String(64))
+    method: Mapped[ConfirmationMethod] = mapped_column(words(ConfirmationMethod, "method"))
+    grant_id: Mapped[str | None] = mapped_column(String(40))
+    created_at: Mapped[datetime]
+
+
+class DraftView(Base):
+    """The revision that the creator looked at last."""
+
+    __tablename__ = "draft_views"
+
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
+    revision: Mapped[int]
+    seen_at: Mapped[datetime]
+
+
+def get_draft(account_id: str, draft_id: str) -> Draft:
+    """The account's draft; raises NotFound `draft_not_found`."""
+    draft = db.session.scalar(owned_draft(account_id, draft_id))
+    if draft is None:
+        raise no_draft()
+    return draft
+
+
+def list_drafts(account_id: str) -> list[Row[Any]]:
+    """What a list shows of each unpublished draft, changed last first.
+
+    Rows of id, title, author, created_by, revision, updated_at and question_count.
+    """
+    query = (
+        select(
+            Draft.id,
+            Draft.title,
+            Draft.author,
+            Draft.created_by,
+            Draft.revision,
+            Draft.updated_at,
+            func.json_array_length(Draft.questions).label("question_count"),
+        )
+        .where(unpublished(account_id))
+        .order_by(Draft.updated_at.desc(), Draft.id)
+    )
+    return list(db.session.execute(query))
+
+
+def list_views(account_id: str) -> dict[str, int]:
+    """Last revision the creator looked at, by id of each unpublished draft that was opened."""
+    query = (
+        select(DraftView.draft_id, DraftView.revision)
+        .join(Draft, Draft.id == DraftView.draft_id)
+        .where(unpublished(account_id))
+    )
+    return {row.draft_id: row.revision for row in db.session.execute(query)}
+
+
+def find_view(draft: Draft) -> DraftView | None:
+    """When and at which revision the creator looked last."""
+    return db.session.get(DraftView, draft.id)
+
+
+@tried_again
+def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -> None:
+    """Remember which revision the creator has seen; one that never was is ignored.
+
+    raises  NotFound
+    """
+    begin_write()
+    draft = _locked(account_id, draft_id)
+    if 0 < revision <= draft.revision:
+        view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
+        view.revision, view.seen_at = revision, now
+        db.session.add(view)
+    db.session.commit()
+
+
+def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:
+    """Remember the revision that the creator saw first, unless a look is remembered already."""
+    write(_FIRST_LOOK, draft=draft_id, revision=revision, seen_at=to_millis(now))
+
+
+_FIRST_LOOK = text(
+    "INSERT INTO draft_views (draft_id, revision, seen_at)"
+    " SELECT id, :revision, :seen_at FROM drafts WHERE id = :draft"
+    " ON CONFLICT (draft_id) DO NOTHING"
+)
+
+
+def find_revision(draft: Draft, revision: int) -> Draft | None:
+    """The content of one revision of the draft, current or superseded; None if there is none."""
+    if revision == draft.revision:
+        return draft
+    kept = db.session.get(DraftRevision, (draft.id, revision))
+    return None if kept is None else content_of(kept)
+
+
+def content_of(kept: DraftRevision) -> Draft:
+    """The content of a superseded revision, as a draft that is in no session."""
+    values = dict(kept.content)
+    values["follow_up_mode"] = FollowUpMode(values["follow_up_mode"])
+    values["response_mode"] = ResponseMode(values["response_mode"])
+    values["response_limit"] = ResponseLimit(values["response_limit"])
+    return Draft(id=kept.draft_id, status=DraftStatus.DRAFT, revision=kept.revision, **values)
+
+
+def owned_draft(
+    account_id: str | BindParameter[str], draft_id: str | BindParameter[str]
+) -> Select[Draft]:
+    """The select of one draft of the account; a deleted form has taken its draft with it."""
+    return select(Draft).where(
+        Draft.id == draft_id, Draft.account_id == account_id, Draft.deleted_at.is_(None)
+    )
+
+
+def unpublished(account_id: str) -> ColumnElement[bool]:
+    """The condition for the drafts of an account that are neither published nor discarded."""
+    return and_(
+        Draft.account_id == account_id,
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
+    )
+
+
+def no_draft() -> NotFound:
+    """The outcome for an unknown draft and for another account's."""
+    return NotFound(
+        "draft_not_found",
+        "There is no draft with this draftId in this account, or its creator discarded it.",
+        "Use the draftId that creating the draft returned, with the same connected account.",
+    )
+
+
+def require_revision(draft: Draft | Row[Any], expected: int) -> None:
+    """Raises StateConflict `revision_conflict` unless the draft is at that revision."""
+    if draft.revision != expected:
+        raise StateConflict(
+            "revision_conflict",
+            f"The draft is at revision {draft.revision}, not {expected}.",
+            "Read the draft again, then repeat the request on its current revision.",
+            field="If-Match",
+        )
+
+
+def open_draft(account_id: str, draft_id: str) -> Draft:
+    """The draft under a row lock, still changeable; raises NotFound, StateConflict."""
+    draft = _locked(account_id, draft_id)
+    require_open(draft)
+    return draft
+
+
+def require_open(draft: Draft | Row[Any]) -> None:
+    """Raises StateConflict `draft_already_published` for one that is."""
+    if draft.status is DraftStatus.PUBLISHED:
+        raise StateConflict(
+            "draft_already_published",
+            "The draft is published and cannot change any more.",
+            "Create a new draft for a changed form.",
+        )
+
+
+_LOCKED = (
+    owned_draft(bindparam("account"), bindparam("draft"))
+    .with_for_update()
+    .execution_options(populate_existing=True)
+)
+
+
+def _locked(account_id: str, draft_id: str) -> Draft:
+    draft = db.session.scalar(_LOCKED, {"draft": draft_id, "account": account_id})
+    if draft is None:
+        raise no_draft()
+    return draft

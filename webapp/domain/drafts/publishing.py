@@ -1,0 +1,366 @@
+"""Publishing: the creator's word for one exact revision of a draft turns it into a form.
+
+One conditional UPDATE decides, so a draft becomes one form however many ask at once.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, select, update
+
+from webapp.database import begin_write, db, new_id, on_sqlite, to_millis, write, writing
+from webapp.database.prepared_statements import all_rows, run
+from webapp.domain.audit.trail import (
+    SYSTEM,
+    Actor,
+    AuditEvent,
+    AuditKind,
+    add_event,
+    event_values,
+    log_event,
+)
+from webapp.domain.content.model import CONTENT_COLUMNS, missing_fields, missing_parts
+from webapp.domain.drafts.models import (
+    Draft,
+    DraftConfirmation,
+    no_draft,
+    open_draft,
+    owned_draft,
+    unpublished,
+)
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.vocabulary import ConfirmationMethod, DraftStatus, FormStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """`repeated` is True when the form was there before this call."""
+
+    form: Row[Any]
+    repeated: bool
+
+
+def confirm_draft(
+    account_id: str,
+    draft_id: str,
+    *,
+    revision: int,
+    shown_hash: str,
+    now: datetime,
+    by: Actor = SYSTEM,
+) -> DraftConfirmation:
+    """The creator's word for exactly the content that the browser showed.
+
+    raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
+            `confirmation_stale` when the draft is not at that revision and hash any more
+    """
+    begin_write()
+    confirmation = _confirm_shown(account_id, draft_id, revision, shown_hash, now)
+    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
+    db.session.commit()
+    return confirmation
+
+
+def confirm_and_publish(
+    account_id: str,
+    draft_id: str,
+    *,
+    revision: int,
+    shown_hash: str,
+    now: datetime,
+    by: Actor = SYSTEM,
+) -> Published:
+    """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
+    begin_write()
+    _confirm_shown(account_id, draft_id, revision, shown_hash, now)
+    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
+    return _publish_confirmed(account_id, draft_id, now, by)
+
+
+def publish_draft(
+    account_id: str,
+    draft_id: str,
+    *,
+    now: datetime,
+    attested_by: str | None = None,
+    by: Actor = SYSTEM,
+) -> Published:
+    """The form of a confirmed draft; a repeat returns the same form (spec, States rule 1).
+
+    attested_by  the grant whose word counts as the creator's, recorded as `agent_attested`
+    raises       NotFound; StateConflict `draft_not_confirmed`, `confirmation_stale`,
+                 `draft_incomplete`
+    """
+    if attested_by:
+        begin_write()
+        if _attest(account_id, draft_id, attested_by, now):
+            add_event(AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
+        return _publish_confirmed(account_id, draft_id, now, by)
+    form = _publish_alone(account_id, draft_id, now, by)
+    return _published(form, account_id, draft_id)
+
+
+def find_confirmation(draft: Draft) -> DraftConfirmation | None:
+    """The newest confirmation of any revision; `is_current` tells whether it still counts."""
+    return db.session.scalar(
+        select(DraftConfirmation)
+        .where(DraftConfirmation.draft_id == draft.id)
+        .order_by(DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc())
+        .limit(1)
+    )
+
+
+def list_confirmed(account_id: str) -> set[str]:
+    """Ids of the account's unpublished drafts whose current revision is confirmed."""
+    query = (
+        select(Draft.id)
+        .join(DraftConfirmation, _current_confirmation())
+        .where(unpublished(account_id))
+    )
+    return set(db.session.scalars(query))
+
+
+def count_waiting(account_id: str) -> int:
+    """How many of the account's unpublished drafts have no confirmation of what they are now."""
+    query = select(func.count(Draft.id)).where(
+        unpublished(account_id),
+        ~exists().where(_current_confirmation()),
+    )
+    return db.session.scalar(query) or 0
+
+
+def is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
+    """True when the draft still stands as it was confirmed; undoing a change does not bring the
+    creator's word back.
+    """
+    return confirmation is not None and (confirmation.revision, confirmation.content_hash) == (
+        draft.revision,
+        draft.content_hash,
+    )
+
+
+def find_published_form(draft: Draft) -> Form | None:
+    """The form that the draft became."""
+    return db.session.scalar(select(Form).where(Form.draft_id == draft.id))
+
+
+def _confirm_shown(
+    account_id: str, draft_id: str, revision: int, shown_hash: str, now: datetime
+) -> DraftConfirmation:
+    draft = open_draft(account_id, draft_id)
+    if (draft.revision, draft.content_hash) != (revision, shown_hash):
+        raise StateConflict(
+            "confirmation_stale",
+            "The draft changed while you were reading it.",
+            "Read the change, then decide again.",
+        )
+    _require_complete(draft)
+    return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now)
+
+
+def _attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool:
+    """The agent's word for the current revision; False when somebody's is already there."""
+    draft = db.session.scalar(
+        owned_draft(account_id, draft_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    if draft is None or draft.status is DraftStatus.PUBLISHED:
+        return False
+    _require_complete(draft)
+    confirmation = find_confirmation(draft)
+    if is_current(confirmation, draft):
+        return False
+    _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
+    return True
+
+
+def _add_confirmation(
+    draft: Draft, method: ConfirmationMethod, grant_id: str | None, now: datetime
+) -> DraftConfirmation:
+    confirmation = DraftConfirmation(
+        id=new_id("cnf"),
+        draft_id=draft.id,
+        revision=draft.revision,
+        content_hash=draft.content_hash,
+        method=method,
+        grant_id=grant_id,
+        created_at=now,
+    )
+    db.session.add(confirmation)
+    db.session.flush()
+    return confirmation
+
+
+def _require_complete(draft: Draft) -> None:
+    if missing := missing_parts(draft):
+        raise StateConflict(
+            "draft_incomplete",
+            f"The draft lacks {' and '.join(missing)}.",
+            "Add what is missing, then confirm and publish.",
+            field=", ".join(missing_fields(draft)),
+        )
+
+
+def _current_confirmation() -> Any:
+    return and_(
+        DraftConfirmation.draft_id == Draft.id,
+        DraftConfirmation.revision == Draft.revision,
+        DraftConfirmation.content_hash == Draft.content_hash,
+    )
+
+
+_TAKE_DRAFT = (
+    update(Draft)
+    .where(
+        Draft.id == bindparam("draft"),
+        Draft.account_id == bindparam("account"),
+        Draft.status == DraftStatus.DRAFT,
+        Draft.deleted_at.is_(None),
+        exists().where(_current_confirmation()),
+    )
+    .values(status=DraftStatus.PUBLISHED)
+    .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
+)
+_MADE = (
+    "id",
+    "account_id",
+    "draft_id",
+    "share_token",
+    "status",
+    "last_stamp",
+    "published_at",
+    "response_count",
+    "answered_count",
+    "started_count",
+    "answer_bytes",
+)
+_ADD_FORM = (
+    insert(Form)
+    .values({name: bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS)})
+    .returning(*Form.__table__.c)
+)
+_ADD_EVENT = insert(AuditEvent)
+_EVENT = AuditEvent.__table__.c
+_TAKEN = _TAKE_DRAFT.cte("taken")
+_MADE_FORM = (
+    insert(Form)
+    .from_select(
+        [*_MADE, *CONTENT_COLUMNS],
+        select(
+            *(bindparam(f"new_{name}", type_=Form.__table__.c[name].type) for name in _MADE),
+            *_TAKEN.c,
+        ),
+        include_defaults=False,
+    )
+    .returning(*Form.__table__.c)
+    .cte("made")
+)
+_MADE_EVENT = (
+    insert(AuditEvent)
+    .from_select(
+        _EVENT.keys(),
+        select(
+            *(bindparam(f"event_{column.name}", type_=column.type) for column in _EVENT),
+        ).select_from(_MADE_FORM),
+        include_defaults=False,
+    )
+    .cte("told")
+)
+_TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
+
+
+def _publish_confirmed(account_id: str, draft_id: str, now: datetime, by: Actor) -> Published:
+    """Goes on in the session's transaction, and commits it."""
+    made, event = _made(account_id, draft_id, now, by)
+    form = _in_steps(db.session.connection(), made, event)
+    published = _published(form, account_id, draft_id)
+    db.session.commit()
+    if not published.repeated:
+        log_event(event)
+    return published
+
+
+def _publish_alone(account_id: str, draft_id: str, now: datetime, by: Actor) -> Row[Any] | None:
+    made, event = _made(account_id, draft_id, now, by)
+    form = _in_a_transaction(made, event)
+    if form is not None:
+        log_event(event)
+    return form
+
+
+def _in_a_transaction(made: dict[str, Any], event: dict[str, Any]) -> Row[Any] | None:
+    if on_sqlite():
+        with writing() as connection:
+            return _in_steps(connection, made, event)
+    values = {f"new_{name}": value for name, value in made.items()}
+    values |= {f"event_{name}": value for name, value in event.items()}
+    forms = write(_TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values)
+    return forms[0] if forms else None
+
+
+def _in_steps(
+    connection: Connection, made: dict[str, Any], event: dict[str, Any]
+) -> Row[Any] | None:
+    """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
+    keys = {"draft": made["draft_id"], "account": made["account_id"]}
+    taken = all_rows(connection, _TAKE_DRAFT, keys)
+    if not taken:
+        return None
+    form: Row[Any] = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
+    run(connection, _ADD_EVENT, event)
+    return form
+
+
+def _made(
+    account_id: str, draft_id: str, now: datetime, by: Actor
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a form has that its draft has not, and the event of its publication."""
+    form: dict[str, Any] = {
+        "id": new_id("frm"),
+        "account_id": account_id,
+        "draft_id": draft_id,
+        "share_token": secrets.token_urlsafe(16),
+        "status": FormStatus.PUBLISHED,
+        "last_stamp": to_millis(now),
+        "published_at": now,
+        "response_count": 0,
+        "answered_count": 0,
+        "started_count": 0,
+        "answer_bytes": 0,
+    }
+    event = event_values(AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form["id"])
+    return form, event
+
+
+def _published(form: Row[Any] | None, account_id: str, draft_id: str) -> Published:
+    if form is None:
+        return Published(_published_before(account_id, draft_id), repeated=True)
+    return Published(form, repeated=False)
+
+
+def _published_before(account_id: str, draft_id: str) -> Row[Any]:
+    draft = db.session.scalar(
+        owned_draft(account_id, draft_id).execution_options(populate_existing=True)
+    )
+    if draft is None:
+        raise no_draft()
+    if draft.status is DraftStatus.PUBLISHED:
+        return db.session.execute(select(*Form.__table__.c).where(Form.draft_id == draft_id)).one()
+    _require_complete(draft)
+    confirmation = find_confirmation(draft)
+    # one that is current came in this very moment: the next try will find it
+    if confirmation and not is_current(confirmation, draft):
+        raise StateConflict(
+            "confirmation_stale",
+            "The draft changed after its creator confirmed it.",
+            "Ask the creator to read and confirm the current revision, then retry.",
+        )
+    raise StateConflict(
+        "draft_not_confirmed",
+        "The creator has not confirmed this draft yet.",
+        "Ask the creator to open the draft and confirm it, then retry.",
+    )

@@ -1,0 +1,175 @@
+"""What a draft was: its revisions with who wrote and who confirmed them, and how to go back.
+
+Going back is a change like any other: it makes a new revision and voids a confirmation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+
+from sqlalchemy import select
+
+from webapp.database import db
+from webapp.domain.content.diff import Change, Kind, differences, longest_rising, origins
+from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.model import Content, QuestionRow, snapshot
+from webapp.domain.drafts.models import (
+    Draft,
+    DraftConfirmation,
+    DraftRevision,
+    content_of,
+    find_revision,
+)
+from webapp.domain.shared.errors import InvalidInput, NotFound
+from webapp.domain.shared.limits import QUESTIONS_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One revision; `changes` since the one before, none for the first. `author` is a grant."""
+
+    number: int
+    author: str | None
+    written_at: datetime
+    changes: list[Change]
+    confirmations: list[DraftConfirmation]
+
+
+def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revision]:
+    """At most `limit` revisions older than `before` (None = all), newest first."""
+    newest = draft.revision if before is None else min(before - 1, draft.revision)
+    kept = {row.revision: row for row in _superseded(draft, newest, limit)}
+    contents = {number: content_of(row) for number, row in kept.items()}
+    contents[draft.revision] = draft
+    words = _confirmations(draft)
+    found = []
+    for number in range(newest, max(newest - limit, 0), -1):
+        row, earlier = kept.get(number), contents.get(number - 1)
+        found.append(
+            Revision(
+                number,
+                row.author if row else draft.author,
+                row.created_at if row else draft.updated_at,
+                differences(earlier, contents[number]) if earlier else [],
+                [word for word in words if word.revision == number],
+            )
+        )
+    return found
+
+
+def last_agent_since(draft: Draft, revision: int) -> str | None:
+    """The grant that wrote last after `revision`; None when only the creator did."""
+    if draft.author:
+        return draft.author
+    return db.session.scalar(
+        select(DraftRevision.author)
+        .where(
+            DraftRevision.draft_id == draft.id,
+            DraftRevision.revision > revision,
+            DraftRevision.author.is_not(None),
+        )
+        .order_by(DraftRevision.revision.desc())
+        .limit(1)
+    )
+
+
+def back_to(draft: Draft, revision: int) -> DraftChanges:
+    """Everything as it was at `revision`; raises NotFound when there is no such revision."""
+    return cast(DraftChanges, snapshot(_revision(draft, revision)))
+
+
+def put_back(draft: Draft, since: int, number: int) -> DraftChanges:
+    """One of the differences since revision `since` undone; `number` counts them from 1.
+
+    raises  NotFound for a revision or a difference that does not exist; InvalidInput when the form
+            would hold too many questions
+    """
+    before = _revision(draft, since)
+    changes = differences(before, draft)
+    if not 0 < number <= len(changes):
+        raise _nothing_there()
+    change = changes[number - 1]
+    if change.part in {"question", "hint"}:
+        return DraftChanges(questions=_questions(before.questions, draft.questions, change))
+    return cast(DraftChanges, {change.part: getattr(before, change.part)})
+
+
+def _questions(
+    before: Sequence[QuestionRow], after: Sequence[QuestionRow], change: Change
+) -> list[QuestionRow]:
+    """The later list with one change of a question undone."""
+    place = (change.position or 1) - 1
+    rows = [*after]
+    if change.part == "question" and change.kind is Kind.REMOVED:
+        rows.insert(_gap(before, after, place), before[place])
+    elif change.part == "question" and change.kind is Kind.ADDED:
+        del rows[place]
+    elif change.kind is Kind.MOVED:
+        row = rows.pop(place)
+        rows.insert(_gap(before, rows, change.was - 1), row)
+    else:
+        origin = origins(before, after)[place]
+        name = "text" if change.part == "question" else "context"
+        rows[place] = _with_earlier(rows[place], before[origin or 0], name)
+    if len(rows) > QUESTIONS_MAX:
+        raise InvalidInput(
+            "validation_failed",
+            f"questions: at most {QUESTIONS_MAX} questions.",
+            "Remove another question first.",
+            field="questions",
+        )
+    return rows
+
+
+def _gap(before: Sequence[QuestionRow], after: Sequence[QuestionRow], place: int) -> int:
+    """Where the earlier question at `place` goes: behind the nearest above it that kept its order.
+
+    So what was moved is not moved any more, and nothing else is.
+    """
+    came_from = origins(before, after)
+    stayed = longest_rising([origin for origin in came_from if origin is not None])
+    now_at = {origin: at for at, origin in enumerate(came_from) if origin in stayed}
+    above = [now_at[earlier] for earlier in range(place) if earlier in now_at]
+    return above[-1] + 1 if above else 0
+
+
+def _with_earlier(row: QuestionRow, earlier: QuestionRow, name: str) -> QuestionRow:
+    others = {key: value for key, value in row.items() if key != name}
+    given = {key: value for key, value in earlier.items() if key == name}
+    return cast(QuestionRow, others | given)
+
+
+def _superseded(draft: Draft, newest: int, limit: int) -> list[DraftRevision]:
+    """One more than asked for: the oldest shown is compared with it."""
+    query = (
+        select(DraftRevision)
+        .where(DraftRevision.draft_id == draft.id, DraftRevision.revision <= newest)
+        .order_by(DraftRevision.revision.desc())
+        .limit(limit + 1)
+    )
+    return list(db.session.scalars(query))
+
+
+def _confirmations(draft: Draft) -> list[DraftConfirmation]:
+    query = (
+        select(DraftConfirmation)
+        .where(DraftConfirmation.draft_id == draft.id)
+        .order_by(DraftConfirmation.created_at)
+    )
+    return list(db.session.scalars(query))
+
+
+def _revision(draft: Draft, number: int) -> Content:
+    found = find_revision(draft, number)
+    if found is None:
+        raise _nothing_there()
+    return found
+
+
+def _nothing_there() -> NotFound:
+    return NotFound(
+        "revision_not_found",
+        "There is no such revision or change of this draft.",
+        "Open the draft again and choose from what it shows.",
+    )

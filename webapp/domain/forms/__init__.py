@@ -1,0 +1,1 @@
+"""Published forms, and where they may be shown."""

@@ -1,0 +1,145 @@
+"""Published forms: the content as confirmed, a public link and the counters of its responses.
+
+States: published -> completed (`one` form has its response) / closed <-> published. Counters and
+the last stamp change only in the transaction that writes an answer or a completion. `deleted_at`
+marks a form in the trash, which nothing but `trash` sees.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    Row,
+    String,
+    Text,
+    and_,
+    bindparam,
+    select,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import Base, begin_write, db, look
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.content.model import Content, words
+from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
+
+BYTES_OF_CHAR = 4  # at most, in UTF-8
+
+
+class Form(Content, Base):
+    """A public form. Stamps are milliseconds since the epoch, strictly increasing per form.
+
+    `last_stamp` is the newest stamp taken (at first the publishing time), `completed_stamp` that
+    of the newest completed response. `response_count` counts completed responses,
+    `answered_count` sessions with at least one answer, `started_count` all of them. `answer_bytes`
+    is the size of the texts of all stored answers, superseded ones included, in UTF-8: each is
+    kept with the text of its question.
+    `frame_origins` are the origins that may show it in a frame, separated by spaces.
+    """
+
+    __tablename__ = "forms"
+    __table_args__ = (Index("ix_forms_listed", "account_id", "published_at", "id"),)
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
+    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), unique=True)
+    share_token: Mapped[str] = mapped_column(String(40), unique=True)
+    status: Mapped[FormStatus] = mapped_column(words(FormStatus, "status"))
+    last_stamp: Mapped[int] = mapped_column(BigInteger)
+    completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
+    response_count: Mapped[int] = mapped_column(default=0)
+    answered_count: Mapped[int] = mapped_column(default=0)
+    started_count: Mapped[int] = mapped_column(default=0)
+    answer_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    published_at: Mapped[datetime]
+    closed_at: Mapped[datetime | None]
+    frame_origins: Mapped[str] = mapped_column(Text, server_default="")
+    deleted_at: Mapped[datetime | None]
+
+
+def owned_form(
+    account_id: str | BindParameter[str], form_id: str | BindParameter[str]
+) -> ColumnElement[bool]:
+    """The condition for one form of the account that is not in the trash."""
+    return and_(Form.id == form_id, Form.account_id == account_id, Form.deleted_at.is_(None))
+
+
+def shared_form(share_token: str | BindParameter[str]) -> ColumnElement[bool]:
+    """The condition for the form behind a public link that is not in the trash."""
+    return and_(Form.share_token == share_token, Form.deleted_at.is_(None))
+
+
+_LIST = (
+    select(*Form.__table__.c)
+    .where(Form.account_id == bindparam("account_id"), Form.deleted_at.is_(None))
+    .order_by(Form.published_at.desc(), Form.id.desc())
+)
+_ONE = select(*Form.__table__.c).where(owned_form(bindparam("account_id"), bindparam("form_id")))
+
+
+def list_forms(account_id: str) -> list[Row[Any]]:
+    """All forms of the account as column rows, newest first, closed ones included."""
+    return list(look(_LIST, account_id=account_id))
+
+
+def get_form(account_id: str, form_id: str) -> Row[Any]:
+    """The account's form as a row of its columns; raises NotFound `form_not_found`."""
+    found = look(_ONE, account_id=account_id, form_id=form_id)
+    if not found:
+        raise no_form()
+    return found[0]
+
+
+def is_full(form: Row[Any], most_bytes: int) -> bool:
+    """Whether a longest answer finds no room any more in a form that keeps so many bytes."""
+    return most_bytes - int(form.answer_bytes) < ANSWER_MAX_CHARS * BYTES_OF_CHAR
+
+
+def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Take no more answers; closing twice changes nothing. raises NotFound"""
+    if _set_status(account_id, form_id, FormStatus.CLOSED, now):
+        add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
+
+
+def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """Take answers again; a `one` form that has its response is `completed` instead."""
+    if _set_status(account_id, form_id, FormStatus.PUBLISHED, None):
+        add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
+    db.session.commit()
+
+
+def no_form() -> NotFound:
+    """The outcome for an unknown form and for another account's."""
+    return NotFound(
+        "form_not_found",
+        "There is no form with this formId in this account, or its creator deleted it.",
+        "Use a formId that publishing or listing forms returned, with the same connected account.",
+    )
+
+
+def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> bool:
+    """Whether that changed anything; the caller commits."""
+    begin_write()
+    form = db.session.scalar(
+        select(Form)
+        .where(owned_form(account_id, form_id))
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    if form is None:
+        raise no_form()
+    full = form.response_limit is ResponseLimit.ONE and form.response_count > 0
+    reopened = FormStatus.COMPLETED if full else FormStatus.PUBLISHED
+    changes = (form.status is FormStatus.CLOSED) != (status is FormStatus.CLOSED)
+    if changes:
+        form.status = FormStatus.CLOSED if status is FormStatus.CLOSED else reopened
+        form.closed_at = closed
+    return changes

@@ -1,0 +1,1 @@
+"""What respondents see and do: answer, correct, send, change devices."""

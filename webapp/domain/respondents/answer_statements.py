@@ -1,0 +1,162 @@
+"""The statements that write an answer, a completion and their session: each part once.
+
+All are built once and take times in milliseconds. Locks are taken in one order: session, form,
+counters.
+"""
+
+from functools import cache
+from typing import Any, cast
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    FromClause,
+    Insert,
+    Table,
+    Update,
+    bindparam,
+    case,
+    exists,
+    false,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
+
+from webapp.database import built_once, insert_into
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.counters import question_count_upsert
+from webapp.domain.responses.cursor import NOW, next_stamp
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, SessionStatus
+
+_FORMS = cast(Table, Form.__table__)
+_SESSIONS = cast(Table, ResponseSession.__table__)
+_ANSWERS = cast(Table, Answer.__table__)
+_SUSPECT = or_(_SESSIONS.c.suspect, bindparam("suspect", type_=Boolean))
+_AS_SEEN = (
+    _SESSIONS.c.id == bindparam("session_id"),
+    _SESSIONS.c.status == SessionStatus.IN_PROGRESS,
+    _SESSIONS.c.last_active_at == bindparam("seen", type_=BigInteger),
+)
+_KEY_UNUSED = ~exists().where(
+    _ANSWERS.c.session_id == bindparam("session_id"),
+    _ANSWERS.c.answer_key == bindparam("answer_key"),
+)
+_HOLD = select(_SESSIONS.c.id).where(*_AS_SEEN, _KEY_UNUSED).with_for_update()
+TOUCH = (
+    update(_SESSIONS)
+    .where(*_AS_SEEN)
+    .values(
+        skipped=bindparam("skipped"),
+        answered=bindparam("answered"),
+        answer_count=bindparam("answer_count"),
+        suspect=_SUSPECT,
+        last_active_at=bindparam("active", type_=BigInteger),
+    )
+)
+TOUCH_BY_NEW_KEY = TOUCH.where(_KEY_UNUSED)
+_STAMP = (
+    update(_FORMS)
+    .where(
+        _FORMS.c.id == bindparam("form_id"),
+        _FORMS.c.status == FormStatus.PUBLISHED,
+        _FORMS.c.deleted_at.is_(None),
+    )
+    .values(last_stamp=next_stamp(_FORMS.c.last_stamp))
+    .returning(_FORMS.c.last_stamp)
+)
+STAMP_ANSWER = _STAMP.where(
+    _FORMS.c.answer_bytes + bindparam("bytes") <= bindparam("most_bytes", type_=BigInteger)
+).values(
+    answered_count=_FORMS.c.answered_count + bindparam("first"),
+    started_count=_FORMS.c.started_count + bindparam("started"),
+    answer_bytes=_FORMS.c.answer_bytes + bindparam("bytes"),
+)
+STAMP_COMPLETION = _STAMP.values(
+    completed_stamp=next_stamp(_FORMS.c.last_stamp),
+    response_count=_FORMS.c.response_count + 1,
+    status=case(
+        (_FORMS.c.response_limit == ResponseLimit.ONE, FormStatus.COMPLETED.value),
+        else_=FormStatus.PUBLISHED.value,
+    ),
+)
+COMPLETE = (
+    update(_SESSIONS)
+    .where(_SESSIONS.c.id == bindparam("session_id"))
+    .values(
+        status=SessionStatus.COMPLETED,
+        completed_stamp=bindparam("stamp"),
+        responder_name=bindparam("name"),
+        suspect=_SUSPECT,
+        last_active_at=NOW,
+    )
+)
+SUPERSEDE = update(_ANSWERS).where(_ANSWERS.c.id == bindparam("earlier")).values(superseded=True)
+_GIVEN = (
+    "id",
+    "form_id",
+    "session_id",
+    "question_id",
+    "question_text",
+    "answer_text",
+    "response_type",
+    "question_kind",
+    "parent_question_id",
+    "answer_key",
+    "word_count",
+)
+
+
+def _session_insert() -> Any:
+    """The INSERT of a session; it inserts nothing where the key has one already."""
+    columns = _SESSIONS.c
+    given = ("form_id", "key_hash", "skipped", "answered", "answer_count", "suspect")
+    return (
+        insert_into(_SESSIONS)
+        .values(
+            {name: bindparam(name, type_=columns[name].type) for name in given}
+            | {
+                "id": bindparam("session_id"),
+                "status": SessionStatus.IN_PROGRESS,
+                "created_at": NOW,
+                "last_active_at": bindparam("active", type_=BigInteger),
+            }
+        )
+        .on_conflict_do_nothing()
+    )
+
+
+insert_session = built_once(_session_insert)
+
+
+def _insert_answer(stamp: ColumnElement[int], *sources: FromClause) -> Insert:
+    """An answer for each row of the sources, or one."""
+    given = [bindparam(name, type_=_ANSWERS.c[name].type) for name in _GIVEN]
+    row = select(*given, false(), stamp).select_from(*sources)
+    return insert(_ANSWERS).from_select([*_GIVEN, "superseded", "stamp"], row)
+
+
+ADD_ANSWER = _insert_answer(bindparam("stamp", type_=BigInteger))
+
+
+@cache
+def answer_at_once(claim: Update | None, *, begins: bool) -> Insert:
+    """All parts as one statement of PostgreSQL; each waits for the one before.
+
+    It returns nothing when the session is another by now. A form that takes no answers stamps
+    nothing: then nothing more is written, and NOT NULL undoes a session that begins with this.
+    """
+    opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("opened")
+    stamped = STAMP_ANSWER.where(opened.c.id.is_not(None)).cte("stamped")
+    taken = stamped.c.last_stamp.is_not(None)
+    source = opened.outerjoin(stamped, true()) if begins else stamped
+    changes = [] if begins else [TOUCH.where(taken), SUPERSEDE.where(taken)]
+    changes.append(question_count_upsert(taken))
+    if claim is not None:
+        changes.append(claim.where(taken))
+    parts = (change.cte(f"part_{number}") for number, change in enumerate(changes))
+    return _insert_answer(stamped.c.last_stamp, source).add_cte(*parts).returning(_ANSWERS.c.stamp)

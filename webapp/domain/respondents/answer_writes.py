@@ -1,0 +1,213 @@
+"""The one write of an answer and that of a completion, with all that changes with them.
+
+On PostgreSQL an answer is one statement, which is the transaction, too: whoever answers holds the
+row of the form until the commit, and a trip in between would make all others wait. SQLite takes the
+same parts one by one: nothing travels there, and a writer is alone anyway. The place was read
+before that; nothing is written where it is another one by now.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Update
+from sqlalchemy.exc import IntegrityError
+
+from webapp.database import new_id, on_sqlite, rows, to_millis, write, writing
+from webapp.database.prepared_statements import run
+from webapp.domain.respondents.answer_statements import (
+    ADD_ANSWER,
+    COMPLETE,
+    STAMP_ANSWER,
+    STAMP_COMPLETION,
+    SUPERSEDE,
+    TOUCH,
+    TOUCH_BY_NEW_KEY,
+    answer_at_once,
+    insert_session,
+)
+from webapp.domain.respondents.session_state import Place, next_activity
+from webapp.domain.responses.counters import add_question_count, count_completion
+from webapp.domain.responses.models import count_bytes, count_words
+from webapp.domain.shared.limits import FORM_BYTES_MAX
+from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
+
+
+class Attachments(NamedTuple):
+    """Stored rows that become those of an answer.
+
+    claim   an UPDATE that is built once; the columns of the answer are its parameters, too (`:id`)
+    values  those of its other parameters
+    """
+
+    claim: Update
+    values: Mapping[str, Any]
+
+
+class NewAnswer(NamedTuple):
+    """An answer as given; a follow-up names the scripted question it goes back to as its parent.
+
+    answer_key  made for each rendered question: a session stores one answer under it
+    """
+
+    question_id: str
+    question_text: str
+    answer_text: str
+    answer_key: str
+    response_type: ResponseType = ResponseType.TEXT
+    question_kind: QuestionKind = QuestionKind.SCRIPTED
+    parent_question_id: str | None = None
+    attachments: Attachments | None = None
+
+
+class Completion(NamedTuple):
+    """A completed response, before the commit; `stamp` in milliseconds."""
+
+    form_id: str
+    session_id: str
+    stamp: int
+    answer_count: int
+
+
+class _Refused(Exception):
+    """A step found that something has changed; nothing is written."""
+
+
+def store_answer(
+    place: Place,
+    answer: NewAnswer,
+    *,
+    now: datetime,
+    suspect: bool = False,
+    form_bytes_max: int = FORM_BYTES_MAX,
+) -> bool:
+    """Write an answer with its stamp and commit.
+
+    False, and nothing written, when the place is another by now, the form takes no answers or has
+    no room for it, or the key has stored one.
+    """
+    values = _row(place, answer) | _changes(place, answer, now)
+    values |= {"suspect": suspect, "most_bytes": form_bytes_max}
+    values["answered"] = place.answered | {answer.question_id: values["id"]}
+    claim = None
+    if answer.attachments:
+        claim, values = answer.attachments.claim, {**answer.attachments.values, **values}
+    begins = place.last_active_at == 0
+    try:
+        if not on_sqlite():
+            return bool(write(answer_at_once(claim, begins=begins), **values))
+        with writing() as connection:
+            _in_steps(connection, values, claim, begins=begins)
+    except _Refused:
+        return False
+    except IntegrityError:
+        if begins:  # the form has closed, is full or gone
+            return False
+        raise
+    return True
+
+
+def store_completion(
+    place: Place,
+    *,
+    responder_name: str | None,
+    suspect: bool,
+    now: datetime,
+    beside: Callable[[Completion], None] | None = None,
+) -> bool:
+    """Complete a locked session, with a stamp; False when the form takes no answers.
+
+    Does not commit. `beside` is called last, with what is stored by then, and may write more rows.
+    """
+    values = {"now": to_millis(now), "session_id": place.session_id}
+    stamp = rows(STAMP_COMPLETION, form_id=place.form_id, **values).scalar_one_or_none()
+    if stamp is None:
+        return False
+    rows(COMPLETE, stamp=stamp, name=responder_name, suspect=suspect, **values)
+    count_completion(place.form_id, stamp)
+    if beside:
+        beside(Completion(place.form_id, place.session_id, stamp, place.answer_count))
+    return True
+
+
+def touch_session(
+    place: Place, now: datetime, *, skipped: list[str], answered: dict[str, str]
+) -> None:
+    """Write what a locked session has reached; `answered` holds current answers by question id.
+
+    Does not commit.
+    """
+    rows(
+        TOUCH,
+        session_id=place.session_id,
+        skipped=skipped,
+        answered=answered,
+        answer_count=len(answered),
+        suspect=False,
+        seen=place.last_active_at,
+        active=next_activity(place, now),
+    )
+
+
+def supersede(answer_id: str | None) -> None:
+    """Never return this answer again; nothing for None. Does not commit."""
+    if answer_id:
+        rows(SUPERSEDE, earlier=answer_id)
+
+
+def _in_steps(
+    connection: Connection, values: dict[str, Any], claim: Update | None, *, begins: bool
+) -> None:
+    opening = insert_session() if begins else TOUCH_BY_NEW_KEY
+    if not run(connection, opening, values).rowcount:
+        raise _Refused
+    stamps = run(connection, STAMP_ANSWER, values).fetchall()
+    if not stamps:
+        raise _Refused
+    run(connection, ADD_ANSWER, values | {"stamp": stamps[0][0]})
+    if values["earlier"]:
+        run(connection, SUPERSEDE, values)
+    if values["more_answered"] or values["more_skipped"]:
+        run(connection, add_question_count(), values)
+    if claim is not None:
+        run(connection, claim, values)
+
+
+def _row(place: Place, answer: NewAnswer) -> dict[str, Any]:
+    """The new row of answers, all but its stamp."""
+    return {
+        "id": new_id("ans"),
+        "form_id": place.form_id,
+        "session_id": place.session_id,
+        "question_id": answer.question_id,
+        "question_text": answer.question_text,
+        "answer_text": answer.answer_text,
+        "response_type": answer.response_type,
+        "question_kind": answer.question_kind,
+        "parent_question_id": answer.parent_question_id,
+        "answer_key": answer.answer_key,
+        "word_count": count_words(answer.answer_text),
+    }
+
+
+def _changes(place: Place, answer: NewAnswer, now: datetime) -> dict[str, Any]:
+    """What becomes of the session, the form and the counters; `answered` misses the new answer.
+
+    The counters of questions know the scripted ones.
+    """
+    earlier = place.answered.get(answer.question_id)
+    scripted = answer.question_kind is QuestionKind.SCRIPTED
+    return {
+        "key_hash": place.key_hash,
+        "now": to_millis(now),
+        "seen": place.last_active_at,
+        "active": next_activity(place, now),
+        "first": int(not place.answered),
+        "started": int(place.last_active_at == 0),
+        "bytes": count_bytes(answer.question_text, answer.answer_text),
+        "earlier": earlier,
+        "skipped": [each for each in place.skipped if each != answer.question_id],
+        "answer_count": len(place.answered) + int(earlier is None),
+        "more_answered": int(scripted and earlier is None),
+        "more_skipped": -int(scripted and answer.question_id in place.skipped),
+    }

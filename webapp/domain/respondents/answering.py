@@ -1,0 +1,286 @@
+"""Answering a form in public: every answer is stored when given, sending completes the response.
+
+A respondent carries a session key, made by the page and unknown to the database until the first
+answer; only its SHA-256 is kept. Rows are locked in one order: session, form, counters. An
+outcome leaves the transaction open and unwritten: the edge rolls it back.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    String,
+    bindparam,
+    case,
+    delete,
+    func,
+    select,
+    type_coerce,
+)
+
+from webapp.database import begin_write, db, look
+from webapp.domain.forms.models import Form
+from webapp.domain.respondents.answer_writes import (
+    Completion,
+    NewAnswer,
+    store_answer,
+    store_completion,
+    supersede,
+    touch_session,
+)
+from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.respondents.device_transfer import forget_handover
+from webapp.domain.respondents.public_form import get_public_form, next_open
+from webapp.domain.respondents.session_state import (
+    Place,
+    change_form,
+    find_place,
+    is_new,
+    not_open,
+    open_place,
+    question_at,
+    refusal,
+    see_place,
+)
+from webapp.domain.responses.counters import Reached, count_completion, count_questions
+from webapp.domain.responses.models import Answer, ResponseSession, count_bytes, stored_bytes
+from webapp.domain.shared.errors import InvalidInput, Phrase, StateConflict
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS, FORM_BYTES_MAX, RESPONDER_NAME_MAX_CHARS
+from webapp.domain.shared.vocabulary import FormStatus, QuestionKind, SessionStatus
+
+_UNDER_KEY = select(Answer.question_id, Answer.answer_text).where(
+    Answer.session_id == bindparam("session"), Answer.answer_key == bindparam("key")
+)
+_WORDS = select(Answer.answer_text).where(Answer.id == bindparam("answer"))
+
+
+def answer_question(  # noqa: PLR0913 - a value of the request each, besides the limit
+    share_token: str,
+    session_key: str,
+    *,
+    position: int,
+    answer_text: str,
+    answer_key: str,
+    now: datetime,
+    signs: Signs | None = None,
+    form_bytes_max: int = FORM_BYTES_MAX,
+) -> int | None:
+    """Store one typed answer durably; a repeat of `answer_key` stores nothing and is no error.
+
+    The very words of the current answer store nothing either: it keeps its id and its stamp.
+
+    position    0-based place of the scripted question
+    answer_key  made for each rendered question, so a double click or a retry answers once
+    signs       how the page was used: flags the session when they tell of a program
+    returns     position of the next question that is neither answered nor skipped, None at the end
+    raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
+                `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key stored
+                other words); InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`;
+                nothing is stored then
+    """
+    _require_answer(answer_text)
+    while True:
+        place = see_place(share_token, session_key)
+        question = question_at(place, position)
+        if _is_unchanged(place, question["id"], answer_text):
+            break
+        answer = NewAnswer(question["id"], question["text"], answer_text, answer_key)
+        reached = len(place.answered.keys() | {question["id"]})
+        suspect = signs is not None and signs.tell(reached, now)
+        if store_answer(place, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max):
+            break
+        if _is_repeat(place, answer, form_bytes_max=form_bytes_max):
+            break
+    settled = {question["id"], *place.skipped, *place.answered}
+    return next_open(place.questions, settled, after=position)
+
+
+def skip_question(
+    share_token: str, session_key: str, *, position: int, now: datetime
+) -> int | None:
+    """Pass over a question, taking back an answer given to it before; repeats change nothing.
+
+    returns  as `answer_question`
+    raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
+    """
+    begin_write()
+    place = open_place(share_token, session_key, now)
+    if place.form_status != FormStatus.PUBLISHED:
+        raise not_open(place.form_status)
+    question = question_at(place, position)
+    answered = dict(place.answered)
+    earlier = answered.pop(question["id"], None)
+    supersede(earlier)
+    _count_skip(place, taken_back=earlier is not None and not answered)
+    newly_skipped = question["id"] not in place.skipped
+    change = Reached(-int(earlier is not None), int(newly_skipped))
+    count_questions(place.form_id, {question["id"]: change})
+    skipped = [*(skip for skip in place.skipped if skip != question["id"]), question["id"]]
+    touch_session(place, now, skipped=skipped, answered=answered)
+    db.session.commit()
+    return next_open(place.questions, {*skipped, *answered}, after=position)
+
+
+def complete_response(
+    share_token: str,
+    session_key: str,
+    *,
+    responder_name: str,
+    now: datetime,
+    signs: Signs | None = None,
+    beside: Callable[[Completion], None] | None = None,
+) -> bool:
+    """Send the response; True the first time, False for a repeat. `signs` as `answer_question`.
+
+    beside  writes more rows in the transaction that completes the response, last of all
+    raises  NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
+            InvalidInput `name_too_long`
+    """
+    name = _clean_name(responder_name)
+    begin_write()
+    place = find_place(share_token, session_key)
+    if place is None:
+        get_public_form(share_token)
+    if place is None or (place.answer_count == 0 and place.status != SessionStatus.COMPLETED):
+        raise StateConflict(
+            "nothing_answered",
+            Phrase("Nothing is answered yet."),
+            Phrase("Answer at least one question."),
+        )
+    if place.status == SessionStatus.COMPLETED:
+        db.session.rollback()
+        return False
+    suspect = signs is not None and signs.tell(place.answer_count, now)
+    if not store_completion(place, responder_name=name, suspect=suspect, now=now, beside=beside):
+        raise refusal(place.form_id) or not_open(FormStatus.CLOSED)
+    db.session.commit()
+    return True
+
+
+def withdraw_response(share_token: str, session_key: str) -> bool:
+    """Delete the session with all its answers and lower the counts; False when it is gone already.
+
+    A `one` form takes answers again. Takes no stamp.
+    """
+    begin_write()
+    place = find_place(share_token, session_key)
+    if place is None:
+        db.session.rollback()
+        return False
+    reached, size = _reached(place), stored_bytes(place.session_id)
+    forget_handover(place.session_id)
+    db.session.execute(delete(Answer).where(Answer.session_id == place.session_id))
+    db.session.execute(delete(ResponseSession).where(ResponseSession.id == place.session_id))
+    _lower_counts(place, size)
+    if place.completed_stamp is not None:
+        count_completion(place.form_id, place.completed_stamp, change=-1)
+    count_questions(place.form_id, reached)
+    db.session.commit()
+    return True
+
+
+def _clean_name(name: str) -> str | None:
+    """The name in one line, without the characters that steer how others are drawn."""
+    name = " ".join("".join(c for c in name if c.isprintable() or c.isspace()).split())
+    if len(name) > RESPONDER_NAME_MAX_CHARS:
+        raise InvalidInput(
+            "name_too_long",
+            Phrase("The name is longer than %(limit)s characters.", limit=RESPONDER_NAME_MAX_CHARS),
+            Phrase("Shorten it or leave it out."),
+            field="name",
+        )
+    return name or None
+
+
+def _require_answer(answer_text: str) -> None:
+    if not answer_text.strip():
+        raise InvalidInput(
+            "answer_empty",
+            Phrase("This page is still empty."),
+            Phrase("Write something, or skip the question."),
+            field="answer",
+        )
+    if len(answer_text) > ANSWER_MAX_CHARS:
+        raise InvalidInput(
+            "answer_too_long",
+            Phrase("The answer is longer than %(limit)s characters.", limit=ANSWER_MAX_CHARS),
+            Phrase("Shorten it; nothing you wrote is lost."),
+            field="answer",
+        )
+
+
+def _is_unchanged(place: Place, question_id: str, answer_text: str) -> bool:
+    """Whether these are the words of the current answer, on a form that would take others."""
+    current = place.answered.get(question_id)
+    if current is None or place.form_status != FormStatus.PUBLISHED:
+        return False
+    return [tuple(row) for row in look(_WORDS, answer=current)] == [(answer_text,)]
+
+
+def _is_repeat(place: Place, answer: NewAnswer, *, form_bytes_max: int) -> bool:
+    """Nothing was stored: True if this key stored this very answer before, False to try again.
+
+    raises  StateConflict, NotFound when another try would come to nothing
+    """
+    stored = look(_UNDER_KEY, session=place.session_id, key=answer.answer_key)
+    if stored and tuple(stored[0]) != (answer.question_id, answer.answer_text):
+        raise StateConflict(
+            "answer_differs",
+            Phrase("An earlier version of this answer is saved."),
+            Phrase("Continue once more to replace it with these words."),
+        )
+    if stored:
+        return True
+    size = count_bytes(answer.question_text, answer.answer_text)
+    if refused := refusal(place.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
+        raise refused
+    return False
+
+
+def _count_skip(place: Place, *, taken_back: bool) -> None:
+    """A session more if it begins with this skip, an answered one less if none is left."""
+    values: dict[str, Any] = {}
+    if is_new(place):
+        values["started_count"] = Form.started_count + 1
+    if taken_back:
+        values["answered_count"] = Form.answered_count - 1
+    if values:
+        change_form(place.form_id, values)
+
+
+def _reached(place: Place) -> dict[str, Reached]:
+    """What taking the session away changes, by scripted question."""
+    query = select(Answer.question_id).where(
+        Answer.session_id == place.session_id,
+        Answer.superseded.is_(False),
+        Answer.question_kind == QuestionKind.SCRIPTED,
+    )
+    answered = {question_id: Reached(answered=-1) for question_id in db.session.scalars(query)}
+    return answered | {question_id: Reached(skipped=-1) for question_id in place.skipped}
+
+
+def _lower_counts(place: Place, size: int) -> None:
+    """One session less, with what it counted for; `completed_stamp` is then the newest left."""
+    values: dict[str, Any] = {
+        "started_count": Form.started_count - 1,
+        "answer_bytes": Form.answer_bytes - size,
+    }
+    completed = place.completed_stamp is not None
+    if completed or place.answer_count:
+        values["answered_count"] = Form.answered_count - 1
+    if completed:
+        newest = (
+            select(func.max(ResponseSession.completed_stamp))
+            .where(ResponseSession.form_id == place.form_id)
+            .scalar_subquery()
+        )
+        values |= {
+            "response_count": Form.response_count - 1,
+            "completed_stamp": newest,
+            "status": case(
+                (Form.status == FormStatus.COMPLETED, FormStatus.PUBLISHED.value),
+                else_=type_coerce(Form.status, String),
+            ),
+        }
+    change_form(place.form_id, values)

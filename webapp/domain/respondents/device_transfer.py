@@ -1,0 +1,150 @@
+"""Going on with an answer on another device, by a link that works once and for an hour.
+
+A session key is stored nowhere, only its hash, so the row carries the key sealed with the secret of
+the link. Of the secret, too, only a hash is kept: whoever reads the table can open nothing.
+"""
+
+import hashlib
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    ForeignKey,
+    String,
+    Table,
+    Text,
+    and_,
+    delete,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import Base, begin_write, db, new_id
+from webapp.domain.forms.models import Form, shared_form
+from webapp.domain.respondents.public_form import key_hash
+from webapp.domain.respondents.session_state import find_place
+from webapp.domain.shared.errors import NotFound, Phrase
+from webapp.domain.shared.limits import HANDOVER_SECONDS
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
+
+
+class Handover(Base):
+    """The one link of a session; `claimed_by` is the hash of the claim that has used it."""
+
+    __tablename__ = "handovers"
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"), unique=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    sealed_key: Mapped[str] = mapped_column(Text)
+    claimed_by: Mapped[str | None] = mapped_column(String(64))
+    expires_at: Mapped[datetime]
+
+
+_TABLE = cast(Table, Handover.__table__)
+
+
+def offer_handover(share_token: str, session_key: str, *, now: datetime) -> str:
+    """The secret of a new link to this session; the link before it ends.
+
+    raises  NotFound when the form is gone, or nothing is stored under this key
+    """
+    secret = secrets.token_urlsafe(24)
+    begin_write()
+    place = find_place(share_token, session_key)
+    if place is None:
+        raise NotFound(
+            "not_found",
+            Phrase("There are no answers to go on with."),
+            Phrase("Answer a question first."),
+        )
+    forget_handover(place.session_id)
+    db.session.add(
+        Handover(
+            id=new_id("hov"),
+            form_id=place.form_id,
+            session_id=place.session_id,
+            secret_hash=key_hash(secret),
+            sealed_key=_seal(secret).encrypt(session_key.encode()).decode(),
+            expires_at=now + timedelta(seconds=HANDOVER_SECONDS),
+        )
+    )
+    db.session.commit()
+    return secret
+
+
+def is_offered(share_token: str, secret: str, *, now: datetime) -> bool:
+    """True when this link of this form has not been used and its hour is not over."""
+    query = select(Handover.id).where(
+        _live(share_token, secret, now), Handover.claimed_by.is_(None)
+    )
+    return db.session.scalar(query) is not None
+
+
+def take_over(share_token: str, secret: str, claim: str, *, now: datetime) -> str | None:
+    """The session key behind a link, for the first claim; None when another one has used it.
+
+    claim  made for each page that offers to go on: its repeats, after a lost answer or a double
+           click, get the key again
+    """
+    begin_write()
+    claimed_by = key_hash(claim)
+    free = or_(_TABLE.c.claimed_by.is_(None), _TABLE.c.claimed_by == claimed_by)
+    sealed: str | None = db.session.execute(
+        update(_TABLE)
+        .where(_live(share_token, secret, now), free)
+        .values(claimed_by=claimed_by)
+        .returning(_TABLE.c.sealed_key)
+    ).scalar_one_or_none()
+    db.session.commit()
+    return None if sealed is None else _seal(secret).decrypt(sealed.encode()).decode()
+
+
+def forget_handover(session_id: str) -> None:
+    """End the link of a session, if it has one. The caller commits."""
+    db.session.execute(delete(_TABLE).where(_TABLE.c.session_id == session_id))
+
+
+def purge_handovers(now: datetime) -> Iterator[int]:
+    """Delete the links whose hour is over, a short transaction for each batch; yields the counts.
+
+    May be left at any point.
+    """
+    some = select(_TABLE.c.id).where(_TABLE.c.expires_at <= now).limit(PURGED_AT_ONCE)
+    while True:
+        begin_write()
+        ids = list(db.session.scalars(some))
+        db.session.execute(delete(_TABLE).where(_TABLE.c.id.in_(ids)))
+        db.session.commit()
+        if not ids:
+            return
+        yield len(ids)
+
+
+def _live(share_token: str, secret: str, now: datetime) -> ColumnElement[bool]:
+    form = select(Form.id).where(shared_form(share_token)).scalar_subquery()
+    return and_(
+        _TABLE.c.secret_hash == key_hash(secret),
+        _TABLE.c.form_id == form,
+        _TABLE.c.expires_at > now,
+    )
+
+
+def _seal(secret: str) -> "Fernet":
+    """The lock that this secret alone opens; its key is derived apart from the hash we keep."""
+    # takes longer to load than everything else a respondent needs, and few go on elsewhere
+    from cryptography.fernet import Fernet
+
+    key = hashlib.blake2b(secret.encode(), digest_size=32, person=b"askback handover").digest()
+    return Fernet(urlsafe_b64encode(key))

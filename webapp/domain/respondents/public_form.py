@@ -1,0 +1,128 @@
+"""What respondents may see: the public part of a form and where they stand in it."""
+
+import hashlib
+from collections.abc import Container
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from webapp.database import from_millis, look, rows
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.model import QuestionRow
+from webapp.domain.forms.models import Form, is_full, shared_form
+from webapp.domain.responses.models import ResponseSession, current_answers
+from webapp.domain.shared.errors import NotFound, Phrase
+from webapp.domain.shared.limits import FORM_BYTES_MAX
+from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, SessionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class RespondentForm:
+    """All that respondent pages may know of a form: never goal or private context."""
+
+    share_token: str
+    title: str
+    questions: list[QuestionRow] = field(hash=False)
+    status: FormStatus
+    response_limit: ResponseLimit
+    asker: str
+    closed_at: datetime | None
+    frame_origins: str
+    is_full: bool  # has no room for those who begin; what is left is for those under way
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a respondent stands: texts by question id; not `started` when nothing is stored."""
+
+    texts: dict[str, str]
+    skipped: frozenset[str] = frozenset()
+    started: bool = True
+    completed_at: datetime | None = None
+    responder_name: str | None = None
+
+    @property
+    def settled(self) -> frozenset[str]:
+        """Ids of the questions answered or skipped."""
+        return self.skipped | self.texts.keys()
+
+
+NOTHING_YET = Progress({}, started=False)
+
+
+_FORM = (
+    select(
+        Form.share_token,
+        Form.title,
+        Form.questions,
+        Form.status,
+        Form.response_limit,
+        Account.name.label("asker"),
+        Form.closed_at,
+        Form.frame_origins,
+        Form.answer_bytes,
+    )
+    .join(Account, Account.id == Form.account_id)
+    .where(shared_form(bindparam("share_token")))
+)
+_PROGRESS = (
+    select(
+        ResponseSession.id,
+        ResponseSession.status,
+        ResponseSession.skipped,
+        ResponseSession.completed_stamp,
+        ResponseSession.responder_name,
+    )
+    .join(Form, Form.id == ResponseSession.form_id)
+    .where(
+        ResponseSession.key_hash == bindparam("key_hash"),
+        shared_form(bindparam("share_token")),
+    )
+)
+
+
+def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -> RespondentForm:
+    """The form behind a public link, whatever its status; raises NotFound `not_found`."""
+    found = look(_FORM, share_token=share_token)
+    if not found:
+        raise no_public_form()
+    values: list[Any] = [*found[0]]
+    values[-1] = is_full(found[0], form_bytes_max)
+    return RespondentForm(*values)
+
+
+def read_progress(share_token: str, session_key: str) -> Progress:
+    """What is stored under this key for this form; a key of another form has nothing here."""
+    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    session = rows(_PROGRESS, **keys).one_or_none()
+    if session is None:
+        return NOTHING_YET
+    completed = session.status is SessionStatus.COMPLETED
+    return Progress(
+        {answer.question_id: answer.answer_text for answer in current_answers([session.id])},
+        frozenset(session.skipped),
+        completed_at=from_millis(session.completed_stamp) if completed else None,
+        responder_name=session.responder_name,
+    )
+
+
+def next_open(
+    questions: list[QuestionRow], settled: Container[str], *, after: int = -1
+) -> int | None:
+    """0-based position of the first unsettled question behind `after`, then from the beginning."""
+    order = [*range(after + 1, len(questions)), *range(after + 1)]
+    return next((at for at in order if questions[at]["id"] not in settled), None)
+
+
+def key_hash(session_key: str) -> str:
+    """SHA-256 of a session key, in hexadecimal digits; keys are 128 random bits or more."""
+    return hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def no_public_form() -> NotFound:
+    """The outcome for a share token that no form has."""
+    return NotFound(
+        "not_found", Phrase("There is no form at this address."), Phrase("Check the link.")
+    )

@@ -1,0 +1,230 @@
+"""Where a respondent stands, read before or locked for the write that goes on from there.
+
+Rows are locked in one order: session, then form. A place is a row of the form's and the session's
+columns as they were before the write.
+"""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, Row, String, bindparam, select, type_coerce, update
+
+from webapp.database import db, look, new_id, rows, to_millis
+from webapp.domain.content.model import QuestionRow
+from webapp.domain.forms.models import Form, shared_form
+from webapp.domain.respondents.answer_statements import insert_session
+from webapp.domain.respondents.public_form import key_hash, no_public_form
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase, StateConflict
+from webapp.domain.shared.limits import FORM_BYTES_MAX
+from webapp.domain.shared.vocabulary import FormStatus, SessionStatus
+
+
+class Place(NamedTuple):
+    """The columns of a form and of one session. No two states have one `last_active_at` (ms)."""
+
+    form_id: str
+    questions: list[QuestionRow]
+    form_status: str
+    session_id: str
+    status: str
+    skipped: list[str]
+    answered: dict[str, str]
+    answer_count: int
+    completed_stamp: int | None
+    last_active_at: int
+    key_hash: str
+
+
+_SEEN = (
+    select(
+        Form.id.label("form_id"),
+        Form.questions,
+        type_coerce(Form.status, String).label("form_status"),
+        ResponseSession.id.label("session_id"),
+        type_coerce(ResponseSession.status, String).label("status"),
+        ResponseSession.skipped,
+        ResponseSession.answered,
+        ResponseSession.answer_count,
+        ResponseSession.completed_stamp,
+        type_coerce(ResponseSession.last_active_at, BigInteger).label("last_active_at"),
+        ResponseSession.key_hash,
+    )
+    .join(ResponseSession, ResponseSession.form_id == Form.id)
+    .where(
+        shared_form(bindparam("share_token")),
+        ResponseSession.key_hash == bindparam("key_hash"),
+    )
+)
+_PLACE = _SEEN.with_for_update(of=ResponseSession)
+_FORM = select(Form.id, Form.questions, type_coerce(Form.status, String).label("status")).where(
+    shared_form(bindparam("share_token"))
+)
+_FORM_OF_KEY = select(ResponseSession.form_id).where(
+    ResponseSession.key_hash == bindparam("key_hash")
+)
+_STATUS = select(Form.status, Form.answer_bytes).where(
+    Form.id == bindparam("form"), Form.deleted_at.is_(None)
+)
+
+
+def find_place(share_token: str, session_key: str) -> Place | None:
+    """Where this key stands in this form; None when nothing was stored under it yet."""
+    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    found = rows(_PLACE, **keys).one_or_none()
+    return None if found is None else Place._make(found)
+
+
+def see_place(share_token: str, session_key: str) -> Place:
+    """The respondent's open session as it is just now, not locked; one that nothing is stored of
+    has no `last_active_at` (0).
+    """
+    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    found = look(_SEEN, **keys)
+    if found:
+        return _require_unsent(Place._make(found[0]))
+    forms = look(_FORM, share_token=share_token)
+    place = _unstored(forms[0] if forms else None, keys["key_hash"])
+    if any(row.form_id != place.form_id for row in look(_FORM_OF_KEY, key_hash=place.key_hash)):
+        raise no_public_form()
+    return place
+
+
+def open_place(share_token: str, session_key: str, now: datetime) -> Place:
+    """The respondent's open session, made now if this is its first answer."""
+    place = find_place(share_token, session_key) or _open_session(share_token, session_key, now)
+    return _require_unsent(place)
+
+
+def next_activity(place: Place, now: datetime) -> int:
+    """The `last_active_at` of the state that follows this one, in milliseconds."""
+    return max(to_millis(now), place.last_active_at + 1)
+
+
+def _require_unsent(place: Place) -> Place:
+    if place.status == SessionStatus.COMPLETED:
+        raise StateConflict(
+            "response_completed",
+            Phrase("These answers are sent already."),
+            Phrase("Start another response to say more."),
+        )
+    return place
+
+
+def question_at(place: Place, position: int) -> QuestionRow:
+    """The scripted question at a 0-based position; raises InvalidInput when there is none."""
+    if not 0 <= position < len(place.questions):
+        raise InvalidInput(
+            "question_unknown",
+            Phrase("This form has no such question."),
+            Phrase("Go back to the form and answer its questions."),
+            field="position",
+        )
+    question: QuestionRow = place.questions[position]
+    return question
+
+
+def is_new(place: Place) -> bool:
+    """True in the transaction that made the session: it answers or skips a question at once."""
+    return place.answer_count == 0 and not place.skipped
+
+
+def change_form(form_id: str, values: dict[str, Any]) -> None:
+    """Write the new counters of a form whose session the caller has locked."""
+    db.session.execute(
+        update(Form)
+        .where(Form.id == form_id)
+        .values(values)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def not_open(status: str | None) -> StateConflict:
+    """The refusal of a form in this status; None stands for one that is gone."""
+    if status == FormStatus.COMPLETED:
+        return StateConflict(
+            "form_completed",
+            Phrase("This form has its answer already."),
+            Phrase("Copy what you wrote if you want to keep it."),
+        )
+    return StateConflict(
+        "form_closed",
+        Phrase("This form takes no more answers."),
+        Phrase("Copy what you wrote if you want to keep it."),
+    )
+
+
+def _open_session(share_token: str, session_key: str, now: datetime) -> Place:
+    """Insert the session, or take the one that a request at the same moment inserted."""
+    form = rows(_FORM, share_token=share_token).one_or_none()
+    made = _unstored(form, key_hash(session_key))._replace(last_active_at=to_millis(now))
+    if _insert_session(made, now):
+        return made
+    place = find_place(share_token, session_key)
+    if place is None:  # the key belongs to another form
+        raise no_public_form()
+    return place
+
+
+def _unstored(form: Row[Any] | None, key: str) -> Place:
+    """A place that nobody has stored anything for."""
+    if form is None:
+        raise no_public_form()
+    if form.status != FormStatus.PUBLISHED:
+        raise not_open(form.status)
+    return Place(
+        form.id,
+        form.questions,
+        form.status,
+        session_id=new_id("ses"),
+        status=SessionStatus.IN_PROGRESS,
+        skipped=[],
+        answered={},
+        answer_count=0,
+        completed_stamp=None,
+        last_active_at=0,
+        key_hash=key,
+    )
+
+
+def _insert_session(made: Place, now: datetime) -> bool:
+    inserted = rows(
+        insert_session(),
+        session_id=made.session_id,
+        form_id=made.form_id,
+        key_hash=made.key_hash,
+        skipped=made.skipped,
+        answered=made.answered,
+        answer_count=made.answer_count,
+        suspect=False,
+        now=to_millis(now),
+        active=made.last_active_at,
+    )
+    return inserted.rowcount == 1
+
+
+def refusal(
+    form_id: str, *, more_bytes: int = 0, form_bytes_max: int = FORM_BYTES_MAX
+) -> Outcome | None:
+    """Why a form that was there a moment ago takes no answer now; None when it does.
+
+    more_bytes  what the answer adds to the answers of the form, which are at most `form_bytes_max`
+    """
+    found = look(_STATUS, form=form_id)
+    if not found:
+        return no_public_form()
+    form = found[0]
+    if form.status is not FormStatus.PUBLISHED:
+        return not_open(form.status)
+    return _form_full() if form.answer_bytes + more_bytes > form_bytes_max else None
+
+
+def _form_full() -> StateConflict:
+    return StateConflict(
+        "form_full",
+        Phrase("This form has no room for more answers."),
+        Phrase(
+            "Your words are still here: copy them, and tell whoever sent you the link. "
+            "Anything you saved before is safe, and you can still send it."
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Responses with their answers and counters, read by a cursor."""

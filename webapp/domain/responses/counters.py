@@ -1,0 +1,172 @@
+"""Counters of a form that its results page shows: kept by the writes, never counted on a read.
+
+Changes join the transaction that writes what is counted, after the form's row is locked where
+that is needed (order of locks: session, form, counters). Openings of the link are counts of page
+views, not of persons; they are gathered in memory and stored by the second
+(webapp/web/link_view_counter.py).
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    ForeignKey,
+    Integer,
+    String,
+    Table,
+    bindparam,
+    or_,
+    select,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from webapp.database import Base, begin_write, built_once, db, insert_into
+
+DAY_MILLIS = 86_400_000
+EPOCH_DAY = date(1970, 1, 1)
+
+
+class QuestionCount(Base):
+    """How many sessions have a current answer to a scripted question, and how many skipped it."""
+
+    __tablename__ = "question_counts"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    question_id: Mapped[str] = mapped_column(String(200), primary_key=True)
+    answered: Mapped[int] = mapped_column(Integer)
+    skipped: Mapped[int] = mapped_column(Integer)
+
+
+_QUESTIONS = cast(Table, QuestionCount.__table__)
+
+
+class DayCount(Base):
+    """Responses completed on one UTC day; `day` counts days since the epoch."""
+
+    __tablename__ = "day_counts"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    day: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    completed: Mapped[int] = mapped_column(Integer)
+
+
+class LinkOpenings(Base):
+    """How often the public link of a form was opened."""
+
+    __tablename__ = "link_openings"
+
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
+    opened: Mapped[int] = mapped_column(BigInteger)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What became of one question."""
+
+    answered: int = 0
+    skipped: int = 0
+
+
+def question_count_upsert(*only_if: ColumnElement[bool]) -> Any:
+    """An INSERT that adds `:more_answered` and `:more_skipped` to the counters of a question.
+
+    Either may be negative. Nothing is written when both are 0, or a condition does not hold.
+    """
+    answered, skipped = (
+        bindparam(name, type_=Integer) for name in ("more_answered", "more_skipped")
+    )
+    columns = _QUESTIONS.c
+    of = (bindparam(name, type_=columns[name].type) for name in ("form_id", "question_id"))
+    row = select(*of, answered, skipped).where(or_(answered != 0, skipped != 0), *only_if)
+    added = insert_into(_QUESTIONS).from_select(columns.keys(), row)
+    return added.on_conflict_do_update(
+        index_elements=list(_QUESTIONS.primary_key),
+        set_={name: columns[name] + added.excluded[name] for name in ("answered", "skipped")},
+    )
+
+
+add_question_count = built_once(question_count_upsert)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Responses completed on one UTC day."""
+
+    date: date
+    completed: int
+
+
+def count_questions(form_id: str, changes: Mapping[str, Reached]) -> None:
+    """Add the changes, which may be negative, by question id. Does not commit."""
+    rows = [
+        {
+            "form_id": form_id,
+            "question_id": question_id,
+            "more_answered": change.answered,
+            "more_skipped": change.skipped,
+        }
+        for question_id, change in sorted(changes.items())
+        if change.answered or change.skipped
+    ]
+    if rows:
+        db.session.execute(add_question_count(), rows if len(rows) > 1 else rows[0])
+
+
+def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
+    """Add to the day of a completion's stamp (milliseconds). Does not commit."""
+    row = {"form_id": form_id, "day": stamp // DAY_MILLIS, "change": change}
+    db.session.execute(_ADD_DAY, row)
+
+
+def store_openings(openings: Mapping[str, int]) -> None:
+    """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
+    begin_write()
+    rows = [{"share_token": token, "change": n} for token, n in sorted(openings.items())]
+    db.session.execute(_ADD_OPENINGS, rows)
+    db.session.commit()
+
+
+def read_questions(form_id: str) -> Mapping[str, Reached]:
+    """By question id; a question that nobody reached is not there."""
+    query = select(QuestionCount.question_id, QuestionCount.answered, QuestionCount.skipped).where(
+        QuestionCount.form_id == form_id
+    )
+    return {row[0]: Reached(row[1], row[2]) for row in db.session.execute(query)}
+
+
+def read_openings(form_id: str) -> int:
+    """How often the link was opened."""
+    return (
+        db.session.scalar(select(LinkOpenings.opened).where(LinkOpenings.form_id == form_id)) or 0
+    )
+
+
+def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
+    """The newest `days` UTC days up to today, oldest first, empty ones included."""
+    today = now.astimezone(UTC).date()
+    first = (today - EPOCH_DAY).days - days + 1
+    query = select(DayCount.day, DayCount.completed).where(
+        DayCount.form_id == form_id, DayCount.day >= first
+    )
+    counted = Counter({row.day: row.completed for row in db.session.execute(query)})
+    return [
+        Day(EPOCH_DAY + timedelta(days=day), counted[day]) for day in range(first, first + days)
+    ]
+
+
+# The same words on both databases.
+_ADD_DAY = text(
+    "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
+    " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
+)
+_ADD_OPENINGS = text(
+    "INSERT INTO link_openings (form_id, opened)"
+    " SELECT id, :change FROM forms WHERE share_token = :share_token AND deleted_at IS NULL"
+    " ON CONFLICT (form_id) DO UPDATE SET opened = link_openings.opened + :change"
+)

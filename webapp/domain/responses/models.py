@@ -1,0 +1,310 @@
+"""Responses: sessions of respondents with their answers, and the cursor that reads them once.
+
+Every answer and every completion holds a stamp (milliseconds) taken under the lock of its form's
+row, so per form the order of stamps is the order of commits.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Enum,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Row,
+    String,
+    Text,
+    UniqueConstraint,
+    bindparam,
+    cast,
+    func,
+    null,
+    select,
+    type_coerce,
+    union_all,
+)
+from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
+
+from webapp.database import Base, UtcDateTime, look, on_sqlite, rows
+from webapp.domain.content.model import words
+from webapp.domain.shared.limits import ABANDONED_AFTER_SECONDS, PAGE_MAX_BYTES, PAGE_MAX_ITEMS
+from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, SessionStatus
+
+
+class ResponseSession(Base):
+    """One respondent's way through a form; `key_hash` is the SHA-256 of the key they carry.
+
+    `answered` holds the ids of the current answers by question id, `answer_count` how many.
+    `suspect` flags a response that looks automated.
+    """
+
+    __tablename__ = "response_sessions"
+    __table_args__ = (
+        UniqueConstraint("form_id", "completed_stamp"),
+        Index("ix_response_sessions_listed", "form_id", "created_at", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    key_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    status: Mapped[SessionStatus] = mapped_column(words(SessionStatus, "status"))
+    responder_name: Mapped[str | None] = mapped_column(Text)
+    skipped: Mapped[list[str]] = mapped_column(JSON)
+    answered: Mapped[dict[str, str]] = mapped_column(JSON, default=dict)
+    answer_count: Mapped[int] = mapped_column(default=0)
+    suspect: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime]
+    last_active_at: Mapped[datetime]
+    completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class Answer(Base):
+    """One answer as sent. A correction is a new row; the superseded one is never read again."""
+
+    __tablename__ = "answers"
+    __table_args__ = (
+        UniqueConstraint("form_id", "stamp"),
+        UniqueConstraint("session_id", "answer_key"),
+        # by question, newest first; with the count of words, so that "usually" reads no text
+        Index(
+            "ix_answers_of_question",
+            "form_id",
+            "question_id",
+            "superseded",
+            "stamp",
+            "word_count",
+        ),
+    )
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
+    session_id: Mapped[str] = mapped_column(ForeignKey("response_sessions.id"))
+    question_id: Mapped[str] = mapped_column(String(200))
+    question_text: Mapped[str] = mapped_column(Text)
+    answer_text: Mapped[str] = mapped_column(Text)
+    response_type: Mapped[ResponseType] = mapped_column(words(ResponseType, "response_type"))
+    question_kind: Mapped[QuestionKind] = mapped_column(words(QuestionKind, "question_kind"))
+    parent_question_id: Mapped[str | None] = mapped_column(String(200))
+    answer_key: Mapped[str] = mapped_column(String(64))
+    word_count: Mapped[int] = mapped_column(server_default="0")
+    superseded: Mapped[bool] = mapped_column(default=False)
+    stamp: Mapped[int] = mapped_column(BigInteger)
+
+
+class AnswerRow(NamedTuple):
+    """An answer as read in bulk; `stamp` in milliseconds, words as plain text."""
+
+    id: str
+    session_id: str
+    question_id: str
+    question_text: str
+    answer_text: str
+    response_type: str
+    question_kind: str
+    parent_question_id: str | None
+    stamp: int
+
+
+class SessionRow(NamedTuple):
+    """A session as read in bulk; all times in milliseconds since the epoch."""
+
+    id: str
+    status: str
+    responder_name: str | None
+    suspect: bool | int  # 0 or 1 on SQLite
+    created_at: int
+    last_active_at: int
+    completed_stamp: int | None
+
+
+@dataclass(slots=True)
+class SessionAnswers:
+    """A session with those of its answers that the page holds, oldest first."""
+
+    session: SessionRow
+    answers: list[AnswerRow] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePage:
+    """What came after a cursor; `next_since` is the stamp to ask with next, in milliseconds."""
+
+    sessions: list[SessionAnswers]
+    answer_count: int
+    next_since: int | None
+    truncated: bool
+
+
+def read_responses(
+    form: Row[Any],
+    since: int | None,
+    *,
+    max_items: int = PAGE_MAX_ITEMS,
+    max_bytes: int = PAGE_MAX_BYTES,
+) -> ResponsePage:
+    """The answers stamped after `since` and the sessions completed after it, oldest first.
+
+    form        a row of the form's columns; its `last_stamp` bounds the page, so that what commits
+                while we read belongs to a later page and is not skipped
+    since       milliseconds, exclusive; None = from the beginning
+    next_since  stamp of the last item returned, else `since` as it was; None when there is neither
+    Source: spec, Endpoints behaviour 6.
+    """
+    if since is not None and since >= form.last_stamp:
+        return ResponsePage([], 0, since, truncated=False)
+    values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
+    items = sorted(_read_items(most=max_items + 1, **values), key=_stamp)
+    kept = items[: _fitting(items, max_items, max_bytes)]
+    return ResponsePage(
+        _by_session(kept),
+        sum(_is_answer(item) for item in kept),
+        _stamp(kept[-1]) if kept else since,
+        truncated=len(kept) < len(items),
+    )
+
+
+def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
+    """The answers of these sessions that no correction superseded, oldest first."""
+    found = rows(_CURRENT_ANSWERS, sessions=list(session_ids))
+    return [AnswerRow._make(row) for row in found]
+
+
+def count_words(answer_text: str) -> int:
+    """About how many words; scripts without spaces count 1.7 characters as one."""
+    unspaced = len(_UNSPACED.findall(answer_text))
+    return len(_UNSPACED.sub(" ", answer_text).split()) + round(unspaced / 1.7)
+
+
+def count_bytes(question_text: str, answer_text: str) -> int:
+    """What an answer adds to its form's `answer_bytes`."""
+    return len((question_text + answer_text).encode("utf-8", "surrogatepass"))
+
+
+def stored_bytes(session_id: str) -> int:
+    """What all answers of a session have added, superseded ones included."""
+    texts = Answer.question_text.concat(Answer.answer_text)
+    length = func.length(cast(texts, LargeBinary))  # SQLite counts characters else
+    if not on_sqlite():
+        length = func.octet_length(texts)
+    query = select(func.coalesce(func.sum(length), 0)).where(Answer.session_id == session_id)
+    return int(rows(query).scalar_one())
+
+
+def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
+    """The stored status, or `abandoned` after 24 hours without activity."""
+    unfinished = session.status != SessionStatus.COMPLETED
+    if unfinished and now_millis - session.last_active_at > ABANDONED_AFTER_SECONDS * 1000:
+        return SessionStatus.ABANDONED
+    return SessionStatus(session.status)
+
+
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+
+
+def raw_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
+    """The stored value without conversion: pages hold hundreds of rows, conversions cost most."""
+    if isinstance(column.type, UtcDateTime):
+        return type_coerce(column, BigInteger).label(column.key)
+    if isinstance(column.type, Enum):
+        return type_coerce(column, String).label(column.key)
+    if isinstance(column.type, Boolean):
+        return type_coerce(column, Integer).label(column.key)
+    return column.expression
+
+
+ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._fields)
+SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
+_Item = Sequence[Any]  # an answer, or nothing in its places, and its session
+_SESSION = len(ANSWER_COLUMNS)  # the first place of a session in a row of both
+_ID, _STAMP, _TEXT = map(AnswerRow._fields.index, ("id", "stamp", "answer_text"))
+
+
+def _is_answer(item: _Item) -> bool:
+    return item[_ID] is not None
+
+
+def _stamp(item: _Item) -> int:
+    """When it was answered or, without an answer, completed."""
+    stamp: int = item[_STAMP] if _is_answer(item) else item[-1]
+    return stamp
+
+
+_CURRENT_ANSWERS = (
+    select(*ANSWER_COLUMNS)
+    .where(
+        Answer.session_id.in_(bindparam("sessions", expanding=True)), Answer.superseded.is_(False)
+    )
+    .order_by(Answer.stamp)
+)
+_ANSWERS_AFTER = (
+    select(*ANSWER_COLUMNS, *SESSION_COLUMNS)
+    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    .where(
+        Answer.form_id == bindparam("form_id"),
+        Answer.stamp > bindparam("since"),
+        Answer.stamp <= bindparam("until"),
+        Answer.superseded.is_(False),
+    )
+    .order_by(Answer.stamp)
+    .limit(bindparam("most"))
+)
+_COMPLETIONS_AFTER = (
+    select(*(cast(null(), each.type).label(each.key) for each in ANSWER_COLUMNS), *SESSION_COLUMNS)
+    .where(
+        ResponseSession.form_id == bindparam("form_id"),
+        ResponseSession.completed_stamp > bindparam("since"),
+        ResponseSession.completed_stamp <= bindparam("until"),
+    )
+    .order_by(ResponseSession.completed_stamp)
+    .limit(bindparam("most"))
+)
+# at once: on PostgreSQL going there takes longer than finding what is new
+_ITEMS_AFTER = union_all(
+    select(*_ANSWERS_AFTER.subquery("answered").c),
+    select(*_COMPLETIONS_AFTER.subquery("completed").c),
+)
+# in one row: SQLite gives the lock of the interpreter up for each, and gets it back behind others
+_ITEMS_IN_ONE_ROW = select(
+    func.json_group_array(func.json_array(*_ITEMS_AFTER.subquery("items").c))
+)
+
+
+def _read_items(**values: Any) -> Sequence[_Item]:
+    """At most so many answers and so many completions."""
+    if not on_sqlite():
+        return look(_ITEMS_AFTER, **values)
+    items: list[list[Any]] = orjson.loads(look(_ITEMS_IN_ONE_ROW, **values)[0][0])
+    return items
+
+
+def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
+    """How many items one page may hold: at least one, whatever its size."""
+    room = max_bytes
+    for position, item in enumerate(items[:max_items]):
+        room -= 300 + (len(item[_TEXT].encode()) if _is_answer(item) else 0)
+        if room < 0 and position:
+            return position
+    return max_items
+
+
+def _by_session(items: list[_Item]) -> list[SessionAnswers]:
+    """Sessions in the order of their first item."""
+    sessions: dict[str, SessionAnswers] = {}
+    for item in items:
+        entry = sessions.get(item[_SESSION])
+        if entry is None:
+            session = SessionRow._make(item[_SESSION:])
+            entry = sessions[session.id] = SessionAnswers(session)
+        if _is_answer(item):
+            entry.answers.append(AnswerRow._make(item[:_SESSION]))
+    return list(sessions.values())

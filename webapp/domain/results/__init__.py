@@ -1,0 +1,1 @@
+"""Results as their creator reads them: by question, searched, as a file."""

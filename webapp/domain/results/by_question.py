@@ -1,0 +1,166 @@
+"""Results as their creator reads them by question, and what is new since a page was drawn.
+
+Every read is bounded and finds its rows by an index: a page costs the same however many answers
+the form holds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median_low
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, Select, func, select, union_all
+
+from webapp.database import db
+from webapp.domain.responses.counters import Reached, read_openings, read_questions
+from webapp.domain.responses.models import Answer, ResponseSession, raw_column
+from webapp.domain.shared.vocabulary import SessionStatus
+
+ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
+CHARS_SHOWN = 2000  # of one answer in a list; the page of its person shows all of it
+USUAL_FROM = 3  # of fewer answers none is usual
+USUAL_OF = 100  # the newest answers that "usually" speaks of
+NEW_COUNTED = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """How far people came. Counts of events, no person is followed."""
+
+    opened: int
+    started: int
+    questions: list[Reached]
+    completed: int
+
+
+class ShownAnswer(NamedTuple):
+    """An answer with whose it is; `answer_text` holds at most one character more than is shown."""
+
+    id: str
+    session_id: str
+    question_id: str
+    answer_text: str
+    stamp: int
+    responder_name: str | None
+    session_status: str
+    suspect: bool
+
+    @property
+    def is_sent(self) -> bool:
+        """True when its respondent has completed the response."""
+        return self.session_status == SessionStatus.COMPLETED
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPage:
+    """Answers newest first; `before` is the stamp to go on from, None at the end."""
+
+    answers: list[ShownAnswer]
+    before: int | None
+
+
+# Long answers are cut by the database, so that a page of twenty questions stays small.
+SHOWN_TEXT = func.substr(Answer.answer_text, 1, CHARS_SHOWN + 1).label("answer_text")
+SHOWN_COLUMNS = (
+    Answer.id,
+    Answer.session_id,
+    Answer.question_id,
+    SHOWN_TEXT,
+    Answer.stamp,
+    ResponseSession.responder_name,
+    raw_column(ResponseSession.status).label("session_status"),
+    ResponseSession.suspect,
+)
+
+
+def read_funnel(form: Row[Any]) -> Funnel:
+    """The way from the link to the last question, from counters alone; in order of questions."""
+    reached = read_questions(form.id)
+    return Funnel(
+        read_openings(form.id),
+        form.started_count,
+        [reached.get(question["id"], Reached()) for question in form.questions],
+        form.response_count,
+    )
+
+
+def newest_answers(form: Row[Any]) -> dict[str, AnswerPage]:
+    """The newest current answers to each scripted question, by its id."""
+    found: dict[str, list[ShownAnswer]] = {question["id"]: [] for question in form.questions}
+    for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
+        found[row.question_id].append(ShownAnswer._make(row))
+    return {question_id: _page(answers) for question_id, answers in found.items()}
+
+
+def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
+    """The next current answers to one question, older than the stamp `before`."""
+    query = _answers_to(form_id, question_id).where(Answer.stamp < before)
+    rows = db.session.execute(query.limit(ANSWERS_SHOWN + 1))
+    return _page([ShownAnswer._make(row) for row in rows])
+
+
+def usual_words(form: Row[Any]) -> dict[str, int]:
+    """The median number of words of the newest answers, by id of each question that has enough."""
+    counts: dict[str, list[int]] = {}
+    for row in _of_each_question(form, _lengths_of, USUAL_OF):
+        counts.setdefault(row.question_id, []).append(row.word_count)
+    return {
+        question_id: median_low(numbers)
+        for question_id, numbers in counts.items()
+        if len(numbers) >= USUAL_FROM
+    }
+
+
+def count_new(form: Row[Any], since: int) -> int:
+    """Current answers stamped after `since` (milliseconds), counted up to NEW_COUNTED + 1."""
+    if since >= form.last_stamp:
+        return 0
+    newer = (
+        select(Answer.id)
+        .where(Answer.form_id == form.id, Answer.stamp > since, Answer.superseded.is_(False))
+        .limit(NEW_COUNTED + 1)
+        .subquery()
+    )
+    return db.session.scalar(select(func.count()).select_from(newer)) or 0
+
+
+def _answers_to(form_id: str, question_id: str) -> Select[Any]:
+    return (
+        select(*SHOWN_COLUMNS)
+        .join(ResponseSession, ResponseSession.id == Answer.session_id)
+        .where(*_current(form_id, question_id))
+        .order_by(Answer.stamp.desc())
+    )
+
+
+def _lengths_of(form_id: str, question_id: str) -> Select[str, int]:
+    """Read from the index alone."""
+    return (
+        select(Answer.question_id, Answer.word_count)
+        .where(*_current(form_id, question_id))
+        .order_by(Answer.stamp.desc())
+    )
+
+
+def _current(form_id: str, question_id: str) -> tuple[Any, ...]:
+    return (
+        Answer.form_id == form_id,
+        Answer.question_id == question_id,
+        Answer.superseded.is_(False),
+    )
+
+
+def _of_each_question(
+    form: Row[Any], newest: Callable[[str, str], Any], limit: int
+) -> list[Row[Any]]:
+    """The first rows for every question in one statement."""
+    parts = [
+        select(newest(form.id, question["id"]).limit(limit).subquery())
+        for question in form.questions
+    ]
+    return list(db.session.execute(union_all(*parts)))
+
+
+def _page(answers: list[ShownAnswer]) -> AnswerPage:
+    shown = answers[:ANSWERS_SHOWN]
+    return AnswerPage(shown, shown[-1].stamp if len(answers) > ANSWERS_SHOWN else None)

@@ -1,0 +1,114 @@
+"""Everything that was answered, read in batches: constant memory, however much there is.
+
+A batch is bounded by what its texts weigh, because one answer may weigh as much as a hundred.
+
+Between two batches no transaction is open and no connection is held, so a slow reader holds up
+nobody. What is answered while an export runs is read at its end.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
+
+from webapp.database import db, rows
+from webapp.domain.responses.models import (
+    ANSWER_COLUMNS,
+    SESSION_COLUMNS,
+    Answer,
+    AnswerRow,
+    ResponseSession,
+    SessionAnswers,
+    SessionRow,
+    current_answers,
+)
+
+ANSWERS_IN_BATCH = 1000
+PEOPLE_IN_BATCH = 100
+CHARS_IN_BATCH = 256 * 1024  # unless one answer or person alone has more
+
+# Sessions are looked up once for each batch: a join would find the same one for every answer.
+_ANSWERS = (
+    select(*ANSWER_COLUMNS)
+    .where(
+        Answer.form_id == bindparam("form_id"),
+        Answer.stamp > bindparam("after"),
+        Answer.superseded.is_(False),
+    )
+    .order_by(Answer.stamp)
+    .limit(bindparam("most"))
+)
+_NEXT_ANSWERS = _ANSWERS.with_only_columns(Answer.answer_text, Answer.question_text).subquery()
+_CHARS_OF_ANSWERS = select(
+    func.sum(func.length(_NEXT_ANSWERS.c.answer_text) + func.length(_NEXT_ANSWERS.c.question_text))
+)
+_SESSIONS = select(*SESSION_COLUMNS).where(ResponseSession.id.in_(bindparam("ids", expanding=True)))
+_BEGAN = type_coerce(ResponseSession.created_at, BigInteger)
+_PEOPLE = (
+    select(*SESSION_COLUMNS)
+    .where(
+        ResponseSession.form_id == bindparam("form_id"),
+        tuple_(_BEGAN, ResponseSession.id) > tuple_(bindparam("began"), bindparam("id")),
+    )
+    .order_by(ResponseSession.created_at, ResponseSession.id)
+    .limit(bindparam("most"))
+)
+_CHARS_OF_PEOPLE = select(
+    func.sum(func.length(Answer.answer_text) + func.length(Answer.question_text))
+).where(
+    Answer.session_id.in_(_PEOPLE.with_only_columns(ResponseSession.id)),
+    Answer.superseded.is_(False),
+)
+
+
+class AnswerBatch(NamedTuple):
+    """Answers in the order of their stamps, and by id the sessions that they belong to."""
+
+    answers: list[AnswerRow]
+    people: dict[str, SessionRow]
+
+
+def read_answers(form_id: str) -> Iterator[AnswerBatch]:
+    """Batches of all current answers with their sessions, in the order of their stamps.
+
+    An answer corrected meanwhile comes again with its new words, at the end; none is missed.
+    """
+    after, most = 0, ANSWERS_IN_BATCH
+    while True:
+        place = {"form_id": form_id, "after": after}
+        most = _fitting(_CHARS_OF_ANSWERS, min(2 * most, ANSWERS_IN_BATCH), place)
+        found = rows(_ANSWERS, most=most, **place).all()
+        if not found:
+            break
+        answers = list(map(AnswerRow._make, found))
+        session_ids = list({answer.session_id for answer in answers})
+        people = {row.id: SessionRow._make(row) for row in rows(_SESSIONS, ids=session_ids)}
+        db.session.rollback()
+        yield AnswerBatch([each for each in answers if each.session_id in people], people)
+        after = answers[-1].stamp
+    db.session.rollback()
+
+
+def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
+    """Batches of all sessions with their current answers, in the order of their beginning."""
+    after, most = (0, ""), PEOPLE_IN_BATCH
+    while True:
+        place = {"form_id": form_id, "began": after[0], "id": after[1]}
+        most = _fitting(_CHARS_OF_PEOPLE, min(2 * most, PEOPLE_IN_BATCH), place)
+        found = rows(_PEOPLE, most=most, **place).all()
+        if not found:
+            break
+        people = {row.id: SessionAnswers(SessionRow._make(row)) for row in found}
+        for answer in current_answers(people):
+            people[answer.session_id].answers.append(answer)
+        db.session.rollback()
+        yield [person for person in people.values() if person.answers]
+        after = (found[-1].created_at, found[-1].id)
+    db.session.rollback()
+
+
+def _fitting(chars: Executable, most: int, place: dict[str, Any]) -> int:
+    """How many of the next `most` are at most CHARS_IN_BATCH long together; at least one."""
+    while most > 1 and (rows(chars, most=most, **place).scalar() or 0) > CHARS_IN_BATCH:
+        most //= 2
+    return most

@@ -1,0 +1,218 @@
+"""Searching and filtering results: bounded work for each request, newest first.
+
+No index knows the words of answers, so a search looks at a bounded number of them and says where
+it stopped; going on from there is another request.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, select, tuple_, type_coerce
+
+from webapp.database import db
+from webapp.domain.responses.models import (
+    SESSION_COLUMNS,
+    Answer,
+    AnswerRow,
+    ResponseSession,
+    SessionAnswers,
+    SessionRow,
+    current_answers,
+)
+from webapp.domain.results.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
+from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.unicode_normalization import normalized
+from webapp.domain.shared.vocabulary import SessionStatus
+
+ANSWERS_FOUND = 50  # on one page
+PEOPLE_FOUND = 20
+ANSWERS_LOOKED_AT = 2000  # in one request
+PEOPLE_LOOKED_AT = 500
+CHARS_LOOKED_AT = 4_000_000
+ANSWERS_AT_ONCE = 100  # read together
+PEOPLE_AT_ONCE = 20
+
+PersonKey = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What to show: words to find, sent responses only, times in milliseconds, `until` excluded.
+
+    `unflagged` leaves out what looks automated.
+    """
+
+    words: str = ""
+    sent_only: bool = False
+    unflagged: bool = False
+    since: int | None = None
+    until: int | None = None
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+    @property
+    def needle(self) -> str:
+        """The words as they are compared."""
+        return _comparable(self.words)
+
+    def keep(self, *, sent: bool, suspect: bool) -> bool:
+        """True for a response that these filters do not leave out, whatever its words."""
+        return (sent or not self.sent_only) and not (suspect and self.unflagged)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAnswers:
+    """Answers newest first. `before` is the stamp to go on from, None when all was looked at."""
+
+    answers: list[ShownAnswer]
+    before: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPeople:
+    """Persons newest first. `before` is the key to go on from, None when all was looked at."""
+
+    people: list[SessionAnswers]
+    before: PersonKey | None
+
+
+@dataclass(slots=True)
+class _Effort:
+    """What one request may still do."""
+
+    finds: int
+    looks: int
+    chars: int
+
+    def look(self, chars: int, *, found: bool) -> bool:
+        """Count one look; True when it was the last."""
+        self.looks -= 1
+        self.chars -= chars
+        self.finds -= found
+        return min(self.looks, self.chars, self.finds) <= 0
+
+
+def find_answers(form_id: str, filters: Filters, *, before: int | None) -> FoundAnswers:
+    """Current answers that pass the filters, stamped before `before`."""
+    effort, needle = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
+    found: list[ShownAnswer] = []
+    for answer, superseded in _answers_backwards(form_id, filters, before):
+        kept = filters.keep(sent=answer.is_sent, suspect=answer.suspect)
+        texts = (answer.answer_text, answer.responder_name or "")
+        passes = kept and not superseded and _holds(needle, *texts)
+        if passes:
+            found.append(answer._replace(answer_text=cut(answer.answer_text)))
+        if effort.look(len(answer.answer_text), found=passes):
+            return FoundAnswers(found, answer.stamp)
+    return FoundAnswers(found, None)
+
+
+def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> FoundPeople:
+    """Persons with at least one answer who pass the filters and began before `before`.
+
+    The times of the filters are those of the beginning. A found person has all their answers.
+    """
+    effort, needle = _Effort(PEOPLE_FOUND, PEOPLE_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
+    found: list[SessionAnswers] = []
+    for person in _people_backwards(form_id, filters, before):
+        session, answers = person.session, person.answers
+        texts = [answer.answer_text for answer in answers]
+        passes = bool(answers) and _holds(needle, *texts, session.responder_name or "")
+        if passes:
+            shown = [answer._replace(answer_text=cut(answer.answer_text)) for answer in answers]
+            found.append(SessionAnswers(session, shown))
+        if effort.look(sum(map(len, texts)), found=passes):
+            return FoundPeople(found, (session.created_at, session.id))
+    return FoundPeople(found, None)
+
+
+def get_person(form_id: str, session_id: str) -> SessionAnswers:
+    """One session with all its current answers, uncut; raises NotFound"""
+    query = select(*SESSION_COLUMNS).where(
+        ResponseSession.id == session_id, ResponseSession.form_id == form_id
+    )
+    row = db.session.execute(query).one_or_none()
+    if row is None:
+        raise NotFound("not_found", "There is no such response.", "It may be withdrawn.")
+    return SessionAnswers(SessionRow._make(row), current_answers([session_id]))
+
+
+def cut(answer_text: str) -> str:
+    """What a list shows, and one character more when the answer goes on."""
+    return answer_text[: CHARS_SHOWN + 1]
+
+
+def _answers_backwards(
+    form_id: str, filters: Filters, before: int | None
+) -> Iterator[tuple[ShownAnswer, bool]]:
+    """Answers with whether they are superseded; whole texts where there are words to find."""
+    text = Answer.answer_text if filters.words else SHOWN_TEXT
+    query = (
+        select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
+        .add_columns(Answer.superseded)
+        .join(ResponseSession, ResponseSession.id == Answer.session_id)
+        .where(Answer.form_id == form_id, *_between(Answer.stamp, filters.since, filters.until))
+        .order_by(Answer.stamp.desc())
+        .limit(ANSWERS_AT_ONCE)
+    )
+    while True:
+        older = query if before is None else query.where(Answer.stamp < before)
+        rows = db.session.execute(older).all()
+        for row in rows:
+            yield ShownAnswer._make(row[:-1]), row[-1]
+        if len(rows) < ANSWERS_AT_ONCE:
+            return
+        before = rows[-1].stamp
+
+
+def _people_backwards(
+    form_id: str, filters: Filters, before: PersonKey | None
+) -> Iterator[SessionAnswers]:
+    """Persons, those whom the filters leave out without their answers."""
+    began = type_coerce(ResponseSession.created_at, BigInteger)
+    query = (
+        select(*SESSION_COLUMNS)
+        .where(ResponseSession.form_id == form_id, *_between(began, filters.since, filters.until))
+        .order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
+        .limit(PEOPLE_AT_ONCE)
+    )
+    while True:
+        position = tuple_(began, ResponseSession.id)
+        older = query if before is None else query.where(position < tuple_(*before))
+        sessions = [SessionRow._make(row) for row in db.session.execute(older)]
+        yield from _with_answers(sessions, filters)
+        if len(sessions) < PEOPLE_AT_ONCE:
+            return
+        before = (sessions[-1].created_at, sessions[-1].id)
+
+
+def _with_answers(sessions: list[SessionRow], filters: Filters) -> Iterator[SessionAnswers]:
+    wanted = [
+        session.id
+        for session in sessions
+        if filters.keep(
+            sent=session.status == SessionStatus.COMPLETED, suspect=bool(session.suspect)
+        )
+    ]
+    answers: dict[str, list[AnswerRow]] = defaultdict(list)
+    for answer in current_answers(wanted):
+        answers[answer.session_id].append(answer)
+    for session in sessions:
+        yield SessionAnswers(session, answers[session.id])
+
+
+def _between(column: Any, since: int | None, until: int | None) -> list[ColumnElement[bool]]:
+    conditions = [] if since is None else [column >= since]
+    return conditions if until is None else [*conditions, column < until]
+
+
+def _holds(needle: str, *texts: str) -> bool:
+    return not needle or any(needle in _comparable(text) for text in texts)
+
+
+def _comparable(text: str) -> str:
+    """Without the differences that readers do not mean: case, and ways to write a character."""
+    return normalized("NFKC", text).casefold()

@@ -1,0 +1,1 @@
+"""What every noun of the domain stands on: words, bounds, outcomes."""

@@ -1,0 +1,300 @@
+"""The endpoints that programs call: metadata, token, registration, revocation.
+
+Open to every origin without credentials (browser clients preflight them); they read no session.
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from authlib.oauth2 import OAuth2Error
+from authlib.oauth2.rfc6749 import InvalidClientError, InvalidRequestError
+from authlib.oauth2.rfc6749.util import extract_basic_authorization
+from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
+from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
+from flask import Blueprint, Response, abort, jsonify, request
+from flask_limiter import RateLimitExceeded
+from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import HTTPException, InternalServerError
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.config import Settings, settings
+from webapp.database import release, utc_now
+from webapp.domain.audit.trail import AuditKind
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.error_descriptions import refusal, worded
+from webapp.oauth.redirect_uris import PRINTABLE_ASCII
+from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
+from webapp.oauth.resources import resources
+from webapp.oauth.server import server
+from webapp.web import request_audit
+from webapp.web.extensions import (
+    client_network,
+    csrf,
+    is_failure,
+    limit_in_words,
+    limiter,
+    seconds_to_wait,
+    time_in_words,
+)
+
+BODY_MAX_BYTES = 16 * 1024  # our choice
+METADATA_KEPT_SECONDS = 300  # our choice
+CLIENT_KEY_CHARS = 100  # of a client id in the key of its limit
+FORM = "application/x-www-form-urlencoded"
+ENDPOINTS = {"/oauth/token", "/oauth/revoke", "/oauth/register"}
+UNREADABLE = "The request cannot be read as one of this address."
+REFUSALS = {
+    HTTPStatus.METHOD_NOT_ALLOWED: ("invalid_request", "This address takes POST requests only."),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        "invalid_request",
+        f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
+    ),
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        "temporarily_unavailable",
+        "Too many requests came from here: {limit}. Try again in {time}.",
+    ),
+    HTTPStatus.INTERNAL_SERVER_ERROR: (
+        "server_error",
+        # a request may have stored something before it failed, as that a code is spent
+        "Something broke on our side. Try again.",
+    ),
+}
+ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
+
+log = logging.getLogger("askback.oauth")
+
+bp = Blueprint("oauth", __name__)
+csrf.exempt(bp)
+
+
+@bp.before_request
+def read_the_form() -> None:
+    """Bound the body and read the form before the limits look into it."""
+    request.max_content_length = BODY_MAX_BYTES
+    request.form  # noqa: B018
+
+
+@bp.after_request
+def open_to_all_origins(response: Response) -> Response:
+    """CORS without credentials; both official SDKs send a header that makes browsers preflight."""
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Access-Control-Expose-Headers"] = "WWW-Authenticate"
+    if request.method == "OPTIONS":
+        response.headers["Access-Control-Allow-Methods"] = response.headers.get("Allow", "")
+        response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS
+        response.headers["Access-Control-Max-Age"] = str(METADATA_KEPT_SECONDS)
+    return response
+
+
+@bp.errorhandler(OAuth2Error)
+def oauth_error(error: OAuth2Error) -> Response:
+    """RFC 6749 section 5.2."""
+    status, body, headers = worded(error)()
+    return _no_store(jsonify(body), status, dict(headers))
+
+
+@bp.errorhandler(Refused)
+def registration_error(refusal: Refused) -> Response:
+    """RFC 7591 section 3.2.2."""
+    body = {"error": refusal.error, "error_description": refusal.description}
+    return _no_store(jsonify(body), HTTPStatus.BAD_REQUEST)
+
+
+@bp.errorhandler(HTTPException)
+def http_error(error: HTTPException) -> Response:
+    """Whatever else is refused, in the shape that OAuth clients read."""
+    status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
+    code, description = REFUSALS.get(status, ("invalid_request", UNREADABLE))
+    if isinstance(error, RateLimitExceeded):
+        time = time_in_words(seconds_to_wait(error))
+        description = description.format(limit=limit_in_words(error), time=time)
+    response = _no_store(jsonify({"error": code, "error_description": description}), status)
+    for name, value in error.get_headers():
+        if name not in {"Content-Type", "Content-Length"}:
+            response.headers[name] = value
+    if isinstance(error, RateLimitExceeded):
+        response.headers["Retry-After"] = str(seconds_to_wait(error))
+    return response
+
+
+@bp.errorhandler(SQLAlchemyError)
+@bp.errorhandler(sqlite3.Error)
+def storage_failed(_error: Exception) -> Response:
+    """The database is locked, full or away."""
+    log.exception("storage failed")
+    release()
+    return http_error(InternalServerError())
+
+
+def router_refusal(
+    elsewhere: Callable[[HTTPException], AnyResponse],
+) -> Callable[[HTTPException], AnyResponse]:
+    """A refusal before any route was found: ours for our addresses, as a wrong method at token."""
+
+    def refuse(error: HTTPException) -> AnyResponse:
+        if request.path in ENDPOINTS:
+            return open_to_all_origins(http_error(error))
+        return elsewhere(error)
+
+    return refuse
+
+
+@bp.get("/.well-known/oauth-authorization-server")
+def authorization_server() -> Response:
+    """RFC 8414."""
+    return _document(authorization_server_metadata(settings()))
+
+
+@bp.get("/.well-known/oauth-protected-resource/<path:path>")
+def protected_resource(path: str) -> Response:
+    """RFC 9728, one document for each of the two resources; there is none for the origin."""
+    api, mcp = resources(settings())
+    names = {_path(api): (api, "Askback API"), _path(mcp): (mcp, "Askback for MCP")}
+    if path not in names:
+        abort(HTTPStatus.NOT_FOUND)
+    return _document(protected_resource_metadata(settings(), *names[path]))
+
+
+@bp.post("/oauth/token")
+@limiter.limit(
+    lambda: settings().limit_token_failures,
+    key_func=lambda: _client_key(),
+    error_message="failed requests",
+    deduct_when=is_failure,
+    on_breach=request_audit.telling_refusals(AuditKind.TOKEN_ISSUED),
+)
+@limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
+def token() -> Response:
+    """Codes and refresh tokens for access tokens."""
+    _check_token_request()
+    return server.create_token_response()  # type: ignore[no-any-return]
+
+
+@bp.post("/oauth/revoke")
+@limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
+def revoke() -> Response:
+    """RFC 7009."""
+    _check_token_request()
+    return server.create_endpoint_response("revocation")  # type: ignore[no-any-return]
+
+
+@bp.post("/oauth/register")
+@limiter.limit(
+    lambda: settings().limit_registration, key_func=client_network, error_message="registrations"
+)
+def register() -> Response:
+    """RFC 7591, open to everybody."""
+    body = register_client(_json_body(), now=utc_now())
+    return _no_store(jsonify(body), HTTPStatus.CREATED)
+
+
+def authorization_server_metadata(config: Settings) -> dict[str, Any]:
+    """The RFC 8414 document; checked by Authlib. The issuer is the public address, as a string."""
+    issuer = config.public_url
+    document = {
+        "issuer": issuer,
+        "authorization_endpoint": f"{issuer}/oauth/authorize",
+        "token_endpoint": f"{issuer}/oauth/token",
+        "registration_endpoint": f"{issuer}/oauth/register",
+        "revocation_endpoint": f"{issuer}/oauth/revoke",
+        "scopes_supported": [scope.value for scope in Scope],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_methods_supported": list(AUTH_METHODS),
+        "revocation_endpoint_auth_methods_supported": list(AUTH_METHODS),
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": True,
+    }
+    AuthorizationServerMetadata(document).validate(metadata_classes=[IssuerMetadata])
+    return document
+
+
+def protected_resource_metadata(config: Settings, resource: str, name: str) -> dict[str, Any]:
+    """The RFC 9728 document; `offline_access` belongs to the authorization server only."""
+    return {
+        "resource": resource,
+        "authorization_servers": [config.public_url],
+        "scopes_supported": [s.value for s in Scope if s is not Scope.OFFLINE_ACCESS],
+        "bearer_methods_supported": ["header"],
+        "resource_name": name,
+        "resource_documentation": f"{config.public_url}/docs/connect",
+    }
+
+
+def _path(resource: str) -> str:
+    return urlsplit(resource).path.removeprefix("/")
+
+
+def _check_token_request() -> None:
+    """Parameters come in the form, once each (RFC 6749 section 3.2), never in the address."""
+    if request.query_string:
+        raise refusal(InvalidRequestError, "Send the parameters in the body, not in the address.")
+    if request.mimetype != FORM:
+        raise refusal(InvalidRequestError, f"Send the parameters form-encoded, as {FORM}.")
+    for name, values in request.form.lists():
+        if len(values) > 1 and name != "resource":
+            raise refusal(InvalidRequestError, "A parameter was sent more than once.")
+        if not all(_printable(value) for value in values):
+            raise refusal(InvalidRequestError, "Every parameter has to be printable ASCII text.")
+    _check_basic_authorization()
+    if not request.form.get("client_id") and "Authorization" not in request.headers:
+        raise _unauthenticated("Send client_id, or the client's Basic authorization.")
+
+
+def _check_basic_authorization() -> None:
+    try:
+        parts = extract_basic_authorization(request.headers)
+    except ValueError as error:
+        raise _unauthenticated("The Basic authorization cannot be read.") from error
+    if not all(_printable(part) for part in parts if part):
+        raise _unauthenticated("The Basic authorization cannot be read.")
+
+
+def _unauthenticated(sentence: str) -> OAuth2Error:
+    return refusal(InvalidClientError, sentence, status_code=HTTPStatus.UNAUTHORIZED)
+
+
+def _printable(text: str) -> bool:
+    return not text or PRINTABLE_ASCII.fullmatch(text.replace(" ", "")) is not None
+
+
+def _json_body() -> object:
+    try:
+        return json.loads(request.get_data())
+    except (ValueError, RecursionError) as error:
+        raise Refused("invalid_client_metadata", "Send one JSON object.") from error
+
+
+def _client_key() -> str:
+    client_id = request.form.get("client_id") or _basic_username()
+    return f"{client_network()} {client_id[:CLIENT_KEY_CHARS]}"
+
+
+def _basic_username() -> str:
+    """The one of the Authorization header; empty when there is none that can be read."""
+    try:
+        credentials = request.authorization
+    except ValueError:
+        return ""
+    return (credentials and credentials.username) or ""
+
+
+def _document(body: dict[str, Any]) -> Response:
+    response = jsonify(body)
+    response.cache_control.public = True
+    response.cache_control.max_age = METADATA_KEPT_SECONDS
+    return response
+
+
+def _no_store(response: Response, status: int, headers: dict[str, str] | None = None) -> Response:
+    response.status_code = status
+    response.headers.update(headers or {})
+    response.headers["Cache-Control"] = "no-store"
+    return response

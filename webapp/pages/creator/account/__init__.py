@@ -1,0 +1,1 @@
+"""Signing in, and the account with its browsers and activity."""

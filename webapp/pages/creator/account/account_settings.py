@@ -1,0 +1,146 @@
+"""A creator's own page: name, language, password, browsers, and the end of the account."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, TypeAlias
+
+from flask import Blueprint, render_template, request, session
+from flask_login import current_user, logout_user
+
+from webapp.account_deletion import delete_account, list_belongings
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.models import CREATOR_LANGUAGES
+from webapp.domain.audit.trail import AuditKind
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS
+from webapp.pages.creator.account.browser_sessions import list_browsers
+from webapp.pages.creator.account.sign_in import (
+    asked_to_end_agents,
+    ending_agents,
+    signed_in_recently,
+    start_session,
+)
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.fragments import go_to
+from webapp.web import request_audit
+from webapp.web.extensions import is_failure, limiter
+
+PAGE = "/account"
+SAVED = ("details", "password", "browser", "browsers")
+
+View: TypeAlias = Callable[[], Any]
+
+bp = Blueprint("account", __name__)
+
+
+def _own_key() -> str:
+    return str(getattr(current_user, "id", ""))
+
+
+def _limited(kind: AuditKind) -> Callable[[View], View]:
+    """The strict limit of an account, for tries of what its events call `kind`."""
+    return limiter.limit(
+        lambda: settings().limit_sign_in_account,
+        key_func=_own_key,
+        deduct_when=is_failure,
+        on_breach=request_audit.telling_refusals(kind, _own_key, by=request_audit.creator),
+    )
+
+
+@bp.before_request
+def require_somebody() -> Any:
+    """Everything here belongs to somebody, except the farewell."""
+    return None if request.endpoint == "account.show_farewell" else require_creator()
+
+
+@bp.get(PAGE)
+def show() -> str:
+    """The page; `saved` names what a form on it has just changed."""
+    saved = request.args.get("saved", "")
+    return _page(saved if saved in SAVED else "")
+
+
+@bp.post("/account/details")
+def change_details() -> Any:
+    """Name and language."""
+    name, language = request.form.get("name", ""), request.form.get("language", "")
+    try:
+        accounts.change_details(creator_id(), name, language)
+    except InvalidInput as refusal:
+        return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    return go_to(f"{PAGE}?saved=details")
+
+
+@bp.post("/account/password")
+@_limited(AuditKind.PASSWORD_CHANGED)
+def change_password() -> Any:
+    """A new password; this browser stays signed in, all others are out."""
+    given = request.form.get("current", ""), request.form.get("password", "")
+    try:
+        now, by = utc_now(), request_audit.creator()
+        account = accounts.change_password(
+            creator_id(), *given, now=now, by=by, also=ending_agents(now, by)
+        )
+    except InvalidInput as refusal:
+        _note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
+        return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    start_session(account)
+    return go_to(f"{PAGE}?saved=password")
+
+
+@bp.get("/account/delete")
+def show_deletion() -> str:
+    """What will be lost. Looking deletes nothing."""
+    return _deletion_page()
+
+
+@bp.post("/account/delete")
+@_limited(AuditKind.ACCOUNT_DELETED)
+def delete() -> Any:
+    """Deletes the account, for somebody who has just proved to be its creator."""
+    if not signed_in_recently():
+        try:
+            accounts.check_own_password(current_user, request.form.get("current", ""))
+        except InvalidInput as refusal:
+            _note_wrong_password(AuditKind.ACCOUNT_DELETED, refusal)
+            return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    delete_account(creator_id(), now=utc_now(), by=request_audit.creator())
+    logout_user()
+    session.clear()
+    return go_to("/account/deleted")
+
+
+@bp.get("/account/deleted")
+def show_farewell() -> str:
+    """The same words for everybody: there is nobody to know any more."""
+    return render_template("account/deleted.html")
+
+
+def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
+    name = request.form.get("name", current_user.name)[:ACCOUNT_NAME_MAX_CHARS]
+    return render_template(
+        "account/show.html",
+        saved=saved,
+        refusal=refusal,
+        name=name,
+        languages=CREATOR_LANGUAGES,
+        browsers=list_browsers(),
+        end_agents=asked_to_end_agents(),
+    )
+
+
+def _deletion_page(refusal: InvalidInput | None = None) -> str:
+    belongings = list_belongings(creator_id(), now=utc_now())
+    return render_template(
+        "account/delete.html",
+        belongings=belongings,
+        refusal=refusal,
+        ask_password=not signed_in_recently(),
+    )
+
+
+def _note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
+    if refusal.field == "current":
+        request_audit.note_failure(kind, creator_id(), by=request_audit.creator(), now=utc_now())

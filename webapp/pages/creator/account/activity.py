@@ -1,0 +1,79 @@
+"""What happened with a creator's account: their part of the audit trail, newest first."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import groupby
+from typing import NamedTuple
+
+from flask import Blueprint, render_template, request
+from sqlalchemy import select
+
+from webapp.config import settings
+from webapp.database import db, from_millis, to_millis
+from webapp.domain.audit.trail import AuditEvent, list_events
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.models import Form
+from webapp.pages.creator.request import creator_id, require_creator
+
+EVENTS_ON_PAGE = 50  # our choice
+POSITION = re.compile("([0-9]{1,13})-(aud_[0-9a-f]{1,36})")
+
+bp = Blueprint("activity", __name__)
+bp.before_request(require_creator)
+
+
+class Told(NamedTuple):
+    """One line of the page: the newest of events that read the same, and how many they are."""
+
+    event: AuditEvent
+    times: int
+
+
+@bp.get("/account/activity")
+def show() -> str:
+    """A page of events; `?before=` is the last one of the page before, as it was linked there."""
+    before = _position_in(request.args.get("before", ""))
+    events = list_events(creator_id(), limit=EVENTS_ON_PAGE + 1, before=before)
+    shown = events[:EVENTS_ON_PAGE]
+    return render_template(
+        "account/activity.html",
+        lines=_together(shown),
+        titles=_titles(shown),
+        older=_position(shown[-1]) if len(events) > len(shown) else "",
+        first=before is None,
+        days=settings().audit_days,
+    )
+
+
+def _together(events: Iterable[AuditEvent]) -> list[Told]:
+    lines = []
+    for _same, found in groupby(events, _reads_as):
+        same = list(found)
+        lines.append(Told(same[0], sum(event.count for event in same)))
+    return lines
+
+
+def _reads_as(event: AuditEvent) -> tuple[str | None, ...]:
+    who = (event.actor, event.client_id, event.client_name, event.address)
+    return (event.kind, event.outcome, event.subject, *who)
+
+
+def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:
+    """Titles by id of the drafts and forms of the account that are still there."""
+    subjects = {event.subject for event in events if event.subject}
+    found: dict[str, str] = {}
+    for table in (Draft, Form):
+        mine = (table.account_id == creator_id(), table.deleted_at.is_(None))
+        query = select(table.id, table.title).where(table.id.in_(subjects), *mine)
+        found |= {row.id: row.title for row in db.session.execute(query) if row.title}
+    return found
+
+
+def _position(event: AuditEvent) -> str:
+    return f"{to_millis(event.at)}-{event.id}"
+
+
+def _position_in(text: str) -> tuple[datetime, str] | None:
+    found = POSITION.fullmatch(text)
+    return (from_millis(int(found[1])), found[2]) if found else None

@@ -1,0 +1,73 @@
+"""The browsers that are signed in to an account: told apart in words, ended one by one."""
+
+import re
+from datetime import timedelta
+
+from flask import Blueprint, Response, request
+from flask_login import current_user
+
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain.accounts import browser_sessions
+from webapp.domain.accounts.browser_sessions import SignIn
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.fragments import go_to
+from webapp.web import request_audit
+
+READ_CHARS = 400  # of a User-Agent, which may be as long as its sender likes
+# the first one that fits: most call themselves by the names of others, too
+BROWSERS = (
+    ("Edg(e|A|iOS)?/", "Edge"),
+    ("OPR/|Opera", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/|FxiOS/", "Firefox"),
+    ("CriOS/|Chrome/|Chromium/", "Chrome"),
+    ("Version/.*Safari/", "Safari"),
+)
+SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("CrOS", "ChromeOS"),
+    ("Macintosh|Mac OS X", "macOS"),
+    ("Linux|X11", "Linux"),
+)
+
+bp = Blueprint("browsers", __name__, url_prefix="/account/browsers")
+bp.before_request(require_creator)
+
+
+@bp.post("/end")
+def end() -> Response:
+    """Signs one browser out; this one, too, if it is named."""
+    handle = request.form.get("handle", "")
+    browser_sessions.end_browser(creator_id(), handle, now=utc_now(), by=request_audit.creator())
+    return go_to("/account?saved=browser")
+
+
+@bp.post("/end-others")
+def end_others() -> Response:
+    """Signs out every browser but this one."""
+    here = current_user.get_id()
+    browser_sessions.end_other_sessions(
+        creator_id(), here, now=utc_now(), by=request_audit.creator()
+    )
+    return go_to("/account?saved=browsers")
+
+
+def list_browsers() -> list[SignIn]:
+    """Those that are signed in to the creator's account, the one that was last active first."""
+    idle = timedelta(days=settings().session_idle_days)
+    return browser_sessions.list_sessions(creator_id(), now=utc_now(), idle=idle)
+
+
+def browser_in_words(user_agent: str) -> str:
+    """As "Firefox on Linux"; less where it does not say more, empty where it says nothing."""
+    said = user_agent[:READ_CHARS]
+    known = (_first(BROWSERS, said), _first(SYSTEMS, said))
+    return " on ".join(name for name in known if name)
+
+
+def _first(names: tuple[tuple[str, str], ...], said: str) -> str:
+    return next((name for pattern, name in names if re.search(pattern, said)), "")

@@ -1,0 +1,60 @@
+"""Browsers that have signed in before: strangers who guess a password cannot lock them out.
+
+Their cookie proves nothing else. Its own failed tries are counted apart, under the same strict
+limit, and a new password ends it.
+"""
+
+import secrets
+
+from flask import Response, after_this_request, g, request
+from itsdangerous import BadSignature, URLSafeSerializer
+
+from webapp.config import settings
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.models import Account
+
+COOKIE_SECONDS = 365 * 24 * 3600  # our choice
+
+
+def remember_device(account: Account) -> None:
+    """Give the browser of this request a new cookie for the account as it is after its work."""
+    value = _signer(account).dumps([account.id, secrets.token_hex(16)])
+
+    @after_this_request
+    def keep(response: Response) -> Response:
+        response.set_cookie(
+            _cookie_name(),
+            value,
+            max_age=COOKIE_SECONDS,
+            secure=settings().secure,
+            httponly=True,
+            samesite="Lax",
+        )
+        return response
+
+
+def known_device() -> str | None:
+    """The id of this request's browser, if it has signed in to the account that it tries now."""
+    if "known_device" not in g:
+        g.known_device = _read(request.cookies.get(_cookie_name(), ""))
+    found: str | None = g.known_device
+    return found
+
+
+def _read(cookie: str) -> str | None:
+    account = accounts.find_account(request.form.get("email", "")) if cookie else None
+    if account is None:
+        return None
+    try:
+        account_id, device_id = _signer(account).loads(cookie)
+    except BadSignature:
+        return None
+    return str(device_id) if account_id == account.id else None
+
+
+def _signer(account: Account) -> URLSafeSerializer:
+    return URLSafeSerializer(settings().secret_key, salt=f"device {account.password_hash}")
+
+
+def _cookie_name() -> str:
+    return "__Host-askback_device" if settings().secure else "askback_device"

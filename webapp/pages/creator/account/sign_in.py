@@ -1,0 +1,263 @@
+"""Signing in and out with a password, and the one-time link that makes an account."""
+
+import hashlib
+import time
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, Flask, Response, render_template, request, session
+from flask_babel import gettext as _
+from flask_login import current_user, login_required, login_user, logout_user
+
+from webapp.config import Settings, settings
+from webapp.database import utc_now
+from webapp.database.failures import STORAGE_FAILURES
+from webapp.domain.accounts import browser_sessions
+from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
+from webapp.domain.accounts.models import Account, Also
+from webapp.domain.audit.trail import Actor, AuditKind
+from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict, TooBusy
+from webapp.domain.shared.limits import EMAIL_MAX_CHARS
+from webapp.domain.shared.vocabulary import RevokedReason
+from webapp.oauth.connections import end_grants
+from webapp.pages.creator.account.browser_sessions import browser_in_words
+from webapp.pages.creator.account.known_browsers import known_device, remember_device
+from webapp.pages.errors import RETRY_SECONDS, Problem, problem, signed_out
+from webapp.pages.fragments import go_to, wants_fragment
+from webapp.pages.login_redirect import HOME, door, next_page
+from webapp.web import request_audit
+from webapp.web.deferred_writes import note_behind
+from webapp.web.extensions import client_network, is_failure, limiter, login
+
+RECENT_SECONDS = 600  # our choice: what cannot be undone asks for the password again after that
+AGAIN = {"Retry-After": RETRY_SECONDS}
+SIGNED_IN_AT = "signed_in_at"
+
+bp = Blueprint("sign_in", __name__)
+
+
+def init_app(app: Flask, config: Settings) -> None:
+    """Cookies of browser sessions, and who is behind one.
+
+    SameSite=Lax: Strict would lose the session of somebody who arrives from their agent's page.
+    """
+    app.config.update(
+        SESSION_COOKIE_NAME="__Host-askback_session" if config.secure else "askback_session",
+        SESSION_COOKIE_SECURE=config.secure,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_PATH="/",
+        SESSION_PROTECTION="basic",
+        PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
+        # it ends with its row; an answer that comes late brings no older cookie back
+        SESSION_REFRESH_EACH_REQUEST=False,
+        # a form left open overnight still works; the token is bound to the session
+        WTF_CSRF_TIME_LIMIT=None,
+    )
+    login.init_app(app)
+
+
+@login.user_loader  # type: ignore[untyped-decorator]
+def find_session_account(session_id: str) -> Account | None:
+    """The account behind a session cookie; None ends the session."""
+    now, idle = utc_now(), timedelta(days=settings().session_idle_days)
+    account = browser_sessions.find_session_account(session_id, now=now, idle=idle)
+    if account is not None and account.active_at <= now - ACTIVE_EVERY:
+        active = partial(
+            browser_sessions.note_active,
+            session_id,
+            address=request_audit.network_address(),
+            now=now,
+        )
+        note_behind(("active", session_id), active)
+    return account
+
+
+@login.unauthorized_handler  # type: ignore[untyped-decorator]
+def ask_to_sign_in() -> Response:
+    """To the sign-in page, which remembers where the person was going; a note for htmx."""
+    return signed_out() if wants_fragment() else go_to(door())
+
+
+@bp.get("/login")
+def show_sign_in() -> Any:
+    """The form; somebody who is signed in goes on at once."""
+    if current_user.is_authenticated:
+        return go_to(next_page())
+    return render_template("account/sign_in.html", email="", refusal=None)
+
+
+def _tried_account() -> str | None:
+    """Nobody while the storage is away: a refusal needs none."""
+    with suppress(*STORAGE_FAILURES):
+        known = accounts.find_account(request.form.get("email", ""))
+        return known.id if known else None
+    return None
+
+
+_tell_refused_sign_in = request_audit.telling_refusals(AuditKind.SIGN_IN, _tried_account)
+
+
+@bp.post("/login")
+@limiter.limit(
+    lambda: settings().limit_sign_in_account,
+    key_func=lambda: known_device() or f"{_account_key()} {client_network()}",
+    deduct_when=is_failure,
+    on_breach=_tell_refused_sign_in,
+)
+@limiter.limit(
+    lambda: settings().limit_sign_in_account_total,
+    key_func=lambda: _account_key(),
+    exempt_when=lambda: known_device() is not None,
+    deduct_when=is_failure,
+    on_breach=_tell_refused_sign_in,
+)
+@limiter.limit(
+    lambda: settings().limit_sign_in_address,
+    key_func=client_network,
+    exempt_when=lambda: known_device() is not None,
+    deduct_when=is_failure,
+    on_breach=_tell_refused_sign_in,
+)
+def sign_in() -> Any:
+    """One answer for a wrong password and for an unknown address, in the same time."""
+    email = request.form.get("email", "")
+    try:
+        account = accounts.find_sign_in(email, request.form.get("password", ""))
+    except TooBusy:
+        return _form(email, "busy"), HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
+    if account is None or account.disabled_at is not None:
+        return _refused(email, is_disabled=account is not None)
+    start_session(account)
+    return go_to(next_page())
+
+
+@bp.post("/logout")
+def sign_out() -> Response:
+    """Ends this browser's session, and with it every copy of its cookie."""
+    browser_sessions.end_session(current_user.get_id(), now=utc_now(), by=request_audit.creator())
+    logout_user()
+    session.clear()
+    return go_to("/login")
+
+
+@bp.post("/logout/everywhere")
+@login_required  # type: ignore[untyped-decorator]
+def sign_out_everywhere() -> Response:
+    """Ends every browser session of the account."""
+    browser_sessions.end_sessions(current_user.id, now=utc_now(), by=request_audit.creator())
+    return sign_out()
+
+
+@bp.get("/join/<token>")
+def show_invite(token: str) -> Any:
+    """The form behind a one-time link. Looking at it uses nothing up."""
+    try:
+        invite = accounts.get_invite(token, now=utc_now())
+    except NotFound as gone:
+        return _link_gone(gone)
+    return render_template(
+        "account/join.html", invite=invite, given={}, refusal=None, end_agents=True
+    )
+
+
+@bp.post("/join/<token>")
+@limiter.limit(
+    lambda: settings().limit_sign_in_address,
+    key_func=client_network,
+    deduct_when=is_failure,
+    on_breach=request_audit.telling_refusals(AuditKind.LINK_USED),
+)
+def accept_invite(token: str) -> Any:
+    """Makes the account, or sets its new password, and signs in."""
+    given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
+    try:
+        account = _accept(token, given)
+    except NotFound as gone:
+        _note_failure(AuditKind.LINK_USED, None)
+        return _link_gone(gone)
+    except (InvalidInput, StateConflict, TooBusy) as refusal:
+        invite = accounts.get_invite(token, now=utc_now())
+        shown = {name: text[:EMAIL_MAX_CHARS] for name, text in given.items()}
+        page = render_template(
+            "account/join.html",
+            invite=invite,
+            given=shown,
+            refusal=refusal,
+            end_agents=asked_to_end_agents(),
+        )
+        if isinstance(refusal, TooBusy):
+            return page, HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
+        return page, HTTPStatus.UNPROCESSABLE_ENTITY
+    start_session(account)
+    return go_to(HOME)
+
+
+def _accept(token: str, given: dict[str, str]) -> Account:
+    now, by = utc_now(), request_audit.visitor()
+    also = ending_agents(now, by)
+    return accounts.accept_invite(token, **given, now=now, by=by, also=also)
+
+
+def asked_to_end_agents() -> bool:
+    """Whether a new password is to end the connections of agents, too."""
+    return "end_agents" in request.form
+
+
+def ending_agents(now: datetime, by: Actor) -> Also | None:
+    """What a new password ends besides: the connections of agents, if that was asked for."""
+    if not asked_to_end_agents():
+        return None
+    return partial(end_grants, reason=RevokedReason.DISCONNECTED, now=now, by=by)
+
+
+def _refused(email: str, *, is_disabled: bool) -> Any:
+    known = accounts.find_account(email)
+    _note_failure(AuditKind.SIGN_IN, known.id if known else None)
+    page = _form(email, "disabled" if is_disabled else "wrong")
+    return page, HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+def _form(email: str, refusal: str) -> str:
+    email = email[:EMAIL_MAX_CHARS]
+    return render_template("account/sign_in.html", email=email, refusal=refusal)
+
+
+def start_session(account: Account) -> None:
+    """A new session: nothing that was in the old one survives (session fixation)."""
+    replaced = current_user.get_id()
+    account.session_id = browser_sessions.begin_session(
+        account,
+        replaced=replaced,
+        now=utc_now(),
+        by=request_audit.creator(),
+        browser=browser_in_words(request.headers.get("User-Agent", "")),
+    )
+    session.clear()
+    session.permanent = True
+    session[SIGNED_IN_AT] = int(time.time())
+    login_user(account)
+    remember_device(account)
+
+
+def signed_in_recently() -> bool:
+    """Whether this browser session began with a password in the last ten minutes."""
+    return int(session.get(SIGNED_IN_AT, 0)) > time.time() - RECENT_SECONDS
+
+
+def _note_failure(kind: AuditKind, account_id: str | None) -> None:
+    request_audit.note_failure(kind, account_id, by=request_audit.visitor(), now=utc_now())
+
+
+def _account_key() -> str:
+    """The address that is tried, not readable in the storage of the limits."""
+    email = accounts.normal_email(request.form.get("email", ""))
+    return hashlib.sha256(email.encode()).hexdigest()
+
+
+def _link_gone(gone: NotFound) -> Response:
+    return problem(Problem(_(gone.message), _(gone.resolution)), HTTPStatus.GONE)

@@ -1,0 +1,103 @@
+"""The creator's word for one exact revision. Nothing but a browser session can give it.
+
+A GET never confirms: programs that fetch links look at pages, too.
+"""
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import Forbidden
+
+from webapp.database import db, utc_now
+from webapp.database.failures import STORAGE_FAILURES
+from webapp.domain.content.diff import differences
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import publishing
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.pages import errors
+from webapp.pages.creator import draft_view
+from webapp.pages.creator.request import creator_id, posted_revision, require_creator
+from webapp.pages.fragments import go_to
+from webapp.web import request_audit, security_headers
+from webapp.web.wakeups import waiting
+
+bp = Blueprint("confirm", __name__, url_prefix="/drafts/<draft_id>/confirm")
+for failure in STORAGE_FAILURES:
+    bp.register_error_handler(failure, errors.offer_again)
+
+
+@bp.before_request
+def refuse_programs() -> None:
+    """Before anything else: no token of an agent, no form of another site."""
+    if "Authorization" in request.headers:
+        raise Forbidden
+    if request.method == "POST" and not security_headers.is_same_origin():
+        raise Forbidden
+
+
+bp.before_request(require_creator)
+
+
+@bp.get("")
+def ask(draft_id: str) -> ResponseReturnValue:
+    """What people will see and what saying yes means, or what is still missing."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    if draft.status is DraftStatus.PUBLISHED:
+        return _to_form(draft)
+    return _page("confirmation/confirm.html", draft, HTTPStatus.OK)
+
+
+@bp.post("")
+def confirm(draft_id: str) -> ResponseReturnValue:
+    """The word for the revision and hash that the page showed; `then` says who publishes."""
+    try:
+        return _confirm(draft_id)
+    except StateConflict as problem:
+        db.session.rollback()
+        return _refused(drafts.get_draft(creator_id(), draft_id), problem)
+
+
+def _confirm(draft_id: str) -> Response:
+    account, now, by = creator_id(), utc_now(), request_audit.creator()
+    revision, shown_hash = posted_revision(), request.form.get("shown_hash", "")
+    if request.form.get("then") == "agent":
+        publishing.confirm_draft(
+            account, draft_id, revision=revision, shown_hash=shown_hash, now=now, by=by
+        )
+        waiting().notify(draft_id)
+        drafts.mark_seen(account, draft_id, revision, now=now)
+        return go_to(url_for("drafts.review", draft_id=draft_id))
+    published = publishing.confirm_and_publish(
+        account, draft_id, revision=revision, shown_hash=shown_hash, now=now, by=by
+    )
+    waiting().notify(draft_id)
+    return go_to(url_for("forms.share", form_id=published.form.id))
+
+
+def _refused(draft: Draft, problem: StateConflict) -> Response:
+    """Nothing was published: the difference since the page was shown, or what is missing."""
+    if draft.status is DraftStatus.PUBLISHED:
+        return _to_form(draft)
+    if problem.code == "draft_incomplete":
+        return _page("confirmation/confirm.html", draft, HTTPStatus.CONFLICT)
+    return _page("confirmation/stale.html", draft, HTTPStatus.CONFLICT)
+
+
+def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
+    shown = drafts.find_revision(draft, posted_revision())
+    body = render_template(
+        template,
+        unseen=draft_view.unseen(draft),
+        since_shown=differences(shown, draft) if shown else [],
+        shown_revision=posted_revision(),
+        **draft_view.context(draft),
+    )
+    return Response(body, status)
+
+
+def _to_form(draft: Draft) -> Response:
+    form = publishing.find_published_form(draft)
+    return go_to(url_for("forms.share", form_id=form.id) if form else url_for("inbox.show"))

@@ -1,0 +1,73 @@
+"""The page of connected agents."""
+
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, Response, render_template, request, url_for
+from flask_babel import format_date
+
+from webapp.config import settings
+from webapp.database import to_millis, utc_now
+from webapp.oauth import connections
+from webapp.pages.creator.request import creator_id, moment_in, require_creator
+from webapp.pages.fragments import go_to, wants_fragment
+from webapp.web import request_audit
+
+PAGE = "/connections"
+
+bp = Blueprint("connections", __name__)
+bp.before_request(require_creator)
+
+
+@bp.get(PAGE)
+def show_connections() -> str:
+    """Who may act for this creator, what was ended for safety, and how to connect another.
+
+    `?ended=` is the moment at which the creator disconnected something, to say what it was.
+    """
+    ended = moment_in(request.args.get("ended", ""))
+    found = connections.list_connections(creator_id(), now=utc_now())
+    return render_template(
+        "connections/list.html",
+        connections=found.live,
+        notices=found.notices,
+        ended=connections.list_disconnected(creator_id(), ended) if ended else [],
+        api_url=settings().api_url,
+        format_date=format_date,
+    )
+
+
+@bp.post("/connections/<grant_id>/disconnect")
+def disconnect(grant_id: str) -> Response:
+    """Ends one agent's access at once, whatever it was granted."""
+    by = request_audit.creator()
+    return _after(connections.disconnect(creator_id(), grant_id, now=utc_now(), by=by))
+
+
+@bp.post("/connections/disconnect-all")
+def disconnect_all() -> Response:
+    """Ends every connection at once."""
+    now = utc_now()
+    connections.disconnect_all(creator_id(), now=now, by=request_audit.creator())
+    return _after(now)
+
+
+@bp.post("/connections/<grant_id>/trust")
+def let_publish(grant_id: str) -> Any:
+    """Whether the agent's publish counts as the creator's word."""
+    connection = connections.let_publish(
+        creator_id(),
+        grant_id,
+        allowed="trust" in request.form,
+        now=utc_now(),
+        by=request_audit.creator(),
+    )
+    if wants_fragment():
+        return render_template(
+            "connections/_connection.html", connection=connection, format_date=format_date
+        )
+    return go_to(PAGE)
+
+
+def _after(ended: datetime) -> Response:
+    return go_to(url_for("connections.show_connections", ended=to_millis(ended)))

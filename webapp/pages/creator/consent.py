@@ -1,0 +1,204 @@
+"""The consent page: a signed-in creator lets a client act for them, or does not.
+
+The form is posted to the very address of the request, so that everything is validated again.
+"""
+
+from http import HTTPStatus
+from typing import Any, cast
+
+from authlib.oauth2 import OAuth2Error
+from flask import Blueprint, Response, current_app, render_template, request
+from flask_login import current_user, logout_user
+
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain.accounts.browser_sessions import end_session
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditKind, AuditOutcome
+from webapp.domain.shared.vocabulary import ClientKind, Scope
+from webapp.oauth.client_documents import Failures, load_document_client, names_document
+from webapp.oauth.connections import has_consented
+from webapp.oauth.error_descriptions import worded
+from webapp.oauth.grants import AuthorizationCodeGrant, Consent
+from webapp.oauth.models import NAMELESS, OAuthClient
+from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer
+from webapp.oauth.registration import Refused
+from webapp.oauth.server import server
+from webapp.web import request_audit, security_headers
+from webapp.web.extensions import limiter, login
+
+DAY_SECONDS = 86_400
+FORBIDDEN_IN_VALUES = frozenset('"\\')
+UNCLEAR = "The app asked in a way that this server does not understand."
+PROBLEMS = {
+    "invalid_scope": "The app asked for a permission that does not exist here.",
+    "invalid_target": "The app asked for access to something that is not here.",
+    "unsupported_response_type": "The app asked for an answer that this server does not give.",
+    "login_required": "The app asked without showing you a page, but nobody is signed in here.",
+    "consent_required": "The app asked without showing you a page, but you never let it in.",
+}
+
+bp = Blueprint("consent", __name__)
+failures = Failures()
+
+
+class LoginRequired(OAuth2Error):
+    """The client wanted no page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
+
+    error = "login_required"
+    is_worded = True
+    description = "Nobody is signed in, and the request forbids to ask."
+
+
+class ConsentRequired(OAuth2Error):
+    """The client wanted no page, but consent is never remembered."""
+
+    error = "consent_required"
+    is_worded = True
+    description = "Consent is asked each time, and the request forbids to ask."
+
+
+@bp.errorhandler(OAuth2Error)
+def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
+    """Back to the client when its redirect is known to be right, else a page for the person.
+
+    A client that described itself chose where its redirects lead, so before its first consent
+    the person is shown where that is and goes on by hand (RFC 9700 section 4.11.2).
+    """
+    if not error.redirect_uri:
+        return _problem(worded(error).description)
+    error.state = request.args.get("state")
+    answer = cast(Response, server.handle_error_response(None, error))
+    if _may_be_sent_on():
+        return answer
+    words = PROBLEMS.get(error.error, UNCLEAR)
+    return _problem(words, back=answer.location, back_to=redirect_host(error.redirect_uri))
+
+
+@bp.errorhandler(Refused)
+def refused(refusal: Refused) -> tuple[str, int]:
+    """A request that must not be sent back to the client, told to the person instead."""
+    return _problem(refusal.description)
+
+
+@bp.get("/oauth/authorize")
+@limiter.limit(lambda: settings().limit_token)
+def authorize() -> Any:
+    """Ask the creator; without a session sign in first. Nothing is fetched for strangers."""
+    _check_characters()
+    if not current_user.is_authenticated:
+        return _ask_to_sign_in()
+    grant = _asked_grant()
+    return _consent_page(grant)
+
+
+@bp.post("/oauth/authorize")
+@limiter.limit(lambda: settings().limit_token)
+def decide() -> Any:
+    """The creator's answer: a code for the client, or a refusal."""
+    _check_characters()
+    if not current_user.is_authenticated:
+        return _ask_to_sign_in()
+    if request.form.get("allow") == "switch":
+        end_session(current_user.get_id(), now=utc_now(), by=request_audit.creator())
+        logout_user()
+        return login.unauthorized()
+    grant = _asked_grant()
+    if request.form.get("allow") != "yes":
+        _note_denial(grant.client)
+        return server.create_authorization_response(grant=grant, request=grant.request)
+    ticked = [scope for scope in grant.request.scope.split() if scope in _ticked()]
+    if not set(ticked) - {Scope.OFFLINE_ACCESS}:
+        return _consent_page(grant, nothing_ticked=True)
+    grant.consent = Consent(" ".join(ticked), attests_publish=_trust(grant, ticked))
+    return server.create_authorization_response(
+        request=grant.request, grant_user=_creator(), grant=grant
+    )
+
+
+def _note_denial(client: OAuthClient) -> None:
+    creator = request_audit.creator(client.client_id, client.name)
+    denied = AuditOutcome.DENIED
+    request_audit.note(AuditKind.CONSENT, _creator().id, by=creator, now=utc_now(), outcome=denied)
+
+
+def _check_characters() -> None:
+    """RFC 6749 appendix A: visible ASCII; Authlib cannot echo anything else in an error."""
+    sent = [*request.args.items(multi=True), *request.form.items(multi=True)]
+    for name, value in sent:
+        plain = value.isascii() and value.isprintable()
+        if not plain or (name != "state" and FORBIDDEN_IN_VALUES & set(value)):
+            raise Refused("invalid_request", "The app sent an address that cannot be read.")
+
+
+def _ask_to_sign_in() -> Any:
+    if "none" in request.args.get("prompt", "").split():
+        grant = cast(AuthorizationCodeGrant, server.get_consent_grant())
+        raise LoginRequired(redirect_uri=grant.redirect_uri)
+    return login.unauthorized()
+
+
+def _asked_grant() -> AuthorizationCodeGrant:
+    """The validated request. Raises OAuth2Error or Refused."""
+    client_id = request.args.get("client_id", "")
+    if names_document(client_id):
+        load_document_client(
+            client_id, failures, pinned=current_app.config["PINNED_HOSTS"], now=utc_now()
+        )
+    grant = cast(AuthorizationCodeGrant, server.get_consent_grant(end_user=_creator()))
+    if "none" in request.args.get("prompt", "").split():
+        raise ConsentRequired(redirect_uri=grant.redirect_uri)
+    return grant
+
+
+def _ticked() -> set[str]:
+    return set(request.form.getlist("may"))
+
+
+def _trust(grant: AuthorizationCodeGrant, ticked: list[str]) -> bool | None:
+    """The answer to whether the agent may publish; None where that was not asked."""
+    if Scope.FORMS_WRITE not in grant.request.scope.split():
+        return None
+    return "trust" in request.form and Scope.FORMS_WRITE in ticked
+
+
+def _creator() -> Account:
+    return cast(Account, current_user._get_current_object())
+
+
+def _consent_page(
+    grant: AuthorizationCodeGrant, *, nothing_ticked: bool = False
+) -> tuple[str, int]:
+    security_headers.allow_any_form_action()
+    client: OAuthClient = grant.client
+    page = render_template(
+        "oauth/consent.html",
+        client=client,
+        called=NAMELESS.lower() if client.name == NAMELESS else client.name,
+        scopes=grant.request.scope.split(),
+        is_api=grant.resource == settings().api_url,
+        going_back_to=redirect_host(grant.redirect_uri),
+        on_this_computer=stays_on_this_computer(grant.redirect_uri),
+        nothing_ticked=nothing_ticked,
+        lasting_days=settings().oauth_grant_seconds // DAY_SECONDS,
+        ticked=_ticked() if nothing_ticked else set(Scope),
+    )
+    return page, HTTPStatus.UNPROCESSABLE_ENTITY if nothing_ticked else HTTPStatus.OK
+
+
+def _may_be_sent_on() -> bool:
+    """Whether errors go to the client's address without a page in between.
+
+    Only a client of the operator is trusted from the start. One that registered itself, or whose
+    id is a document that anybody may put anywhere, is trusted by a creator who once consented.
+    """
+    client = server.query_client(server.create_oauth2_request(None).payload.client_id)
+    if client is None or client.kind is ClientKind.PRE_REGISTERED:
+        return client is not None
+    return bool(current_user.is_authenticated and has_consented(_creator().id, client))
+
+
+def _problem(what: str, *, back: str = "", back_to: str = "") -> tuple[str, int]:
+    """A page that says no; `back` is an address that the person may go to, `back_to` its host."""
+    page = render_template("oauth/problem.html", what=what, back=back, back_to=back_to)
+    return page, HTTPStatus.BAD_REQUEST

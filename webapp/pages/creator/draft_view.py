@@ -1,0 +1,254 @@
+"""What the pages of one draft show, and how a change of it is answered."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, request, url_for
+from flask_babel import gettext as _
+
+from webapp.database import db, utc_now
+from webapp.domain.content.diff import Change, differences
+from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.model import form_settings, missing_parts, most_questions
+from webapp.domain.drafts import editing as draft_editing
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import publishing
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared import limits
+from webapp.domain.shared.errors import InvalidInput, StateConflict
+from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.pages.creator.request import agent_names, creator_id, posted_revision
+from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
+from webapp.web.wakeups import waiting
+
+FIELD_LIMITS = {
+    "title": limits.TITLE_MAX_CHARS,
+    "goal": limits.GOAL_MAX_CHARS,
+    "context": limits.CONTEXT_MAX_CHARS,
+}
+MOST = {
+    "maxFollowupsPerQuestion": limits.FOLLOW_UPS_MAX,
+    "maxTotalQuestions": limits.TOTAL_QUESTIONS_MAX,
+}
+Result = Draft | InvalidInput | StateConflict
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What changed since the creator looked last, at revision `since`."""
+
+    changes: list[Change]
+    since: int
+    seen_at: datetime | None
+
+
+def attempt(draft: Draft, change: Callable[[Draft], DraftChanges]) -> Result:
+    """The creator's change of the revision their page showed, or why it was not made.
+
+    change  what is asked for, from the draft that it is to change
+    Another kind of conflict than a changed revision rises. `draft` is current afterwards.
+    """
+    try:
+        return _save(draft, change)
+    except InvalidInput as problem:
+        db.session.rollback()
+        return problem
+    except StateConflict as problem:
+        db.session.rollback()
+        if problem.code != "revision_conflict":
+            raise
+        return problem
+
+
+def as_posted_from(draft: Draft) -> Draft:
+    """What the posted change may have been made from: the revision before the creator's last one,
+    where the page showed that; the draft itself elsewhere.
+    """
+    before = posted_revision()
+    mine = draft.status is DraftStatus.DRAFT and draft.author is None
+    if not mine or draft.revision != before + 1:
+        return draft
+    return drafts.find_revision(draft, before) or draft
+
+
+def _save(draft: Draft, change: Callable[[Draft], DraftChanges]) -> Draft:
+    """A creator who had seen everything before has seen everything after their own change.
+
+    So has one whose first look is not noted yet. A change that is there already was stored before
+    its answer was lost, and came again.
+    """
+    view = drafts.find_view(draft)
+    up_to_date = view is None or view.revision >= posted_revision()
+    account, now, saved = creator_id(), utc_now(), draft
+    before = as_posted_from(draft)
+    if before is draft or not draft_editing.is_made(draft, before, change(before)):
+        saved = draft_editing.update_draft(
+            account,
+            draft.id,
+            change(draft),
+            author=None,
+            now=now,
+            expected_revision=posted_revision(),
+        )
+    waiting().notify(draft.id)
+    if up_to_date:
+        drafts.mark_seen(account, draft.id, saved.revision, now=now)
+    return saved
+
+
+def unseen(draft: Draft) -> Unseen:
+    """The differences between the revision looked at last and the current one."""
+    view = drafts.find_view(draft)
+    before = drafts.find_revision(draft, view.revision) if view else None
+    if view is None or before is None:
+        return Unseen([], 0, None)
+    return Unseen(differences(before, draft), view.revision, view.seen_at)
+
+
+def context(draft: Draft) -> dict[str, Any]:
+    """The variables that every template of one draft may use."""
+    confirmation = publishing.find_confirmation(draft)
+    names = agent_names([draft.author, draft.created_by])
+    return {
+        "draft": draft,
+        "settings": form_settings(draft),
+        "most_questions": most_questions(draft),
+        "missing": missing_parts(draft),
+        "author": names.get(draft.author or "", ""),
+        "agent": names.get(draft.created_by or "", ""),
+        "confirmation": confirmation,
+        "is_confirmed": publishing.is_current(confirmation, draft),
+        "asked": _preview_position(draft),
+    }
+
+
+def shown(
+    draft: Draft,
+    template: str,
+    anchor: str,
+    *,
+    trigger: dict[str, Any] | None = None,
+    **more: Any,
+) -> Response:
+    """A part as it reads; everybody without htmx gets the whole page."""
+    if not wants_fragment():
+        return go_to(
+            url_for(
+                "drafts.review",
+                draft_id=draft.id,
+                saved_from=more.get("saved_from") or None,
+                _anchor=anchor,
+            )
+        )
+    values = (
+        {"message": "", "conflict": False, "saved_from": 0, "focus": ""} | context(draft) | more
+    )
+    return fragment(template, trigger=trigger, **values)
+
+
+def answered(
+    draft: Draft, result: Result, *, part: str, editor: str, anchor: str, **more: Any
+) -> Response:
+    """After a try to save: the part with all that depends on it, or the editor with the reason.
+
+    part, editor  the templates of the part as it reads and as it is edited
+    more          what was typed, so that nothing is lost (422 and 409)
+    """
+    if isinstance(result, Draft):
+        # other forms of the page saw the same revision: they go on from the new one
+        return shown(
+            result,
+            "drafts/_saved.html",
+            anchor,
+            trigger=step(result),
+            part=part,
+            **more | undoable(result),
+        )
+    if isinstance(result, InvalidInput):
+        return editing(draft, editor, message=in_plain_words(result), **more)
+    return editing(draft, editor, conflict=True, **more)
+
+
+def step(saved: Draft) -> dict[str, Any]:
+    """Other forms of the page that saw the same revision go on from the new one."""
+    return {"askback:saved": {"from": posted_revision(), "to": saved.revision}}
+
+
+def undoable(saved: Draft) -> dict[str, int]:
+    """The revision that the saved change can be undone to, 0 when nothing changed."""
+    before = posted_revision()
+    return {"saved_from": before if saved.revision == before + 1 else 0}
+
+
+def whole(draft: Draft, *, trigger: dict[str, Any] | None = None, **more: Any) -> Response:
+    """Every part of the page as it is now; parts with an open editor keep it."""
+    return shown(
+        draft,
+        "drafts/_all_parts_oob.html",
+        "changes",
+        trigger=trigger,
+        unseen=unseen(draft),
+        **more,
+    )
+
+
+def editing(
+    draft: Draft,
+    template: str,
+    *,
+    message: str = "",
+    conflict: bool = False,
+    inside: str = "",
+    **more: Any,
+) -> Response:
+    """An open editor as a page of its own; for htmx in its place, or only the part `inside` it."""
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
+    return page_or_fragment(
+        "drafts/edit.html",
+        inside or template,
+        status=HTTPStatus.CONFLICT if conflict else status,
+        editor=template,
+        message=message,
+        conflict=conflict,
+        **context(draft),
+        **more,
+    )
+
+
+def in_plain_words(problem: InvalidInput) -> str:
+    """The reason beside a field, without the path that an agent needs."""
+    words: str
+    limit = FIELD_LIMITS.get(problem.field)
+    if problem.code == "context_required":
+        words = _("Smart follow-ups need private context. Write it first, or choose another kind.")
+    elif problem.code == "invalid_text":
+        words = _("There is a character in it that cannot be kept. Type that part again.")
+    elif problem.field == "questions":
+        words = _("A form holds at most %(limit)s questions.", limit=limits.QUESTIONS_MAX)
+    elif limit and "at most" in problem.message:
+        words = _("This is longer than %(limit)s characters. Shorten it a little.", limit=limit)
+    elif most := MOST.get(problem.field):
+        words = _("Enter a whole number, or leave it empty.")
+        if 'is "' not in problem.message:
+            words = _("Enter a whole number up to %(most)s, or leave it empty.", most=most)
+    else:
+        reason = problem.message.rstrip(".").partition(": ")[2] or problem.message
+        words = reason[:1].upper() + reason[1:] + "."
+    return words
+
+
+def wrong_setting(result: Result) -> str:
+    """The field of the settings form at which the reason of a refusal stands; "" for none."""
+    if not isinstance(result, InvalidInput):
+        return ""
+    if result.code == "context_required":
+        return "followUpMode"
+    return result.field if result.field in MOST else ""
+
+
+def _preview_position(draft: Draft) -> int:
+    asked = request.args.get("preview", 1, type=int)
+    return min(max(asked, 1), max(len(draft.questions), 1))

@@ -1,0 +1,169 @@
+"""Everything that was answered as one file, streamed: CSV for spreadsheets, JSON as the API's.
+
+A file that cannot be finished ends without its end: the connection breaks, so that nobody takes a
+part for the whole.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from flask import Blueprint, Response, abort, stream_with_context
+from sqlalchemy import Row
+
+from webapp.database import release, to_millis, utc_now
+from webapp.domain.audit.trail import AuditKind
+from webapp.domain.forms import models as forms
+from webapp.domain.responses.models import AnswerRow, ResponsePage, SessionRow, session_status
+from webapp.domain.results.export import AnswerBatch, read_answers, read_people
+from webapp.domain.shared.unicode_normalization import normalized
+from webapp.pages.creator.download_limits import downloads, in_pieces
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.web import request_audit
+from webapp.web.wakeups import waiting
+from webapp.wire.serializers import form_responses, response_session
+from webapp.wire.timestamps import wire_time
+
+bp = Blueprint("exports", __name__, url_prefix="/forms/<form_id>")
+bp.before_request(require_creator)
+
+QUOTE = '"'
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
+CSV_COLUMNS = (
+    "answered_at",
+    "person",
+    "name",
+    "status",
+    "started_at",
+    "finished_at",
+    "looks_automated",
+    "question_number",
+    "question",
+    "question_id",
+    "question_type",
+    "parent_question_id",
+    "answer",
+    "answer_type",
+    "answer_id",
+)
+# What a spreadsheet could take for a formula, behind anything that it would leave out.
+FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
+
+
+@bp.get("/export.csv")
+def as_csv(form_id: str) -> Response:
+    """One row for each answer, in the order they came in; times in UTC."""
+    form = forms.get_form(creator_id(), form_id)
+    return _file(form, _csv_chunks(form), "csv", "text/csv; charset=utf-8")
+
+
+@bp.get("/export.json")
+def as_json(form_id: str) -> Response:
+    """One FormResponses object with every response (spec, Objects)."""
+    form = forms.get_form(creator_id(), form_id)
+    return _file(form, _json_chunks(form), "json", "application/json")
+
+
+def _file(form: Row[Any], chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
+    """A download; it holds one of few places until it ends, and no connection while it waits."""
+    if waiting().stopped:
+        abort(HTTPStatus.SERVICE_UNAVAILABLE)
+    begun = downloads().begin(creator_id())
+    if isinstance(begun, Response):
+        return begun
+    with ExitStack() as on_failure:
+        on_failure.callback(begun)
+        by, now = request_audit.creator(), utc_now()
+        request_audit.note(AuditKind.EXPORTED, form.account_id, by=by, now=now, subject=form.id)
+        release()
+        on_failure.pop_all()
+    response = Response(stream_with_context(in_pieces(chunks)), content_type=content_type)
+    response.call_on_close(begun)
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers.set("Content-Disposition", "attachment", **_file_names(form.title, kind))
+    return response
+
+
+def _file_names(title: str, kind: str) -> dict[str, str]:
+    """The name in every script and, for old clients, in ASCII (RFC 6266, RFC 8187)."""
+    words = re.sub(r"\W+", "-", title).strip("-")[:60] or "answers"
+    name = f"{words}-{utc_now().date().isoformat()}.{kind}"
+    plain = normalized("NFKD", name).encode("ascii", "ignore").decode()
+    return {"filename": plain, "filename*": f"UTF-8''{quote(name)}"}
+
+
+def _csv_chunks(form: Row[Any]) -> Iterator[bytes]:
+    numbers = {question["id"]: at for at, question in enumerate(form.questions, start=1)}
+    now = to_millis(utc_now())
+    yield BYTE_ORDER_MARK + f"{_cells(*CSV_COLUMNS)}\r\n".encode()
+    for batch in read_answers(form.id):
+        yield _csv_lines(batch, numbers, now).encode()
+
+
+def _csv_lines(batch: AnswerBatch, numbers: dict[str, int], now_millis: int) -> str:
+    """The lines of a batch; what they have in common is put into words once, for speed."""
+    people = {key: _person_cells(person, now_millis) for key, person in batch.people.items()}
+    questions: dict[tuple[str, str], str] = {}
+    lines = []
+    for answer in batch.answers:
+        asked = (answer.question_id, answer.question_text)
+        if asked not in questions:
+            questions[asked] = _question_cells(answer, numbers)
+        given = _cells(cell(answer.answer_text), answer.response_type, answer.id)
+        person = people[answer.session_id]
+        lines.append(f'"{wire_time(answer.stamp)}",{person},{questions[asked]},{given}\r\n')
+    return "".join(lines)
+
+
+def _person_cells(person: SessionRow, now_millis: int) -> str:
+    completed = person.completed_stamp
+    return _cells(
+        person.id,
+        cell(person.responder_name or ""),
+        session_status(person, now_millis),
+        wire_time(person.created_at),
+        wire_time(completed) if completed else "",
+        "yes" if person.suspect else "",
+    )
+
+
+def _question_cells(answer: AnswerRow, numbers: dict[str, int]) -> str:
+    number = numbers.get(answer.parent_question_id or answer.question_id, "")
+    return _cells(
+        str(number),
+        cell(answer.question_text),
+        cell(answer.question_id),
+        answer.question_kind,
+        cell(answer.parent_question_id or ""),
+    )
+
+
+def _cells(*texts: str) -> str:
+    """RFC 4180: every cell quoted, quotes doubled."""
+    return ",".join([f'"{text.replace(QUOTE, QUOTE * 2)}"' for text in texts])
+
+
+def cell(text: str) -> str:
+    """Words that no spreadsheet takes for a formula: a leading apostrophe stops it."""
+    return f"'{text}" if FORMULA.match(text) else text
+
+
+def _json_chunks(form: Row[Any]) -> Iterator[bytes]:
+    """`nextSince` is where to go on with the API: what came in while this ran comes once more."""
+    now = to_millis(utc_now())
+    position = form.last_stamp if form.answered_count else None
+    head: dict[str, Any] = {**form_responses(form, ResponsePage([], 0, position, truncated=False))}
+    for counted_at_the_end in ("responses", "returnedResponseCount", "returnedAnswerCount"):
+        del head[counted_at_the_end]
+    yield orjson.dumps(head)[:-1] + b',"responses":['
+    people = answers = 0
+    for batch in read_people(form.id):
+        lines = [orjson.dumps(response_session(person, now)) for person in batch]
+        yield (b"," if people and lines else b"") + b",".join(lines)
+        people += len(lines)
+        answers += sum(len(person.answers) for person in batch)
+    yield b'],"returnedResponseCount":%d,"returnedAnswerCount":%d}' % (people, answers)

@@ -1,0 +1,82 @@
+"""Deleting a form, the trash that keeps it for 30 days, erasing, and a copy as a new draft."""
+
+from datetime import timedelta
+from typing import cast
+
+from flask import Blueprint, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.database import utc_now
+from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.model import snapshot
+from webapp.domain.deletion import form_trash
+from webapp.domain.drafts import editing
+from webapp.domain.forms import models as forms
+from webapp.domain.shared.limits import TRASH_KEPT_SECONDS
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.fragments import go_to
+from webapp.web import request_audit
+
+bp = Blueprint("trash", __name__, url_prefix="/forms")
+bp.before_request(require_creator)
+
+
+@bp.get("/trash")
+def show() -> ResponseReturnValue:
+    """What can be restored, deleted last first."""
+    return render_template(
+        "forms/trash.html",
+        deleted=form_trash.list_deleted_forms(creator_id(), now=utc_now()),
+        kept=timedelta(seconds=TRASH_KEPT_SECONDS),
+        erased="erased" in request.args,
+    )
+
+
+@bp.get("/<form_id>/delete")
+def ask(form_id: str) -> ResponseReturnValue:
+    """What deleting takes away, before it does."""
+    return render_template("forms/delete.html", form=forms.get_form(creator_id(), form_id))
+
+
+@bp.post("/<form_id>/delete")
+def delete(form_id: str) -> ResponseReturnValue:
+    """Into the trash, with all answers; one that is there already stays as it is."""
+    now = utc_now()
+    if form_trash.find_deleted_form(creator_id(), form_id, now=now) is None:
+        form_trash.delete_form(creator_id(), form_id, now=now, by=request_audit.creator())
+    return go_to(url_for("trash.show"))
+
+
+@bp.post("/<form_id>/restore")
+def restore(form_id: str) -> ResponseReturnValue:
+    """Back out of the trash, as it was; one that is back already stays as it is."""
+    now = utc_now()
+    if form_trash.find_deleted_form(creator_id(), form_id, now=now) is not None:
+        form_trash.restore_form(creator_id(), form_id, now=now, by=request_audit.creator())
+    form = forms.get_form(creator_id(), form_id)
+    return go_to(url_for("results.by_question", form_id=form.id))
+
+
+@bp.get("/<form_id>/erase")
+def ask_erase(form_id: str) -> ResponseReturnValue:
+    """What erasing takes away, before it does; a form that was restored meanwhile is safe."""
+    form = form_trash.find_deleted_form(creator_id(), form_id, now=utc_now())
+    if form is not None:
+        return render_template("forms/erase.html", form=form)
+    safe = forms.get_form(creator_id(), form_id)
+    return go_to(url_for("results.by_question", form_id=safe.id))
+
+
+@bp.post("/<form_id>/erase")
+def erase(form_id: str) -> ResponseReturnValue:
+    """Out of the trash, beyond restoring."""
+    form_trash.erase_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
+    return go_to(url_for("trash.show", erased=1))
+
+
+@bp.post("/<form_id>/copy")
+def copy(form_id: str) -> ResponseReturnValue:
+    """A new draft with the content of the form; the form stays as it is."""
+    content = cast(DraftChanges, snapshot(forms.get_form(creator_id(), form_id)))
+    draft = editing.create_draft(creator_id(), content, author=None, now=utc_now())
+    return go_to(url_for("drafts.review", draft_id=draft.id))

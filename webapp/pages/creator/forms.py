@@ -1,0 +1,107 @@
+"""Published forms: the list, the link of one, closing and opening it again."""
+
+from http import HTTPStatus
+from io import BytesIO
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain.deletion import form_trash
+from webapp.domain.forms import embedding
+from webapp.domain.forms import models as forms
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.vocabulary import FormStatus
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.fragments import go_to
+from webapp.pages.qr_codes import CODE_INK, code_of, drawn_code
+from webapp.web import request_audit
+from webapp.wire.serializers import share_url
+
+CODE_SCALE = 12  # pixels of one module: sharp on paper
+CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
+# for pages of other people, whose policy may refuse the style: then it has a border
+FRAME_CODE = Markup(
+    '<iframe src="{}?embed=1" title="{}" width="100%" height="720" style="border:0"'
+    ' loading="lazy"></iframe>'
+)
+LINK_CODE = Markup('<a href="{}">{}</a>')
+CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
+
+bp = Blueprint("forms", __name__, url_prefix="/forms")
+bp.before_request(require_creator)
+
+
+@bp.get("")
+def show_all() -> ResponseReturnValue:
+    """Every form of the creator, newest first: those that take answers, then the others."""
+    found = forms.list_forms(creator_id())
+    return render_template(
+        "forms/list.html",
+        live=[form for form in found if form.status is FormStatus.PUBLISHED],
+        ended=[form for form in found if form.status is not FormStatus.PUBLISHED],
+        deleted=len(form_trash.list_deleted_forms(creator_id(), now=utc_now())),
+    )
+
+
+@bp.get("/<form_id>/share")
+def share(form_id: str) -> ResponseReturnValue:
+    """The link of a form, to copy, to scan, to put on a website."""
+    return _share(form_id)
+
+
+@bp.post("/<form_id>/embedding")
+def allow_embedding(form_id: str) -> ResponseReturnValue:
+    """Name the websites that may show the form in a frame; none ends it."""
+    origins = request.form.get("origins", "")
+    try:
+        embedding.allow_embedding(creator_id(), form_id, origins)
+    except InvalidInput as refusal:
+        return _share(form_id, origins, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    return go_to(url_for("forms.share", form_id=form_id, _anchor="website"))
+
+
+@bp.get("/<form_id>/code.<any(svg, png):kind>")
+def download_code(form_id: str, kind: str) -> ResponseReturnValue:
+    """The code of the link as a file, for print."""
+    form = forms.get_form(creator_id(), form_id)
+    body = BytesIO()
+    code = code_of(share_url(settings().public_url, form.share_token))
+    code.save(body, kind=kind, scale=CODE_SCALE, border=CODE_BORDER, dark=CODE_INK)
+    response = Response(body.getvalue(), mimetype=CODE_TYPES[kind])
+    response.headers.set("Content-Disposition", "attachment", filename=f"askback-{form_id}.{kind}")
+    return response
+
+
+@bp.post("/<form_id>/close")
+def close(form_id: str) -> ResponseReturnValue:
+    """Take no more answers; reversible."""
+    forms.close_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
+    return go_to(url_for("results.by_question", form_id=form_id))
+
+
+@bp.post("/<form_id>/reopen")
+def reopen(form_id: str) -> ResponseReturnValue:
+    """Take answers again."""
+    forms.reopen_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
+    return go_to(url_for("results.by_question", form_id=form_id))
+
+
+def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | None = None) -> str:
+    form = forms.get_form(creator_id(), form_id)
+    address = share_url(settings().public_url, form.share_token)
+    return render_template(
+        "forms/share.html",
+        form=form,
+        is_full=forms.is_full(form, settings().limit_form_bytes),
+        share_url=address,
+        host=urlsplit(address).netloc,
+        qr=drawn_code(address),
+        origins="\n".join(form.frame_origins.split()) if origins is None else origins,
+        refusal=refusal,
+        frame_code=str(FRAME_CODE.format(address, form.title)),
+        link_code=str(LINK_CODE.format(address, form.title)),
+    )

@@ -1,0 +1,254 @@
+"""The list of questions on the review page: write, change, move, remove.
+
+Pages address questions by position from 1, which the posted revision makes unambiguous. An open
+editor names its question, too: others may move while it is open.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from flask import Blueprint, Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.domain.content.draft_input import DraftChanges, parse_draft_input
+from webapp.domain.content.model import QuestionRow
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.errors import InvalidInput
+from webapp.pages.creator import draft_view
+from webapp.pages.creator.request import creator_id, posted_revision, require_creator, typed
+from webapp.pages.fragments import go_to, wants_fragment
+
+LIST = "questions/_questions.html"
+ROW = "questions/_question_row.html"
+
+bp = Blueprint("questions", __name__, url_prefix="/drafts/<draft_id>/questions")
+bp.before_request(require_creator)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The one question that is being written, changed or removed.
+
+    position  from 1; 0 = a new one
+    after     the id of the question that a new one follows, "" = at the end
+    """
+
+    position: int
+    id: str = ""
+    text: str = ""
+    hint: str = ""
+    theirs: QuestionRow | None = None
+    leaving: bool = False
+    after: str = ""
+
+    @property
+    def key(self) -> str:
+        """A short name of the question that can be part of an element's id."""
+        return hashlib.sha256((self.id or self.after).encode()).hexdigest()[:12]
+
+
+@bp.get("")
+def show(draft_id: str) -> ResponseReturnValue:
+    """The list of questions as it reads; the focus goes back to where a new one was begun."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return draft_view.shown(draft, LIST, "questions", opened=None, focus=_position(draft, _after()))
+
+
+@bp.get("/row")
+def show_row(draft_id: str) -> ResponseReturnValue:
+    """One question as it reads, by its id; nothing when it is not there any more."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    position = _position(draft, request.args.get("question", ""))
+    if not position:
+        return draft_view.shown(draft, "questions/_removed_row.html", "questions")
+    return draft_view.shown(draft, ROW, "questions", opened=None, position=position, focus=position)
+
+
+@bp.get("/new")
+def write(draft_id: str) -> ResponseReturnValue:
+    """The list with an editor for a new question `after` another, or at its end."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return draft_view.editing(draft, LIST, opened=_new(draft, _after()), focus=-1)
+
+
+@bp.get("/<int(min=1):position>/edit")
+def edit(draft_id: str, position: int) -> ResponseReturnValue:
+    """One question open."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return _editing_row(draft, _opened(draft, position))
+
+
+@bp.get("/<int(min=1):position>/remove")
+def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
+    """One question that is about to go."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return _editing_row(draft, replace(_opened(draft, position), leaving=_has(draft, position)))
+
+
+@bp.post("")
+def add(draft_id: str) -> ResponseReturnValue:
+    """A question `after` another, or at the end."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return _save_words(draft, 0, LIST)
+
+
+@bp.post("/<int(min=1):position>")
+def save(draft_id: str, position: int) -> ResponseReturnValue:
+    """The question's new words; its id stays. One that is gone meanwhile comes back at the end."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return _save_words(draft, _named(draft, position), ROW)
+
+
+@bp.post("/<int(min=1):position>/remove")
+def remove(draft_id: str, position: int) -> ResponseReturnValue:
+    """Take one question out of the list."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    place = _named(draft_view.as_posted_from(draft), position)
+    gone = slice(place - 1, place) if place else slice(0)
+
+    def without(rows: list[QuestionRow]) -> list[QuestionRow]:
+        del rows[gone]
+        return rows
+
+    return _save_order(draft, place, place - 1, without)
+
+
+@bp.post("/<int(min=1):position>/position")
+def move(draft_id: str, position: int) -> ResponseReturnValue:
+    """The question to position `to`, the others in their order around it."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    to = request.form.get("to", position, type=int)
+    to = min(max(to, 1), len(draft.questions))
+
+    def moved(rows: list[QuestionRow]) -> list[QuestionRow]:
+        row = rows.pop(position - 1)
+        rows.insert(to - 1, row)
+        return rows
+
+    return _save_order(draft, position, to, moved)
+
+
+def _save_words(draft: Draft, position: int, part: str) -> Response:
+    """The typed question instead of the one at `position`, or as a new one (0)."""
+    before = draft_view.as_posted_from(draft)
+    new_at = (_position(before, _after()) or len(before.questions)) + 1
+
+    def written(rows: list[QuestionRow]) -> list[QuestionRow]:
+        place = slice(position - 1, position) if position else slice(new_at - 1, new_at - 1)
+        rows[place] = [_typed_question(rows[position - 1] if position else {})]
+        return rows
+
+    result = draft_view.attempt(draft, partial(_changed, position, written))
+    if isinstance(result, Draft):
+        place = position or new_at
+        if request.form.get("then") == "next" and _has(result, place):
+            return _next(draft, result, place)
+        return _answered(draft, result, part, position=place, opened=None, focus=place)
+    opened = _opened(draft, position)
+    if not isinstance(result, InvalidInput):
+        opened = _opened_after_conflict(draft, position)
+    typed_in = replace(opened, text=typed("text"), hint=typed("hint"))
+    return _answered(draft, result, part, position=opened.position, opened=typed_in, focus=0)
+
+
+def _next(draft: Draft, saved: Draft, place: int) -> Response:
+    """Saved, and the next question begun below the one at `place`."""
+    opened = _new(saved, saved.questions[place - 1]["id"])
+    if not wants_fragment():
+        return go_to(url_for("questions.write", draft_id=saved.id, after=opened.after))
+    return _answered(draft, saved, LIST, position=0, opened=opened, focus=-1)
+
+
+def _save_order(
+    draft: Draft,
+    position: int,
+    focus: int,
+    change: Callable[[list[QuestionRow]], list[QuestionRow]],
+) -> Response:
+    result = draft_view.attempt(draft, partial(_changed, position, change))
+    return _answered(draft, result, LIST, opened=None, focus=focus)
+
+
+def _answered(draft: Draft, result: draft_view.Result, part: str, **more: Any) -> Response:
+    """`part` is what htmx swaps, the row or the list; a page of its own always has the list."""
+    return draft_view.answered(
+        draft, result, part=part, editor=LIST, inside=part, anchor="questions", **more
+    )
+
+
+def _editing_row(draft: Draft, opened: Opened) -> Response:
+    inside = ROW if opened.position else LIST
+    return draft_view.editing(
+        draft, LIST, inside=inside, opened=opened, position=opened.position, focus=-1
+    )
+
+
+def _changed(
+    position: int,
+    change: Callable[[list[QuestionRow]], list[QuestionRow]],
+    draft: Draft,
+) -> DraftChanges:
+    """The new list; no change where the position is not there, as on a page of another revision."""
+    if position and not _has(draft, position):
+        return DraftChanges()
+    rows = change([*draft.questions])
+    return parse_draft_input({"questions": rows}) if rows else DraftChanges(questions=[])
+
+
+def _typed_question(before: QuestionRow) -> QuestionRow:
+    if not before and not typed("text"):
+        raise InvalidInput("validation_failed", "write the question, or cancel", "", "text")
+    row = QuestionRow(text=typed("text"))
+    if "id" in before:
+        row["id"] = before["id"]
+    if hint := typed("hint"):
+        row["context"] = hint
+    return row
+
+
+def _new(draft: Draft, after: str) -> Opened:
+    """A new question; where the one before it is gone, it stands at the end."""
+    return Opened(0, after=after if _position(draft, after) else "")
+
+
+def _after() -> str:
+    """The id of the question that a new one follows, "" at the end."""
+    return request.values.get("after", "")
+
+
+def _opened(draft: Draft, position: int) -> Opened:
+    if not _has(draft, position):
+        return _new(draft, _after())
+    question = draft.questions[position - 1]
+    return Opened(position, question["id"], question["text"], question.get("context", ""))
+
+
+def _opened_after_conflict(draft: Draft, position: int) -> Opened:
+    """Where the question of the outdated page stands now; gone means that it would be new."""
+    before = drafts.find_revision(draft, posted_revision())
+    named = request.form.get("question", "")
+    if not named and before and 0 < position <= len(before.questions):
+        named = before.questions[position - 1]["id"]
+    place = _position(draft, named)
+    opened = _opened(draft, place)
+    return replace(opened, theirs=draft.questions[place - 1]) if place else opened
+
+
+def _named(draft: Draft, position: int) -> int:
+    """Where the posted question stands; the position in the address when none is named."""
+    named = request.form.get("question", "")
+    return _position(draft, named) if named else position
+
+
+def _position(draft: Draft, question_id: str) -> int:
+    """The position from 1 of the question with this id, 0 when there is none."""
+    ids = [question["id"] for question in draft.questions]
+    return ids.index(question_id) + 1 if question_id in ids else 0
+
+
+def _has(draft: Draft, position: int) -> bool:
+    return 0 < position <= len(draft.questions)

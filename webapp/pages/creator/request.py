@@ -1,0 +1,72 @@
+"""What every creator page needs: who is signed in, agents' names, what was typed."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import cast
+
+from flask import Flask, request
+from flask_login import current_user, login_required
+from sqlalchemy import select
+
+from webapp.database import db, from_millis
+from webapp.domain.drafts import publishing
+from webapp.oauth.models import OAuthClient, OAuthGrant
+
+MILLIS_DIGITS = 13
+
+
+def init_app(app: Flask) -> None:
+    """Give the masthead its count."""
+    app.add_template_global(waiting_count, "waiting_count")
+
+
+@login_required  # type: ignore[untyped-decorator]
+def require_creator() -> None:
+    """For `before_request`: somebody who is signed in."""
+
+
+def creator_id() -> str:
+    """The account of the signed-in creator."""
+    return cast(str, current_user.id)
+
+
+def waiting_count() -> int:
+    """How many drafts wait for the creator's word."""
+    return publishing.count_waiting(creator_id())
+
+
+def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
+    """The names of the programs behind grants; the creator's own writing has no grant."""
+    query = (
+        select(OAuthGrant.id, OAuthClient)
+        .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
+        .where(OAuthGrant.id.in_({grant for grant in grant_ids if grant}))
+    )
+    return {grant_id: client.name for grant_id, client in db.session.execute(query)}
+
+
+def typed(name: str) -> str:
+    """A posted text with the line ends of a page undone; empty when it was not posted."""
+    return request.form.get(name, "").replace("\r\n", "\n").strip()
+
+
+def posted_revision(name: str = "revision") -> int:
+    """The revision that the page showed; 0, which no draft has, when it is missing or no number."""
+    return revision_in(request.form.get(name, ""))
+
+
+def asked_revision(name: str) -> int:
+    """A revision in the address; 0, which no draft has, when it is missing or no number."""
+    return revision_in(request.args.get(name, ""))
+
+
+def revision_in(text: str) -> int:
+    """A revision as typed or sent, 0 for anything else."""
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
+
+
+def moment_in(text: str) -> datetime | None:
+    """A moment in milliseconds as in our addresses and forms, None for anything else."""
+    known = 0 < len(text) <= MILLIS_DIGITS and text.isascii() and text.isdigit()
+    return from_millis(int(text)) if known else None

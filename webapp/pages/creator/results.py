@@ -1,0 +1,188 @@
+"""What came back: by question, by person, one person, and what is new; searched and filtered.
+
+Everything chosen stands in the address, so a view can be kept, sent and reloaded.
+"""
+
+from collections import defaultdict
+from typing import Any
+
+from flask import Blueprint, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import Row
+
+from webapp.config import settings
+from webapp.database import from_millis, to_millis, utc_now
+from webapp.domain.content.model import form_settings, most_questions
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import publishing
+from webapp.domain.forms import models as forms
+from webapp.domain.responses.counters import read_days
+from webapp.domain.results import by_question as results
+from webapp.domain.results import search
+from webapp.domain.results.by_question import NEW_COUNTED, ShownAnswer
+from webapp.domain.shared.limits import FORM_TOLD_PERCENT
+from webapp.domain.shared.vocabulary import ConfirmationMethod
+from webapp.pages.creator.day_chart import day_chart, days_since
+from webapp.pages.creator.request import agent_names, creator_id, require_creator
+from webapp.pages.creator.results_filters import Choice, person_before, position, read_choice, stamp
+from webapp.pages.fragments import fragment, page_or_fragment
+from webapp.pages.qr_codes import drawn_code
+from webapp.wire.serializers import share_url
+
+bp = Blueprint("results", __name__, url_prefix="/forms/<form_id>")
+bp.before_request(require_creator)
+
+
+@bp.get("")
+def by_question(form_id: str) -> ResponseReturnValue:
+    """The newest answers to each question, or what the filters leave of all answers."""
+    form = forms.get_form(creator_id(), form_id)
+    choice = read_choice()
+    if choice.filters:
+        return _found(form, choice)
+    return render_template(
+        "results/questions.html",
+        pages=results.newest_answers(form),
+        usual=results.usual_words(form),
+        **_frame(form, "questions", choice),
+    )
+
+
+@bp.get("/questions/<int:number>")
+def one_question(form_id: str, number: int) -> ResponseReturnValue:
+    """Older answers to question `number`, from 1; `before` says from where."""
+    form = forms.get_form(creator_id(), form_id)
+    if not 1 <= number <= len(form.questions):
+        abort(404)
+    question_id = form.questions[number - 1]["id"]
+    before = stamp("before") or form.last_stamp + 1
+    return page_or_fragment(
+        "results/question.html",
+        "results/_answers.html",
+        number=number,
+        older=results.more_answers(form.id, question_id, before),
+        **_frame(form, "questions", read_choice()),
+    )
+
+
+@bp.get("/people")
+def by_person(form_id: str) -> ResponseReturnValue:
+    """Everybody who answered, newest first, with all their answers."""
+    form = forms.get_form(creator_id(), form_id)
+    choice = read_choice()
+    found = search.find_people(form.id, choice.filters, before=person_before())
+    return page_or_fragment(
+        "results/people.html",
+        "results/_people.html",
+        people=found.people,
+        further=_address("results.by_person", form, choice, position(found.before)),
+        is_first="before" not in request.args,
+        **_frame(form, "people", choice),
+    )
+
+
+@bp.get("/people/<session_id>")
+def one_person(form_id: str, session_id: str) -> ResponseReturnValue:
+    """Everything one person wrote."""
+    form = forms.get_form(creator_id(), form_id)
+    return render_template(
+        "results/person.html",
+        form=form,
+        person=search.get_person(form.id, session_id),
+        now_millis=to_millis(utc_now()),
+    )
+
+
+@bp.get("/settings")
+def show_settings(form_id: str) -> ResponseReturnValue:
+    """What was published: it cannot change any more."""
+    form = forms.get_form(creator_id(), form_id)
+    return render_template(
+        "forms/settings.html",
+        settings=form_settings(form),
+        most_questions=most_questions(form),
+        **_frame(form, "settings", read_choice()),
+    )
+
+
+@bp.get("/new")
+def news(form_id: str) -> ResponseReturnValue:
+    """How many answers came after the stamp `since`; 204 when it is as many as the page says."""
+    form = forms.get_form(creator_id(), form_id)
+    since = stamp("since") or form.last_stamp
+    count = results.count_new(form, since)
+    if count == request.args.get("have", type=int):
+        return "", 204
+    view = "results.by_person" if request.args.get("view") == "people" else "results.by_question"
+    return fragment(
+        "results/_news.html",
+        form=form,
+        count=count,
+        since=since,
+        most=NEW_COUNTED,
+        view=request.args.get("view", ""),
+        show=url_for(view, form_id=form.id),
+    )
+
+
+def _found(form: Row[Any], choice: Choice) -> ResponseReturnValue:
+    found = search.find_answers(form.id, choice.filters, before=stamp("before"))
+    answers: dict[str, list[ShownAnswer]] = defaultdict(list)
+    for answer in found.answers:
+        answers[answer.question_id].append(answer)
+    return render_template(
+        "results/found.html",
+        answers=answers,
+        count=len(found.answers),
+        further=_address("results.by_question", form, choice, found.before),
+        is_first="before" not in request.args,
+        **_frame(form, "questions", choice),
+    )
+
+
+def _address(endpoint: str, form: Row[Any], choice: Choice, before: str | int | None) -> str:
+    """Where the same choice goes on; "" at the end."""
+    if before is None:
+        return ""
+    return url_for(endpoint, form_id=form.id, before=before, **choice.values)  # type: ignore[arg-type]
+
+
+def _frame(form: Row[Any], view: str, choice: Choice) -> dict[str, Any]:
+    """What stands above every view of a form."""
+    now = utc_now()
+    days = read_days(form.id, now, days=days_since(form.published_at, now))
+    address = share_url(settings().public_url, form.share_token)
+    return {
+        "form": form,
+        "view": view,
+        "choice": choice,
+        "share_url": address,
+        "qr": "" if form.answered_count else drawn_code(address),
+        "funnel": results.read_funnel(form),
+        "days": days,
+        "chart": day_chart(days),
+        "unfinished": form.answered_count - form.response_count,
+        "last_answer_at": from_millis(form.last_stamp) if form.answered_count else None,
+        "now_millis": to_millis(now),
+        **_room(form),
+        **_whose_word(form),
+    }
+
+
+def _room(form: Row[Any]) -> dict[str, Any]:
+    """How full the form is, in per cent, and whether a longest answer finds no room any more."""
+    most = settings().limit_form_bytes
+    return {
+        "filled": form.answer_bytes * 100 // most,
+        "is_full": forms.is_full(form, most),
+        "told_percent": FORM_TOLD_PERCENT,
+    }
+
+
+def _whose_word(form: Row[Any]) -> dict[str, Any]:
+    """Whether an agent's word published the form, and whose; "" for one that is gone."""
+    draft = drafts.get_draft(creator_id(), form.draft_id)
+    confirmation = publishing.find_confirmation(draft)
+    attested = confirmation and confirmation.method is ConfirmationMethod.AGENT_ATTESTED
+    names = agent_names([confirmation.grant_id] if confirmation and attested else [])
+    return {"is_attested": bool(attested), "attested_by": next(iter(names.values()), "")}

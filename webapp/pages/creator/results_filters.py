@@ -1,0 +1,70 @@
+"""What a creator chose to see of the results, read from the address and written back into it."""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from flask import request
+
+from webapp.domain.responses.counters import DAY_MILLIS, EPOCH_DAY
+from webapp.domain.results.search import Filters, PersonKey
+
+WORDS_MAX_CHARS = 200
+NAMES = ("q", "sent", "unflagged", "from", "to")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`filters` as understood, their `values` as typed; `misread` should have been a day."""
+
+    filters: Filters
+    values: dict[str, str]
+    misread: str
+
+    def __getitem__(self, name: str) -> str:
+        """What was typed into a field, "" when it was left empty."""
+        return self.values.get(name, "")
+
+
+def read_choice() -> Choice:
+    """The search and the filters of the current address; what cannot be read filters nothing."""
+    typed = {name: request.args.get(name, "").strip() for name in NAMES}
+    typed["q"] = typed["q"][:WORDS_MAX_CHARS]
+    since, until = _day(typed["from"]), _day(typed["to"])
+    misread = [typed[name] for name, day in (("from", since), ("to", until)) if day is None]
+    values = {name: text for name, text in typed.items() if text and text not in misread}
+    filters = Filters(
+        words=typed["q"],
+        sent_only=bool(typed["sent"]),
+        unflagged=bool(typed["unflagged"]),
+        since=None if since is None else since * DAY_MILLIS,
+        until=None if until is None else (until + 1) * DAY_MILLIS,
+    )
+    return Choice(filters, values, next(filter(None, misread), ""))
+
+
+def stamp(name: str) -> int | None:
+    """The stamp under this name in the address; None for anything that is none."""
+    found = re.fullmatch("[0-9]{1,13}", request.args.get(name, ""))
+    return int(found[0]) if found else None
+
+
+def person_before() -> PersonKey | None:
+    """The person to go on from, as `position` writes it."""
+    found = re.fullmatch(r"([0-9]{1,13})-(\w{1,40})", request.args.get("before", ""), re.ASCII)
+    return (int(found[1]), found[2]) if found else None
+
+
+def position(key: PersonKey | None) -> str | None:
+    """A person's key in an address."""
+    return f"{key[0]}-{key[1]}" if key else None
+
+
+def _day(text: str) -> int | None:
+    """The number of a UTC day since the epoch; None when it is no day."""
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return None
+    try:
+        return (date.fromisoformat(text) - EPOCH_DAY).days
+    except ValueError:
+        return None

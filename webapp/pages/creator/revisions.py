@@ -1,0 +1,109 @@
+"""What a draft was, how to go back to it, and the word that it changed while its page was open."""
+
+from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
+
+from flask import Blueprint, Response, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
+
+from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import revisions
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.pages.creator import draft_view
+from webapp.pages.creator.request import (
+    agent_names,
+    asked_revision,
+    creator_id,
+    posted_revision,
+    require_creator,
+)
+from webapp.pages.fragments import fragment, nothing_new, page_or_fragment
+
+REVISIONS_SHOWN = 20
+
+bp = Blueprint("history", __name__, url_prefix="/drafts/<draft_id>")
+bp.before_request(require_creator)
+
+
+@bp.get("/history")
+def show(draft_id: str) -> ResponseReturnValue:
+    """Revisions and confirmations, newest first; `?before=` continues after the last of a page."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    found = revisions.list_revisions(
+        draft, before=asked_revision("before") or None, limit=REVISIONS_SHOWN
+    )
+    grants = [revision.author for revision in found]
+    grants += [word.grant_id for revision in found for word in revision.confirmations]
+    last = found[-1].number if found else 1
+    return render_template(
+        "drafts/revisions.html",
+        draft=draft,
+        revisions=found,
+        names=agent_names(grants),
+        more=last if last > 1 else 0,
+    )
+
+
+@bp.post("/restore")
+def restore(draft_id: str) -> ResponseReturnValue:
+    """Everything as it was at revision `to`, as a new revision: the undo of any change."""
+    return _go_back(draft_id, lambda draft: revisions.back_to(draft, posted_revision("to")))
+
+
+@bp.post("/changes/<int(min=1, max=999):number>/put-back")
+def put_back(draft_id: str, number: int) -> ResponseReturnValue:
+    """One of the changes that the page listed `since` a revision, undone."""
+    return _go_back(
+        draft_id, lambda draft: revisions.put_back(draft, posted_revision("since"), number)
+    )
+
+
+@bp.get("/now")
+def now(draft_id: str) -> ResponseReturnValue:
+    """The page as the draft stands now, around the editors that are open."""
+    return draft_view.whole(drafts.get_draft(creator_id(), draft_id), focus="changes")
+
+
+@bp.get("/rev")
+def tell_changes(draft_id: str) -> ResponseReturnValue:
+    """A note when the draft is not at the revision that the page has, or was told about."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    state = str(draft.revision) if draft.status is DraftStatus.DRAFT else draft.status
+    if state in {request.args.get("have"), request.args.get("told")}:
+        return nothing_new()
+    grant = revisions.last_agent_since(draft, asked_revision("have"))
+    agent = agent_names([grant]).get(grant or "", _("An agent")) if grant else ""
+    return fragment("drafts/_news.html", draft=draft, state=state, agent=agent)
+
+
+def _go_back(draft_id: str, change: Callable[[Draft], DraftChanges]) -> Response:
+    draft = drafts.get_draft(creator_id(), draft_id)
+    result = draft_view.attempt(draft, partial(_of_shown, change))
+    if isinstance(result, Draft):
+        return draft_view.whole(
+            result, trigger=draft_view.step(result), focus="saved", **draft_view.undoable(result)
+        )
+    refused = isinstance(result, InvalidInput)
+    return page_or_fragment(
+        "drafts/review.html",
+        "drafts/_changes.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if refused else HTTPStatus.CONFLICT,
+        refusal=draft_view.in_plain_words(result) if isinstance(result, InvalidInput) else "",
+        outdated=not refused,
+        writes_title=False,
+        saved_from=0,
+        focus="changes",
+        unseen=draft_view.unseen(draft),
+        **draft_view.context(draft),
+    )
+
+
+def _of_shown(change: Callable[[Draft], DraftChanges], draft: Draft) -> DraftChanges:
+    """What is put back depends on all of the draft, so it has to be as the page showed it."""
+    drafts.require_revision(draft, posted_revision())
+    return change(draft)

@@ -1,0 +1,51 @@
+"""The way to the sign-in page and back to where somebody was going."""
+
+import re
+from urllib.parse import urlsplit
+
+from flask import current_app, request
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+
+from webapp.pages.fragments import shown_address
+from webapp.web.url_converters import current_address
+
+HOME = "/drafts"
+RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
+OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
+
+
+def door() -> str:
+    """The sign-in page, which remembers the page asked for; for htmx the page that is open."""
+    shown = shown_address()
+    if shown is None:
+        remembered = request.method == "GET" or request.endpoint == "consent.decide"
+        going = current_address() if remembered else ""
+    else:
+        going = own_page(shown)
+    return f"/login?next={_serializer().dumps(going)}" if going else "/login"
+
+
+def next_page() -> str:
+    """Where the person was going when we asked them to sign in.
+
+    Only what we signed ourselves counts, so that no link can send somebody elsewhere.
+    """
+    try:
+        page: str = _serializer().loads(request.args.get("next", ""), max_age=RETURN_SECONDS)
+    except BadSignature:
+        return HOME
+    return page
+
+
+def own_page(address: str) -> str:
+    """The path and query of a page of ours, "" for any other address."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    ours = parts.netloc == request.host and OWN_PATH.fullmatch(parts.path)
+    return parts._replace(scheme="", netloc="", fragment="").geturl() if ours else ""
+
+
+def _serializer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_app.config["SECRET_KEY"], salt="after-sign-in")

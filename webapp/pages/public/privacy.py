@@ -1,0 +1,32 @@
+"""What is stored about people, how long and for whom: the periods are those that the code keeps."""
+
+from flask import Blueprint, current_app
+
+from webapp.config import settings
+from webapp.domain.accounts.browser_sessions import SESSION_LIFETIME
+from webapp.domain.shared.limits import DISCARDED_KEPT_SECONDS, HANDOVER_SECONDS, TRASH_KEPT_SECONDS
+from webapp.oauth.expiry import GRANT_KEPT
+from webapp.pages.respondent.form_data import COOKIE_DAYS
+
+DAY = 86_400
+
+bp = Blueprint("privacy", __name__)
+
+
+@bp.get("/privacy")
+def show() -> str:
+    """The note, for people who answer and for people who ask; needs no database."""
+    template = current_app.jinja_env.get_template("privacy/show.html")
+    return template.render(
+        operator=settings().operator_name,
+        contact=settings().operator_contact,
+        host=settings().public_host,
+        cookie_days=COOKIE_DAYS,
+        link_minutes=HANDOVER_SECONDS // 60,
+        trash_days=TRASH_KEPT_SECONDS // DAY,
+        discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
+        signed_in_days=SESSION_LIFETIME.days,
+        idle_days=settings().session_idle_days,
+        audit_days=settings().audit_days,
+        connection_days=GRANT_KEPT.days,
+    )

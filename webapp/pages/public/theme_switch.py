@@ -1,0 +1,32 @@
+"""The switch between light and dark of all pages but those of respondents, who have their own.
+
+It works signed out, too, and looking at such a page sets no cookie. So a page of ours is told by
+where a browser says that the request comes from, not by the token of a session.
+"""
+
+import re
+
+from flask import Blueprint, Response, request
+from werkzeug.exceptions import Forbidden
+
+from webapp.pages.fragments import go_to
+from webapp.web import security_headers, themes
+from webapp.web.extensions import csrf
+
+# a path of ours: no second slash, no backslash and no white space, which browsers drop or turn
+OWN_PATH = re.compile(r"/(?:[^/\\\s][!-\[\]-~]*)?", re.ASCII)
+HOME = "/drafts"
+
+bp = Blueprint("appearance", __name__)
+csrf.exempt(bp)
+
+
+@bp.post("/appearance")
+def choose() -> Response:
+    """Keep the theme and go back to the page that the choice was made on."""
+    if not security_headers.is_same_origin():
+        raise Forbidden
+    back = request.form.get("back", "")
+    response = go_to(back if OWN_PATH.fullmatch(back) else HOME)
+    themes.keep(response, request.form.get(themes.FIELD, ""))
+    return response

@@ -1,0 +1,1 @@
+"""Pages of somebody who answers a form."""

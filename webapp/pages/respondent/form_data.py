@@ -1,0 +1,200 @@
+"""What a respondent's form posted: the keys it carries and the words typed into it.
+
+The session travels in the body of every POST, so that answering needs no cookie. The cookie only
+lets a GET find the way back, and no POST trusts it. Keys are made here and carry a MAC; another one
+counts only if a session is stored under it. In a frame of another website, which every address on
+its pages says (`embed=1`), cookies are neither read nor set.
+"""
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from flask import request
+from itsdangerous import BadSignature, TimestampSigner
+from werkzeug.wrappers import Response
+
+from webapp.config import settings
+from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.respondents.public_form import read_progress
+from webapp.domain.shared.errors import InvalidInput, Phrase
+from webapp.web.iframes import says_framed
+from webapp.web.languages import CHOICE
+from webapp.web.languages import FIELD as LANGUAGE
+from webapp.web.themes import FIELD as THEME
+
+COOKIE_DAYS = 30
+TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
+FIELDS = {
+    "session",
+    "answer_key",
+    "answer",
+    "name",
+    "draft",
+    "secret",
+    "left",
+    LANGUAGE,
+    CHOICE,
+    THEME,
+    TRAP,
+}
+KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
+SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """Fields as posted, "" where absent; `remembered` when the cookie carries the same session.
+    `left` is the number, from 1, of the question that Back was pressed on; 0 elsewhere.
+    """
+
+    session_key: str
+    answer_key: str
+    answer: str
+    name: str
+    left: int
+    remembered: bool
+    signs: Signs
+
+
+def new_session_key() -> str:
+    """A key that nobody has yet, with the moment it was made and a MAC over both."""
+    return _signer(settings().secret_key).sign(secrets.token_urlsafe(24)).decode()
+
+
+def read_posted(share_token: str, *needed: str) -> Posted:
+    """The posted fields.
+
+    raises  InvalidInput `form_unreadable` for unknown or repeated ones and malformed keys,
+            `session_unknown` for a session key that we neither made nor have stored
+    """
+    form = request.form
+    if request.files or not form.keys() <= FIELDS or any(map(_repeated, form)):
+        raise unreadable()
+    session_key = form.get("session", "")
+    if not SESSION_KEY.fullmatch(session_key):
+        raise unreadable()
+    if not all(KEY.fullmatch(form.get(name, "")) for name in needed):
+        raise unreadable()
+    made_at = _made_at(session_key)
+    if made_at is None and not read_progress(share_token, session_key).started:
+        raise session_unknown()
+    return Posted(
+        session_key,
+        form.get("answer_key", ""),
+        typed("answer"),
+        typed("name"),
+        form.get("left", 0, type=int),
+        remembered=not says_framed() and session_key == remembered_key(share_token),
+        signs=Signs(made_at, trapped=bool(form.get(TRAP))),
+    )
+
+
+def typed(name: str) -> str:
+    """Words typed into a field, with line feeds as the only line ends.
+
+    Characters that no database stores (U+0000, lone surrogates) become U+FFFD: the answer is kept.
+    """
+    text = request.form.get(name, "").replace("\r\n", "\n").replace("\r", "\n")
+    return UNSTORABLE.sub("\ufffd", text)
+
+
+def typed_along(field: str) -> str | None:
+    """Words that a page is to show though nothing saves them; None when there are none.
+
+    Another page hands them back (`draft`), or somebody who is writing into `field` has chosen a
+    language or colours.
+    """
+    chosen = CHOICE in request.form or THEME in request.form
+    return (typed(field) if chosen else "") or typed("draft") or None
+
+
+def remembered_key(share_token: str) -> str | None:
+    """The session key in the cookie of this form, None when there is none that could be one."""
+    key = request.cookies.get(_cookie_name(), "")
+    return key if SESSION_KEY.fullmatch(key) else None
+
+
+def remember(response: Response, share_token: str, session_key: str) -> None:
+    """Let later GETs from this browser find the session; nothing is left behind in a frame."""
+    if says_framed():
+        return
+    response.set_cookie(
+        _cookie_name(),
+        session_key,
+        max_age=COOKIE_DAYS * 24 * 3600,
+        path=f"/r/{share_token}",
+        secure=settings().secure,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def forget(response: Response, share_token: str) -> None:
+    """Take the cookie of this form back, where there can be one."""
+    if says_framed():
+        return
+    response.delete_cookie(
+        _cookie_name(),
+        path=f"/r/{share_token}",
+        secure=settings().secure,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+@lru_cache
+def _signer(secret_key: str) -> TimestampSigner:
+    return TimestampSigner(secret_key, salt="respondent")
+
+
+def _made_at(session_key: str) -> datetime | None:
+    """When this key was made, to the second below; None when not by us."""
+    try:
+        return _signer(settings().secret_key).unsign(session_key, return_timestamp=True)[1]
+    except BadSignature:
+        return None
+
+
+def _cookie_name() -> str:
+    return "__Secure-askback_r" if settings().secure else "askback_r"
+
+
+def _repeated(name: str) -> bool:
+    return len(request.form.getlist(name)) > 1
+
+
+SKIPPING = Phrase("Continue sends them. To skip the question, empty the box first.")
+GOING_BACK = Phrase("Continue sends them, or go back without them.")
+
+
+def unsent(code: str, resolution: Phrase) -> InvalidInput:
+    """The refusal to leave a question whose words would be gone with it.
+
+    code  `words_left` where the page offers a second button that leaves all the same
+    """
+    return InvalidInput(
+        code, Phrase("Your words are still in the box."), resolution, field="answer"
+    )
+
+
+def session_unknown() -> InvalidInput:
+    """The refusal of a key that is none of ours: what is typed goes on under a new one."""
+    return InvalidInput(
+        "session_unknown",
+        Phrase("This page was open for too long."),
+        Phrase("Nothing you wrote is lost. Continue once more."),
+        field="session",
+    )
+
+
+def unreadable() -> InvalidInput:
+    """The refusal of a body that no page of ours sends."""
+    return InvalidInput(
+        "form_unreadable",
+        Phrase("This page was not sent as it was made."),
+        Phrase("Nothing was stored. Open the link once more and answer there."),
+    )

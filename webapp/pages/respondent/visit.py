@@ -1,0 +1,121 @@
+"""Who stands before a form: found by the cookie, by the session in a body, or new."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.config import settings
+from webapp.domain.respondents.public_form import (
+    NOTHING_YET,
+    Progress,
+    RespondentForm,
+    get_public_form,
+    next_open,
+    read_progress,
+)
+from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
+from webapp.pages.respondent.form_data import Posted, new_session_key, remembered_key
+from webapp.web.iframes import says_framed
+from webapp.web.security_headers import allow_frames
+
+FRAMES_KNOWN = 10_000  # our choice: some megabytes
+# by share token, for the page that says that the storage is away: it, too, may stand in a frame
+LAST_KNOWN_FRAMES: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A respondent at a form. `remembered`: their cookie carries the session. `framed`: they are in
+    a frame of another website, so there is no cookie.
+    """
+
+    form: RespondentForm
+    session_key: str
+    progress: Progress
+    remembered: bool = False
+    framed: bool = False
+
+    @property
+    def answered(self) -> set[int]:
+        """Numbers, from 1, of the questions that have an answer."""
+        return self._numbers(self.progress.texts)
+
+    @property
+    def skipped(self) -> set[int]:
+        """Numbers, from 1, of the questions passed over."""
+        return self._numbers(self.progress.skipped)
+
+    @property
+    def next_open(self) -> int | None:
+        """0-based position of the question to ask next, None when all are settled."""
+        return next_open(self.form.questions, self.progress.settled)
+
+    @property
+    def kept_as(self) -> str:
+        """What browsers keep unsent words under; it tells nothing about the key."""
+        if not self.progress.started:
+            return "new"
+        return hashlib.sha256(f"kept:{self.session_key}".encode()).hexdigest()[:16]
+
+    @property
+    def may_answer(self) -> bool:
+        """True when the form takes answers; a full one takes those of people under way."""
+        open_ = self.form.status is FormStatus.PUBLISHED
+        return open_ and (self.progress.started or not self.form.is_full)
+
+    @property
+    def may_repeat(self) -> bool:
+        """True when the link takes another response from the same person."""
+        open_ = self.form.status is FormStatus.PUBLISHED and not self.form.is_full
+        return open_ and self.form.response_limit is ResponseLimit.MULTIPLE
+
+    def text(self, number: int) -> str:
+        """The answer to a question by its number, from 1; "" where there is none."""
+        asked = self.form.questions[number - 1 : number]
+        return self.progress.texts.get(asked[0]["id"], "") if asked else ""
+
+    def _numbers(self, ids: Any) -> set[int]:
+        questions = enumerate(self.form.questions, start=1)
+        return {number for number, question in questions if question["id"] in ids}
+
+
+def visit(share_token: str) -> Visit:
+    """The visit of a GET: as the cookie remembers it, else a new one that exists nowhere yet."""
+    form = find_form(share_token)
+    key = None if _framed(form) else remembered_key(share_token)
+    progress = read_progress(share_token, key) if key else NOTHING_YET
+    if key and progress.started:
+        return Visit(form, key, progress, remembered=True)
+    return new_visit(form)
+
+
+def new_visit(form: RespondentForm) -> Visit:
+    """A visit with a fresh session key, which the first answer will bring to the database."""
+    return Visit(form, new_session_key(), NOTHING_YET, framed=_framed(form))
+
+
+def posted_visit(share_token: str, sent: Posted) -> Visit:
+    """The visit of a POST: the session in its body."""
+    return keyed_visit(share_token, sent.session_key, remembered=sent.remembered)
+
+
+def keyed_visit(share_token: str, session_key: str, *, remembered: bool = False) -> Visit:
+    """The visit of whoever holds this key."""
+    progress = read_progress(share_token, session_key)
+    form = find_form(share_token)
+    return Visit(form, session_key, progress, remembered, _framed(form))
+
+
+def find_form(share_token: str) -> RespondentForm:
+    """The form behind a public link, which its answer may be framed by from now on."""
+    form = get_public_form(share_token, form_bytes_max=settings().limit_form_bytes)
+    allow_frames(form.frame_origins)
+    if form.frame_origins or share_token in LAST_KNOWN_FRAMES:
+        if len(LAST_KNOWN_FRAMES) >= FRAMES_KNOWN:
+            LAST_KNOWN_FRAMES.clear()
+        LAST_KNOWN_FRAMES[share_token] = form.frame_origins
+    return form
+
+
+def _framed(form: RespondentForm) -> bool:
+    return bool(form.frame_origins) and says_framed()

@@ -1,0 +1,1 @@
+"""What runs the application: its server, background work, backups and diagnosis."""

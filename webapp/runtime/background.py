@@ -1,0 +1,80 @@
+"""What a serving process does beside its requests, in one thread: counts each second, purges
+each hour. Several processes may do it at once.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain
+
+from flask import Flask
+
+from webapp.account_deletion import purge_leavers
+from webapp.database import db, utc_now
+from webapp.domain.deletion.discarded_drafts import purge_discarded
+from webapp.domain.deletion.form_trash import purge_deleted
+from webapp.domain.respondents.device_transfer import purge_handovers
+from webapp.oauth.expiry import purge_dead
+from webapp.web import link_view_counter, request_audit
+
+STORE_SECONDS = 1.0
+PURGE_SECONDS = 3600.0
+STOP_SECONDS = 0.5  # a database that hangs holds up no stop
+PAUSE_SECONDS = 0.05  # between the transactions of a purge: it never keeps writers waiting
+
+log = logging.getLogger("askback.housekeeping")
+
+
+@contextmanager
+def keeping_house(app: Flask) -> Iterator[None]:
+    """Do it while the block runs; the last counts are stored when it ends."""
+    ended = threading.Event()
+    thread = threading.Thread(target=_work, args=(app, ended), name="housekeeping", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(STOP_SECONDS)
+
+
+def _work(app: Flask, ended: threading.Event) -> None:
+    purge_at = time.monotonic()
+    while not ended.wait(STORE_SECONDS):
+        _store(app)
+        if time.monotonic() >= purge_at:
+            _once(app, lambda: _purge(ended))
+            purge_at = time.monotonic() + PURGE_SECONDS
+    _store(app)
+
+
+def _store(app: Flask) -> None:
+    for store in (link_view_counter.store, request_audit.store):
+        _once(app, store)
+
+
+def _once(app: Flask, work: Callable[[], None]) -> None:
+    """A failure is logged and waits for the next turn: the database may be away for a while."""
+    with app.app_context():
+        try:
+            work()
+        except Exception:
+            log.exception("housekeeping failed")
+            with suppress(Exception):
+                db.session.rollback()
+
+
+def _purge(ended: threading.Event) -> None:
+    now = utc_now()
+    for deleted in chain(
+        purge_deleted(now),
+        purge_discarded(now),
+        purge_leavers(now),
+        purge_dead(now),
+        purge_handovers(now),
+    ):
+        log.info("purged", extra={"rows": deleted})
+        if ended.wait(PAUSE_SECONDS):
+            return

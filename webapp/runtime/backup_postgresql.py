@@ -1,0 +1,249 @@
+"""Dumps of a PostgreSQL database and their way back, in one transaction.
+
+A backup is a tar file: `manifest.json`, then `database.dump` as `pg_dump` wrote it. A bare dump, as
+earlier versions wrote it, can be brought back, too.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, cast
+
+import psycopg
+from sqlalchemy import URL, Connection, NullPool, create_engine, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.database import db, schema
+from webapp.runtime.backup_contents import (
+    VERSIONS,
+    BackupFailed,
+    Contents,
+    check,
+    check_counts,
+    mark,
+    read_mark,
+)
+
+MANIFEST = "manifest.json"
+DUMP = "database.dump"
+COPIED_BYTES = 1024 * 1024
+# the only lines of a script of pg_restore that rows of data follow
+DATA = re.compile(rb'^COPY (?:\S+\.)?"?(\w+)"? \((.*)\) FROM stdin;\n$')
+END_OF_DATA = b"\\.\n"
+OTHER_CONNECTIONS = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+)
+
+
+def write(url: URL, target: Path) -> None:
+    """Dump what is committed at one moment into the empty file `target`, with what was counted."""
+    with _connected(url) as connection:
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+        snapshot = connection.scalar(text("SELECT pg_export_snapshot()"))
+        manifest = json.dumps(mark(_revision(connection), _rows(connection))).encode()
+        with target.open("wb") as file:
+            with tarfile.open(fileobj=file, mode="w") as archive:
+                described = tarfile.TarInfo(MANIFEST)
+                described.size = len(manifest)
+                archive.addfile(described, BytesIO(manifest))
+                begins = archive.offset
+            _append_dump(url, file, begins, str(snapshot))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _append_dump(url: URL, file: IO[bytes], begins: int, snapshot: str) -> None:
+    """Its header needs its size, and comes last; pg_dump writes into a pipe, so never seeks."""
+    file.seek(begins + tarfile.BLOCKSIZE)
+    file.truncate()
+    with _running("pg_dump", url, "--format=custom", "--no-owner", f"--snapshot={snapshot}") as out:
+        shutil.copyfileobj(out, file, COPIED_BYTES)
+    described = tarfile.TarInfo(DUMP)
+    described.size = file.tell() - begins - tarfile.BLOCKSIZE
+    file.write(bytes(-described.size % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE))
+    file.seek(begins)
+    file.write(described.tobuf())
+
+
+def replace(url: URL, file: Path, kept: Path) -> Path | None:
+    """Bring back what `file` holds, in the newest schema; the backup of what was there before.
+
+    Nobody writes between the copy that is kept and the end: our locks last from one to the other.
+    None when nothing was there. Raises BackupFailed, with nothing replaced.
+    """
+    found = survey(url, file)
+    check(file, found)
+    with _connected(url) as connection:
+        _check_nobody_is_connected(connection)
+        tables = inspect(connection).get_table_names()
+        if tables:
+            _lock(connection, tables)
+            _keep(url, connection, kept)
+        db.metadata.drop_all(connection)
+        _run_script(url, file, connection)
+        check_counts(file, found.rows, _rows(connection))
+        schema.upgrade_on(connection)
+        connection.commit()
+    return kept if tables else None
+
+
+def _lock(connection: Connection, tables: list[str]) -> None:
+    """Against all writers; a dump may still read."""
+    names = ", ".join(connection.dialect.identifier_preparer.quote(name) for name in tables)
+    connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
+
+
+def _keep(url: URL, connection: Connection, kept: Path) -> None:
+    """A backup of its own, read and counted before it counts as one."""
+    writing = kept.with_name(f"{kept.name}.part")
+    writing.unlink(missing_ok=True)
+    os.close(os.open(writing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        write(url, writing)
+        check_counts(writing, _rows(connection), survey(url, writing).rows)
+        writing.rename(kept)
+    finally:
+        writing.unlink(missing_ok=True)
+
+
+def survey(url: URL, file: Path) -> Contents:
+    """What a backup holds, after reading all of it."""
+    columns: dict[str, set[str]] = {}
+    rows: dict[str, int] = {}
+    revision = None
+    with _script(url, file) as script:
+        for line in script:
+            if begins := DATA.match(line):
+                table = begins[1].decode()
+                columns[table] = {name.strip('" ') for name in begins[2].decode().split(",")}
+                data = list(_data(script)) if table == VERSIONS else _data(script)
+                if table == VERSIONS:
+                    revision = next(iter(data), b"").decode().strip() or None
+                rows[table] = sum(1 for _ in data)
+    return Contents(revision, columns, rows, _manifest(file))
+
+
+def _run_script(url: URL, file: Path, connection: Connection) -> None:
+    """All statements and rows of a dump in the transaction of `connection`."""
+    driver = cast(psycopg.Connection[Any], connection.connection.driver_connection)
+    with driver.cursor() as cursor, _script(url, file, "--clean", "--if-exists") as script:
+        statements: list[bytes] = []
+        for line in script:
+            if DATA.match(line):
+                cursor.execute(b"".join(statements))
+                statements.clear()
+                with cursor.copy(line) as copy:
+                    for row in _data(script):
+                        copy.write(row)
+            elif not line.startswith(b"\\"):  # a word to psql
+                statements.append(line)
+        cursor.execute(b"".join(statements))
+        cursor.execute("RESET ALL")
+
+
+def _data(script: IO[bytes]) -> Iterator[bytes]:
+    for line in script:
+        if line == END_OF_DATA:
+            return
+        yield line
+
+
+@contextmanager
+def _script(url: URL, file: Path, *options: str) -> Iterator[IO[bytes]]:
+    """The statements of a backup; raises BackupFailed when it cannot be read to its end."""
+    with file.open("rb") as opened:
+        os.lseek(opened.fileno(), _dump_begins(file), os.SEEK_SET)
+        arguments = ("--no-owner", "--file=-", *options)
+        with _running("pg_restore", url, *arguments, stdin=opened) as script:
+            yield script
+
+
+def _dump_begins(file: Path) -> int:
+    with suppress(tarfile.TarError, KeyError), tarfile.open(file) as archive:
+        return archive.getmember(DUMP).offset_data
+    return 0
+
+
+def _manifest(file: Path) -> Any:
+    with suppress(tarfile.TarError, KeyError), tarfile.open(file) as archive:
+        found = archive.extractfile(MANIFEST)
+        return read_mark(file, found.read()) if found else None
+    return None
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(VERSIONS):
+        return None
+    found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return found
+
+
+def _rows(connection: Connection) -> dict[str, int]:
+    tables = inspect(connection).get_table_names()
+    quote = connection.dialect.identifier_preparer.quote
+    count = "SELECT count(*) FROM {}"
+    return {each: connection.scalar(text(count.format(quote(each)))) or 0 for each in tables}
+
+
+def _check_nobody_is_connected(connection: Connection) -> None:
+    if others := connection.scalar(OTHER_CONNECTIONS):
+        raise BackupFailed(f"The database is in use, by others ({others}). Stop all servers first.")
+
+
+@contextmanager
+def _connected(url: URL) -> Iterator[Connection]:
+    """One transaction, rolled back unless it was committed; raises BackupFailed for its errors."""
+    try:
+        with create_engine(url, poolclass=NullPool).connect() as connection:
+            yield connection
+    except (SQLAlchemyError, psycopg.Error) as error:
+        raise BackupFailed(f"The database refused: {getattr(error, 'orig', error)}") from error
+
+
+@contextmanager
+def _running(
+    program: str, url: URL, *arguments: str, stdin: IO[bytes] | None = None
+) -> Iterator[IO[bytes]]:
+    """What a program of PostgreSQL prints; the password goes through its environment."""
+    found = shutil.which(program)
+    if found is None:
+        raise BackupFailed(f"{program} is missing. Install the PostgreSQL client programs.")
+    with TemporaryFile() as errors:
+        with subprocess.Popen(  # noqa: S603
+            [found, *arguments],
+            env=_environment(url),
+            stdin=stdin or subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        ) as process:
+            try:
+                yield cast(IO[bytes], process.stdout)
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode:
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip()
+            raise BackupFailed(f"{program} said: {said}")
+
+
+def _environment(url: URL) -> dict[str, str]:
+    query = {name: value for name, value in url.query.items() if isinstance(value, str)}
+    place = {
+        "PGHOST": query.get("host") or url.host,
+        "PGPORT": query.get("port") or (str(url.port) if url.port else None),
+        "PGUSER": url.username,
+        "PGPASSWORD": url.password,
+        "PGDATABASE": url.database,
+        "PGSSLMODE": query.get("sslmode"),
+    }
+    return os.environ | {name: value for name, value in place.items() if value}

@@ -1,0 +1,202 @@
+"""Copies of a SQLite file and their way back, by SQLite itself.
+
+A restore is one transaction: readers find all of the old content or all of the new, also after a
+crash. No file of a database is moved, and none of its logs touched, but by SQLite.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sqlalchemy import NullPool, create_engine
+
+from webapp.database import schema
+from webapp.runtime.backup_contents import (
+    VERSIONS,
+    BackupFailed,
+    Contents,
+    check,
+    check_counts,
+    free_name,
+    mark,
+    read_mark,
+)
+
+MARK = "askback_backup"  # a table with one row of JSON
+APPLICATION_ID = 0x41534B42  # "ASKB", as `file` and SQLite show it
+BUSY_SECONDS = 5.0
+
+
+def write(database: Path, target: Path) -> None:
+    """Copy what is committed into the empty file `target`, and mark it."""
+    if not database.exists():
+        raise BackupFailed(f"There is no database at {database} yet.")
+    with _opened(database) as source:
+        source.execute("VACUUM INTO ?", [str(target)])
+    with _opened(target) as copy:
+        _write_mark(copy)
+    _sync(target)
+
+
+def replace(database: Path, file: Path) -> Path | None:
+    """Bring back what `file` holds, in the newest schema; the backup of what was there before.
+
+    None when nothing was there. Raises BackupFailed, with nothing replaced.
+    """
+    check(file, survey(file))
+    arriving = database.with_name(f"{database.name}.arriving")
+    arriving.unlink(missing_ok=True)
+    try:
+        _copy_file(file, arriving)
+        _migrate(arriving)
+        return _swap(database, arriving)
+    finally:
+        arriving.unlink(missing_ok=True)
+
+
+def survey(file: Path) -> Contents:
+    """What a file holds, after a look at every page of it."""
+    try:
+        with closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
+            return _survey(file, connection)
+    except sqlite3.Error as error:
+        raise BackupFailed(f"{file} is no backup of Askback: {error}.") from error
+
+
+def _survey(file: Path, connection: sqlite3.Connection) -> Contents:
+    if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+        raise BackupFailed(f"{file} is damaged.")
+    columns = {table: _columns(connection, table) for table in _tables(connection)}
+    revision = carried = None
+    if VERSIONS in columns:
+        (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone() or (
+            None,
+        )
+    if MARK in columns:
+        (text,) = connection.execute(f"SELECT mark FROM {MARK}").fetchone() or ("",)  # noqa: S608
+        carried = read_mark(file, text)
+    return Contents(revision, columns, _rows(connection), carried)
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    return [name for (name,) in connection.execute(listed)]
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    listed = connection.execute("SELECT name FROM pragma_table_info(?)", [table])
+    return {name for (name,) in listed}
+
+
+def _rows(connection: sqlite3.Connection) -> dict[str, int]:
+    tables = [table for table in _tables(connection) if table != MARK]
+    count = 'SELECT count(*) FROM "{}"'
+    return {each: connection.execute(count.format(each)).fetchone()[0] for each in tables}
+
+
+def _write_mark(connection: sqlite3.Connection) -> None:
+    tables = _tables(connection)
+    revision = None
+    if VERSIONS in tables:
+        (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"DROP TABLE IF EXISTS {MARK}")
+    connection.execute(f"CREATE TABLE {MARK} (mark TEXT NOT NULL)")
+    text = json.dumps(mark(revision, _rows(connection)))
+    connection.execute(f"INSERT INTO {MARK} VALUES (?)", [text])  # noqa: S608
+
+
+def _copy_file(file: Path, arriving: Path) -> None:
+    """A file for its owner alone, without the mark."""
+    os.close(os.open(arriving, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with _opened(file) as source, _opened(arriving) as copy:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+        copy.execute(f"DROP TABLE IF EXISTS {MARK}")
+
+
+def _migrate(arriving: Path) -> None:
+    engine = create_engine(f"sqlite:///{arriving}", poolclass=NullPool)
+    with engine.begin() as connection:
+        schema.upgrade_on(connection)
+
+
+def _swap(database: Path, arriving: Path) -> Path | None:
+    """Everything behind one exclusive lock, so that nothing is written in between."""
+    os.close(os.open(database, os.O_WRONLY | os.O_CREAT, 0o600))
+    with _held(database) as live:
+        kept = _keep(live, free_name(database)) if _tables(live) else None
+        with _opened(arriving) as source:
+            source.backup(live)
+        live.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return kept
+
+
+@contextmanager
+def _held(database: Path) -> Iterator[sqlite3.Connection]:
+    """The database without anybody else on it, and with everything of its log in it."""
+    with _opened(database) as live:
+        live.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+        live.execute("PRAGMA locking_mode = EXCLUSIVE")
+        live.execute("PRAGMA synchronous = FULL")
+        live.execute("BEGIN EXCLUSIVE")
+        live.execute("COMMIT")
+        (busy, *_) = live.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise BackupFailed(IN_USE.format(database))
+        yield live
+
+
+IN_USE = "{} is in use by another program. Stop everything that reads it first."
+
+
+def _keep(live: sqlite3.Connection, kept: Path) -> Path:
+    """A backup of its own, opened and counted before it counts as one."""
+    writing = kept.with_name(f"{kept.name}.part")
+    writing.unlink(missing_ok=True)
+    os.close(os.open(writing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with _opened(writing) as copy:
+            live.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+            _write_mark(copy)
+        check_counts(writing, _rows(live), survey(writing).rows)
+    except BackupFailed as error:
+        writing.unlink()
+        raise BackupFailed(NOT_KEPT.format(error)) from error
+    _sync(writing)
+    writing.rename(kept)
+    _sync(kept.parent)
+    return kept
+
+
+NOT_KEPT = (
+    "What is there cannot be kept, so nothing was replaced. {} If the database is beyond repair, "
+    "move it away together with its -wal and -shm files, then restore again."
+)
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[sqlite3.Connection]:
+    """A connection whose statements commit by themselves; raises BackupFailed for its errors."""
+    try:
+        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            yield connection
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            raise BackupFailed(IN_USE.format(file)) from error
+        raise BackupFailed(f"{file}: {error}.") from error
+
+
+def _sync(place: Path) -> None:
+    """Of a file what is in it, of a folder which names are in it."""
+    opened = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -1,0 +1,96 @@
+"""What an operator should know about this installation before people rely on it."""
+
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.config import Settings
+from webapp.data_folder import open_to_others
+from webapp.database import db, schema
+from webapp.domain.accounts.models import Account
+from webapp.web.health import redis_state
+
+OPEN_FILES = 4096  # for a server full of waiting agents
+DURABLE: dict[str, dict[str, str | int]] = {
+    "postgresql": {
+        "SHOW fsync": "on",
+        "SHOW synchronous_commit": "on",
+        "SHOW full_page_writes": "on",
+    },
+    "sqlite": {"PRAGMA journal_mode": "wal", "PRAGMA synchronous": 2},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One look at the installation; `fine` is False for what should be changed."""
+
+    fine: bool
+    what: str
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """All findings, in the order an operator would look; needs an application context."""
+    yield Finding(True, f"Askback lives at {settings.public_url}")  # noqa: FBT003
+    yield from _folder(settings)
+    yield from _database()
+    state = redis_state(settings.redis_url)
+    yield Finding(state != "degraded", f"Redis: {state}")
+    yield from _proxy(settings)
+    yield from _operator(settings)
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    enough = files == resource.RLIM_INFINITY or files >= OPEN_FILES
+    yield Finding(enough, f"open files allowed: {files}, wanted: {OPEN_FILES}")
+
+
+def _folder(settings: Settings) -> Iterator[Finding]:
+    folder = settings.data_folder
+    if folder.exists():
+        exposed = open_to_others(folder)
+        what = f"others can read or own {', '.join(map(str, exposed))}: chmod 700, files 600"
+        found = what if exposed else "readable by its owner alone"
+        yield Finding(not exposed, f"data folder {folder}: {found}")
+
+
+def _database() -> Iterator[Finding]:
+    kind = db.engine.dialect.name
+    try:
+        refusal = schema.refusal()
+        yield Finding(refusal is None, f"{kind}: {refusal or 'the schema is current'}")
+        with db.engine.connect() as connection:
+            for question, wanted in DURABLE[kind].items():
+                found = connection.scalar(text(question))
+                yield Finding(found == wanted, f"{kind}: {question} is {found}, wanted: {wanted}")
+        if refusal is None:
+            count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
+            yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
+    except SQLAlchemyError as error:
+        yield Finding(False, f"{kind}: {getattr(error, 'orig', error)}")  # noqa: FBT003
+
+
+NO_ACCOUNT = "accounts: none; make one with: askback creator link"
+
+
+def _proxy(settings: Settings) -> Iterator[Finding]:
+    if settings.secure:
+        known = settings.trusted_proxy is not None
+        what = settings.trusted_proxy or "none: all visitors share the address of the proxy"
+        yield Finding(known, f"trusted proxy: {what}")
+
+
+def _operator(settings: Settings) -> Iterator[Finding]:
+    """People who answer have to find out who keeps their answers."""
+    if not settings.on_loopback:
+        missing = [
+            variable
+            for variable, value in (
+                ("OPERATOR_NAME", settings.operator_name),
+                ("OPERATOR_CONTACT", settings.operator_contact),
+            )
+            if value is None
+        ]
+        what = f"set {' and '.join(missing)}" if missing else settings.operator_name
+        yield Finding(not missing, f"operator named on /privacy: {what}")

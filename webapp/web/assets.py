@@ -1,0 +1,140 @@
+"""Static files under immutable addresses: `/static/v/<build>/<name>`.
+
+`<build>` is a hash over all of them, so a page, its styles and its scripts always fit together.
+Everything is read, joined and compressed once, when the application is made.
+"""
+
+import gzip
+import hashlib
+import mimetypes
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from flask import Flask, Response, abort, current_app, request, url_for
+
+BUNDLES = {
+    "css/app.css": (
+        "shared/foundation",
+        "shared/small",
+        "shared/button",
+        "shared/field",
+        "shared/note",
+        "respondent/layout",
+        "shared/question",
+        "respondent/summary",
+        "shared/copy_link",
+        "shared/languages",
+        "shared/utilities",
+    ),
+    "css/creator.css": (
+        "creator/layout",
+        "creator/part",
+        "creator/row",
+        "creator/review",
+        "creator/changes",
+        "creator/private",
+        "creator/preview",
+        "creator/share",
+        "creator/results",
+        "creator/public_layout",
+        "creator/account",
+        "creator/audit_event",
+        "creator/document",
+    ),
+}
+# each holds the scripts it imports, so that a page waits for one file and not for a chain of them
+SCRIPTS = ("js/slip.js", "js/desk.js")
+IMPORT = re.compile(rb'^import "\./(?P<name>[a-z_/]+)\.js";$', re.MULTILINE)
+IMMUTABLE = "public, max-age=31536000, immutable"
+COMPRESSED_FROM_BYTES = 512  # our choice: below, the gzip header eats the gain
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One static file as it is sent; `packed` is its gzip form, None where that is not smaller."""
+
+    body: bytes
+    packed: bytes | None
+    mimetype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """All assets by name, and the hash that names this state of them."""
+
+    build: str
+    assets: dict[str, Asset]
+
+
+def init_app(app: Flask, folder: Path) -> None:
+    """Read the static files of `folder`, serve them, and give templates `asset(name)`."""
+    app.extensions["assets"] = _shelf(folder)
+    app.add_url_rule("/static/v/<build>/<path:name>", "asset", send_asset)
+    app.jinja_env.globals["asset"] = asset
+
+
+def asset(name: str) -> str:
+    """The versioned address of a static file; KeyError for a name that does not exist."""
+    shelf = _current()
+    if name.partition("#")[0] not in shelf.assets:
+        raise KeyError(name)
+    return url_for("asset", build=shelf.build, name="") + name
+
+
+def send_asset(build: str, name: str) -> Response:
+    """One file, compressed where the browser takes it; an address of another build is not kept."""
+    shelf = _current()
+    found = shelf.assets.get(name)
+    if found is None:
+        abort(404)
+    packed = found.packed if request.accept_encodings.quality("gzip") else None
+    response = Response(packed or found.body, mimetype=found.mimetype)
+    if packed:
+        response.headers["Content-Encoding"] = "gzip"
+    response.headers["Vary"] = "Accept-Encoding"
+    response.headers["Cache-Control"] = IMMUTABLE if build == shelf.build else "no-cache"
+    return response
+
+
+def _current() -> Shelf:
+    shelf: Shelf = current_app.extensions["assets"]
+    return shelf
+
+
+def _shelf(folder: Path) -> Shelf:
+    bodies = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "pictures" not in path.parts
+    }
+    for name, parts in BUNDLES.items():
+        sources = [f"css/{part}.css" for part in parts]
+        bodies[name] = b"\n".join(bodies.pop(source) for source in sources)
+    _join_scripts(bodies)
+    bodies["js/htmx.js"] = files("js_lib_htmx").joinpath("static/htmx/htmx.min.js").read_bytes()
+    digest = hashlib.sha256()
+    for name, body in sorted(bodies.items()):
+        digest.update(name.encode() + b"\0" + body)
+    assets = {name: _asset(name, body) for name, body in bodies.items()}
+    return Shelf(digest.hexdigest()[:12], assets)
+
+
+def _join_scripts(bodies: dict[str, bytes]) -> None:
+    """Put each imported script in the place of its import, in a block that keeps its names."""
+    imported = set()
+    for name in SCRIPTS:
+        parts = [f"js/{part.decode()}.js" for part in IMPORT.findall(bodies[name])]
+        blocks = iter([b"{\n" + bodies[part] + b"}" for part in parts])
+        bodies[name] = IMPORT.sub(lambda _found, blocks=blocks: next(blocks), bodies[name])  # type: ignore[misc]
+        imported.update(parts)
+    for part in imported:
+        del bodies[part]
+
+
+def _asset(name: str, body: bytes) -> Asset:
+    packed = gzip.compress(body, mtime=0)
+    small = len(body) < COMPRESSED_FROM_BYTES or len(packed) >= len(body)
+    mimetype = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Asset(body, None if small else packed, mimetype)

@@ -1,0 +1,100 @@
+"""Whether the process lives, and whether it can work."""
+
+import threading
+from http import HTTPStatus
+from typing import Any
+
+import redis
+from flask import Blueprint, current_app, g
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from webapp.config import settings
+from webapp.database import is_read_only, schema
+from webapp.database.failures import STORAGE_FAILURES
+from webapp.web.wakeups import waiting
+
+REDIS_SECONDS = 0.5
+DATABASE_SECONDS = 1.5
+
+bp = Blueprint("health", __name__)
+
+
+@bp.get("/healthz")
+def healthz() -> dict[str, str]:
+    """The process answers; touches neither database nor Redis."""
+    return {"status": "ok"}
+
+
+@bp.get("/readyz")
+def readyz() -> tuple[dict[str, str], HTTPStatus]:
+    """503 once the server stops, and unless the database takes writes in the schema of this code.
+
+    Redis may be away. Answers within DATABASE_SECONDS, however long the database is silent.
+    """
+    look = _Look.begun()
+    redis = redis_state(settings().redis_url)
+    database = look.found()
+    ready = database == "ok" and not waiting().stopped
+    state = {
+        "status": "ok" if ready else "unavailable",
+        "database": database,
+        "redis": redis,
+    }
+    return state, HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
+
+
+class _Look:
+    """One look at the database, in a thread of its own; all who ask meanwhile wait for the same."""
+
+    _lock = threading.Lock()
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._done = threading.Event()
+        self._state = "unreachable"
+
+    @classmethod
+    def begun(cls) -> "_Look":
+        """The look that is under way, else a new one."""
+        app = current_app._get_current_object()  # type: ignore[attr-defined]
+        with cls._lock:
+            under_way: _Look | None = app.extensions.get("readiness")
+            if under_way and not under_way._done.is_set():
+                return under_way
+            look = cls(app)
+            threading.Thread(target=look._look, name="readiness", daemon=True).start()
+            app.extensions["readiness"] = look  # one without a thread would never be done
+            return look
+
+    def found(self) -> str:
+        """`ok`, or what is wrong; `unreachable` when the database takes too long to tell."""
+        return self._state if self._done.wait(DATABASE_SECONDS) else "unreachable"
+
+    def _look(self) -> None:
+        try:
+            with self._app.app_context():
+                g.patience = DATABASE_SECONDS
+                self._state = schema.refusal() or ("it is read-only" if is_read_only() else "ok")
+        except STORAGE_FAILURES:
+            self._state = "unreachable"
+        finally:
+            self._done.set()
+
+
+def redis_state(url: str | None) -> str:
+    """`ok`, `degraded` when it does not answer within REDIS_SECONDS, or `not used`."""
+    if url is None:
+        return "not used"
+    client = redis.Redis.from_url(
+        url,
+        socket_connect_timeout=REDIS_SECONDS,
+        socket_timeout=REDIS_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )
+    try:
+        with client:
+            client.ping()
+    except redis.RedisError:
+        return "degraded"
+    return "ok"

@@ -1,0 +1,161 @@
+"""The language of a page: respondents read six of them, creators read English.
+
+One catalog for each language (`webapp/translations`) holds the words of respondent pages and no
+others, and a page is in another language than English only under the paths of respondents. So no
+page is half translated. English is the language of the source and has no catalog.
+
+The committed `.po` files are compiled in memory when somebody first asks for their language:
+nothing is written, so an installation may be read-only, and no compiled catalog can be stale.
+"""
+
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from babel.support import NullTranslations, Translations
+from flask import Flask, Response, g, has_request_context, request
+from flask_babel import Domain, get_locale
+from werkzeug.exceptions import HTTPException
+
+from webapp.config import settings
+from webapp.web.extensions import babel
+from webapp.web.iframes import says_framed
+
+DOMAIN = "respondents"
+FOLDER = Path(__file__).parent.parent / "translations"
+FIELD = "lang"  # of the address and of every form that a respondent posts
+CHOICE = "language"  # what they choose instead of it
+VARY = "Accept-Language, Cookie"
+COOKIE_DAYS = 30  # as long as a browser finds its answers again
+
+
+class Language(NamedTuple):
+    """`tag` as in HTML (BCP 47), `name` in the language itself, `locale` as Babel names it."""
+
+    tag: str
+    name: str
+    locale: str
+    direction: str = "ltr"
+
+
+# British, for the day before the month: the words have no spelling that would tell
+ENGLISH = Language("en", "English", "en_GB")
+LANGUAGES = (
+    ENGLISH,
+    Language("es", "Español", "es"),
+    Language("de", "Deutsch", "de"),
+    Language("fr", "Français", "fr"),
+    Language("pt-BR", "Português (Brasil)", "pt_BR"),
+    Language("ar", "العربية", "ar", "rtl"),
+)
+_BY_PRIMARY = {language.tag.partition("-")[0]: language for language in LANGUAGES}
+
+
+class Catalogs(Domain):  # type: ignore[misc]
+    """Where Flask-Babel finds translations; one per process and language."""
+
+    def get_translations(self) -> NullTranslations:
+        """The catalog of the current page; empty for English, and while no file can be opened."""
+        locale = str(get_locale())
+        with suppress(OSError):
+            if locale not in self.cache:
+                self.cache[locale] = read_catalog(locale)
+            found: NullTranslations = self.cache[locale]
+            return found
+        return NullTranslations()
+
+
+def init_app(app: Flask) -> None:
+    """Choose the language of each page, tell templates and caches, and keep what was chosen."""
+    babel.init_app(app, default_locale=ENGLISH.locale, locale_selector=_locale)
+    babel.domain_instance = Catalogs(domain=DOMAIN)
+    app.add_template_global(page_language, "page_language")
+    app.jinja_env.globals["LANGUAGES"] = LANGUAGES
+    app.after_request(_tell)
+
+
+def page_language() -> Language:
+    """The language of the page under way, decided once for each request."""
+    if "language" not in g:
+        g.language = _named() or _expected() if for_respondents() else ENGLISH
+    language: Language = g.language
+    return language
+
+
+def for_respondents() -> bool:
+    """Whether this request asks for a page that respondents see, refusals included."""
+    return has_request_context() and (request.path.startswith("/r/") or request.path == "/privacy")
+
+
+def find_language(tag: str) -> Language | None:
+    """The language for a tag as `pt-BR`, `pt_PT` or `PT`; None for one that we do not speak."""
+    return _BY_PRIMARY.get(tag.replace("_", "-").partition("-")[0].lower())
+
+
+def read_catalog(locale: str) -> NullTranslations:
+    """The translations of a locale of ours, none where it has no catalog."""
+    file = FOLDER / locale / "LC_MESSAGES" / f"{DOMAIN}.po"
+    if not file.exists():
+        return NullTranslations()
+    # a start does not wait for these: many processes never need them
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    compiled = BytesIO()
+    with file.open("rb") as source:
+        write_mo(compiled, read_po(source, locale=locale))
+    compiled.seek(0)
+    return Translations(compiled)
+
+
+def _locale() -> str:
+    return page_language().locale
+
+
+def _named() -> Language | None:
+    """What the address says, else the form: a choice, or the language of its page."""
+    return find_language(request.args.get(FIELD, "")) or find_language(_posted())
+
+
+def _posted() -> str:
+    if request.method != "POST" or request.blueprint is None:
+        return ""
+    try:
+        return request.form.get(CHOICE, "") or request.form.get(FIELD, "")
+    except HTTPException:  # too large: the route says so, in the language of the browser
+        return ""
+
+
+def _expected() -> Language:
+    """What this browser gets while nothing else is said: its last choice, or what it prefers."""
+    chosen = find_language(request.cookies.get(_cookie_name(), ""))
+    accepted = (find_language(tag) for tag, quality in request.accept_languages if quality > 0)
+    return chosen or next(filter(None, accepted), ENGLISH)
+
+
+def _tell(response: Response) -> Response:
+    if for_respondents() and response.mimetype == "text/html":
+        response.headers["Content-Language"] = page_language().tag
+        before = response.headers.get("Vary")
+        response.headers["Vary"] = f"{before}, {VARY}" if before else VARY
+        named = _named()
+        if named and named is not _expected() and not says_framed():
+            _remember(response, named)
+    return response
+
+
+def _remember(response: Response, language: Language) -> None:
+    response.set_cookie(
+        _cookie_name(),
+        language.tag,
+        max_age=COOKIE_DAYS * 24 * 3600,
+        path="/r",
+        secure=settings().secure,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _cookie_name() -> str:
+    return "__Secure-askback_lang" if settings().secure else "askback_lang"

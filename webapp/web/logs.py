@@ -1,0 +1,163 @@
+"""One JSON object per line on standard output: every request by its route, and what went wrong.
+
+Never a token, a share link, a query string, an answer or a value of a database statement: of an
+exception only the type and the places in the code are written, except where the storage or the
+network itself failed.
+"""
+
+import logging
+import random
+import re
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+from flask import Flask, Response, g, has_request_context, request
+from sqlalchemy.exc import OperationalError
+
+ROOT = Path(__file__).resolve().parents[2]
+REQUEST_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
+SECRETS = re.compile(
+    r"(?P<token>ask(?:ac|at|rt|cs|ag)_)\S+|(?P<link>/(?:r|join|continue)/)[^/\s?\"']+|(?<=\S)\?\S+"
+)
+FIELDS = (
+    *("method", "route", "status", "ms", "account", "client", "endpoint"),
+    *("event", "outcome", "actor", "address", "subject"),
+)
+QUIET = {"health.healthz", "health.readyz", "asset"}
+
+log = logging.getLogger("askback.requests")
+
+
+def init_app(app: Flask) -> None:
+    """Give every request an id, echo it, and log the request; call it before other extensions."""
+
+    @app.before_request
+    def begin() -> None:
+        g.began = time.perf_counter()
+        g.request_id = _request_id(request.headers.get("X-Request-Id", ""))
+
+    @app.after_request
+    def finish(response: Response) -> Response:
+        response.headers["X-Request-Id"] = g.get("request_id", "")
+        if request.endpoint not in QUIET:
+            log.info("request", extra=_described(response))
+        return response
+
+
+def configure() -> None:
+    """Send all log records of this process to standard output: JSON, short to a terminal."""
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(TerminalLines() if sys.stdout.isatty() else JsonLines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    # authlib writes tokens at DEBUG; the others only repeat what the request line says
+    for name in ("authlib", "alembic", "waitress.queue", "flask-limiter", "werkzeug"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+@contextmanager
+def audit_lines(stream: TextIO) -> Iterator[None]:
+    """Write the lines of the audit trail to the stream, unless a person reads along there."""
+    if stream.isatty():
+        yield
+        return
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonLines())
+    trail = logging.getLogger("askback.audit")
+    trail.addHandler(handler)
+    trail.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        trail.removeHandler(handler)
+        trail.setLevel(logging.NOTSET)
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON, without anything that must stay secret."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return orjson.dumps(self.line(record), default=str).decode()
+
+    def line(self, record: logging.LogRecord) -> dict[str, Any]:
+        """What may be told of a record, by name."""
+        line: dict[str, Any] = {
+            "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": without_secrets(record.getMessage()),
+        }
+        if has_request_context() and "request_id" in g:
+            line["request_id"] = g.request_id
+        line |= {name: vars(record)[name] for name in FIELDS if name in vars(record)}
+        if record.exc_info and record.exc_info[1]:
+            line["exception"] = list(_causes(record.exc_info[1]))
+            line["trace"] = list(_places(record.exc_info[1]))
+        return line
+
+
+class TerminalLines(JsonLines):
+    """The same for somebody who started the server by hand and reads along, in local time."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = self.line(record)
+        if record.name == log.name:
+            said = "{status} {method} {route}  {ms} ms".format_map({"ms": "?"} | line)
+        else:
+            said = "\n    ".join(
+                [
+                    line["message"].replace("\n", " "),
+                    *line.get("exception", []),
+                    *line.get("trace", []),
+                ]
+            )
+        visible = "".join(c if c.isprintable() or c == "\n" else "?" for c in said)
+        return f"{time.strftime('%H:%M:%S', time.localtime(record.created))}  {visible}"
+
+
+def without_secrets(text: str) -> str:
+    """The text with tokens, secret links and query strings replaced by `***`."""
+    return SECRETS.sub(lambda found: f"{found['token'] or found['link'] or '?'}***", text)
+
+
+def _request_id(sent: str) -> str:
+    return sent if REQUEST_ID.fullmatch(sent) else f"{random.getrandbits(64):016x}"  # noqa: S311  # no secret
+
+
+def _described(response: Response) -> dict[str, Any]:
+    caller = g.get("caller")
+    signed_in = g.get("_login_user")
+    rule = request.url_rule
+    described = {
+        "method": request.method if rule else "-",  # an unknown method is the client's own text
+        "route": rule.rule if rule else "-",
+        "status": response.status_code,
+        "ms": round((time.perf_counter() - g.began) * 1000, 1) if "began" in g else None,
+        "account": caller.account_id if caller else getattr(signed_in, "id", None),
+        "client": caller.client_id if caller else None,
+    }
+    return {name: value for name, value in described.items() if value is not None}
+
+
+def _causes(error: BaseException) -> Iterator[str]:
+    """The types of an exception and of what it was raised from, outermost first."""
+    cause: BaseException | None = error
+    while cause is not None:
+        kind = f"{type(cause).__module__}.{type(cause).__qualname__}"
+        told = isinstance(cause, OSError | OperationalError)
+        yield f"{kind}: {without_secrets(str(cause))}" if told else kind
+        cause = cause.__cause__ or cause.__context__
+
+
+def _places(error: BaseException) -> Iterator[str]:
+    """Where in the code it happened, innermost last."""
+    for frame in traceback.extract_tb(error.__traceback__):
+        path = Path(frame.filename)
+        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
+        yield f"{name}:{frame.lineno} {frame.name}"

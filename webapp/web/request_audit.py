@@ -1,0 +1,193 @@
+"""Audit events of requests: who acts, and those that belong to no transaction.
+
+Failures and exports wait in memory until housekeeping stores them, so that nobody waits for a
+writer because of them. Their log lines are written at once; a process that is killed loses the
+rows of the last second. A flood of failures gets few rows: of one kind, account, network and hour
+the first ten, then the 20th, 40th, 80th and so on, each with how many it stands for, and likewise
+after 200 rows of all of them. Tries that a limit refuses get one row for each of its windows.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, cast
+
+from flask import Flask, current_app
+from flask_limiter import RequestLimit
+from sqlalchemy import insert, select
+
+from webapp.database import begin_write, db, to_millis, utc_now
+from webapp.domain.audit.trail import (
+    Actor,
+    ActorKind,
+    AuditEvent,
+    AuditKind,
+    AuditOutcome,
+    event_values,
+    log_event,
+)
+from webapp.web.extensions import client_address, client_network, is_first_refusal
+
+ROWS_OF_SAME = 10  # our choice: failures that are told as one, within an hour, with a row each
+ROWS_OF_ALL = 200  # our choice: the same for all failures
+KEYS_KEPT = 10_000  # our choice: more than that are counted anew
+WAITING_MOST = 10_000  # our choice: rows that a database which is away makes us keep
+HOUR_MILLIS = 3_600_000
+
+
+class Flood:
+    """Counts failures within the hour, to tell which of them get a row.
+
+    A key says what is counted together: nobody's failures hide or swell those of somebody else.
+    """
+
+    def __init__(self) -> None:
+        self._hour = 0
+        self._rows = 0
+        self._seen: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
+
+    def stands_for(self, key: str, *, now: datetime) -> int:
+        """How many failures with this key the row of this one tells; 0 when it gets none."""
+        hour = to_millis(now) // HOUR_MILLIS
+        if hour != self._hour or len(self._seen) > KEYS_KEPT:
+            self._rows = self._rows if hour == self._hour else 0
+            self._hour = hour
+            self._seen.clear()
+            self._held.clear()
+        self._seen[key] += 1
+        self._held[key] += 1
+        if not _is_due(self._seen[key], ROWS_OF_SAME):
+            return 0
+        self._rows += 1
+        return self._held.pop(key) if _is_due(self._rows, ROWS_OF_ALL) else 0
+
+
+class Waiting:
+    """Rows that are not stored yet."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rows: list[dict[str, Any]] = []
+        self._flood = Flood()
+
+    def add(self, rows: list[dict[str, Any]]) -> None:
+        """Keep more, as far as there is room."""
+        with self._lock:
+            self._rows += rows[: WAITING_MOST - len(self._rows)]
+
+    def add_failure(self, row: dict[str, Any], network: str) -> None:
+        """Keep a row for a failure, unless it is one of a flood."""
+        key = f"{row['kind']} {row['outcome']} {row['account_id']} {network}"
+        with self._lock:
+            count = self._flood.stands_for(key, now=row["at"])
+        if count:
+            self.add([row | {"count": count}])
+
+    def take(self) -> list[dict[str, Any]]:
+        """Everything kept since the last call."""
+        with self._lock:
+            taken, self._rows = self._rows, []
+            return taken
+
+
+def init_app(app: Flask) -> None:
+    """Give the application its own rows."""
+    app.extensions["auditing"] = Waiting()
+
+
+def visitor() -> Actor:
+    """Somebody who is not signed in."""
+    return Actor(ActorKind.VISITOR, network_address())
+
+
+def creator(client_id: str | None = None, client_name: str | None = None) -> Actor:
+    """The creator in the browser of this request, in whose name it deals with an agent."""
+    return Actor(ActorKind.CREATOR, network_address(), client_id, client_name)
+
+
+def agent(client_id: str, client_name: str) -> Actor:
+    """The agent that sent this request."""
+    return Actor(ActorKind.AGENT, network_address(), client_id, client_name)
+
+
+def network_address() -> str | None:
+    """The network address of this request in its shortest spelling; None for what is none."""
+    address = client_address()
+    return str(address).partition("%")[0] if address else None
+
+
+def note(
+    kind: AuditKind,
+    account_id: str,
+    *,
+    by: Actor,
+    now: datetime,
+    outcome: AuditOutcome = AuditOutcome.OK,
+    subject: str | None = None,
+) -> None:
+    """An event without a transaction of its own; stored soon."""
+    row = event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
+    log_event(row)
+    _waiting().add([row])
+
+
+def note_failure(kind: AuditKind, account_id: str | None, *, by: Actor, now: datetime) -> None:
+    """Something that did not work, by somebody who may have no right to it; stored soon."""
+    _note_try(event_values(kind, account_id, by=by, now=now, outcome=AuditOutcome.FAILED))
+
+
+def telling_refusals(
+    kind: AuditKind,
+    account: Callable[[], str | None] = lambda: None,
+    *,
+    by: Callable[[], Actor] = visitor,
+) -> Callable[[RequestLimit], None]:
+    """For `on_breach` of a limit: tells of the first try that it refuses, once in each window.
+
+    account  the id of the account that was tried, asked for in the refused request
+    """
+
+    def tell(reached: RequestLimit) -> None:
+        if is_first_refusal(reached):
+            outcome = AuditOutcome.TOO_MANY_TRIES
+            _note_try(event_values(kind, account(), by=by(), now=utc_now(), outcome=outcome))
+
+    return tell
+
+
+def store() -> None:
+    """Store what waits; what cannot be stored now is kept for the next call."""
+    if not (taken := _waiting().take()):
+        return
+    try:
+        begin_write()
+        if missing := _not_stored(taken):
+            db.session.execute(insert(AuditEvent), missing)
+        db.session.commit()
+    except BaseException:
+        _waiting().add(taken)
+        raise
+
+
+def _note_try(row: dict[str, Any]) -> None:
+    log_event(row)
+    _waiting().add_failure(row, client_network())
+
+
+def _not_stored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without those of an earlier try that was carried out, though the answer to it was lost."""
+    ids = [row["id"] for row in rows]
+    known = set(db.session.scalars(select(AuditEvent.id).where(AuditEvent.id.in_(ids))))
+    return [row for row in rows if row["id"] not in known]
+
+
+def _waiting() -> Waiting:
+    return cast(Waiting, current_app.extensions["auditing"])
+
+
+def _is_due(nth: int, first: int) -> bool:
+    """True up to `first`, then each time that the number has doubled."""
+    doubled, rest = divmod(nth, first)
+    return nth <= first or (rest == 0 and doubled & (doubled - 1) == 0)

@@ -1,0 +1,75 @@
+"""Light or dark pages: as the device says, until somebody chooses; a cookie keeps the choice.
+
+Only choosing sets the cookie, and never inside a frame, which is coloured as the device says.
+"""
+
+from flask import Flask, Response, g, request
+from werkzeug.exceptions import HTTPException
+
+from webapp.config import settings
+from webapp.web.iframes import says_framed
+
+FIELD = "theme"
+SYSTEM = "system"
+THEMES = (SYSTEM, "light", "dark")
+COOKIE_DAYS = 365
+
+
+def init_app(app: Flask) -> None:
+    """Tell templates the theme of their page, and keep what respondents choose on theirs."""
+    app.add_template_global(page_theme, "page_theme")
+    app.add_template_global(says_framed, "is_framed")
+    app.jinja_env.globals["THEMES"] = THEMES
+    app.after_request(_keep_posted)
+
+
+def page_theme() -> str:
+    """The theme of the page under way: one of THEMES."""
+    if "theme" not in g:
+        g.theme = SYSTEM if says_framed() else _posted() or _kept()
+    theme: str = g.theme
+    return theme
+
+
+def keep(response: Response, theme: str) -> None:
+    """Let this browser remember the theme; anything that is none stands for the device's own."""
+    if theme not in THEMES or theme == SYSTEM:
+        response.delete_cookie(
+            _cookie_name(), secure=settings().secure, httponly=True, samesite="Lax"
+        )
+        return
+    response.set_cookie(
+        _cookie_name(),
+        theme,
+        max_age=COOKIE_DAYS * 24 * 3600,
+        secure=settings().secure,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _keep_posted(response: Response) -> Response:
+    theme = _posted()
+    if theme and theme != _kept() and not says_framed():
+        keep(response, theme)
+    return response
+
+
+def _posted() -> str:
+    """What a respondent has just chosen, with the session that their page carries."""
+    if request.method != "POST" or request.blueprint not in {"respond", "elsewhere"}:
+        return ""
+    try:
+        theme = request.form.get(FIELD, "")
+    except HTTPException:  # too large: the route says so
+        return ""
+    return theme if theme in THEMES else ""
+
+
+def _kept() -> str:
+    theme = request.cookies.get(_cookie_name(), "")
+    return theme if theme in THEMES else SYSTEM
+
+
+def _cookie_name() -> str:
+    return "__Host-askback_theme" if settings().secure else "askback_theme"

@@ -1,0 +1,1 @@
+"""What crosses the wire: the contract's objects, moments and error codes."""

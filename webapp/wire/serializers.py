@@ -1,0 +1,167 @@
+"""The contract's objects, one function each; nowhere else are they put together.
+
+They are typed for mypy and built by hand: validating our own output would cost most of a read.
+A form is a row of its columns, as `webapp.domain.forms.models` selects them.
+"""
+
+from typing import Any, cast
+
+from webapp.database import to_millis, utc_now
+from webapp.domain.content import model as content
+from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.publishing import Published
+from webapp.domain.responses.models import AnswerRow, ResponsePage, SessionAnswers, session_status
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
+from webapp.wire.timestamps import wire_time
+from webapp.wire.types import (
+    FormDraft,
+    FormResponses,
+    FormSettings,
+    FormSummary,
+    OutputQuestion,
+    OwnedForm,
+    PublishedForm,
+    ResponseAnswer,
+    ResponseForm,
+    ResponseSession,
+)
+
+
+def share_url(public_url: str, share_token: str) -> str:
+    """Where people answer the form."""
+    return f"{public_url}/r/{share_token}"
+
+
+def form_settings(of: Any) -> FormSettings:
+    """The five settings of a draft or of a form."""
+    found = content.form_settings(of)
+    return {
+        "followUpMode": found.follow_up_mode,
+        "responseMode": found.response_mode,
+        "responseLimit": found.response_limit,
+        "maxFollowupsPerQuestion": found.max_followups_per_question,
+        "maxTotalQuestions": found.max_total_questions,
+    }
+
+
+def form_draft(draft: Draft, public_url: str, form: Any = None) -> FormDraft:
+    """A draft; `form` is what it became when it is published."""
+    return {
+        "draftId": draft.id,
+        "status": draft.status,
+        "title": draft.title,
+        "goal": draft.goal,
+        "questions": cast(list[OutputQuestion], draft.questions),
+        "settings": form_settings(draft),
+        "publishedFormId": form.id if form else None,
+        "shareUrl": share_url(public_url, form.share_token) if form else None,
+    }
+
+
+def published_form(published: Published, public_url: str) -> PublishedForm:
+    """What a draft became."""
+    form = published.form
+    return {
+        "formId": form.id,
+        "status": form.status,
+        "title": form.title,
+        "shareUrl": share_url(public_url, form.share_token),
+        "questionCount": len(form.questions),
+        "responseLimit": form.response_limit,
+        "idempotent": published.repeated,
+    }
+
+
+def form_summary(form: Any, public_url: str) -> FormSummary:
+    """One line of the list."""
+    return {
+        "formId": form.id,
+        "title": form.title,
+        "url": share_url(public_url, form.share_token),
+        "status": form.status,
+        "questionCount": len(form.questions),
+        "responseLimit": form.response_limit,
+        "responseCount": form.response_count,
+        "latestResponseAt": _time_or_none(form.completed_stamp),
+        "publishedAt": wire_time(to_millis(form.published_at)),
+    }
+
+
+def owned_form(form: Any, public_url: str) -> OwnedForm:
+    """One form with its counts."""
+    return {
+        "formId": form.id,
+        "title": form.title,
+        "goal": form.goal,
+        "questions": form.questions,
+        "settings": form_settings(form),
+        "shareUrl": share_url(public_url, form.share_token),
+        "status": form.status,
+        "responseCount": form.response_count,
+        "latestResponseAt": _time_or_none(form.completed_stamp),
+        "publishedAt": wire_time(to_millis(form.published_at)),
+    }
+
+
+def form_responses(form: Any, page: ResponsePage) -> FormResponses:
+    """A page of answers in the order of their stamps, grouped by session."""
+    now = to_millis(utc_now())
+    return {
+        "form": response_form(form),
+        "status": form.status,
+        "responseCount": form.response_count,
+        "returnedResponseCount": len(page.sessions),
+        "returnedAnswerCount": page.answer_count,
+        "hasResponses": form.answered_count > 0,
+        "latestResponseAt": _time_or_none(form.completed_stamp),
+        "nextSince": _time_or_none(page.next_since),
+        "responses": [response_session(session, now) for session in page.sessions],
+        "truncated": page.truncated,
+    }
+
+
+def response_form(form: Any) -> ResponseForm:
+    """The form inside a page of its responses."""
+    return {
+        "formId": form.id,
+        "title": form.title,
+        "goal": form.goal,
+        "questions": form.questions,
+        "settings": form_settings(form),
+        "status": form.status,
+    }
+
+
+def response_session(found: SessionAnswers, now_millis: int) -> ResponseSession:
+    """A session with its answers in the page."""
+    session = found.session
+    return {
+        "sessionId": session.id,
+        "responderName": session.responder_name,
+        "status": session_status(session, now_millis),
+        "submittedAt": _time_or_none(session.completed_stamp),
+        "createdAt": wire_time(session.created_at),
+        "answers": [response_answer(answer) for answer in found.answers],
+    }
+
+
+def response_answer(answer: AnswerRow) -> ResponseAnswer:
+    """One answer. Typed ones are never longer than the bound of REST."""
+    text = answer.answer_text
+    return {
+        "id": answer.id,
+        "questionId": answer.question_id,
+        "questionText": answer.question_text,
+        "answerText": text[:ANSWER_MAX_CHARS],
+        "answerTruncated": len(text) > ANSWER_MAX_CHARS,
+        "attachments": [],
+        "responseType": cast(ResponseType, answer.response_type),
+        "questionKind": cast(QuestionKind, answer.question_kind),
+        "parentQuestionId": answer.parent_question_id,
+        "respondedAt": wire_time(answer.stamp),
+    }
+
+
+def _time_or_none(millis: int | None) -> str | None:
+    return None if millis is None else wire_time(millis)
