@@ -101,6 +101,6 @@ def draft(app: Flask, account: Account) -> Any:
 def test_a_script_comes_with_everything_it_imports(app: Flask) -> None:
     shelf = app.extensions["assets"].assets
 
-    assert not re.search(rb"^import ", shelf["js/slip.js"].body, re.MULTILINE)
-    assert b"takesCookies" in shelf["js/slip.js"].body
+    assert not re.search(rb"^import ", shelf["js/respondent.js"].body, re.MULTILINE)
+    assert b"takesCookies" in shelf["js/respondent.js"].body
     assert "js/respondent/history_state.js" not in shelf

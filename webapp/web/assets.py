@@ -45,7 +45,7 @@ BUNDLES = {
     ),
 }
 # each holds the scripts it imports, so that a page waits for one file and not for a chain of them
-SCRIPTS = ("js/slip.js", "js/desk.js")
+SCRIPTS = ("js/respondent.js", "js/creator.js")
 IMPORT = re.compile(rb'^import "\./(?P<name>[a-z_/]+)\.js";$', re.MULTILINE)
 IMMUTABLE = "public, max-age=31536000, immutable"
 COMPRESSED_FROM_BYTES = 512  # our choice: below, the gzip header eats the gain

@@ -25,7 +25,7 @@ def opened(browser: Browser, link: Link, size: tuple[int, int], *, scripts: bool
         if not scripts:
             # axe needs scripts, so only ours are kept away
             page.route(
-                re.compile(r"/js/(slip|htmx)\.js$"),
+                re.compile(r"/js/(respondent|htmx)\.js$"),
                 lambda route: route.fulfill(body="", content_type="text/javascript"),
             )
         page.goto(link.path)

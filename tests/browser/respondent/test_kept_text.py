@@ -273,7 +273,7 @@ def test_without_scripts_a_failing_storage_hands_the_words_back(
     browser: Browser, link: Link
 ) -> None:
     with window(browser, link.address, refused=[503]) as page:
-        page.route(re.compile(r"/js/(slip|htmx)\.js$"), _nothing)
+        page.route(re.compile(r"/js/(respondent|htmx)\.js$"), _nothing)
         page.goto(link.path)
         with storage_away(link.app):
             give(page, "A long story")

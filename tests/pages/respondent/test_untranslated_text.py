@@ -89,7 +89,7 @@ SENTENCE = re.compile(r"""["'`][A-Z][a-z]+ [a-z]|textContent = ["'`]""")
 
 
 def test_scripts_of_respondents_have_no_words_of_their_own() -> None:
-    names = re.findall(r'import "\./(\S+)";', (SCRIPTS / "slip.js").read_text())
+    names = re.findall(r'import "\./(\S+)";', (SCRIPTS / "respondent.js").read_text())
 
     assert len(names) >= 5
     assert [name for name in names if SENTENCE.search((SCRIPTS / name).read_text())] == []
