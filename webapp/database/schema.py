@@ -28,7 +28,7 @@ from sqlalchemy import (
     text,
 )
 
-from webapp.database.transactions import db
+from webapp.database.engine import db
 
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 EXPANDS = re.compile(r"^expands = True$", re.MULTILINE)

@@ -1,43 +1,18 @@
-"""One database handle for SQLite and PostgreSQL: column types, ids, write transactions.
+"""Statements and transactions of a request: in its session, and on a connection beside it."""
 
-Times are BIGINT milliseconds since the epoch, because clients re-parse dates to milliseconds.
-"""
-
-import json
 import logging
 import os
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from functools import cache, wraps
-from importlib import import_module
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
 
-import orjson
 from flask import Flask, g
-from flask_sqlalchemy import SQLAlchemy
-from flask_sqlalchemy.session import Session as SessionBase
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    CursorResult,
-    Dialect,
-    Engine,
-    Executable,
-    MetaData,
-    Row,
-    Table,
-    event,
-    text,
-)
+from sqlalchemy import Connection, CursorResult, Executable, Row, event, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import DeclarativeBase, registry
-from sqlalchemy.types import TypeDecorator
 
-from webapp import open_files
 from webapp.database import sqlite
+from webapp.database.engine import beside, db, on_sqlite, prepare_engine
 from webapp.database.failures import (
     STORAGE_FAILURES,
     gave_no_answer,
@@ -50,89 +25,9 @@ from webapp.database.prepared_statements import all_rows
 from webapp.database.sqlite import IMMEDIATE, READING, release_writers
 
 TRIES = 3  # of a transaction that others stand in the way of
-POOL_SECONDS = 4  # how long a request waits for a connection that others hold
-FILES_OF_A_CONNECTION = 3  # of SQLite: the database, its log, and a journal at times
 log = logging.getLogger("askback.database")
 P = ParamSpec("P")
 R = TypeVar("R")
-_beside: WeakKeyDictionary[Engine, Engine] = WeakKeyDictionary()
-
-
-def to_millis(moment: datetime) -> int:
-    """Milliseconds since the epoch of an aware datetime; finer parts are cut, not rounded."""
-    if moment.tzinfo is None:
-        raise ValueError("naive datetime")
-    return (int(moment.timestamp()) * 1000) + moment.microsecond // 1000
-
-
-def from_millis(millis: int) -> datetime:
-    """Aware UTC datetime of milliseconds since the epoch."""
-    seconds, rest = divmod(millis, 1000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
-
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """Aware in, aware UTC out; stored as BIGINT milliseconds on both databases."""
-
-    impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
-        return None if value is None else to_millis(value)
-
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else from_millis(value)
-
-
-class Base(DeclarativeBase):
-    """Declarative base; constraint names follow one convention so that migrations can name them."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    registry = registry(metadata=metadata, type_annotation_map={datetime: UtcDateTime})
-
-
-class Session(SessionBase):
-    """A session that can always be ended: nothing that its server says replaces an answer.
-
-    What was not committed is forgotten by a server together with the connection.
-    """
-
-    def rollback(self) -> None:
-        """Forget what is not committed, with the connection if need be."""
-        self._let_go(super().rollback)
-
-    def close(self) -> None:
-        """Give the connection back, or give it up."""
-        self._let_go(super().close)
-
-    def _let_go(self, end: Callable[[], None]) -> None:
-        try:
-            end()
-        except STORAGE_FAILURES:
-            log.warning("a connection was given up", exc_info=True)
-            self.invalidate()
-
-
-db = SQLAlchemy(model_class=Base, session_options={"class_": Session, "expire_on_commit": False})
-
-
-def new_id(prefix: str) -> str:
-    """`prefix_` and 96 random bits as hexadecimal digits."""
-    return f"{prefix}_{secrets.token_hex(12)}"
-
-
-def utc_now() -> datetime:
-    """The current moment, aware UTC, cut to milliseconds as it will be stored."""
-    moment = datetime.now(UTC)
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def tried_again(use_case: Callable[P, R]) -> Callable[P, R]:
@@ -202,29 +97,6 @@ def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     return all_rows(_connection(), statement, values)
 
 
-def on_sqlite() -> bool:
-    """Where statements do not travel, and a writer is alone."""
-    return db.engine.dialect.name == "sqlite"
-
-
-def insert_into(table: Table) -> Any:
-    """INSERT as the database in use has it, with ON CONFLICT.
-
-    Only its dialect is loaded: that of the other would make every start an eighth longer.
-    """
-    return import_module(f"sqlalchemy.dialects.{db.engine.dialect.name}").insert(table)
-
-
-def built_once(build: Callable[[], R]) -> Callable[[], R]:
-    """Keep the statement that `build` makes by `insert_into`, one for each dialect."""
-
-    @cache
-    def kept(_dialect: str) -> R:
-        return build()
-
-    return lambda: kept(db.engine.dialect.name)
-
-
 def is_read_only() -> bool:
     """Whether the database takes no writes: a replica, or a file that we may only read."""
     if on_sqlite():
@@ -287,7 +159,7 @@ def writing() -> Iterator[Connection]:
 def _connection() -> Connection:
     """The connection of this request beside the session; its statements commit by themselves."""
     if "connection" not in g:
-        g.connection = _beside[db.engine].connect()
+        g.connection = beside[db.engine].connect()
     connection: Connection = g.connection
     return connection
 
@@ -320,42 +192,6 @@ event.listen(db.session, "after_transaction_create", _close_connection)
 event.listen(db.session, "after_commit", lambda _session: note_stored())
 
 
-def engine_options(url: str) -> dict[str, Any]:
-    """How many connections one process holds, and that errors never repeat stored values."""
-    common = {
-        "hide_parameters": True,
-        "pool_timeout": POOL_SECONDS,
-        "json_serializer": _to_json,
-        "json_deserializer": _from_json,
-    }
-    if url.startswith("sqlite"):
-        most = open_files.for_database() // FILES_OF_A_CONNECTION
-        return common | {"pool_size": min(16, most), "max_overflow": max(0, most - 16)}
-    from webapp.database.postgresql import CONNECT_ARGS  # brings the driver with it
-
-    return common | {
-        "pool_size": 10,
-        "max_overflow": 20,
-        "pool_recycle": 1800,
-        "connect_args": CONNECT_ARGS,
-    }
-
-
-def _to_json(value: Any) -> str:
-    """The faster encoder, save for what it refuses: lone surrogates, integers beyond 64 bits."""
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:
-        return json.dumps(value)
-
-
-def _from_json(text: str | bytes) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return json.loads(text)
-
-
 def init_app(app: Flask) -> None:
     """Bind the handle; every request gives back what it took.
 
@@ -365,15 +201,3 @@ def init_app(app: Flask) -> None:
     app.teardown_appcontext(release)
     with app.app_context():
         prepare_engine(db.engine)
-
-
-def prepare_engine(engine: Engine) -> None:
-    """Attach the SQLite settings and the writer lock, or the look at PostgreSQL connections."""
-    if engine.dialect.name == "sqlite":
-        sqlite.prepare_engine(engine)
-        _beside[engine] = engine.execution_options(**{READING: True})
-    else:
-        from webapp.database import postgresql
-
-        postgresql.prepare_engine(engine)
-        _beside[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
