@@ -14,7 +14,7 @@ from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit
 from webapp.config import settings
 from webapp.database import release, utc_now
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, publishing
+from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable
 from webapp.domain.drafts.models import Draft
@@ -136,8 +136,8 @@ def _look(account_id: str, draft_id: str) -> _Seen:
     """The draft at this moment; holds no database connection afterwards."""
     draft = drafts.get_draft(account_id, draft_id)
     form = publishing.find_published_form(draft) if draft.status is DraftStatus.PUBLISHED else None
-    found = publishing.find_confirmation(draft)
-    known = "current" if publishing.is_current(found, draft) else "stale"
+    found = confirmations.find_confirmation(draft)
+    known = "current" if confirmations.is_current(found, draft) else "stale"
     release()
     return _Seen(draft, form, known if found else "none")
 

@@ -12,8 +12,8 @@ from tests.factories import make_form
 from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.drafts import confirmations
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
@@ -93,7 +93,7 @@ def confirm(app: Flask, account: Account) -> Callable[[str], None]:
     def confirm(draft_id: str) -> None:
         with app.app_context():
             draft = drafts.get_draft(account.id, draft_id)
-            publishing.confirm_draft(
+            confirmations.confirm_draft(
                 account.id,
                 draft_id,
                 revision=draft.revision,

@@ -15,8 +15,8 @@ from tests.bench.figures import Requests
 from tests.bench.load import request
 from tests.factories import make_account, make_draft, make_form
 from webapp.database import db, new_id, utc_now
+from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.models import Draft, DraftConfirmation
-from webapp.domain.drafts.publishing import confirm_draft
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.respondent.form_data import new_session_key

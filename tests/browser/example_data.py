@@ -29,7 +29,7 @@ from webapp.domain.accounts.models import make_invite
 from webapp.domain.accounts.passwords import password_hash
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
-from webapp.domain.drafts import editing, publishing
+from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import embedding
@@ -70,7 +70,7 @@ def open_cafe() -> Cafe:
     codex = connect(account_id, "codex", "Codex on the build machine", [Scope.RESPONSES_READ], now)
     goodbye = write(account_id, GOODBYE, claude, now - timedelta(days=1))
     drafts.mark_seen(account_id, goodbye.id, goodbye.revision, now=now)
-    publishing.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
+    confirmations.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
     results = published(account_id, ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
     store_openings({results.share_token: 41})

@@ -13,7 +13,7 @@ from tests.factories import make_account, make_draft, make_form, make_response
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain.drafts import publishing
+from webapp.domain.drafts import confirmations
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.runtime.server import Server
@@ -42,7 +42,7 @@ def filled(app: Flask, api_url: str) -> str:
         form = make_form(account.id)
         make_response(form)
         draft = make_draft(account.id)
-        publishing.confirm_draft(
+        confirmations.confirm_draft(
             account.id, draft.id, revision=1, shown_hash=draft.content_hash, now=utc_now()
         )
         return issue_token(account.id, tuple(Scope), api_url, now=utc_now())

@@ -15,7 +15,7 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.drafts import publishing
+from webapp.domain.drafts import confirmations
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
@@ -51,7 +51,7 @@ class Scene:
 def scene(app: Flask, settings: Settings, account: Account) -> Scene:
     with app.app_context():
         confirmed, unconfirmed = make_draft(account.id), make_draft(account.id)
-        publishing.confirm_draft(
+        confirmations.confirm_draft(
             account.id,
             confirmed.id,
             revision=1,

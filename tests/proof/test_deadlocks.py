@@ -24,7 +24,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts import models as accounts
 from webapp.domain.accounts.passwords import password_hash
 from webapp.domain.deletion import discarded_drafts, form_trash
-from webapp.domain.drafts import publishing
+from webapp.domain.drafts import confirmations
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthGrant
@@ -106,7 +106,7 @@ class World:
         draft = self.draft
         with self.app.app_context():
             shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
-            publishing.confirm_draft(self.account.id, draft.id, **shown, now=utc_now())
+            confirmations.confirm_draft(self.account.id, draft.id, **shown, now=utc_now())
         return draft.id
 
     def changed(self) -> str:

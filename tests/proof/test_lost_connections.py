@@ -20,7 +20,7 @@ from tests.races.threads import each_statement
 from webapp.database import Base, db, postgresql, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
-from webapp.domain.drafts import publishing
+from webapp.domain.drafts import confirmations
 from webapp.domain.drafts.models import Draft, DraftConfirmation
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import read_openings
@@ -143,7 +143,7 @@ def test_an_agent_makes_changes_and_publishes_one_form(
     with app.app_context():
         draft = db.session.get_one(Draft, keyed.json["draftId"])
         shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
-        publishing.confirm_draft(account.id, draft.id, **shown, now=utc_now())
+        confirmations.confirm_draft(account.id, draft.id, **shown, now=utc_now())
     with cut(when):
         published = agent.post(f"/drafts/{draft.id}/publish")
 

@@ -15,8 +15,9 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.database import db, on_sqlite, utc_now
 from webapp.domain.deletion.discarded_drafts import discard_draft
+from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.editing import create_draft, update_draft
-from webapp.domain.drafts.publishing import confirm_and_publish, confirm_draft, publish_draft
+from webapp.domain.drafts.publishing import confirm_and_publish, publish_draft
 from webapp.domain.respondents.answering import (
     answer_question,
     complete_response,

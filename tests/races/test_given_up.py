@@ -21,7 +21,7 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import TRIES, db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.publishing import confirm_draft
+from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 

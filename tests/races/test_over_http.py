@@ -27,8 +27,8 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.models import Draft
-from webapp.domain.drafts.publishing import confirm_draft
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.vocabulary import Scope

@@ -16,9 +16,10 @@ from tests.factories import make_draft
 from tests.races.threads import each_statement, together
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.editing import update_draft
 from webapp.domain.drafts.models import Draft, get_draft
-from webapp.domain.drafts.publishing import confirm_draft, publish_draft
+from webapp.domain.drafts.publishing import publish_draft
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.errors import StateConflict
 

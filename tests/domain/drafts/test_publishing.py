@@ -7,7 +7,7 @@ from tests.factories import make_draft
 from webapp.database import db
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, publishing
+from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.errors import StateConflict
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("app_context")
 
 
 def confirm(account: Account, draft: Draft, clock: Clock) -> None:
-    publishing.confirm_draft(
+    confirmations.confirm_draft(
         account.id,
         draft.id,
         revision=draft.revision,
@@ -80,7 +80,7 @@ def test_a_change_and_its_undoing_need_a_new_confirmation(account: Account, cloc
 
     assert refusal(account, draft, clock) == "confirmation_stale"
     draft = drafts.get_draft(account.id, draft.id)
-    assert not publishing.is_current(publishing.find_confirmation(draft), draft)
+    assert not confirmations.is_current(confirmations.find_confirmation(draft), draft)
 
 
 def test_the_agents_word_counts_again_after_a_change_and_its_undoing(
@@ -130,7 +130,7 @@ def test_only_what_was_shown_can_be_confirmed(
     draft = make_draft(account.id)
 
     with pytest.raises(StateConflict) as caught:
-        publishing.confirm_draft(
+        confirmations.confirm_draft(
             account.id,
             draft.id,
             revision=revision,
@@ -146,7 +146,7 @@ def test_the_agents_word_is_recorded_as_such(account: Account, clock: Clock) -> 
 
     publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
 
-    confirmation = publishing.find_confirmation(draft)
+    confirmation = confirmations.find_confirmation(draft)
     assert confirmation is not None
     assert confirmation.method is ConfirmationMethod.AGENT_ATTESTED
     assert confirmation.grant_id == "grn_1"
@@ -158,7 +158,7 @@ def test_the_creators_word_counts_before_the_agents(account: Account, clock: Clo
 
     publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
 
-    confirmation = publishing.find_confirmation(draft)
+    confirmation = confirmations.find_confirmation(draft)
     assert confirmation is not None
     assert confirmation.method is ConfirmationMethod.BROWSER
 

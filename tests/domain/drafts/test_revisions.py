@@ -11,7 +11,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.content.diff import differences
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import snapshot
-from webapp.domain.drafts import editing, publishing, revisions
+from webapp.domain.drafts import confirmations, editing, revisions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.errors import InvalidInput, NotFound
@@ -132,7 +132,7 @@ def test_a_form_never_takes_more_questions_than_it_holds(account: Account) -> No
 def test_going_back_is_a_new_revision_without_the_creators_word(account: Account) -> None:
     draft = written(account)
     first = snapshot(draft)
-    publishing.confirm_draft(
+    confirmations.confirm_draft(
         account.id, draft.id, revision=1, shown_hash=draft.content_hash, now=utc_now()
     )
     draft = changed(draft, title="Second", followUpMode="smart")
@@ -141,12 +141,12 @@ def test_going_back_is_a_new_revision_without_the_creators_word(account: Account
 
     assert snapshot(draft) == first
     assert draft.revision == 3
-    assert not publishing.is_current(publishing.find_confirmation(draft), draft)
+    assert not confirmations.is_current(confirmations.find_confirmation(draft), draft)
 
 
 def test_the_history_tells_who_wrote_what_and_whose_word_it_had(account: Account) -> None:
     draft = changed(written(account), title="Second")
-    publishing.confirm_draft(
+    confirmations.confirm_draft(
         account.id, draft.id, revision=2, shown_hash=draft.content_hash, now=utc_now()
     )
     draft = changed(draft, author=None, goal="Third")

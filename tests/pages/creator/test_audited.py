@@ -14,8 +14,8 @@ from tests.pages.creator_client import Creator, hidden
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
+from webapp.domain.drafts import confirmations, publishing
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.connections import let_publish
@@ -106,7 +106,7 @@ def test_a_form_and_its_event_come_together(app: Flask, caplog: pytest.LogCaptur
         draft = make_draft(account_id)
         with pytest.raises(StateConflict):
             publishing.publish_draft(account_id, draft.id, now=utc_now())
-        publishing.confirm_draft(
+        confirmations.confirm_draft(
             account_id, draft.id, revision=1, shown_hash=draft.content_hash, now=utc_now()
         )
         forms = [publishing.publish_draft(account_id, draft.id, now=utc_now()) for _ in range(2)]

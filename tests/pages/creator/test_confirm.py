@@ -11,8 +11,8 @@ from tests.pages.creator.test_draft import by_agent, stored
 from tests.pages.creator_client import ORIGIN, Creator, alone, hidden
 from tests.pages.respondent_client import storage_away
 from webapp.database import utc_now
+from webapp.domain.drafts import confirmations, publishing
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
 from webapp.domain.drafts.models import Draft, DraftConfirmation
 from webapp.domain.shared.vocabulary import DraftStatus
 
@@ -25,7 +25,7 @@ def draft(app: Flask, ann: Creator) -> Draft:
 
 def confirmation(app: Flask, draft: Draft) -> DraftConfirmation | None:
     with app.app_context():
-        return publishing.find_confirmation(drafts.get_draft(draft.account_id, draft.id))
+        return confirmations.find_confirmation(drafts.get_draft(draft.account_id, draft.id))
 
 
 def say_yes(ann: Creator, draft: Draft, **changed: Any) -> Any:

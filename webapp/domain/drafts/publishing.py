@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, exists, insert, select, update
 
 from webapp.database import begin_write, db, new_id, on_sqlite, to_millis, write, writing
 from webapp.database.prepared_statements import all_rows, run
@@ -21,18 +21,19 @@ from webapp.domain.audit.trail import (
     event_values,
     log_event,
 )
-from webapp.domain.content.model import CONTENT_COLUMNS, missing_fields, missing_parts
-from webapp.domain.drafts.models import (
-    Draft,
-    DraftConfirmation,
-    no_draft,
-    open_draft,
-    owned_draft,
-    unpublished,
+from webapp.domain.content.model import CONTENT_COLUMNS
+from webapp.domain.drafts.confirmations import (
+    attest,
+    confirm_shown,
+    current_confirmation,
+    find_confirmation,
+    is_current,
+    require_complete,
 )
+from webapp.domain.drafts.models import Draft, no_draft, owned_draft
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.errors import StateConflict
-from webapp.domain.shared.vocabulary import ConfirmationMethod, DraftStatus, FormStatus
+from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,27 +42,6 @@ class Published:
 
     form: Row[Any]
     repeated: bool
-
-
-def confirm_draft(
-    account_id: str,
-    draft_id: str,
-    *,
-    revision: int,
-    shown_hash: str,
-    now: datetime,
-    by: Actor = SYSTEM,
-) -> DraftConfirmation:
-    """The creator's word for exactly the content that the browser showed.
-
-    raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
-            `confirmation_stale` when the draft is not at that revision and hash any more
-    """
-    begin_write()
-    confirmation = _confirm_shown(account_id, draft_id, revision, shown_hash, now)
-    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
-    db.session.commit()
-    return confirmation
 
 
 def confirm_and_publish(
@@ -75,7 +55,7 @@ def confirm_and_publish(
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
     begin_write()
-    _confirm_shown(account_id, draft_id, revision, shown_hash, now)
+    confirm_shown(account_id, draft_id, revision, shown_hash, now)
     add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     return _publish_confirmed(account_id, draft_id, now, by)
 
@@ -96,121 +76,16 @@ def publish_draft(
     """
     if attested_by:
         begin_write()
-        if _attest(account_id, draft_id, attested_by, now):
+        if attest(account_id, draft_id, attested_by, now):
             add_event(AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
         return _publish_confirmed(account_id, draft_id, now, by)
     form = _publish_alone(account_id, draft_id, now, by)
     return _published(form, account_id, draft_id)
 
 
-def find_confirmation(draft: Draft) -> DraftConfirmation | None:
-    """The newest confirmation of any revision; `is_current` tells whether it still counts."""
-    return db.session.scalar(
-        select(DraftConfirmation)
-        .where(DraftConfirmation.draft_id == draft.id)
-        .order_by(DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc())
-        .limit(1)
-    )
-
-
-def list_confirmed(account_id: str) -> set[str]:
-    """Ids of the account's unpublished drafts whose current revision is confirmed."""
-    query = (
-        select(Draft.id)
-        .join(DraftConfirmation, _current_confirmation())
-        .where(unpublished(account_id))
-    )
-    return set(db.session.scalars(query))
-
-
-def count_waiting(account_id: str) -> int:
-    """How many of the account's unpublished drafts have no confirmation of what they are now."""
-    query = select(func.count(Draft.id)).where(
-        unpublished(account_id),
-        ~exists().where(_current_confirmation()),
-    )
-    return db.session.scalar(query) or 0
-
-
-def is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
-    """True when the draft still stands as it was confirmed; undoing a change does not bring the
-    creator's word back.
-    """
-    return confirmation is not None and (confirmation.revision, confirmation.content_hash) == (
-        draft.revision,
-        draft.content_hash,
-    )
-
-
 def find_published_form(draft: Draft) -> Form | None:
     """The form that the draft became."""
     return db.session.scalar(select(Form).where(Form.draft_id == draft.id))
-
-
-def _confirm_shown(
-    account_id: str, draft_id: str, revision: int, shown_hash: str, now: datetime
-) -> DraftConfirmation:
-    draft = open_draft(account_id, draft_id)
-    if (draft.revision, draft.content_hash) != (revision, shown_hash):
-        raise StateConflict(
-            "confirmation_stale",
-            "The draft changed while you were reading it.",
-            "Read the change, then decide again.",
-        )
-    _require_complete(draft)
-    return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now)
-
-
-def _attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool:
-    """The agent's word for the current revision; False when somebody's is already there."""
-    draft = db.session.scalar(
-        owned_draft(account_id, draft_id)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    )
-    if draft is None or draft.status is DraftStatus.PUBLISHED:
-        return False
-    _require_complete(draft)
-    confirmation = find_confirmation(draft)
-    if is_current(confirmation, draft):
-        return False
-    _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
-    return True
-
-
-def _add_confirmation(
-    draft: Draft, method: ConfirmationMethod, grant_id: str | None, now: datetime
-) -> DraftConfirmation:
-    confirmation = DraftConfirmation(
-        id=new_id("cnf"),
-        draft_id=draft.id,
-        revision=draft.revision,
-        content_hash=draft.content_hash,
-        method=method,
-        grant_id=grant_id,
-        created_at=now,
-    )
-    db.session.add(confirmation)
-    db.session.flush()
-    return confirmation
-
-
-def _require_complete(draft: Draft) -> None:
-    if missing := missing_parts(draft):
-        raise StateConflict(
-            "draft_incomplete",
-            f"The draft lacks {' and '.join(missing)}.",
-            "Add what is missing, then confirm and publish.",
-            field=", ".join(missing_fields(draft)),
-        )
-
-
-def _current_confirmation() -> Any:
-    return and_(
-        DraftConfirmation.draft_id == Draft.id,
-        DraftConfirmation.revision == Draft.revision,
-        DraftConfirmation.content_hash == Draft.content_hash,
-    )
 
 
 _TAKE_DRAFT = (
@@ -220,7 +95,7 @@ _TAKE_DRAFT = (
         Draft.account_id == bindparam("account"),
         Draft.status == DraftStatus.DRAFT,
         Draft.deleted_at.is_(None),
-        exists().where(_current_confirmation()),
+        exists().where(current_confirmation()),
     )
     .values(status=DraftStatus.PUBLISHED)
     .returning(*(getattr(Draft, name) for name in CONTENT_COLUMNS))
@@ -350,7 +225,7 @@ def _published_before(account_id: str, draft_id: str) -> Row[Any]:
         raise no_draft()
     if draft.status is DraftStatus.PUBLISHED:
         return db.session.execute(select(*Form.__table__.c).where(Form.draft_id == draft_id)).one()
-    _require_complete(draft)
+    require_complete(draft)
     confirmation = find_confirmation(draft)
     # one that is current came in this very moment: the next try will find it
     if confirmation and not is_current(confirmation, draft):

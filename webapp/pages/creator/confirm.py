@@ -12,8 +12,8 @@ from werkzeug.exceptions import Forbidden
 from webapp.database import db, utc_now
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.domain.content.diff import differences
+from webapp.domain.drafts import confirmations, publishing
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
@@ -64,7 +64,7 @@ def _confirm(draft_id: str) -> Response:
     account, now, by = creator_id(), utc_now(), request_audit.creator()
     revision, shown_hash = posted_revision(), request.form.get("shown_hash", "")
     if request.form.get("then") == "agent":
-        publishing.confirm_draft(
+        confirmations.confirm_draft(
             account, draft_id, revision=revision, shown_hash=shown_hash, now=now, by=by
         )
         waiting().notify(draft_id)

@@ -13,9 +13,9 @@ from webapp.database import db, utc_now
 from webapp.domain.content.diff import Change, differences
 from webapp.domain.content.draft_input import DraftChanges
 from webapp.domain.content.model import form_settings, missing_parts, most_questions
+from webapp.domain.drafts import confirmations
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared import limits
 from webapp.domain.shared.errors import InvalidInput, StateConflict
@@ -110,7 +110,7 @@ def unseen(draft: Draft) -> Unseen:
 
 def context(draft: Draft) -> dict[str, Any]:
     """The variables that every template of one draft may use."""
-    confirmation = publishing.find_confirmation(draft)
+    confirmation = confirmations.find_confirmation(draft)
     names = agent_names([draft.author, draft.created_by])
     return {
         "draft": draft,
@@ -120,7 +120,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "author": names.get(draft.author or "", ""),
         "agent": names.get(draft.created_by or "", ""),
         "confirmation": confirmation,
-        "is_confirmed": publishing.is_current(confirmation, draft),
+        "is_confirmed": confirmations.is_current(confirmation, draft),
         "asked": _preview_position(draft),
     }
 

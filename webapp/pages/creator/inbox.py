@@ -11,7 +11,7 @@ from sqlalchemy import Row
 from webapp.database import to_millis, utc_now
 from webapp.domain.content.draft_input import DraftChanges
 from webapp.domain.deletion import discarded_drafts
-from webapp.domain.drafts import editing, publishing
+from webapp.domain.drafts import confirmations, editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.vocabulary import DraftStatus
@@ -49,7 +49,7 @@ def show() -> ResponseReturnValue:
 
     `?v=` is the state that an open page shows: 204 when it is the same.
     """
-    confirmed = publishing.list_confirmed(creator_id())
+    confirmed = confirmations.list_confirmed(creator_id())
     entries = _entries(drafts.list_drafts(creator_id()))
     live = forms.list_forms(creator_id())[:LIVE_SHOWN]
     state = _state(entries, confirmed, live)

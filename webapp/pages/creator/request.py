@@ -10,7 +10,7 @@ from flask_login import current_user, login_required
 from sqlalchemy import select
 
 from webapp.database import db, from_millis
-from webapp.domain.drafts import publishing
+from webapp.domain.drafts import confirmations
 from webapp.oauth.models import OAuthClient, OAuthGrant
 
 MILLIS_DIGITS = 13
@@ -33,7 +33,7 @@ def creator_id() -> str:
 
 def waiting_count() -> int:
     """How many drafts wait for the creator's word."""
-    return publishing.count_waiting(creator_id())
+    return confirmations.count_waiting(creator_id())
 
 
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:

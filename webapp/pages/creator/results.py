@@ -13,8 +13,8 @@ from sqlalchemy import Row
 from webapp.config import settings
 from webapp.database import from_millis, to_millis, utc_now
 from webapp.domain.content.model import form_settings, most_questions
+from webapp.domain.drafts import confirmations
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
 from webapp.domain.forms import models as forms
 from webapp.domain.responses.counters import read_days
 from webapp.domain.results import by_question as results
@@ -182,7 +182,7 @@ def _room(form: Row[Any]) -> dict[str, Any]:
 def _whose_word(form: Row[Any]) -> dict[str, Any]:
     """Whether an agent's word published the form, and whose; "" for one that is gone."""
     draft = drafts.get_draft(creator_id(), form.draft_id)
-    confirmation = publishing.find_confirmation(draft)
+    confirmation = confirmations.find_confirmation(draft)
     attested = confirmation and confirmation.method is ConfirmationMethod.AGENT_ATTESTED
     names = agent_names([confirmation.grant_id] if confirmation and attested else [])
     return {"is_attested": bool(attested), "attested_by": next(iter(names.values()), "")}

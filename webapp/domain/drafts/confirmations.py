@@ -1,0 +1,145 @@
+"""Confirmations: the creator's word, or the agent's, for one exact revision of a draft."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, exists, func, select
+
+from webapp.database import begin_write, db, new_id
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.content.model import missing_fields, missing_parts
+from webapp.domain.drafts.models import (
+    Draft,
+    DraftConfirmation,
+    open_draft,
+    owned_draft,
+    unpublished,
+)
+from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.vocabulary import ConfirmationMethod, DraftStatus
+
+
+def confirm_draft(
+    account_id: str,
+    draft_id: str,
+    *,
+    revision: int,
+    shown_hash: str,
+    now: datetime,
+    by: Actor = SYSTEM,
+) -> DraftConfirmation:
+    """The creator's word for exactly the content that the browser showed.
+
+    raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
+            `confirmation_stale` when the draft is not at that revision and hash any more
+    """
+    begin_write()
+    confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now)
+    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
+    db.session.commit()
+    return confirmation
+
+
+def confirm_shown(
+    account_id: str, draft_id: str, revision: int, shown_hash: str, now: datetime
+) -> DraftConfirmation:
+    draft = open_draft(account_id, draft_id)
+    if (draft.revision, draft.content_hash) != (revision, shown_hash):
+        raise StateConflict(
+            "confirmation_stale",
+            "The draft changed while you were reading it.",
+            "Read the change, then decide again.",
+        )
+    require_complete(draft)
+    return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now)
+
+
+def attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool:
+    """The agent's word for the current revision; False when somebody's is already there."""
+    draft = db.session.scalar(
+        owned_draft(account_id, draft_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+    if draft is None or draft.status is DraftStatus.PUBLISHED:
+        return False
+    require_complete(draft)
+    confirmation = find_confirmation(draft)
+    if is_current(confirmation, draft):
+        return False
+    _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
+    return True
+
+
+def find_confirmation(draft: Draft) -> DraftConfirmation | None:
+    """The newest confirmation of any revision; `is_current` tells whether it still counts."""
+    return db.session.scalar(
+        select(DraftConfirmation)
+        .where(DraftConfirmation.draft_id == draft.id)
+        .order_by(DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc())
+        .limit(1)
+    )
+
+
+def list_confirmed(account_id: str) -> set[str]:
+    """Ids of the account's unpublished drafts whose current revision is confirmed."""
+    query = (
+        select(Draft.id)
+        .join(DraftConfirmation, current_confirmation())
+        .where(unpublished(account_id))
+    )
+    return set(db.session.scalars(query))
+
+
+def count_waiting(account_id: str) -> int:
+    """How many of the account's unpublished drafts have no confirmation of what they are now."""
+    query = select(func.count(Draft.id)).where(
+        unpublished(account_id),
+        ~exists().where(current_confirmation()),
+    )
+    return db.session.scalar(query) or 0
+
+
+def is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
+    """True when the draft still stands as it was confirmed; undoing a change does not bring the
+    creator's word back.
+    """
+    return confirmation is not None and (confirmation.revision, confirmation.content_hash) == (
+        draft.revision,
+        draft.content_hash,
+    )
+
+
+def require_complete(draft: Draft) -> None:
+    if missing := missing_parts(draft):
+        raise StateConflict(
+            "draft_incomplete",
+            f"The draft lacks {' and '.join(missing)}.",
+            "Add what is missing, then confirm and publish.",
+            field=", ".join(missing_fields(draft)),
+        )
+
+
+def current_confirmation() -> Any:
+    return and_(
+        DraftConfirmation.draft_id == Draft.id,
+        DraftConfirmation.revision == Draft.revision,
+        DraftConfirmation.content_hash == Draft.content_hash,
+    )
+
+
+def _add_confirmation(
+    draft: Draft, method: ConfirmationMethod, grant_id: str | None, now: datetime
+) -> DraftConfirmation:
+    confirmation = DraftConfirmation(
+        id=new_id("cnf"),
+        draft_id=draft.id,
+        revision=draft.revision,
+        content_hash=draft.content_hash,
+        method=method,
+        grant_id=grant_id,
+        created_at=now,
+    )
+    db.session.add(confirmation)
+    db.session.flush()
+    return confirmation
