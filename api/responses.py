@@ -5,7 +5,7 @@ from flask import Response, request
 from api.blueprint import bp
 from api.json_responses import json_answer
 from webapp.domain.forms import models as forms
-from webapp.domain.responses.models import read_responses
+from webapp.domain.responses.cursor import read_responses
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import current_caller, require_scope
 from webapp.wire.serializers import form_responses

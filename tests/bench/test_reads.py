@@ -22,7 +22,8 @@ from tests.factories import make_form
 from tests.proof.plans import plan_of, steps_of
 from webapp.database import db
 from webapp.domain.forms.models import get_form
-from webapp.domain.responses.models import Answer, read_responses
+from webapp.domain.responses.cursor import read_responses
+from webapp.domain.responses.models import Answer
 from webapp.wire.serializers import form_responses
 from webapp.wire.timestamps import wire_time
 

@@ -15,7 +15,7 @@ from webapp.database import db, utc_now
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import Form, get_form, list_forms
 from webapp.domain.respondents.public_form import get_public_form, read_progress
-from webapp.domain.responses.models import read_responses
+from webapp.domain.responses.cursor import read_responses
 from webapp.domain.results.by_question import count_new, newest_answers, usual_words
 from webapp.domain.results.export import read_answers
 from webapp.domain.results.search import Filters, find_answers, find_people

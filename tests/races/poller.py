@@ -9,7 +9,7 @@ from flask import Flask
 
 from webapp.database import db
 from webapp.domain.forms.models import get_form
-from webapp.domain.responses.models import ResponsePage, read_responses
+from webapp.domain.responses.cursor import ResponsePage, read_responses
 
 
 @dataclass

@@ -10,7 +10,8 @@ from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
-from webapp.domain.responses.models import AnswerRow, ResponsePage, SessionAnswers, session_status
+from webapp.domain.responses.cursor import ResponsePage
+from webapp.domain.responses.models import AnswerRow, SessionAnswers, session_status
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
 from webapp.wire.timestamps import wire_time

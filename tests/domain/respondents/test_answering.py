@@ -16,7 +16,8 @@ from webapp.domain.respondents.answering import (
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.models import AnswerRow, ResponsePage, SessionAnswers, read_responses
+from webapp.domain.responses.cursor import ResponsePage, read_responses
+from webapp.domain.responses.models import AnswerRow, SessionAnswers
 from webapp.domain.results.search import Filters, find_people
 from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS

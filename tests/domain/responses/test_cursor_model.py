@@ -26,7 +26,7 @@ from webapp.domain.respondents.answering import (
     skip_question,
     withdraw_response,
 )
-from webapp.domain.responses.models import ResponsePage, read_responses
+from webapp.domain.responses.cursor import ResponsePage, read_responses
 from webapp.domain.shared.errors import StateConflict
 
 QUESTIONS = 3

@@ -20,7 +20,7 @@ from webapp.database import db, release, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
-from webapp.domain.responses import models as responses
+from webapp.domain.responses.cursor import read_responses
 from webapp.domain.results import export
 from webapp.pages.creator import download_limits
 from webapp.pages.creator import export as pages
@@ -135,7 +135,7 @@ class TestJson:
             make_answer(form, "k" * 32, 1)
             make_response(form, name="Sam")
             form = forms.get_form(ann.account.id, form.id)
-            page = form_responses(form, responses.read_responses(form, None))
+            page = form_responses(form, read_responses(form, None))
 
         assert document(ann, form) == json.loads(json.dumps(page))
 

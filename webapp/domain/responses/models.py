@@ -1,16 +1,11 @@
-"""Responses: sessions of respondents with their answers, and the cursor that reads them once.
-
-Every answer and every completion holds a stamp (milliseconds) taken under the lock of its form's
-row, so per form the order of stamps is the order of commits.
-"""
+"""Responses: sessions of respondents with their answers, and both as rows read in bulk."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-import orjson
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -21,23 +16,20 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    Row,
     String,
     Text,
     UniqueConstraint,
     bindparam,
     cast,
     func,
-    null,
     select,
     type_coerce,
-    union_all,
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, look, on_sqlite, rows
+from webapp.database import Base, UtcDateTime, on_sqlite, rows
 from webapp.domain.content.model import words
-from webapp.domain.shared.limits import ABANDONED_AFTER_SECONDS, PAGE_MAX_BYTES, PAGE_MAX_ITEMS
+from webapp.domain.shared.limits import ABANDONED_AFTER_SECONDS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, SessionStatus
 
 
@@ -135,44 +127,6 @@ class SessionAnswers:
     answers: list[AnswerRow] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class ResponsePage:
-    """What came after a cursor; `next_since` is the stamp to ask with next, in milliseconds."""
-
-    sessions: list[SessionAnswers]
-    answer_count: int
-    next_since: int | None
-    truncated: bool
-
-
-def read_responses(
-    form: Row[Any],
-    since: int | None,
-    *,
-    max_items: int = PAGE_MAX_ITEMS,
-    max_bytes: int = PAGE_MAX_BYTES,
-) -> ResponsePage:
-    """The answers stamped after `since` and the sessions completed after it, oldest first.
-
-    form        a row of the form's columns; its `last_stamp` bounds the page, so that what commits
-                while we read belongs to a later page and is not skipped
-    since       milliseconds, exclusive; None = from the beginning
-    next_since  stamp of the last item returned, else `since` as it was; None when there is neither
-    Source: spec, Endpoints behaviour 6.
-    """
-    if since is not None and since >= form.last_stamp:
-        return ResponsePage([], 0, since, truncated=False)
-    values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
-    items = sorted(_read_items(most=max_items + 1, **values), key=_stamp)
-    kept = items[: _fitting(items, max_items, max_bytes)]
-    return ResponsePage(
-        _by_session(kept),
-        sum(_is_answer(item) for item in kept),
-        _stamp(kept[-1]) if kept else since,
-        truncated=len(kept) < len(items),
-    )
-
-
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
     """The answers of these sessions that no correction superseded, oldest first."""
     found = rows(_CURRENT_ANSWERS, sessions=list(session_ids))
@@ -224,21 +178,6 @@ def raw_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
 
 ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._fields)
 SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
-_Item = Sequence[Any]  # an answer, or nothing in its places, and its session
-_SESSION = len(ANSWER_COLUMNS)  # the first place of a session in a row of both
-_ID, _STAMP, _TEXT = map(AnswerRow._fields.index, ("id", "stamp", "answer_text"))
-
-
-def _is_answer(item: _Item) -> bool:
-    return item[_ID] is not None
-
-
-def _stamp(item: _Item) -> int:
-    """When it was answered or, without an answer, completed."""
-    stamp: int = item[_STAMP] if _is_answer(item) else item[-1]
-    return stamp
-
-
 _CURRENT_ANSWERS = (
     select(*ANSWER_COLUMNS)
     .where(
@@ -246,65 +185,3 @@ _CURRENT_ANSWERS = (
     )
     .order_by(Answer.stamp)
 )
-_ANSWERS_AFTER = (
-    select(*ANSWER_COLUMNS, *SESSION_COLUMNS)
-    .join(ResponseSession, ResponseSession.id == Answer.session_id)
-    .where(
-        Answer.form_id == bindparam("form_id"),
-        Answer.stamp > bindparam("since"),
-        Answer.stamp <= bindparam("until"),
-        Answer.superseded.is_(False),
-    )
-    .order_by(Answer.stamp)
-    .limit(bindparam("most"))
-)
-_COMPLETIONS_AFTER = (
-    select(*(cast(null(), each.type).label(each.key) for each in ANSWER_COLUMNS), *SESSION_COLUMNS)
-    .where(
-        ResponseSession.form_id == bindparam("form_id"),
-        ResponseSession.completed_stamp > bindparam("since"),
-        ResponseSession.completed_stamp <= bindparam("until"),
-    )
-    .order_by(ResponseSession.completed_stamp)
-    .limit(bindparam("most"))
-)
-# at once: on PostgreSQL going there takes longer than finding what is new
-_ITEMS_AFTER = union_all(
-    select(*_ANSWERS_AFTER.subquery("answered").c),
-    select(*_COMPLETIONS_AFTER.subquery("completed").c),
-)
-# in one row: SQLite gives the lock of the interpreter up for each, and gets it back behind others
-_ITEMS_IN_ONE_ROW = select(
-    func.json_group_array(func.json_array(*_ITEMS_AFTER.subquery("items").c))
-)
-
-
-def _read_items(**values: Any) -> Sequence[_Item]:
-    """At most so many answers and so many completions."""
-    if not on_sqlite():
-        return look(_ITEMS_AFTER, **values)
-    items: list[list[Any]] = orjson.loads(look(_ITEMS_IN_ONE_ROW, **values)[0][0])
-    return items
-
-
-def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
-    """How many items one page may hold: at least one, whatever its size."""
-    room = max_bytes
-    for position, item in enumerate(items[:max_items]):
-        room -= 300 + (len(item[_TEXT].encode()) if _is_answer(item) else 0)
-        if room < 0 and position:
-            return position
-    return max_items
-
-
-def _by_session(items: list[_Item]) -> list[SessionAnswers]:
-    """Sessions in the order of their first item."""
-    sessions: dict[str, SessionAnswers] = {}
-    for item in items:
-        entry = sessions.get(item[_SESSION])
-        if entry is None:
-            session = SessionRow._make(item[_SESSION:])
-            entry = sessions[session.id] = SessionAnswers(session)
-        if _is_answer(item):
-            entry.answers.append(AnswerRow._make(item[:_SESSION]))
-    return list(sessions.values())

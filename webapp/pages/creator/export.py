@@ -18,7 +18,8 @@ from sqlalchemy import Row
 from webapp.database import release, to_millis, utc_now
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.forms import models as forms
-from webapp.domain.responses.models import AnswerRow, ResponsePage, SessionRow, session_status
+from webapp.domain.responses.cursor import ResponsePage
+from webapp.domain.responses.models import AnswerRow, SessionRow, session_status
 from webapp.domain.results.export import AnswerBatch, read_answers, read_people
 from webapp.domain.shared.unicode_normalization import normalized
 from webapp.pages.creator.download_limits import downloads, in_pieces
