@@ -19,7 +19,7 @@ from werkzeug.routing import Rule
 from tests.factories import make_account, make_answer, make_draft, make_form
 from tests.pages.creator_client import hidden
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.browser_sessions import begin_session
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
@@ -148,7 +148,7 @@ class Scene:
             key = new_session_key()
             make_answer(form, key)
             person = db.session.query(ResponseSession.id).filter_by(form_id=form.id).scalar()
-            invite = accounts.make_invite(now=utc_now())
+            invite = invites.make_invite(now=utc_now())
             session_id = begin_session(account, replaced=None, now=utc_now())
         browser = self.app.test_client()
         with browser.session_transaction(base_url=address) as session:

@@ -23,13 +23,8 @@ from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings, data
 from webapp.data_folder import FolderInUse, lock_folder, make_private, served_address
 from webapp.database import begin_write, db, schema, utc_now
 from webapp.domain.accounts.disabled_accounts import disable_account, enable_account
-from webapp.domain.accounts.models import (
-    Account,
-    clean_email,
-    create_account,
-    has_account,
-    make_invite,
-)
+from webapp.domain.accounts.invites import create_account, make_invite
+from webapp.domain.accounts.models import Account, clean_email, has_account
 from webapp.domain.accounts.passwords import stop_hashing
 from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event, list_events
 from webapp.domain.shared.errors import Outcome

@@ -25,7 +25,7 @@ from tests.browser.example_texts import (
 )
 from tests.factories import make_account
 from webapp.database import db, new_id, utc_now
-from webapp.domain.accounts.models import make_invite
+from webapp.domain.accounts.invites import make_invite
 from webapp.domain.accounts.passwords import password_hash
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash

@@ -11,7 +11,7 @@ from tests.browser.example_texts import ANSWERS, ASKING, EMAIL, GOODBYE, PASSWOR
 from tests.browsing import press_until, window
 from tests.oauth.flow import register
 from webapp.database import utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 
 FOCUSED = "() => (document.activeElement.innerText || document.activeElement.name || '').trim()"
 
@@ -95,7 +95,7 @@ def test_a_creator_signs_in_and_lets_an_agent_in_by_keyboard_alone(
 def test_an_account_is_changed_and_deleted_by_keyboard_alone(place: Place) -> None:
     email, new_password = "leaver@fernhill.example", "another four plain words"
     with place.app.app_context():
-        accounts.create_account(email, "Lea", PASSWORD, now=utc_now())
+        invites.create_account(email, "Lea", PASSWORD, now=utc_now())
     with window(place.browser, place.address) as page:
         page.goto("/login")
         reach(page, "email")

@@ -16,8 +16,7 @@ from tests.factories import make_account
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
 from webapp import database
 from webapp.database import db, look, postgresql, release, utc_now, write
-from webapp.domain.accounts import models as accounts
-from webapp.domain.accounts import passwords
+from webapp.domain.accounts import invites, passwords
 from webapp.domain.accounts.models import Account
 
 ACCOUNTS = select(Account.id)
@@ -192,7 +191,7 @@ def test_nothing_is_held_while_a_password_is_hashed(
     app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with app.app_context():
-        invite = accounts.make_invite(now=utc_now())
+        invite = invites.make_invite(now=utc_now())
     held: list[int] = []
     hashing = passwords._in_own_thread
 

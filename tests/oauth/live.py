@@ -14,7 +14,7 @@ from tests.oauth.flow import EMAIL, PASSWORD
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 
 
 @dataclass
@@ -63,7 +63,7 @@ def installation(settings: Settings) -> Iterator[Installation]:
     app = new_app(settings)
     with app.app_context():
         db.create_all()
-        accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
     with serving(app), ExitStack() as people:
         yield Installation(app, app.config["SETTINGS"].public_url, people)
     with app.app_context():

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 
 from tests.oauth.flow import EMAIL, HOST, MCP, PASSWORD, Flow, csrf_token, leave, location, register
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.oauth.models import OAuthCode, OAuthGrant
 from webapp.oauth.registration import create_client
 
@@ -198,7 +198,7 @@ def test_consent_is_never_remembered(flow: Flow) -> None:
 
 def test_a_stranger_signs_in_first_and_comes_back(app: Flask, flow: Flow) -> None:
     with app.app_context():
-        accounts.create_account("bob@example.com", "Bob", PASSWORD, now=utc_now())
+        invites.create_account("bob@example.com", "Bob", PASSWORD, now=utc_now())
     leave(flow.browser)
     address = flow.address(state="a b&c", redirect_uri=None)
 

@@ -9,7 +9,8 @@ from sqlalchemy import func, select, update
 from tests.databases import both_databases
 from tests.oauth.flow import Flow, register
 from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Invite, make_invite
+from webapp.domain.accounts.invites import make_invite
+from webapp.domain.accounts.models import Invite
 from webapp.oauth import expiry
 from webapp.oauth.expiry import purge_dead
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken

@@ -12,7 +12,7 @@ from tests.databases import both_databases
 from tests.oauth.flow import API, MCP, REDIRECT, Flow, bearer, csrf_token, register
 from tests.races.threads import each_statement
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.disabled_accounts import disable_account
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.vocabulary import Scope, TokenKind
@@ -341,7 +341,7 @@ def test_a_disabled_account_gets_in_by_no_door(app: Flask, flow: Flow, creator: 
     tokens, code, page = flow.redeem(flow.code()).json, flow.code(), flow.ask()
     now = utc_now()
     with app.app_context():
-        link = accounts.make_invite(email=creator.email, now=now)
+        link = invites.make_invite(email=creator.email, now=now)
         issued = issue_token(creator.id, [Scope.FORMS_READ], API, now=now)
         disable_account(creator.id, now=now)
         later = issue_token(creator.id, [Scope.FORMS_READ], API, now=now)

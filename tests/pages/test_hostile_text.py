@@ -16,7 +16,7 @@ from tests.factories import make_answer, make_draft, make_form
 from tests.pages.creator.test_draft import by_agent
 from tests.pages.creator_client import Creator
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import credentials
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import editing
@@ -87,7 +87,7 @@ def world(app: Flask, ann: Creator) -> World:
         ],
     }
     with app.app_context():
-        accounts.change_details(ann.account.id, hostile("creator"), "en")
+        credentials.change_details(ann.account.id, hostile("creator"), "en")
         grant = connect(ann.account.id, "client", hostile("agent"), [], utc_now())
         draft = editing.create_draft(
             ann.account.id, parse_draft_input(content), author=grant, now=utc_now()

@@ -21,7 +21,7 @@ from tests.oauth.flow import API, Flow, bearer, register
 from tests.pages.creator_client import Creator, creator
 from tests.pages.respondent_client import Respondent, arrive, hidden
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.passwords import password_hash
 from webapp.domain.deletion import discarded_drafts, form_trash
 from webapp.domain.drafts import confirmations
@@ -117,7 +117,7 @@ class World:
 
     def invited(self) -> str:
         with self.app.app_context():
-            return accounts.make_invite(now=utc_now())
+            return invites.make_invite(now=utc_now())
 
     def put_away(self) -> int:
         now = utc_now()

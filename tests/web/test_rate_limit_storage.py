@@ -18,7 +18,7 @@ from tests.oauth.flow import EMAIL, PASSWORD, sign_in
 from tests.services import free_port, redis_server
 from webapp.config import Settings
 from webapp.database import utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.web.rate_limit_storage import BREATH_SECONDS, LimitStorage
 
 LIMIT = parse("5/minute")
@@ -234,7 +234,7 @@ def test_each_process_keeps_its_limit_while_redis_flaps(seconds: float, server: 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_guessing_stays_limited(fault: Fault, server: Server, app: Flask) -> None:
     with app.app_context():
-        accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
     def guess(_number: int) -> int:
         return sign_in(app.test_client(), password="wrong").status_code

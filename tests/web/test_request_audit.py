@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from tests.conftest import Clock
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
 from webapp.database import begin_write, db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.web import request_audit
@@ -25,7 +25,7 @@ HERE = "127.0.0.1"
 def creator(app: Flask) -> Account:
     limiter.reset()
     with app.app_context():
-        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
 
 def stored(app: Flask) -> list[AuditEvent]:
@@ -95,7 +95,7 @@ def test_a_failed_sign_in_waits_for_no_writer(
 
 def test_a_link_that_is_used_or_gone_is_told(app: Flask, client: FlaskClient) -> None:
     with app.app_context():
-        link = accounts.make_invite(now=utc_now())
+        link = invites.make_invite(now=utc_now())
     form = {"email": EMAIL, "name": "Ann", "password": PASSWORD}
     token = csrf_token(client.get(f"/join/{link}"))
     for _ in range(2):

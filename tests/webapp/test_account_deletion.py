@@ -12,7 +12,7 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from tests.oauth.flow import EMAIL, Flow, enter, register
 from webapp.account_deletion import delete_account, purge_leavers
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
@@ -33,7 +33,7 @@ def full(app: Flask) -> Account:
     with app.app_context():
         account = make_account(email=EMAIL)
     with app.app_context():
-        accounts.make_invite(email=EMAIL, now=utc_now())
+        invites.make_invite(email=EMAIL, now=utc_now())
         fill(account.id)
     enter(browser, account)
     Flow(browser, app.test_client(), register(browser, token_endpoint_auth_method="none")).connect()

@@ -11,7 +11,7 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.database import db
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import credentials, invites
 from webapp.domain.accounts.browser_sessions import (
     SignIn,
     begin_session,
@@ -35,7 +35,7 @@ in_app = pytest.mark.usefixtures("app_context")
 
 
 def make_ann(clock: Clock) -> Account:
-    return accounts.create_account("Ann@Example.com", "Ann", PASSWORD, now=clock.now)
+    return invites.create_account("Ann@Example.com", "Ann", PASSWORD, now=clock.now)
 
 
 def begin(account: Account, clock: Clock) -> str:
@@ -50,7 +50,7 @@ def test_an_account_keeps_its_address_in_lower_case(clock: Clock) -> None:
 
 @in_app
 def test_a_blank_name_becomes_the_mailbox(clock: Clock) -> None:
-    account = accounts.create_account("ann@example.com", " \x00 ", PASSWORD, now=clock.now)
+    account = invites.create_account("ann@example.com", " \x00 ", PASSWORD, now=clock.now)
 
     assert account.name == "ann"
 
@@ -60,14 +60,14 @@ def test_an_address_is_taken_once(clock: Clock) -> None:
     make_ann(clock)
 
     with pytest.raises(StateConflict, match="has an account already"):
-        accounts.create_account("ann@EXAMPLE.com", "Other", PASSWORD, now=clock.now)
+        invites.create_account("ann@EXAMPLE.com", "Other", PASSWORD, now=clock.now)
 
 
 @in_app
 @pytest.mark.parametrize("email", ["", "ann", "ann@", "@b", "a b@c", "a\x00@b.example", "a@b@c"])
 def test_what_is_no_address_is_refused(email: str, clock: Clock) -> None:
     with pytest.raises(InvalidInput, match="not an e-mail"):
-        accounts.create_account(email, "Ann", PASSWORD, now=clock.now)
+        invites.create_account(email, "Ann", PASSWORD, now=clock.now)
 
 
 @in_app
@@ -90,7 +90,7 @@ def test_a_weak_password_is_refused(password: str, clock: Clock) -> None:
     email = "lindqvist.ann@example.com" if "lindqvist" in password else "ann@example.com"
 
     with pytest.raises(InvalidInput) as refusal:
-        accounts.create_account(email, "Ann", password, now=clock.now)
+        invites.create_account(email, "Ann", password, now=clock.now)
 
     assert refusal.value.field == "password"
 
@@ -98,16 +98,16 @@ def test_a_weak_password_is_refused(password: str, clock: Clock) -> None:
 @in_app
 @pytest.mark.parametrize("password", ["twelve chars", "only small letters", "ü" * 4 + "nicodewort"])
 def test_any_other_password_will_do(password: str, clock: Clock) -> None:
-    accounts.create_account("ann@example.com", "Ann", password, now=clock.now)
+    invites.create_account("ann@example.com", "Ann", password, now=clock.now)
 
-    assert accounts.find_sign_in("ann@example.com", password)
+    assert credentials.find_sign_in("ann@example.com", password)
 
 
 @in_app
 def test_signing_in_ignores_case_and_composition_of_what_was_typed(clock: Clock) -> None:
-    accounts.create_account("ann@example.com", "Ann", "caf\u00e9 in the morning", now=clock.now)
+    invites.create_account("ann@example.com", "Ann", "caf\u00e9 in the morning", now=clock.now)
 
-    assert accounts.find_sign_in(" ANN@example.com ", "cafe\u0301 in the morning")
+    assert credentials.find_sign_in(" ANN@example.com ", "cafe\u0301 in the morning")
 
 
 @in_app
@@ -126,7 +126,7 @@ def test_signing_in_ignores_case_and_composition_of_what_was_typed(clock: Clock)
 def test_a_wrong_pair_signs_nobody_in(email: str, password: str, clock: Clock) -> None:
     make_ann(clock)
 
-    assert accounts.find_sign_in(email, password) is None
+    assert credentials.find_sign_in(email, password) is None
 
 
 @in_app
@@ -139,7 +139,7 @@ def test_an_unknown_address_costs_a_hash_too(monkeypatch: pytest.MonkeyPatch) ->
         return verify(self, known_hash, password)
 
     monkeypatch.setattr(type(HASHER), "verify", counting)
-    accounts.find_sign_in("nobody@example.com", PASSWORD)
+    credentials.find_sign_in("nobody@example.com", PASSWORD)
 
     assert len(checked) == 1
 
@@ -150,68 +150,68 @@ def test_an_older_hash_is_replaced_at_the_next_sign_in(clock: Clock) -> None:
     account.password_hash = type(HASHER)(memory_cost=8, time_cost=1, parallelism=1).hash(PASSWORD)
     db.session.commit()
 
-    accounts.find_sign_in("ann@example.com", PASSWORD)
+    credentials.find_sign_in("ann@example.com", PASSWORD)
 
     assert "m=19456,t=2,p=1" in db.session.scalars(select(Account.password_hash)).one()
 
 
 @in_app
 def test_a_link_makes_one_account(clock: Clock) -> None:
-    token = accounts.make_invite(now=clock.now)
+    token = invites.make_invite(now=clock.now)
 
-    account = accounts.accept_invite(token, "ann@example.com", "Ann", PASSWORD, now=clock.now)
+    account = invites.accept_invite(token, "ann@example.com", "Ann", PASSWORD, now=clock.now)
 
-    assert accounts.find_sign_in("ann@example.com", PASSWORD) == account
+    assert credentials.find_sign_in("ann@example.com", PASSWORD) == account
 
 
 @in_app
 def test_a_link_works_once(clock: Clock) -> None:
-    token = accounts.make_invite(now=clock.now)
-    accounts.accept_invite(token, "ann@example.com", "Ann", PASSWORD, now=clock.now)
+    token = invites.make_invite(now=clock.now)
+    invites.accept_invite(token, "ann@example.com", "Ann", PASSWORD, now=clock.now)
 
     with pytest.raises(NotFound, match="does not work any more"):
-        accounts.accept_invite(token, "bob@example.com", "Bob", PASSWORD, now=clock.now)
+        invites.accept_invite(token, "bob@example.com", "Bob", PASSWORD, now=clock.now)
 
 
 @in_app
 def test_a_link_ends_after_a_day(clock: Clock) -> None:
-    token = accounts.make_invite(now=clock.now)
+    token = invites.make_invite(now=clock.now)
 
     with pytest.raises(NotFound):
-        accounts.get_invite(token, now=clock.forward(hours=24))
+        invites.get_invite(token, now=clock.forward(hours=24))
 
 
 @in_app
 @pytest.mark.parametrize("token", ["", "unknown", "\x00", "\ud800", "x" * 10_000])
 def test_an_unknown_link_is_not_found(token: str, clock: Clock) -> None:
     with pytest.raises(NotFound):
-        accounts.get_invite(token, now=clock.now)
+        invites.get_invite(token, now=clock.now)
 
 
 @in_app
 def test_a_refused_password_leaves_the_link_usable(clock: Clock) -> None:
-    token = accounts.make_invite(now=clock.now)
+    token = invites.make_invite(now=clock.now)
     with pytest.raises(InvalidInput):
-        accounts.accept_invite(token, "ann@example.com", "Ann", "short", now=clock.now)
+        invites.accept_invite(token, "ann@example.com", "Ann", "short", now=clock.now)
 
-    assert accounts.accept_invite(token, "ann@example.com", "Ann", PASSWORD, now=clock.now)
+    assert invites.accept_invite(token, "ann@example.com", "Ann", PASSWORD, now=clock.now)
 
 
 @in_app
 def test_a_taken_address_leaves_the_link_usable(clock: Clock) -> None:
     make_ann(clock)
-    token = accounts.make_invite(now=clock.now)
+    token = invites.make_invite(now=clock.now)
     with pytest.raises(StateConflict):
-        accounts.accept_invite(token, "ann@example.com", "Ann", PASSWORD, now=clock.now)
+        invites.accept_invite(token, "ann@example.com", "Ann", PASSWORD, now=clock.now)
 
-    assert accounts.get_invite(token, now=clock.now)
+    assert invites.get_invite(token, now=clock.now)
 
 
 @in_app
 def test_an_address_fixed_by_the_link_wins(clock: Clock) -> None:
-    token = accounts.make_invite(email="ann@example.com", now=clock.now)
+    token = invites.make_invite(email="ann@example.com", now=clock.now)
 
-    account = accounts.accept_invite(token, "eve@example.com", "Ann", PASSWORD, now=clock.now)
+    account = invites.accept_invite(token, "eve@example.com", "Ann", PASSWORD, now=clock.now)
 
     assert account.email == "ann@example.com"
 
@@ -219,22 +219,22 @@ def test_an_address_fixed_by_the_link_wins(clock: Clock) -> None:
 @in_app
 def test_a_link_for_an_existing_address_sets_a_new_password(clock: Clock) -> None:
     account = make_ann(clock)
-    token = accounts.make_invite(email="ann@example.com", now=clock.now)
+    token = invites.make_invite(email="ann@example.com", now=clock.now)
 
-    accounts.accept_invite(token, "", "", "another four words", now=clock.now)
+    invites.accept_invite(token, "", "", "another four words", now=clock.now)
 
-    signed_in = accounts.find_sign_in("ann@example.com", "another four words")
+    signed_in = credentials.find_sign_in("ann@example.com", "another four words")
     assert signed_in is not None
     assert signed_in.id == account.id
-    assert accounts.find_sign_in("ann@example.com", PASSWORD) is None
+    assert credentials.find_sign_in("ann@example.com", PASSWORD) is None
 
 
 @in_app
 def test_a_new_password_ends_browser_sessions(clock: Clock) -> None:
     session_id = begin(make_ann(clock), clock)
-    token = accounts.make_invite(email="ann@example.com", now=clock.now)
+    token = invites.make_invite(email="ann@example.com", now=clock.now)
 
-    accounts.accept_invite(token, "", "", "another four words", now=clock.now)
+    invites.accept_invite(token, "", "", "another four words", now=clock.now)
 
     assert find_session_account(session_id, now=clock.now) is None
 
@@ -301,7 +301,7 @@ def test_a_disabled_account_is_out_until_it_is_enabled(app: Flask, clock: Clock)
     with app.app_context():
         account = make_ann(clock)
         session_id = begin(account, clock)
-        link = accounts.make_invite(email=account.email, now=clock.now)
+        link = invites.make_invite(email=account.email, now=clock.now)
 
         for _ in range(2):
             disable_account(account.id, now=clock.now)
@@ -309,9 +309,9 @@ def test_a_disabled_account_is_out_until_it_is_enabled(app: Flask, clock: Clock)
         assert find_session_account(session_id, now=clock.now) is None
         assert find_session_account(begin(account, clock), now=clock.now) is None
         with pytest.raises(NotFound):
-            accounts.get_invite(link, now=clock.now)
+            invites.get_invite(link, now=clock.now)
         with pytest.raises(StateConflict, match="switched off"):
-            accounts.make_invite(email=account.email, now=clock.now)
+            invites.make_invite(email=account.email, now=clock.now)
         enable_account(account.id, now=clock.now)
         again = db.session.get_one(Account, account.id, populate_existing=True)
         assert find_session_account(begin(again, clock), now=clock.now) is not None
@@ -323,10 +323,12 @@ def test_a_disabled_account_is_out_until_it_is_enabled(app: Flask, clock: Clock)
 def test_who_signs_in_while_the_password_changes_is_signed_out(app: Flask, clock: Clock) -> None:
     with app.app_context():
         make_ann(clock)
-        read_before = accounts.find_sign_in("ann@example.com", PASSWORD)
+        read_before = credentials.find_sign_in("ann@example.com", PASSWORD)
         assert read_before is not None
         with app.app_context():
-            accounts.change_password(read_before.id, PASSWORD, "another four words", now=clock.now)
+            credentials.change_password(
+                read_before.id, PASSWORD, "another four words", now=clock.now
+            )
 
         session_id = begin(read_before, clock)
 
@@ -348,7 +350,7 @@ def test_an_expired_session_is_purged_and_no_other(clock: Clock) -> None:
 @in_app
 def test_neither_password_nor_link_is_stored_in_clear(clock: Clock) -> None:
     make_ann(clock)
-    token = accounts.make_invite(now=clock.now)
+    token = invites.make_invite(now=clock.now)
 
     rows = [
         db.session.scalars(select(Account.password_hash)).one(),
@@ -360,12 +362,12 @@ def test_neither_password_nor_link_is_stored_in_clear(clock: Clock) -> None:
 @both_databases
 def test_eight_posts_of_one_link_make_one_account(app: Flask, clock: Clock) -> None:
     with app.app_context():
-        token = accounts.make_invite(now=clock.now)
+        token = invites.make_invite(now=clock.now)
 
     def accept(number: int) -> bool:
         with app.app_context():
             try:
-                accounts.accept_invite(token, f"a{number}@b.example", "", PASSWORD, now=clock.now)
+                invites.accept_invite(token, f"a{number}@b.example", "", PASSWORD, now=clock.now)
             except Outcome:
                 return False
             return True
@@ -385,14 +387,14 @@ def test_a_new_password_ends_the_older_links_of_the_account(
 ) -> None:
     with app.app_context():
         account = make_ann(clock)
-        used, older = (accounts.make_invite(email=account.email, now=clock.now) for _ in range(2))
-        of_others = accounts.make_invite(now=clock.now)
+        used, older = (invites.make_invite(email=account.email, now=clock.now) for _ in range(2))
+        of_others = invites.make_invite(now=clock.now)
         new = "another four words"
         if way == "reset":
-            accounts.accept_invite(used, "", "", new, now=clock.now)
+            invites.accept_invite(used, "", "", new, now=clock.now)
         else:
-            accounts.change_password(account.id, PASSWORD, new, now=clock.now)
+            credentials.change_password(account.id, PASSWORD, new, now=clock.now)
 
         with pytest.raises(NotFound):
-            accounts.get_invite(older, now=clock.now)
-        assert accounts.get_invite(of_others, now=clock.now).account_id is None
+            invites.get_invite(older, now=clock.now)
+        assert invites.get_invite(of_others, now=clock.now).account_id is None

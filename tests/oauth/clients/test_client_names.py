@@ -10,7 +10,7 @@ from sqlalchemy import select
 from tests.oauth.flow import EMAIL, PASSWORD, REDIRECT, register, sign_in
 from webapp.config import settings
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.shared.vocabulary import ClientKind, Scope, TokenKind
 from webapp.oauth.client_names import is_showable
 from webapp.oauth.models import OAuthClient
@@ -106,7 +106,7 @@ def test_a_name_is_judged_whenever_it_is_shown(
     """What was stored under a milder judgement misleads nobody."""
     now = utc_now()
     with app.app_context():
-        account = accounts.create_account(EMAIL, "Ann", PASSWORD, now=now)
+        account = invites.create_account(EMAIL, "Ann", PASSWORD, now=now)
         agent = OAuthClient(
             id="cli_1",
             client_id=client_id,

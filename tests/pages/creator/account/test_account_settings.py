@@ -13,10 +13,10 @@ from werkzeug.test import TestResponse
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.oauth.flow import API, EMAIL, PASSWORD, bearer, csrf_token, enter, sign_in
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.browser_sessions import SignIn
 from webapp.domain.accounts.disabled_accounts import disable_account, enable_account
-from webapp.domain.accounts.models import Account
+from webapp.domain.accounts.models import Account, has_account
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.account.browser_sessions import browser_in_words
@@ -30,7 +30,7 @@ NEW_PASSWORD = "another four plain words"
 def creator(app: Flask) -> Account:
     limiter.reset()
     with app.app_context():
-        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
 
 @pytest.fixture
@@ -225,7 +225,7 @@ def test_everything_stops_at_once(app: Flask, browser: FlaskClient, creator: Acc
 
 def test_an_open_link_to_a_new_password_goes_too(app: Flask, browser: FlaskClient) -> None:
     with app.app_context():
-        invite = accounts.make_invite(email=EMAIL, now=utc_now())
+        invite = invites.make_invite(email=EMAIL, now=utc_now())
 
     press(browser, "/account/delete")
 
@@ -236,8 +236,8 @@ def test_the_address_is_free_again(app: Flask, browser: FlaskClient) -> None:
     press(browser, "/account/delete")
 
     with app.app_context():
-        assert not accounts.has_account()
-        accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        assert not has_account()
+        invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
     assert sign_in(app.test_client()).status_code == 303
 
 
@@ -288,7 +288,7 @@ def test_a_reset_ends_agents_unless_told_not_to(
     app: Flask, creator: Account, token: str, ticked: dict[str, str], status: int
 ) -> None:
     with app.app_context():
-        link = accounts.make_invite(email=EMAIL, now=utc_now())
+        link = invites.make_invite(email=EMAIL, now=utc_now())
     somebody = app.test_client()
     page = somebody.get(f"/join/{link}")
     form = {"password": NEW_PASSWORD, "csrf_token": csrf_token(page)}

@@ -17,7 +17,7 @@ from tests.pages.respondent_client import storage_away
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import schema, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.web.extensions import client_network
 
@@ -27,7 +27,7 @@ NEW_PASSWORD = "five other plain words here"
 @pytest.fixture
 def creator(app: Flask) -> Account:
     with app.app_context():
-        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
 
 def browser_at(app: Flask, address: str) -> FlaskClient:
@@ -48,7 +48,7 @@ def sign_out(browser: FlaskClient) -> None:
 def reset_password(app: Flask) -> TestResponse:
     """By a one-time link of the operator, opened in a browser that has never been here."""
     with app.app_context():
-        token = accounts.make_invite(email=EMAIL, now=utc_now())
+        token = invites.make_invite(email=EMAIL, now=utc_now())
     browser = app.test_client()
     form = {"password": NEW_PASSWORD, "csrf_token": csrf_token(browser.get(f"/join/{token}"))}
     return browser.post(f"/join/{token}", data=form)
@@ -70,7 +70,7 @@ def test_failures_are_counted_for_the_account_however_its_address_is_written(
 ) -> None:
     address = "jos\u00e9@example.com"
     with app.app_context():
-        accounts.create_account(address, "Jo", PASSWORD, now=utc_now())
+        invites.create_account(address, "Jo", PASSWORD, now=utc_now())
     spellings = [
         address,
         "jose\u0301@example.com",
@@ -182,7 +182,7 @@ def test_a_browser_that_signed_in_before_guesses_under_the_strict_limit(
 def test_a_browser_is_known_to_its_own_account_only(app: Flask, creator: Account) -> None:
     other = "bob@example.com"
     with app.app_context():
-        accounts.create_account(other, "Bob", PASSWORD, now=utc_now())
+        invites.create_account(other, "Bob", PASSWORD, now=utc_now())
     own = browser_at(app, "203.0.113.1")
     sign_in(own)
     sign_out(own)
@@ -220,7 +220,7 @@ def test_parallel_guesses_count_each_on_a_real_server(
     app = new_app(replace(settings, database_url=empty_database_url))
     with app.app_context():
         schema.upgrade()
-        accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
     with serving(app), httpx.Client(base_url=app.config["SETTINGS"].public_url) as client:
         token = csrf_token(client.get("/login"))  # type: ignore[arg-type]
         form = {"email": EMAIL, "password": "wrong", "csrf_token": token}

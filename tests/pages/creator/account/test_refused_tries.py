@@ -15,7 +15,7 @@ from tests.pages.respondent_client import storage_away
 from tests.services import redis_server
 from webapp.config import Settings
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.web import request_audit
@@ -38,7 +38,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Iterator[Set
 def creator(app: Flask) -> Account:
     limiter.reset()
     with app.app_context():
-        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
 
 def refused(app: Flask) -> list[AuditEvent]:
@@ -94,7 +94,7 @@ def test_each_window_has_a_row(app: Flask, creator: Account, client: FlaskClient
 
 def test_each_account_has_a_row_of_its_own(app: Flask, creator: Account) -> None:
     with app.app_context():
-        other = accounts.create_account("bo@example.com", "Bo", PASSWORD, now=utc_now())
+        other = invites.create_account("bo@example.com", "Bo", PASSWORD, now=utc_now())
     for email in (EMAIL, "bo@example.com", "mistyped@example.com"):
         for _ in range(8):
             sign_in(app.test_client(), email, "wrong")

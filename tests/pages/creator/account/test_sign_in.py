@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from tests.oauth.flow import EMAIL, HOST, PASSWORD, csrf_token, sign_in
 from webapp.database import db, utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.limits import PASSWORD_MAX_CHARS
 from webapp.web.extensions import limiter
@@ -27,13 +27,13 @@ def _fresh_limits(app: Flask) -> None:
 @pytest.fixture
 def creator(app: Flask) -> Account:
     with app.app_context():
-        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
 
 @pytest.fixture
 def invite(app: Flask) -> str:
     with app.app_context():
-        return accounts.make_invite(now=utc_now())
+        return invites.make_invite(now=utc_now())
 
 
 def signed_in(client: FlaskClient) -> bool:
@@ -114,7 +114,7 @@ def test_what_is_too_long_is_a_wrong_pair(
 def test_the_longest_password_signs_in(app: Flask, client: FlaskClient) -> None:
     password = "Zoë, " * 204 + "end."
     with app.app_context():
-        accounts.create_account(EMAIL, "Ann", password, now=utc_now())
+        invites.create_account(EMAIL, "Ann", password, now=utc_now())
 
     assert len(password) == PASSWORD_MAX_CHARS
     assert sign_in(client, password=password).status_code == 303
@@ -231,7 +231,7 @@ def test_a_new_password_ends_other_sessions(
     elsewhere = app.test_client()
     sign_in(elsewhere)
     with app.app_context():
-        invite = accounts.make_invite(email=EMAIL, now=utc_now())
+        invite = invites.make_invite(email=EMAIL, now=utc_now())
 
     response = join(client, invite, password="another four words")
 
@@ -393,7 +393,7 @@ def test_a_taken_address_is_told_as_text(
     address: str, app: Flask, client: FlaskClient, invite: str
 ) -> None:
     with app.app_context():
-        accounts.create_account(address, "Ann", PASSWORD, now=utc_now())
+        invites.create_account(address, "Ann", PASSWORD, now=utc_now())
 
     response = join(client, invite, email=address)
 
@@ -405,7 +405,7 @@ def test_a_link_for_an_account_asks_only_for_a_password(
     app: Flask, creator: Account, client: FlaskClient
 ) -> None:
     with app.app_context():
-        invite = accounts.make_invite(email=EMAIL, now=utc_now())
+        invite = invites.make_invite(email=EMAIL, now=utc_now())
 
     page = client.get(f"/join/{invite}").text
 

@@ -8,8 +8,7 @@ from flask.testing import FlaskClient
 
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
 from webapp.database import utc_now
-from webapp.domain.accounts import models as accounts
-from webapp.domain.accounts import passwords
+from webapp.domain.accounts import invites, passwords
 from webapp.domain.accounts.models import Account
 from webapp.web.extensions import limiter
 
@@ -22,7 +21,7 @@ def _fresh_limits(app: Flask) -> None:
 @pytest.fixture
 def creator(app: Flask) -> Account:
     with app.app_context():
-        return accounts.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+        return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def test_too_many_sign_ins_at_once_count_as_no_failure(
 @pytest.mark.usefixtures("busy")
 def test_a_new_account_waits_while_too_many_sign_in(client: FlaskClient) -> None:
     with client.application.app_context():
-        invite = accounts.make_invite(now=utc_now())
+        invite = invites.make_invite(now=utc_now())
 
     form = {"email": EMAIL, "name": "Ann", "password": PASSWORD}
     token = csrf_token(client.get(f"/join/{invite}"))

@@ -10,7 +10,7 @@ from flask_login import current_user, logout_user
 from webapp.account_deletion import delete_account, list_belongings
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import credentials
 from webapp.domain.accounts.models import CREATOR_LANGUAGES
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import InvalidInput
@@ -67,7 +67,7 @@ def change_details() -> Any:
     """Name and language."""
     name, language = request.form.get("name", ""), request.form.get("language", "")
     try:
-        accounts.change_details(creator_id(), name, language)
+        credentials.change_details(creator_id(), name, language)
     except InvalidInput as refusal:
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     return go_to(f"{PAGE}?saved=details")
@@ -80,7 +80,7 @@ def change_password() -> Any:
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
         now, by = utc_now(), request_audit.creator()
-        account = accounts.change_password(
+        account = credentials.change_password(
             creator_id(), *given, now=now, by=by, also=ending_agents(now, by)
         )
     except InvalidInput as refusal:
@@ -102,7 +102,7 @@ def delete() -> Any:
     """Deletes the account, for somebody who has just proved to be its creator."""
     if not signed_in_recently():
         try:
-            accounts.check_own_password(current_user, request.form.get("current", ""))
+            credentials.check_own_password(current_user, request.form.get("current", ""))
         except InvalidInput as refusal:
             _note_wrong_password(AuditKind.ACCOUNT_DELETED, refusal)
             return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY

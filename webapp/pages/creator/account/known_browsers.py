@@ -10,8 +10,7 @@ from flask import Response, after_this_request, g, request
 from itsdangerous import BadSignature, URLSafeSerializer
 
 from webapp.config import settings
-from webapp.domain.accounts import models as accounts
-from webapp.domain.accounts.models import Account
+from webapp.domain.accounts.models import Account, find_account
 
 COOKIE_SECONDS = 365 * 24 * 3600  # our choice
 
@@ -42,7 +41,7 @@ def known_device() -> str | None:
 
 
 def _read(cookie: str) -> str | None:
-    account = accounts.find_account(request.form.get("email", "")) if cookie else None
+    account = find_account(request.form.get("email", "")) if cookie else None
     if account is None:
         return None
     try:

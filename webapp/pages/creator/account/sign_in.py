@@ -15,10 +15,10 @@ from flask_login import current_user, login_required, login_user, logout_user
 from webapp.config import Settings, settings
 from webapp.database import utc_now
 from webapp.database.failures import STORAGE_FAILURES
-from webapp.domain.accounts import browser_sessions
-from webapp.domain.accounts import models as accounts
+from webapp.domain.accounts import browser_sessions, credentials, invites
 from webapp.domain.accounts.browser_sessions import ACTIVE_EVERY, SESSION_LIFETIME
-from webapp.domain.accounts.models import Account, Also
+from webapp.domain.accounts.credentials import Also
+from webapp.domain.accounts.models import Account, find_account, normal_email
 from webapp.domain.audit.trail import Actor, AuditKind
 from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict, TooBusy
 from webapp.domain.shared.limits import EMAIL_MAX_CHARS
@@ -94,7 +94,7 @@ def show_sign_in() -> Any:
 def _tried_account() -> str | None:
     """Nobody while the storage is away: a refusal needs none."""
     with suppress(*STORAGE_FAILURES):
-        known = accounts.find_account(request.form.get("email", ""))
+        known = find_account(request.form.get("email", ""))
         return known.id if known else None
     return None
 
@@ -127,7 +127,7 @@ def sign_in() -> Any:
     """One answer for a wrong password and for an unknown address, in the same time."""
     email = request.form.get("email", "")
     try:
-        account = accounts.find_sign_in(email, request.form.get("password", ""))
+        account = credentials.find_sign_in(email, request.form.get("password", ""))
     except TooBusy:
         return _form(email, "busy"), HTTPStatus.SERVICE_UNAVAILABLE, AGAIN
     if account is None or account.disabled_at is not None:
@@ -157,7 +157,7 @@ def sign_out_everywhere() -> Response:
 def show_invite(token: str) -> Any:
     """The form behind a one-time link. Looking at it uses nothing up."""
     try:
-        invite = accounts.get_invite(token, now=utc_now())
+        invite = invites.get_invite(token, now=utc_now())
     except NotFound as gone:
         return _link_gone(gone)
     return render_template(
@@ -181,7 +181,7 @@ def accept_invite(token: str) -> Any:
         _note_failure(AuditKind.LINK_USED, None)
         return _link_gone(gone)
     except (InvalidInput, StateConflict, TooBusy) as refusal:
-        invite = accounts.get_invite(token, now=utc_now())
+        invite = invites.get_invite(token, now=utc_now())
         shown = {name: text[:EMAIL_MAX_CHARS] for name, text in given.items()}
         page = render_template(
             "account/join.html",
@@ -200,7 +200,7 @@ def accept_invite(token: str) -> Any:
 def _accept(token: str, given: dict[str, str]) -> Account:
     now, by = utc_now(), request_audit.visitor()
     also = ending_agents(now, by)
-    return accounts.accept_invite(token, **given, now=now, by=by, also=also)
+    return invites.accept_invite(token, **given, now=now, by=by, also=also)
 
 
 def asked_to_end_agents() -> bool:
@@ -216,7 +216,7 @@ def ending_agents(now: datetime, by: Actor) -> Also | None:
 
 
 def _refused(email: str, *, is_disabled: bool) -> Any:
-    known = accounts.find_account(email)
+    known = find_account(email)
     _note_failure(AuditKind.SIGN_IN, known.id if known else None)
     page = _form(email, "disabled" if is_disabled else "wrong")
     return page, HTTPStatus.UNPROCESSABLE_ENTITY
@@ -255,7 +255,7 @@ def _note_failure(kind: AuditKind, account_id: str | None) -> None:
 
 def _account_key() -> str:
     """The address that is tried, not readable in the storage of the limits."""
-    email = accounts.normal_email(request.form.get("email", ""))
+    email = normal_email(request.form.get("email", ""))
     return hashlib.sha256(email.encode()).hexdigest()
 
 

@@ -1,0 +1,124 @@
+"""Password and details of an account: signing in with the one, changing either."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+
+from sqlalchemy import update
+
+from webapp.database import begin_write, db, release
+from webapp.domain.accounts.models import (
+    CREATOR_LANGUAGES,
+    Account,
+    clean_name,
+    end_links,
+    find_account,
+)
+from webapp.domain.accounts.passwords import (
+    check_password,
+    needs_rehash,
+    password_hash,
+    password_matches,
+)
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.shared.errors import InvalidInput, TooBusy
+
+Also = Callable[[str], None]
+
+
+def find_sign_in(email: str, password: str) -> Account | None:
+    """The account with this address and password, detached, and no connection held meanwhile.
+
+    Takes as long when there is no such account.
+    """
+    account = find_account(email)
+    known_hash = account.password_hash if account else None
+    release()  # hashing has its queue
+    if not password_matches(known_hash, password) or account is None:
+        return None
+    if needs_rehash(account.password_hash):
+        with suppress(TooBusy):  # another sign-in does it
+            _rehash(account, password)
+    return account
+
+
+def change_details(account_id: str, name: str, language: str) -> None:
+    """The name that people who answer see, and the language of the creator's pages.
+
+    A blank name is the mailbox part of the address. Raises InvalidInput.
+    """
+    if language not in CREATOR_LANGUAGES:
+        raise InvalidInput(
+            "validation_failed",
+            "These pages are not written in that language.",
+            "Choose one of the list.",
+            field="language",
+        )
+    begin_write()
+    account = db.session.get_one(Account, account_id)
+    account.name = clean_name(name, account.email)
+    account.language = language
+    db.session.commit()
+
+
+def change_password(
+    account_id: str,
+    password: str,
+    new_password: str,
+    *,
+    now: datetime,
+    by: Actor = SYSTEM,
+    also: Also | None = None,
+) -> Account:
+    """Set a new password; every browser session ends, that of the caller, too, and every link.
+
+    also    what else it ends, in the same transaction
+    Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
+    """
+    account = db.session.get_one(Account, account_id)
+    check_own_password(account, password)
+    known_hash = password_hash(check_password(new_password, account.email))
+    begin_write()
+    account = set_password(account_id, known_hash, also)
+    add_event(AuditKind.PASSWORD_CHANGED, account_id, by=by, now=now)
+    db.session.commit()
+    return account
+
+
+def check_own_password(account: Account, password: str) -> None:
+    """Raises InvalidInput with the field `current` when it is not the account's password."""
+    release()  # hashing has its queue
+    if not password_matches(account.password_hash, password):
+        raise InvalidInput(
+            "validation_failed",
+            "That is not your password.",
+            "Type the one you sign in with.",
+            field="current",
+        )
+
+
+def set_password(account_id: str, known_hash: str, also: Also | None) -> Account:
+    """With it end the browser sessions of the account and its links that are not used yet."""
+    end_links(account_id)
+    account = db.session.get_one(Account, account_id, populate_existing=True)
+    account.password_hash = known_hash
+    account.session_epoch += 1
+    if also is not None:
+        db.session.flush()
+        also(account_id)
+    return account
+
+
+def _rehash(account: Account, password: str) -> None:
+    """Keep the password under a new hash, in the row and in the detached account."""
+    known_hash = password_hash(password)
+    begin_write()
+    kept = db.session.execute(
+        update(Account)
+        .where(Account.id == account.id, Account.password_hash == account.password_hash)
+        .values(password_hash=known_hash)
+        .returning(Account.id)
+    ).first()
+    db.session.commit()
+    if kept:
+        account.password_hash = known_hash
