@@ -1,0 +1,17 @@
+"""An account with a known password, and browser sessions of it."""
+
+from tests.conftest import Clock
+from webapp.domain.accounts import invites
+from webapp.domain.accounts.browser_sessions import begin_session
+from webapp.domain.accounts.models import Account
+
+PASSWORD = "four plain words here"
+
+
+def make_ann(clock: Clock) -> Account:
+    return invites.create_account("Ann@Example.com", "Ann", PASSWORD, now=clock.now)
+
+
+def begin(account: Account, clock: Clock) -> str:
+    """A browser session of the account."""
+    return begin_session(account, replaced=None, now=clock.now)
