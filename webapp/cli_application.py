@@ -1,0 +1,51 @@
+"""What commands that work beside running servers share: the application, its settings, a note."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import click
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.data_folder import served_address
+from webapp.database import begin_write, db, utc_now
+from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event
+from webapp.web import logs
+
+ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
+
+
+@contextmanager
+def application() -> Iterator[Settings]:
+    """The application context of a command that works beside running servers."""
+    settings = settings_of_the_server()
+    with create_app(settings).app_context(), logs.audit_lines(sys.stderr):
+        try:
+            yield settings
+        finally:
+            db.session.remove()
+            db.engine.dispose()
+
+
+def settings_of_the_server() -> Settings:
+    """Links and tokens carry the public address: the server's, unless the environment has one."""
+    settings = Settings.from_env(os.environ)
+    served = served_address(settings.data_folder)
+    if served and not any(os.environ.get(name) for name in ADDRESS_VARIABLES):
+        return replace(settings, public_url=served)
+    return settings
+
+
+def note(kind: AuditKind) -> None:
+    """What the operator has done with everything; a database that takes no writes is told."""
+    try:
+        begin_write()
+        add_event(kind, None, by=OPERATOR, now=utc_now())
+        db.session.commit()
+    except SQLAlchemyError:
+        db.session.rollback()
+        click.echo("This was not noted in the audit trail: the database takes no writes.", err=True)
