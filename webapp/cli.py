@@ -26,7 +26,7 @@ from webapp.domain.accounts.passwords import stop_hashing
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import Outcome
 from webapp.oauth.registration import Refused
-from webapp.pages.errors import load_pages
+from webapp.pages.error_pages import load_pages
 from webapp.runtime.background import keeping_house
 from webapp.runtime.backup_contents import BackupFailed
 from webapp.runtime.disk_full import EXIT_TEMPORARY, is_full

@@ -15,7 +15,7 @@ from flask import Flask, request
 from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
 from webapp.config import Settings
-from webapp.pages.errors import load_pages
+from webapp.pages.error_pages import load_pages
 from webapp.pages.respondent.rendering import held
 from webapp.runtime.server import Server
 

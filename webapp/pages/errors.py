@@ -4,12 +4,10 @@ import json
 import logging
 import math
 from http import HTTPStatus
-from typing import NamedTuple, TypeAlias
 
-from flask import Flask, Response, current_app, g, request, url_for
+from flask import Flask, Response, current_app, g, request
 from flask_babel import lazy_gettext as _
 from flask_babel import ngettext
-from flask_babel.speaklater import LazyString
 from flask_limiter import RateLimitExceeded
 from flask_login import current_user
 from flask_wtf.csrf import CSRFError, generate_csrf
@@ -20,42 +18,18 @@ from webapp.config import settings
 from webapp.database import release
 from webapp.database.failures import STORAGE_FAILURES, is_away
 from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateConflict, TooBusy
+from webapp.pages.error_pages import Again, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.login_redirect import door
 from webapp.web import security_headers
 from webapp.web.extensions import seconds_to_wait
 from webapp.web.hosts import UnknownHost
-from webapp.web.iframes import says_framed
 from webapp.web.url_converters import current_address
 
 RETRY_SECONDS = "5"
 
 log = logging.getLogger("askback.pages")
-
-Words: TypeAlias = str | LazyString
-
-
-class Problem(NamedTuple):
-    """A heading, and sentences that say what is safe and what to do next."""
-
-    title: Words
-    lead: Words
-
-
-class Again(NamedTuple):
-    """An address to call again; with fields, to post them to."""
-
-    address: str
-    fields: dict[str, str] | None = None
-
-
-class Back(NamedTuple):
-    """Where somebody came from, and the words of the link to it."""
-
-    address: str
-    words: Words
-
 
 GONE = Problem(
     _("There is nothing at this address."),
@@ -116,18 +90,6 @@ NOT_PUBLISHED = Problem(
     # for creators, who read English
     "Nothing is lost. Wait a little, then try again: that never publishes twice.",
 )
-# With what they are made of, for `load_pages`.
-OF_FAULTS = (
-    "errors/problem.html",
-    "errors/_problem.html",
-    "base/public.html",
-    "layout.html",
-    "respondent/not_saved.html",
-    "respondent/swap.html",
-    "base/respondent.html",
-    "respondent/_parts.html",
-    "macros/parts.html",
-)
 STATUSES: dict[type[Outcome], HTTPStatus] = {
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotFound: HTTPStatus.NOT_FOUND,
@@ -143,12 +105,6 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(HTTPException, http_problem)
     for failure in STORAGE_FAILURES:
         app.register_error_handler(failure, storage_failed)
-
-
-def load_pages(app: Flask) -> None:
-    """Read the pages that tell of faults: one is that no file can be opened any more."""
-    for name in OF_FAULTS:
-        app.jinja_env.get_template(name)
 
 
 def outcome(error: Outcome) -> Response:
@@ -262,41 +218,8 @@ def _away(what: Problem, again: Again | None) -> Response:
     return response
 
 
-def problem(
-    what: Problem,
-    status: HTTPStatus,
-    *,
-    kept: str = "",
-    again: Again | None = None,
-    back: Back | None = None,
-) -> Response:
-    """A page of its own, or a note for htmx to put where the answer would have stood.
-
-    kept   words that were posted and not saved, for their writer to copy
-    again  what to try once more
-    back   where to go instead
-    """
-    name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
-    # without context processors: they ask the database who is signed in, and it may be down
-    form_address = None if status is HTTPStatus.NOT_FOUND else _form_address()
-    template = current_app.jinja_env.get_template(name)
-    body = template.render(
-        problem=what, kept=kept, again=again, back=back, form_address=form_address
-    )
-    response = Response(body, status)
-    response.vary.update(VARIES_BY)
-    return response
-
-
 def _typed() -> str:
     """The words of the creator's editors; none for a form of another site."""
     if not security_headers.is_same_origin():
         return ""
     return "\n\n".join(filter(None, (request.form.get(name) for name in ("text", "hint"))))
-
-
-def _form_address() -> str | None:
-    """Where a respondent can begin again, in the frame that they are in; None for creators."""
-    token = (request.view_args or {}).get("share_token")
-    embed = 1 if says_framed() else None
-    return url_for("respond.start", share_token=token, embed=embed) if token else None

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, request, url_for
 
-from webapp.pages import errors
+from webapp.pages.error_pages import Again, Back, Problem, problem
 from webapp.pages.login_redirect import own_page
 from webapp.web.url_converters import current_address
 
@@ -17,11 +17,11 @@ MOST = 8  # of this process
 PIECE_BYTES = 256 * 1024  # that the server takes at a time
 RETRY_SECONDS = 10
 
-STILL_RUNNING = errors.Problem(
+STILL_RUNNING = Problem(
     "Your other downloads are still running.",
     f"There may be {MOST_OF_ONE} at a time. Try again when one of them has ended.",
 )
-ALL_TAKEN = errors.Problem(
+ALL_TAKEN = Problem(
     "Many people are downloading just now.",
     "Nothing is wrong with your answers. Wait a little, then try again.",
 )
@@ -69,10 +69,10 @@ def in_pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
             yield chunk[start : start + PIECE_BYTES]
 
 
-def _refusal(why: errors.Problem) -> Response:
-    again = errors.Again(current_address())
-    back = errors.Back(_answers(), "Back to the answers")
-    response = errors.problem(why, HTTPStatus.TOO_MANY_REQUESTS, again=again, back=back)
+def _refusal(why: Problem) -> Response:
+    again = Again(current_address())
+    back = Back(_answers(), "Back to the answers")
+    response = problem(why, HTTPStatus.TOO_MANY_REQUESTS, again=again, back=back)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
 

@@ -26,7 +26,8 @@ from webapp.domain.shared.vocabulary import RevokedReason
 from webapp.oauth.connections import end_grants
 from webapp.pages.creator.account.browser_sessions import browser_in_words
 from webapp.pages.creator.account.known_browsers import known_device, remember_device
-from webapp.pages.errors import RETRY_SECONDS, Problem, problem, signed_out
+from webapp.pages.error_pages import Problem, problem
+from webapp.pages.errors import RETRY_SECONDS, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.pages.login_redirect import HOME, door, next_page
 from webapp.web import request_audit
