@@ -29,6 +29,7 @@ from webapp.oauth.credentials import (
     secret_hash,
 )
 from webapp.oauth.error_descriptions import refusal
+from webapp.oauth.errors import InvalidTargetError
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.resources import normal_resource, resources
 from webapp.oauth.tokens import add_grant, add_token, lifetime, revoke_grant
@@ -37,14 +38,6 @@ from webapp.web import request_audit
 CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
 TokenResponse = tuple[int, dict[str, Any], list[tuple[str, str]]]
-
-
-class InvalidTargetError(OAuth2Error):
-    """The requested resource is not one of ours, or there are several (RFC 8707 section 2)."""
-
-    error = "invalid_target"
-    is_worded = True
-    description = "The resource is not known here, or more than one was named."
 
 
 @dataclass(frozen=True, slots=True)

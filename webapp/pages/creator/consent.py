@@ -19,6 +19,7 @@ from webapp.domain.shared.vocabulary import ClientKind, Scope
 from webapp.oauth.client_documents import Failures, load_document_client, names_document
 from webapp.oauth.connections import has_consented
 from webapp.oauth.error_descriptions import worded
+from webapp.oauth.errors import ConsentRequired, LoginRequired
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer
@@ -40,22 +41,6 @@ PROBLEMS = {
 
 bp = Blueprint("consent", __name__)
 failures = Failures()
-
-
-class LoginRequired(OAuth2Error):
-    """The client wanted no page, but nobody is signed in (OpenID Connect Core 3.1.2.6)."""
-
-    error = "login_required"
-    is_worded = True
-    description = "Nobody is signed in, and the request forbids to ask."
-
-
-class ConsentRequired(OAuth2Error):
-    """The client wanted no page, but consent is never remembered."""
-
-    error = "consent_required"
-    is_worded = True
-    description = "Consent is asked each time, and the request forbids to ask."
 
 
 @bp.errorhandler(OAuth2Error)
