@@ -19,7 +19,7 @@ from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.models import Draft, DraftConfirmation
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.pages.respondent.form_data import new_session_key
+from webapp.pages.respondent.session_cookie import new_session_key
 
 CONNECTIONS = 16
 QUESTIONS = 10

@@ -45,7 +45,8 @@ from webapp.oauth.credentials import SECRET_CHARS
 from webapp.pages.creator.account.browser_sessions import READ_CHARS
 from webapp.pages.creator.draft_view import FIELD_LIMITS
 from webapp.pages.creator.results_filters import WORDS_MAX_CHARS
-from webapp.pages.respondent.form_data import KEY, SESSION_KEY
+from webapp.pages.respondent.form_data import KEY
+from webapp.pages.respondent.session_cookie import SESSION_KEY
 
 
 def _most(pattern: re.Pattern[str]) -> int:

@@ -17,7 +17,8 @@ from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.results.search import Filters, find_people
 from webapp.domain.shared.limits import ANSWER_MIN_SECONDS
-from webapp.pages.respondent.form_data import TRAP, new_session_key
+from webapp.pages.respondent.form_data import TRAP
+from webapp.pages.respondent.session_cookie import new_session_key
 
 
 def flags(app: Flask) -> list[bool]:

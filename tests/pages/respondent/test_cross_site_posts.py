@@ -12,7 +12,7 @@ from tests.pages.respondent_client import Respondent, arrive, box, heading, hidd
 from webapp.database import db, utc_now
 from webapp.domain.respondents.device_transfer import offer_handover
 from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
-from webapp.pages.respondent.form_data import new_session_key
+from webapp.pages.respondent.session_cookie import new_session_key
 from webapp.web.extensions import limiter
 from webapp.web.languages import LANGUAGES
 

@@ -6,7 +6,7 @@ from webapp.config import settings
 from webapp.domain.accounts.browser_sessions import SESSION_LIFETIME
 from webapp.domain.shared.limits import DISCARDED_KEPT_SECONDS, HANDOVER_SECONDS, TRASH_KEPT_SECONDS
 from webapp.oauth.expiry import GRANT_KEPT
-from webapp.pages.respondent.form_data import COOKIE_DAYS
+from webapp.pages.respondent.session_cookie import COOKIE_DAYS
 
 DAY = 86_400
 

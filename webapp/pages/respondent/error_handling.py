@@ -16,7 +16,8 @@ from webapp.domain.shared.errors import Outcome
 from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
-from webapp.pages.respondent.form_data import SESSION_KEY, read_posted, typed
+from webapp.pages.respondent.form_data import read_posted, typed
+from webapp.pages.respondent.session_cookie import SESSION_KEY
 from webapp.pages.respondent.visit import (
     LAST_KNOWN_FRAMES,
     Visit,

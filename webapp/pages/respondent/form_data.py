@@ -1,31 +1,25 @@
 """What a respondent's form posted: the keys it carries and the words typed into it.
 
 The session travels in the body of every POST, so that answering needs no cookie. The cookie only
-lets a GET find the way back, and no POST trusts it. Keys are made here and carry a MAC; another one
-counts only if a session is stored under it. In a frame of another website, which every address on
-its pages says (`embed=1`), cookies are neither read nor set.
+lets a GET find the way back, and no POST trusts it. Keys carry a MAC; another one counts only if a
+session is stored under it. In a frame of another website, which every address on its pages says
+(`embed=1`), cookies are neither read nor set.
 """
 
 import re
-import secrets
 from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache
 
 from flask import request
-from itsdangerous import BadSignature, TimestampSigner
-from werkzeug.wrappers import Response
 
-from webapp.config import settings
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.public_form import read_progress
 from webapp.domain.shared.errors import InvalidInput, Phrase
+from webapp.pages.respondent import session_cookie
 from webapp.web.iframes import says_framed
 from webapp.web.languages import CHOICE
 from webapp.web.languages import FIELD as LANGUAGE
 from webapp.web.themes import FIELD as THEME
 
-COOKIE_DAYS = 30
 TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
 FIELDS = {
     "session",
@@ -41,7 +35,6 @@ FIELDS = {
     TRAP,
 }
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
-SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -60,11 +53,6 @@ class Posted:
     signs: Signs
 
 
-def new_session_key() -> str:
-    """A key that nobody has yet, with the moment it was made and a MAC over both."""
-    return _signer(settings().secret_key).sign(secrets.token_urlsafe(24)).decode()
-
-
 def read_posted(share_token: str, *needed: str) -> Posted:
     """The posted fields.
 
@@ -75,11 +63,11 @@ def read_posted(share_token: str, *needed: str) -> Posted:
     if request.files or not form.keys() <= FIELDS or any(map(_repeated, form)):
         raise unreadable()
     session_key = form.get("session", "")
-    if not SESSION_KEY.fullmatch(session_key):
+    if not session_cookie.SESSION_KEY.fullmatch(session_key):
         raise unreadable()
     if not all(KEY.fullmatch(form.get(name, "")) for name in needed):
         raise unreadable()
-    made_at = _made_at(session_key)
+    made_at = session_cookie.made_at(session_key)
     if made_at is None and not read_progress(share_token, session_key).started:
         raise session_unknown()
     return Posted(
@@ -88,7 +76,7 @@ def read_posted(share_token: str, *needed: str) -> Posted:
         typed("answer"),
         typed("name"),
         form.get("left", 0, type=int),
-        remembered=not says_framed() and session_key == remembered_key(share_token),
+        remembered=not says_framed() and session_key == session_cookie.remembered_key(share_token),
         signs=Signs(made_at, trapped=bool(form.get(TRAP))),
     )
 
@@ -110,57 +98,6 @@ def typed_along(field: str) -> str | None:
     """
     chosen = CHOICE in request.form or THEME in request.form
     return (typed(field) if chosen else "") or typed("draft") or None
-
-
-def remembered_key(share_token: str) -> str | None:
-    """The session key in the cookie of this form, None when there is none that could be one."""
-    key = request.cookies.get(_cookie_name(), "")
-    return key if SESSION_KEY.fullmatch(key) else None
-
-
-def remember(response: Response, share_token: str, session_key: str) -> None:
-    """Let later GETs from this browser find the session; nothing is left behind in a frame."""
-    if says_framed():
-        return
-    response.set_cookie(
-        _cookie_name(),
-        session_key,
-        max_age=COOKIE_DAYS * 24 * 3600,
-        path=f"/r/{share_token}",
-        secure=settings().secure,
-        httponly=True,
-        samesite="Lax",
-    )
-
-
-def forget(response: Response, share_token: str) -> None:
-    """Take the cookie of this form back, where there can be one."""
-    if says_framed():
-        return
-    response.delete_cookie(
-        _cookie_name(),
-        path=f"/r/{share_token}",
-        secure=settings().secure,
-        httponly=True,
-        samesite="Lax",
-    )
-
-
-@lru_cache
-def _signer(secret_key: str) -> TimestampSigner:
-    return TimestampSigner(secret_key, salt="respondent")
-
-
-def _made_at(session_key: str) -> datetime | None:
-    """When this key was made, to the second below; None when not by us."""
-    try:
-        return _signer(settings().secret_key).unsign(session_key, return_timestamp=True)[1]
-    except BadSignature:
-        return None
-
-
-def _cookie_name() -> str:
-    return "__Secure-askback_r" if settings().secure else "askback_r"
 
 
 def _repeated(name: str) -> bool:

@@ -13,7 +13,7 @@ from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.qr_codes import drawn_code
-from webapp.pages.respondent.form_data import forget, remember
+from webapp.pages.respondent.session_cookie import forget, remember
 from webapp.pages.respondent.visit import Visit, new_visit
 from webapp.web.iframes import says_framed
 from webapp.web.languages import page_language

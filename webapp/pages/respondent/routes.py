@@ -13,12 +13,11 @@ from webapp.pages.respondent.form_data import (
     GOING_BACK,
     SKIPPING,
     Posted,
-    forget,
     read_posted,
-    remembered_key,
     typed_along,
     unsent,
 )
+from webapp.pages.respondent.session_cookie import forget, remembered_key
 from webapp.pages.respondent.visit import Visit, find_form, new_visit, posted_visit, visit
 from webapp.web.extensions import csrf
 from webapp.web.iframes import says_framed

@@ -14,7 +14,8 @@ from webapp.domain.respondents.public_form import (
     read_progress,
 )
 from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
-from webapp.pages.respondent.form_data import Posted, new_session_key, remembered_key
+from webapp.pages.respondent.form_data import Posted
+from webapp.pages.respondent.session_cookie import new_session_key, remembered_key
 from webapp.web.iframes import says_framed
 from webapp.web.security_headers import allow_frames
 
