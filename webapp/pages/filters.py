@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 from babel.dates import format_skeleton
 from flask import Flask
@@ -13,8 +13,8 @@ from webapp.database import from_millis
 from webapp.domain.responses.models import session_status
 from webapp.domain.results.by_question import CHARS_SHOWN
 from webapp.domain.shared.errors import Phrase
+from webapp.pages.tally_drawing import tally_of
 
-JITTER = (0.7, -0.3, 0.8, -0.6, 0.2, -0.8, 0.5, 0.9, -0.5, 0.1)
 NUMBERS = (
     "No",
     "One",
@@ -29,15 +29,6 @@ NUMBERS = (
     "Ten",
 )
 MINUTES_EACH = 1.25  # our choice: a few typed sentences for each question
-STROKE_STEP = 10.5
-AFTER_FIFTH = 14
-
-
-class Tally(NamedTuple):
-    """Paths of a tally and the width of its view box; the height is 31."""
-
-    paths: list[str]
-    width: float
 
 
 def init_app(app: Flask) -> None:
@@ -121,35 +112,6 @@ def translated(words: str) -> str:
         return words
     numbers = {name: figure(number) for name, number in words.numbers.items()}
     return str(gettext(words.pattern, **numbers))
-
-
-def tally_of(total: int) -> Tally:
-    """Hand-drawn strokes for `total` questions, the same at each call; every fifth lies across."""
-    paths, x = [], 5.0
-    for number in range(total):
-        wobble = [JITTER[(number * 3 + part) % len(JITTER)] for part in range(4)]
-        if number % 5 == 4:
-            paths.append(_across(x, wobble))
-            x += AFTER_FIFTH
-        else:
-            paths.append(_upright(x, wobble))
-            x += STROKE_STEP
-    return Tally(paths, round(x + 1, 1))
-
-
-def _upright(x: float, wobble: list[float]) -> str:
-    a, b, c, d = wobble
-    return (
-        f"M{x + 1:.1f} {3 + a:.1f}C{x + b:.1f} 12 {x - 0.4 + c:.1f} 20 {x + d / 2:.1f} {28 + a:.1f}"
-    )
-
-
-def _across(x: float, wobble: list[float]) -> str:
-    a, b, c, d = wobble
-    return (
-        f"M{x - 42:.1f} {25 + a:.1f}C{x - 30:.1f} {19 + b:.1f} "
-        f"{x - 18:.1f} {13 + c:.1f} {x - 5:.1f} {6 + d:.1f}"
-    )
 
 
 def _written(at: datetime, parts: str) -> str:
