@@ -155,6 +155,7 @@ def audit(email: str | None, since: datetime | None, limit: int, *, as_json: boo
 
 
 def invite_url(settings: Settings, invite: str) -> str:
+    """Where a one-time link leads."""
     return f"{settings.public_url}/join/{invite}"
 
 

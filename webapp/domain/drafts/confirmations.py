@@ -43,6 +43,7 @@ def confirm_draft(
 def confirm_shown(
     account_id: str, draft_id: str, revision: int, shown_hash: str, now: datetime
 ) -> DraftConfirmation:
+    """As `confirm_draft`, in a transaction that the caller has begun and commits."""
     draft = open_draft(account_id, draft_id)
     if (draft.revision, draft.content_hash) != (revision, shown_hash):
         raise StateConflict(
@@ -111,6 +112,7 @@ def is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
 
 
 def require_complete(draft: Draft) -> None:
+    """Raises StateConflict `draft_incomplete` while the draft lacks what a form needs."""
     if missing := missing_parts(draft):
         raise StateConflict(
             "draft_incomplete",
@@ -121,6 +123,7 @@ def require_complete(draft: Draft) -> None:
 
 
 def current_confirmation() -> Any:
+    """The condition that joins a draft to a confirmation of what it is now."""
     return and_(
         DraftConfirmation.draft_id == Draft.id,
         DraftConfirmation.revision == Draft.revision,
