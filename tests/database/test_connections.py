@@ -1,5 +1,7 @@
 """How reads and writes take connections: no more than they need, and none while waiting."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -111,6 +113,21 @@ def test_an_idle_connection_that_the_server_closed_is_replaced(
         end_all_others(other)
 
         assert db.session.scalar(BACKEND) != backend
+
+
+@on_postgresql
+@pytest.mark.usefixtures("app_context")
+def test_an_idle_connection_that_vanished_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when a firewall has forgotten it: what is sent on it gets no answer."""
+    monkeypatch.setattr(postgresql, "IDLE_SECONDS", 0.0)
+    with only_fresh_connections():
+        backend = db.session.scalar(BACKEND)
+        release()
+        os.kill(backend, signal.SIGSTOP)
+        try:
+            assert db.session.scalar(BACKEND) != backend
+        finally:
+            os.kill(backend, signal.SIGCONT)
 
 
 @on_postgresql

@@ -66,8 +66,6 @@ class Connection(psycopg.Connection[Any]):
             if timeout is not None:
                 raise
             self.pgconn.finish()
-            if has_app_context():
-                g.database_silent = True
             raise NoAnswer(f"the server said nothing for {bound} s") from error
 
     def commit(self) -> None:
@@ -119,10 +117,7 @@ class Connection(psycopg.Connection[Any]):
 
 
 class Breaker:
-    """Refuses to connect for a moment after the server has let a connect wait in vain.
-
-    Who has waited in vain for a statement is refused for the rest of its request.
-    """
+    """Refuses to connect for a moment after the server has let a connect wait in vain."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -130,8 +125,6 @@ class Breaker:
 
     def connect(self, _dialect: Dialect, _record: Any, args: Any, parameters: Any) -> Connection:
         """A new connection. raises psycopg.OperationalError"""
-        if has_app_context() and g.get("database_silent"):
-            raise NoAnswer("the server did not answer this request before")
         with self._lock:
             if time.monotonic() < self._away_until:
                 raise NoAnswer("the server did not answer a moment ago")
