@@ -107,15 +107,15 @@ class Writer:
     words: str = field(default_factory=lambda: secrets.token_urlsafe(30))
     saved: bool = False
     refusals: list[tuple[int, str]] = field(default_factory=list)  # status and body
-    broken: int = 0  # connections that ended without an answer
+    broken: list[str] = field(default_factory=list)  # why connections ended without an answer
     _session: str = ""  # until a page gave one
     _key: str = field(default_factory=lambda: secrets.token_urlsafe(16))
 
     def try_once(self) -> bool:
         try:
             status, body = self._answer() if self._session else self._open()
-        except (OSError, http.client.HTTPException):
-            self.broken += 1
+        except (OSError, http.client.HTTPException) as error:
+            self.broken.append(repr(error))
             return False
         if status not in ANSWERED:
             self.refusals.append((status, body))
