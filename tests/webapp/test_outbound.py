@@ -1,6 +1,7 @@
 """The one way out reaches public addresses only, within its bounds."""
 
 import socket
+import ssl
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -81,6 +82,40 @@ def test_it_reaches_the_server_by_its_name(site: Site, bounds: Bounds) -> None:
 
     assert (reply.status, reply.body, reply.cut) == (200, b"hello", False)
     assert site.asked == ["/a?b=c"]
+    assert site.received == [
+        {"Host": HOST, "Accept-Encoding": "identity", "Connection": "close", "X-One": "1"}
+    ]
+
+
+@pytest.mark.parametrize("body", [b"", b'{"event": "form.answered"}', b"x" * 1_000_000])
+def test_a_body_is_posted(site: Site, bounds: Bounds, body: bytes) -> None:
+    json = {"Content-Type": "application/json"}
+
+    reply = fetch(f"https://{HOST}/hook", headers=json, bounds=bounds, body=body)
+
+    assert (reply.status, reply.body) == (200, b"hello")
+    assert (site.asked, site.posted) == (["/hook"], [body])
+    assert site.received[0]["Content-Type"] == "application/json"
+
+
+def test_a_header_cannot_carry_another(site: Site, bounds: Bounds) -> None:
+    with pytest.raises(ValueError, match="header"):
+        fetch(f"https://{HOST}/", headers={"X-One": "1\r\nX-Two: 2"}, bounds=bounds)
+
+    assert site.asked == []
+
+
+def test_requests_share_the_context_of_their_authorities(
+    bounds: Bounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading the authorities takes longer than a request on this machine."""
+    fetch(f"https://{HOST}/", headers={}, bounds=bounds)
+    made: list[object] = []
+    monkeypatch.setattr(ssl, "create_default_context", lambda **options: made.append(options))
+
+    for _ in range(3):
+        assert fetch(f"https://{HOST}/", headers={}, bounds=bounds).status == 200
+    assert made == []
 
 
 @pytest.mark.parametrize(
@@ -235,6 +270,20 @@ def test_a_server_that_says_nothing_ends_at_the_deadline(bounds: Bounds) -> None
 
         waited = replace(bounds, pinned=(pinned,), total_seconds=0.3)
         assert reason(f"https://{HOST}/", waited) == "timed_out"
+
+
+def test_a_server_that_does_not_read_ends_at_the_deadline(site: Site, bounds: Bounds) -> None:
+    site.read_seconds = 1
+    started = time.monotonic()
+
+    with pytest.raises(Unreachable, match="timed_out"):
+        fetch(
+            f"https://{HOST}/",
+            headers={},
+            bounds=replace(bounds, total_seconds=0.3),
+            body=b"x" * 10_000_000,
+        )
+    assert time.monotonic() - started < 0.9
 
 
 def test_proxies_of_the_environment_are_ignored(

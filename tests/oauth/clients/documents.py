@@ -30,14 +30,17 @@ def document(**changed: Any) -> dict[str, Any]:
 
 @dataclass
 class Site:
-    """What the server answers next, and which paths it was asked for."""
+    """What the server answers next, and the paths, bodies and headers it was sent."""
 
     pinned: tuple[Pinned, ...] = ()
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
     drip_seconds: float = 0
+    read_seconds: float = 0
     asked: list[str] = field(default_factory=list)
+    posted: list[bytes] = field(default_factory=list)
+    received: list[dict[str, str]] = field(default_factory=list)
 
     def serve(self, body: object, **headers: str) -> None:
         self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -58,12 +61,18 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             site.asked.append(self.path)
+            site.received.append(dict(self.headers))
             self.send_response(site.status)
             for name, value in site.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(site.body)))
             self.end_headers()
             self._send_body()
+
+        def do_POST(self) -> None:
+            time.sleep(site.read_seconds)
+            site.posted.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.do_GET()
 
         def _send_body(self) -> None:
             step = 1 if site.drip_seconds else max(1, len(site.body))
