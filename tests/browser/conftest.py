@@ -28,7 +28,7 @@ Desk = Callable[..., AbstractContextManager[Page]]
 
 
 @dataclass(frozen=True)
-class Place:
+class ExampleSite:
     """A served café and the browser in front of it."""
 
     app: Flask
@@ -48,7 +48,7 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExampleSite]:
     folder: Path = tmp_path_factory.mktemp("cafe")
     app = new_app(
         Settings(
@@ -64,7 +64,7 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         cafe = open_cafe()
     with serving(app):
         address = app.config["SETTINGS"].public_url
-        yield Place(app, cafe, browser, address, sign_in(browser, address))
+        yield ExampleSite(app, cafe, browser, address, sign_in(browser, address))
     with app.app_context():
         db.engine.dispose()
 
@@ -131,19 +131,19 @@ def callback() -> Iterator[str]:
 
 
 @pytest.fixture
-def draft(place: Place) -> Draft:
+def draft(site: ExampleSite) -> Draft:
     """A draft of this test's own."""
-    with place.app.app_context():
-        return write(place.cafe.account_id, ROTA, None, utc_now())
+    with site.app.app_context():
+        return write(site.cafe.account_id, ROTA, None, utc_now())
 
 
 @pytest.fixture
-def desk(place: Place) -> Desk:
+def desk(site: ExampleSite) -> Desk:
     """Opens a quiet window of the signed-in creator."""
 
     def opened(*, refused: Collection[int] = (), **options: object) -> AbstractContextManager[Page]:
         return window(
-            place.browser, place.address, refused=refused, storage_state=place.signed_in, **options
+            site.browser, site.address, refused=refused, storage_state=site.signed_in, **options
         )
 
     return opened

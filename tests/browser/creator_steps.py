@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import editing
@@ -10,18 +10,18 @@ from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 
 
-def stored(place: Place, draft: Draft) -> Draft:
-    with place.app.app_context():
+def stored(site: ExampleSite, draft: Draft) -> Draft:
+    with site.app.app_context():
         return drafts.get_draft(draft.account_id, draft.id)
 
 
-def modes(place: Place, draft: Draft) -> tuple[str, str]:
-    kept = stored(place, draft)
+def modes(site: ExampleSite, draft: Draft) -> tuple[str, str]:
+    kept = stored(site, draft)
     return kept.follow_up_mode, kept.response_limit
 
 
-def by_agent(place: Place, draft: Draft, **fields: object) -> None:
-    with place.app.app_context():
+def by_agent(site: ExampleSite, draft: Draft, **fields: object) -> None:
+    with site.app.app_context():
         changes = parse_draft_input(fields)
         editing.update_draft(draft.account_id, draft.id, changes, author="grt_1", now=utc_now())
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 from playwright.sync_api import Page
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import Scene
 
 WINDOWS = ((1280, 800), (390, 664), (640, 400))  # a laptop, a phone with its bars, zoomed to 200 %
@@ -45,9 +45,9 @@ MESSAGES_SEEN = """(messages) => [...document.querySelectorAll(messages)]
   .map((box) => box.top >= 0 && box.bottom <= innerHeight)"""
 
 
-def open_in(place: Place, scene: Scene, size: tuple[int, int]) -> AbstractContextManager[Page]:
+def open_in(site: ExampleSite, scene: Scene, size: tuple[int, int]) -> AbstractContextManager[Page]:
     """The scene, played in a window of this width and height."""
-    return place.open(scene, width=size[0], height=size[1])
+    return site.open(scene, width=size[0], height=size[1])
 
 
 def hidden_stops(page: Page) -> list[str]:

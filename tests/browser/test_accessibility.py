@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import ALL, Scene
 from tests.browsing import look, sideways, squeezed, violations
 
@@ -22,25 +22,25 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("scene", ALL, ids=str)
-def test_a_page_is_for_everybody(place: Place, scene: Scene) -> None:
-    assert problems(place, scene, PAIRS[ALL.index(scene) % 2], contrast_at=(320, 1280)) == {}
+def test_a_page_is_for_everybody(site: ExampleSite, scene: Scene) -> None:
+    assert problems(site, scene, PAIRS[ALL.index(scene) % 2], contrast_at=(320, 1280)) == {}
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("scene", ALL, ids=str)
-def test_a_page_is_for_everybody_in_every_way(place: Place, scene: Scene) -> None:
-    assert problems(place, scene, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
+def test_a_page_is_for_everybody_in_every_way(site: ExampleSite, scene: Scene) -> None:
+    assert problems(site, scene, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
 
 
 def problems(
-    place: Place,
+    site: ExampleSite,
     scene: Scene,
     looks: list[tuple[int, str, str]],
     contrast_at: Collection[int] = WIDTHS,
 ) -> dict[str, list[str]]:
     """What is wrong in each look; the page is opened once and shown in all of them."""
     found = {}
-    with place.open(scene) as page:
+    with site.open(scene) as page:
         for width, scheme, direction in looks:
             look(page, width=width, scheme=scheme, direction=direction)
             found[f"{width} {scheme} {direction}"] = (

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browser.example_data import write
 from tests.browser.example_texts import ANSWERS, ASKING, EMAIL, GOODBYE, PASSWORD
 from tests.browsing import press_until, window
@@ -21,10 +21,10 @@ def reach(page: Page, name: str) -> None:
     press_until(page, "Tab", lambda: page.evaluate(FOCUSED).startswith(name))
 
 
-def test_a_draft_is_confirmed_by_keyboard_alone(place: Place) -> None:
-    with place.app.app_context():
-        draft_id = write(place.cafe.account_id, GOODBYE, None, utc_now()).id
-    with window(place.browser, place.address, storage_state=place.signed_in) as page:
+def test_a_draft_is_confirmed_by_keyboard_alone(site: ExampleSite) -> None:
+    with site.app.app_context():
+        draft_id = write(site.cafe.account_id, GOODBYE, None, utc_now()).id
+    with window(site.browser, site.address, storage_state=site.signed_in) as page:
         page.goto(f"/drafts/{draft_id}")
         page.keyboard.press("Tab")
         assert page.evaluate(FOCUSED) == "Skip to the page"
@@ -37,9 +37,9 @@ def test_a_draft_is_confirmed_by_keyboard_alone(place: Place) -> None:
         expect(page.locator("h1")).to_have_text("It is out. Send it to someone.")
 
 
-def test_a_form_is_answered_by_keyboard_alone(place: Place) -> None:
-    with window(place.browser, place.address) as page:
-        page.goto(place.cafe.asks)
+def test_a_form_is_answered_by_keyboard_alone(site: ExampleSite) -> None:
+    with window(site.browser, site.address) as page:
+        page.goto(site.cafe.asks)
         for number, text in enumerate(["First.", "Second.", "Third."], start=1):
             expect(page.locator(".count")).to_contain_text(f"Question {number} of 3")
             reach(page, "answer")
@@ -54,10 +54,10 @@ def test_a_form_is_answered_by_keyboard_alone(place: Place) -> None:
         expect(page.locator("h1")).to_have_text(re.compile("^Thank you."))
 
 
-def test_the_focus_can_always_be_seen(place: Place) -> None:
+def test_the_focus_can_always_be_seen(site: ExampleSite) -> None:
     """Each stop of the Tab key draws a line around what it is at."""
-    with window(place.browser, place.address, storage_state=place.signed_in) as page:
-        page.goto(f"{place.cafe.rota}/confirm")
+    with window(site.browser, site.address, storage_state=site.signed_in) as page:
+        page.goto(f"{site.cafe.rota}/confirm")
         unseen = []
         for _ in range(12):
             page.keyboard.press("Tab")
@@ -71,11 +71,11 @@ def test_the_focus_can_always_be_seen(place: Place) -> None:
 
 
 def test_a_creator_signs_in_and_lets_an_agent_in_by_keyboard_alone(
-    place: Place, callback: str
+    site: ExampleSite, callback: str
 ) -> None:
-    client = register(place.app.test_client(), redirect_uris=[callback])
+    client = register(site.app.test_client(), redirect_uris=[callback])
     asking = ASKING | {"client_id": client["client_id"], "redirect_uri": callback}
-    with window(place.browser, place.address, others=[callback]) as page:
+    with window(site.browser, site.address, others=[callback]) as page:
         page.goto(f"/oauth/authorize?{urlencode(asking)}")
         reach(page, "email")
         page.keyboard.type(EMAIL)
@@ -92,11 +92,11 @@ def test_a_creator_signs_in_and_lets_an_agent_in_by_keyboard_alone(
         assert "code" in parse_qs(urlsplit(page.url).query)
 
 
-def test_an_account_is_changed_and_deleted_by_keyboard_alone(place: Place) -> None:
+def test_an_account_is_changed_and_deleted_by_keyboard_alone(site: ExampleSite) -> None:
     email, new_password = "leaver@fernhill.example", "another four plain words"
-    with place.app.app_context():
+    with site.app.app_context():
         invites.create_account(email, "Lea", PASSWORD, now=utc_now())
-    with window(place.browser, place.address) as page:
+    with window(site.browser, site.address) as page:
         page.goto("/login")
         reach(page, "email")
         page.keyboard.type(email)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import ALL, Scene
 from tests.browser.tab_order import WINDOWS, open_in
 from tests.browsing import PICTURES, photograph
@@ -26,17 +26,19 @@ def test_the_picture_of_a_shared_link_is_drawn(browser: Browser) -> None:
 
 @pytest.mark.pictures
 @pytest.mark.parametrize("scene", ALL, ids=str)
-def test_a_page_has_its_picture_taken(place: Place, scene: Scene) -> None:
-    with place.open(scene) as page:
+def test_a_page_has_its_picture_taken(site: ExampleSite, scene: Scene) -> None:
+    with site.open(scene) as page:
         photograph(page, scene.name, schemes=("light", "dark"))
 
 
 @pytest.mark.pictures
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
 @pytest.mark.parametrize("scene", ALL, ids=str)
-def test_a_window_has_its_picture_taken(place: Place, scene: Scene, size: tuple[int, int]) -> None:
+def test_a_window_has_its_picture_taken(
+    site: ExampleSite, scene: Scene, size: tuple[int, int]
+) -> None:
     width, height = size
-    with open_in(place, scene, size) as page:
+    with open_in(site, scene, size) as page:
         page.screenshot(
             path=PICTURES / f"{scene.name}-{width}x{height}.png",
             animations="disabled",

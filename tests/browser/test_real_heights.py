@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import ALL, Scene
 from tests.browser.tab_order import WINDOWS, hidden_stops, message_is_seen, open_in
 
@@ -15,8 +15,8 @@ def size_of(scene: Scene) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("scene", ALL, ids=str)
-def test_nothing_with_the_focus_is_hidden(place: Place, scene: Scene) -> None:
-    with open_in(place, scene, size_of(scene)) as page:
+def test_nothing_with_the_focus_is_hidden(site: ExampleSite, scene: Scene) -> None:
+    with open_in(site, scene, size_of(scene)) as page:
         assert hidden_stops(page) == []
 
 
@@ -24,16 +24,16 @@ def test_nothing_with_the_focus_is_hidden(place: Place, scene: Scene) -> None:
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
 @pytest.mark.parametrize("scene", ALL, ids=str)
 def test_nothing_with_the_focus_is_hidden_in_any_window(
-    place: Place, scene: Scene, size: tuple[int, int]
+    site: ExampleSite, scene: Scene, size: tuple[int, int]
 ) -> None:
-    with open_in(place, scene, size) as page:
+    with open_in(site, scene, size) as page:
         assert hidden_stops(page) == []
 
 
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
 @pytest.mark.parametrize("scene", REFUSING, ids=str)
 def test_a_refusal_is_said_inside_the_window(
-    place: Place, scene: Scene, size: tuple[int, int]
+    site: ExampleSite, scene: Scene, size: tuple[int, int]
 ) -> None:
-    with open_in(place, scene, size) as page:
+    with open_in(site, scene, size) as page:
         assert message_is_seen(page)

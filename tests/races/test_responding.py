@@ -20,7 +20,11 @@ from webapp.domain.respondents.answering import (
     complete_response,
     withdraw_response,
 )
-from webapp.domain.respondents.device_transfer import is_offered, offer_handover, take_over
+from webapp.domain.respondents.device_transfer import (
+    claim_session_key,
+    create_transfer_link,
+    is_link_usable,
+)
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.errors import StateConflict
 
@@ -156,12 +160,15 @@ def test_a_link_used_eight_times_at_once_serves_one_device(app: Flask) -> None:
     form = published(app)
     with app.app_context():
         make_answer(form, KEY)
-        secret = offer_handover(form.share_token, KEY, now=utc_now())
+        secret = create_transfer_link(form.share_token, KEY, now=utc_now())
     claims = [secrets.token_urlsafe(16) for _ in range(8)]
 
     keys = together(
         app,
-        [partial(take_over, form.share_token, secret, claim, now=utc_now()) for claim in claims],
+        [
+            partial(claim_session_key, form.share_token, secret, claim, now=utc_now())
+            for claim in claims
+        ],
     )
 
     assert Counter(keys) == {KEY: 1, None: 7}
@@ -171,12 +178,12 @@ def test_links_made_at_once_leave_one_that_works(app: Flask) -> None:
     form = published(app)
     with app.app_context():
         make_answer(form, KEY)
-    offer = partial(offer_handover, form.share_token, KEY, now=utc_now())
+    offer = partial(create_transfer_link, form.share_token, KEY, now=utc_now())
 
     secrets_made = together(app, [offer] * 8)
 
     with app.app_context():
-        working = [is_offered(form.share_token, made, now=utc_now()) for made in secrets_made]
+        working = [is_link_usable(form.share_token, made, now=utc_now()) for made in secrets_made]
     assert sum(working) == 1
 
 

@@ -19,7 +19,7 @@ from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable, remember
-from webapp.domain.respondents.device_transfer import offer_handover
+from webapp.domain.respondents.device_transfer import create_transfer_link
 from webapp.domain.responses.counters import store_openings
 
 OF_NO_ACCOUNT = {"schema_marks"}
@@ -53,7 +53,7 @@ def fill(account_id: str) -> None:
     make_response(thrown)
     session_key = secrets.token_hex(16)
     make_answer(form, session_key, 1)
-    offer_handover(form.share_token, session_key, now=utc_now())
+    create_transfer_link(form.share_token, session_key, now=utc_now())
     store_openings({form.share_token: 7})
     remember(account_id, replace(once, key="thrown"), thrown.draft_id, utc_now())
     db.session.commit()

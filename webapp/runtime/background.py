@@ -15,7 +15,7 @@ from webapp.account_deletion import purge_leavers
 from webapp.database import db, utc_now
 from webapp.domain.deletion.discarded_drafts import purge_discarded
 from webapp.domain.deletion.form_trash import purge_deleted
-from webapp.domain.respondents.device_transfer import purge_handovers
+from webapp.domain.respondents.device_transfer import purge_expired_links
 from webapp.oauth.expiry import purge_dead
 from webapp.web import link_view_counter, request_audit
 
@@ -73,7 +73,7 @@ def _purge(ended: threading.Event) -> None:
         purge_discarded(now),
         purge_leavers(now),
         purge_dead(now),
-        purge_handovers(now),
+        purge_expired_links(now),
     ):
         log.info("purged", extra={"rows": deleted})
         if ended.wait(PAUSE_SECONDS):

@@ -3,18 +3,18 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browser.example_texts import EMAIL, PASSWORD
 from tests.browsing import look, sideways, violations, window
 from webapp.pages.creator.account import sign_in
 
 
 def test_a_wrong_password_deletes_nothing_and_is_asked_for_again(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    site: ExampleSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sign_in, "RECENT_SECONDS", 0)
-    signed_in = place.signed_in
-    with window(place.browser, place.address, storage_state=signed_in, refused=[422]) as page:
+    signed_in = site.signed_in
+    with window(site.browser, site.address, storage_state=signed_in, refused=[422]) as page:
         page.goto("/account/delete")
         password = page.get_by_label("Your password")
         password.fill("not my password")
@@ -35,11 +35,11 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_another_browser_is_signed_out_by_keyboard(place: Place, scripts: bool) -> None:  # noqa: FBT001
-    here = {"storage_state": place.signed_in, "java_script_enabled": scripts}
+def test_another_browser_is_signed_out_by_keyboard(site: ExampleSite, scripts: bool) -> None:  # noqa: FBT001
+    here = {"storage_state": site.signed_in, "java_script_enabled": scripts}
     with (
-        window(place.browser, place.address, user_agent=FIREFOX) as other,
-        window(place.browser, place.address, **here) as page,
+        window(site.browser, site.address, user_agent=FIREFOX) as other,
+        window(site.browser, site.address, **here) as page,
     ):
         other.goto("/login")
         other.get_by_label("E-mail").fill(EMAIL)
@@ -56,9 +56,9 @@ def test_another_browser_is_signed_out_by_keyboard(place: Place, scripts: bool) 
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_what_happened_is_read_without_scripts_too(place: Place, scripts: bool) -> None:  # noqa: FBT001
-    here = {"storage_state": place.signed_in, "java_script_enabled": scripts}
-    with window(place.browser, place.address, **here) as page:
+def test_what_happened_is_read_without_scripts_too(site: ExampleSite, scripts: bool) -> None:  # noqa: FBT001
+    here = {"storage_state": site.signed_in, "java_script_enabled": scripts}
+    with window(site.browser, site.address, **here) as page:
         page.goto("/account")
         page.get_by_role("link", name="See what happened").press("Enter")
         expect(page.locator("h1")).to_have_text("What happened with your account")

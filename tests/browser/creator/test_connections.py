@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browsing import window
 from webapp.database import db
 from webapp.oauth.models import OAuthGrant
@@ -12,34 +12,34 @@ from webapp.oauth.models import OAuthGrant
 SWITCH = "May publish after I say yes in our chat"
 
 
-def trusted(place: Place) -> bool:
+def trusted(site: ExampleSite) -> bool:
     """Whether any agent of the café may publish by itself."""
-    with place.app.app_context():
+    with site.app.app_context():
         return any(db.session.scalars(select(OAuthGrant.attests_publish)))
 
 
-def test_the_switch_saves_at_once_and_keeps_the_focus(place: Place) -> None:
-    with window(place.browser, place.address, storage_state=place.signed_in) as page:
+def test_the_switch_saves_at_once_and_keeps_the_focus(site: ExampleSite) -> None:
+    with window(site.browser, site.address, storage_state=site.signed_in) as page:
         page.goto("/connections")
         switch = page.get_by_label(SWITCH).first
         with page.expect_response("**/trust"):
             switch.check()
         expect(page.get_by_label(SWITCH).first).to_be_checked()
         expect(page.get_by_label(SWITCH).first).to_be_focused()
-        saved = trusted(place)
+        saved = trusted(site)
         with page.expect_response("**/trust"):
             page.get_by_label(SWITCH).first.uncheck()
 
     assert saved
-    assert not trusted(place)
+    assert not trusted(site)
 
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_disconnecting_takes_the_agent_off_the_page_and_says_so(
-    place: Place, *, scripts: bool
+    site: ExampleSite, *, scripts: bool
 ) -> None:
-    options = {"storage_state": place.signed_in, "java_script_enabled": scripts}
-    with window(place.browser, place.address, **options) as page:
+    options = {"storage_state": site.signed_in, "java_script_enabled": scripts}
+    with window(site.browser, site.address, **options) as page:
         page.goto("/connections")
         before = agents(page)
         name = page.locator(".agent__name bdi").first.inner_text()

@@ -6,20 +6,20 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browser.example_texts import ASKING
 from tests.oauth.flow import register
 
 
 @pytest.fixture
-def page(place: Place, callback: str) -> Iterator[Page]:
+def page(site: ExampleSite, callback: str) -> Iterator[Page]:
     """The consent page of a loopback client, which needs no scripts."""
     client = register(
-        place.app.test_client(), redirect_uris=[callback], token_endpoint_auth_method="none"
+        site.app.test_client(), redirect_uris=[callback], token_endpoint_auth_method="none"
     )
     asking = ASKING | {"client_id": client["client_id"], "redirect_uri": callback}
-    context = place.browser.new_context(
-        base_url=place.address, storage_state=place.signed_in, java_script_enabled=False
+    context = site.browser.new_context(
+        base_url=site.address, storage_state=site.signed_in, java_script_enabled=False
     )
     page = context.new_page()
     page.goto(f"/oauth/authorize?{urlencode(asking)}")

@@ -2,14 +2,14 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Desk, Place
+from tests.browser.conftest import Desk, ExampleSite
 from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
 from tests.browser.example_texts import ROTA
 from tests.services import wait_until
 from webapp.domain.drafts.models import Draft
 
 
-def test_a_title_is_edited_by_keyboard_alone(place: Place, desk: Desk, draft: Draft) -> None:
+def test_a_title_is_edited_by_keyboard_alone(site: ExampleSite, desk: Desk, draft: Draft) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("link", name="Edit title").focus()
@@ -22,11 +22,11 @@ def test_a_title_is_edited_by_keyboard_alone(place: Place, desk: Desk, draft: Dr
 
         expect(page.get_by_role("link", name="Edit title")).to_be_focused()
         expect(page).to_have_title("A better title · Askback")
-    assert stored(place, draft).title == "A better title"
+    assert stored(site, draft).title == "A better title"
 
 
 def test_control_and_enter_saves_paper_and_escape_leaves_it(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
@@ -39,12 +39,12 @@ def test_control_and_enter_saves_paper_and_escape_leaves_it(
         page.keyboard.press("Escape")
 
         expect(page.get_by_role("link", name="Edit goal")).to_be_focused()
-    assert stored(place, draft).questions[1]["text"] == "First line\nSecond line"
-    assert stored(place, draft).goal == ROTA["goal"]
+    assert stored(site, draft).questions[1]["text"] == "First line\nSecond line"
+    assert stored(site, draft).goal == ROTA["goal"]
 
 
 def test_questions_are_added_moved_and_removed_in_place(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
@@ -61,13 +61,13 @@ def test_questions_are_added_moved_and_removed_in_place(
         saved(page, 4)
 
         expect(page.get_by_text("Question 1 of 3")).to_be_visible()
-    texts = [question["text"] for question in stored(place, draft).questions]
+    texts = [question["text"] for question in stored(site, draft).questions]
     asked = [question["text"] for question in ROTA["questions"]]
     assert texts == [asked[1], "What else?", asked[2]]
 
 
 def test_questions_are_begun_below_others_and_keep_their_words(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
@@ -85,12 +85,12 @@ def test_questions_are_begun_below_others_and_keep_their_words(
 
         expect(page.get_by_role("link", name="Edit question 4")).to_be_focused()
     asked = [question["text"] for question in ROTA["questions"]]
-    texts = [question["text"] for question in stored(place, draft).questions]
+    texts = [question["text"] for question in stored(site, draft).questions]
     assert texts == [asked[0], "After 1", asked[1], "After 2", asked[2]]
 
 
 def test_arrow_keys_through_the_settings_lose_nothing(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
@@ -99,15 +99,15 @@ def test_arrow_keys_through_the_settings_lose_nothing(
             page.keyboard.press(key)
         expect(page.get_by_text("Nobody is asked more than 3 questions.")).to_be_visible()
         page.get_by_role("radio", name="One For one").check()
-        wait_until(lambda: modes(place, draft) == ("none", "one"), "saving both", seconds=10)
+        wait_until(lambda: modes(site, draft) == ("none", "one"), "saving both", seconds=10)
 
         expect(page.get_by_role("radio", name="None People")).to_be_checked()
         expect(page.get_by_role("alert")).to_have_count(0)
-    assert modes(place, draft) == ("none", "one")
+    assert modes(site, draft) == ("none", "one")
 
 
 def test_an_open_editor_goes_on_after_another_part_was_saved(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
@@ -117,17 +117,17 @@ def test_an_open_editor_goes_on_after_another_part_was_saved(
         page.locator("#goal").get_by_role("button", name="Save").click()
         saved(page, 3)
 
-    assert stored(place, draft).goal == "A new goal"
+    assert stored(site, draft).goal == "A new goal"
 
 
 def test_an_editor_opened_before_another_change_still_meets_it(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk(refused=[409]) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Mine")
         edit(page, "title", "My title")
-        by_agent(place, draft, goal="From the agent")
+        by_agent(site, draft, goal="From the agent")
         page.locator("#title").get_by_role("button", name="Save").click()
         page.get_by_role("button", name="Keep mine").click()
         saved(page, 3)
@@ -137,12 +137,12 @@ def test_an_editor_opened_before_another_change_still_meets_it(
         expect(page.get_by_role("textbox", name="Goal")).to_have_value("Mine")
         page.get_by_role("link", name="Take theirs").click()
         expect(page.locator("#goal")).to_contain_text("From the agent")
-    kept = stored(place, draft)
+    kept = stored(site, draft)
     assert (kept.title, kept.goal) == ("My title", "From the agent")
 
 
 def test_a_text_that_is_too_long_stays_under_the_fingers(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
@@ -152,7 +152,7 @@ def test_a_text_that_is_too_long_stays_under_the_fingers(
         expect(page.locator(".field__error")).to_contain_text("longer than 120 characters")
         expect(page.get_by_role("textbox", name="Title")).to_have_value("x" * 121)
         expect(page.get_by_role("textbox", name="Title")).to_be_focused()
-    assert stored(place, draft).revision == 1
+    assert stored(site, draft).revision == 1
 
 
 def test_the_preview_walks_through_the_questions(desk: Desk, draft: Draft) -> None:
@@ -163,19 +163,19 @@ def test_the_preview_walks_through_the_questions(desk: Desk, draft: Draft) -> No
         expect(page.locator("#preview .question")).to_have_text(ROTA["questions"][1]["text"])
 
 
-def test_addresses_are_copied(place: Place, desk: Desk) -> None:
+def test_addresses_are_copied(site: ExampleSite, desk: Desk) -> None:
     copied = []
     with desk(permissions=["clipboard-read", "clipboard-write"]) as page:
-        for path in (place.cafe.share, "/connections"):
+        for path in (site.cafe.share, "/connections"):
             page.goto(path)
             page.get_by_role("button", name="Copy").first.click()
             expect(page.get_by_text("Copied.")).to_be_visible()
             copied.append(page.evaluate("navigator.clipboard.readText()"))
 
-    assert copied == [place.address + place.cafe.shared, f"{place.address}/api"]
+    assert copied == [site.address + site.cafe.shared, f"{site.address}/api"]
 
 
-def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft) -> None:
+def test_everything_works_without_scripts(site: ExampleSite, desk: Desk, draft: Draft) -> None:
     with desk(java_script_enabled=False) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "title", "Without scripts")
@@ -193,7 +193,7 @@ def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft
 
         expect(page.get_by_role("heading", level=1)).to_have_text("It is out. Send it to someone.")
     asked = [question["text"] for question in ROTA["questions"]]
-    kept = stored(place, draft)
+    kept = stored(site, draft)
     assert [question["text"] for question in kept.questions] == [
         "In between?",
         asked[0],
@@ -206,7 +206,7 @@ def test_everything_works_without_scripts(place: Place, desk: Desk, draft: Draft
     )
 
 
-def test_a_removed_question_comes_back_by_undo(place: Place, desk: Desk, draft: Draft) -> None:
+def test_a_removed_question_comes_back_by_undo(site: ExampleSite, desk: Desk, draft: Draft) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("link", name="Remove question 1").click()
@@ -217,11 +217,11 @@ def test_a_removed_question_comes_back_by_undo(place: Place, desk: Desk, draft: 
 
         expect(page.get_by_role("button", name="Undo")).to_be_focused()
         expect(page.locator("#question-list > li")).to_have_count(3)
-    assert stored(place, draft).questions == draft.questions
+    assert stored(site, draft).questions == draft.questions
 
 
 def test_an_open_question_stays_open_while_the_others_move(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
@@ -241,17 +241,17 @@ def test_an_open_question_stays_open_while_the_others_move(
 
         expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
     asked = [question["text"] for question in ROTA["questions"]]
-    texts = [question["text"] for question in stored(place, draft).questions]
+    texts = [question["text"] for question in stored(site, draft).questions]
     assert texts == [asked[2], "Half a thought", asked[1]]
 
 
 def test_news_of_an_agent_leave_an_open_editor_alone(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk(refused=[409]) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Under my fingers")
-        by_agent(place, draft, goal="From the agent", title="Another title")
+        by_agent(site, draft, goal="From the agent", title="Another title")
         page.evaluate("htmx.trigger(document.body, 'app:tick')")
         expect(page.locator("#news")).to_contain_text("changed this draft just now")
         expect(page.get_by_role("textbox", name="Goal")).to_be_focused()
@@ -265,28 +265,30 @@ def test_news_of_an_agent_leave_an_open_editor_alone(
         expect(page.get_by_role("alert")).to_contain_text("From the agent")
 
 
-def test_a_change_of_an_agent_is_put_back_in_place(place: Place, desk: Desk, draft: Draft) -> None:
-    by_agent(place, draft, title="Before anybody looked")
+def test_a_change_of_an_agent_is_put_back_in_place(
+    site: ExampleSite, desk: Desk, draft: Draft
+) -> None:
+    by_agent(site, draft, title="Before anybody looked")
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
-        by_agent(place, draft, title="From the agent", goal="From the agent")
+        by_agent(site, draft, title="From the agent", goal="From the agent")
         page.reload()
         page.get_by_role("button", name="Put back Title").click()
         saved(page, 4)
 
         expect(page.get_by_role("heading", level=1)).to_have_text("Before anybody looked")
         expect(page.get_by_role("heading", name="1 change since you looked")).to_be_visible()
-    assert stored(place, draft).goal == "From the agent"
+    assert stored(site, draft).goal == "From the agent"
 
 
-def order(place: Place, draft: Draft) -> list[int]:
+def order(site: ExampleSite, draft: Draft) -> list[int]:
     """The first places of the questions, as they stand now."""
     ids = [question["id"] for question in draft.questions]
-    return [ids.index(question["id"]) for question in stored(place, draft).questions]
+    return [ids.index(question["id"]) for question in stored(site, draft).questions]
 
 
 def test_dragging_and_keys_and_buttons_give_the_same_order(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk() as page:
         page.goto(f"/drafts/{draft.id}")
@@ -294,12 +296,12 @@ def test_dragging_and_keys_and_buttons_give_the_same_order(
         page.keyboard.press("Alt+ArrowUp")
         saved(page, 2)
         expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
-        by_keys = order(place, draft)
+        by_keys = order(site, draft)
         page.get_by_role("button", name="Undo").click()
         saved(page, 3)
         page.get_by_role("button", name="Move question 3 up").click()
         saved(page, 4)
-        by_button = order(place, draft)
+        by_button = order(site, draft)
         page.get_by_role("button", name="Undo").click()
         saved(page, 5)
         grip = page.locator("[data-grip]").nth(2)
@@ -309,6 +311,6 @@ def test_dragging_and_keys_and_buttons_give_the_same_order(
         page.mouse.move(target["x"] + 20, target["y"] + 8, steps=6)
         page.mouse.up()
         saved(page, 6)
-        by_drag = order(place, draft)
+        by_drag = order(site, draft)
 
     assert by_keys == by_button == by_drag == [0, 2, 1]

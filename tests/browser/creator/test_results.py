@@ -7,32 +7,32 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 from tests.browsing import window
 from tests.factories import make_answer, make_form
 
 
 @pytest.fixture
-def form(place: Place) -> Any:
+def form(site: ExampleSite) -> Any:
     """A form of the creator with fifteen answers to its first question."""
-    with place.app.app_context():
-        form = make_form(place.cafe.account_id, title="Fifteen answers")
+    with site.app.app_context():
+        form = make_form(site.cafe.account_id, title="Fifteen answers")
         for number in range(15):
             make_answer(form, secrets.token_hex(16), 0, f"answer {number:02}")
         return form
 
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
-def any_page(place: Place, request: pytest.FixtureRequest) -> Iterator[Page]:
+def any_page(site: ExampleSite, request: pytest.FixtureRequest) -> Iterator[Page]:
     """Signed in, with and without scripts."""
-    options = {"storage_state": place.signed_in, "java_script_enabled": request.param}
-    with window(place.browser, place.address, **options) as page:
+    options = {"storage_state": site.signed_in, "java_script_enabled": request.param}
+    with window(site.browser, site.address, **options) as page:
         yield page
 
 
 @pytest.fixture
-def page(place: Place) -> Iterator[Page]:
-    with window(place.browser, place.address, storage_state=place.signed_in) as page:
+def page(site: ExampleSite) -> Iterator[Page]:
+    with window(site.browser, site.address, storage_state=site.signed_in) as page:
         yield page
 
 
@@ -47,9 +47,9 @@ def test_more_answers_come_into_the_page_and_take_the_focus(page: Page, form: An
 
 
 @pytest.mark.parametrize(("width", "edge"), [(1280, "left"), (390, "top")])
-def test_the_three_figures_stand_in_one_line(place: Place, width: int, edge: str) -> None:
-    with window(place.browser, place.address, storage_state=place.signed_in, width=width) as page:
-        page.goto(place.cafe.results)
+def test_the_three_figures_stand_in_one_line(site: ExampleSite, width: int, edge: str) -> None:
+    with window(site.browser, site.address, storage_state=site.signed_in, width=width) as page:
+        page.goto(site.cafe.results)
         edges = page.locator(".figures > div").evaluate_all(
             "(parts, edge) => parts.map((part) => part.getBoundingClientRect()[edge])", edge
         )
@@ -58,9 +58,9 @@ def test_the_three_figures_stand_in_one_line(place: Place, width: int, edge: str
     assert len(set(edges)) == 1
 
 
-def test_new_answers_wait_until_they_are_wanted(page: Page, place: Place, form: Any) -> None:
+def test_new_answers_wait_until_they_are_wanted(page: Page, site: ExampleSite, form: Any) -> None:
     page.goto(f"/forms/{form.id}")
-    with place.app.app_context():
+    with site.app.app_context():
         make_answer(form, secrets.token_hex(16), 0, "brand new")
 
     page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
@@ -72,10 +72,10 @@ def test_new_answers_wait_until_they_are_wanted(page: Page, place: Place, form: 
     expect(page.get_by_text("brand new")).to_be_visible()
 
 
-def test_the_page_asks_for_news_by_itself(page: Page, place: Place, form: Any) -> None:
+def test_the_page_asks_for_news_by_itself(page: Page, site: ExampleSite, form: Any) -> None:
     page.clock.install()
     page.goto(f"/forms/{form.id}")
-    with place.app.app_context():
+    with site.app.app_context():
         make_answer(form, secrets.token_hex(16), 0, "brand new")
 
     with page.expect_response(lambda response: "/new?" in response.url):
@@ -84,9 +84,9 @@ def test_the_page_asks_for_news_by_itself(page: Page, place: Place, form: Any) -
     expect(page.get_by_role("link", name="1 new answer – Show")).to_be_visible()
 
 
-def test_while_the_storage_is_away_the_page_stays_as_it_was(place: Place, form: Any) -> None:
-    options = {"storage_state": place.signed_in, "refused": [503]}
-    with window(place.browser, place.address, **options) as page:
+def test_while_the_storage_is_away_the_page_stays_as_it_was(site: ExampleSite, form: Any) -> None:
+    options = {"storage_state": site.signed_in, "refused": [503]}
+    with window(site.browser, site.address, **options) as page:
         page.goto(f"/forms/{form.id}")
         page.route("**/new?*", lambda route: route.fulfill(status=503, body="away"))
         page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Dialog, Page, Route, expect
 
-from tests.browser.conftest import Desk, Place
+from tests.browser.conftest import Desk, ExampleSite
 from tests.browser.creator_steps import edit, saved, stored
 from tests.browser.example_data import write
 from tests.browser.example_texts import EMAIL, GOODBYE, PASSWORD
@@ -20,22 +20,22 @@ TICK = "document.body.dispatchEvent(new Event('app:tick'))"
 
 
 @pytest.fixture
-def page(place: Place) -> Iterator[Page]:
-    options = {"storage_state": place.signed_in, "refused": [401]}
-    with window(place.browser, place.address, **options) as page:
+def page(site: ExampleSite) -> Iterator[Page]:
+    options = {"storage_state": site.signed_in, "refused": [401]}
+    with window(site.browser, site.address, **options) as page:
         yield page
 
 
-def new_draft(place: Place) -> str:
-    with place.app.app_context():
-        return f"/drafts/{write(place.cafe.account_id, GOODBYE, None, utc_now()).id}"
+def new_draft(site: ExampleSite) -> str:
+    with site.app.app_context():
+        return f"/drafts/{write(site.cafe.account_id, GOODBYE, None, utc_now()).id}"
 
 
-def test_the_masthead_counts_a_draft_that_arrives(place: Place, page: Page) -> None:
+def test_the_masthead_counts_a_draft_that_arrives(site: ExampleSite, page: Page) -> None:
     page.goto("/forms")
     waiting = page.locator("#waiting .badge")
     before = int(waiting.inner_text().split()[0])
-    new_draft(place)
+    new_draft(site)
 
     page.evaluate(TICK)
 
@@ -55,8 +55,10 @@ def test_a_page_whose_session_ended_comes_back_after_signing_in(page: Page) -> N
     page.wait_for_url("**/forms?from=elsewhere")
 
 
-def test_a_page_that_is_written_on_stays_when_its_session_ended(place: Place, page: Page) -> None:
-    page.goto(new_draft(place))
+def test_a_page_that_is_written_on_stays_when_its_session_ended(
+    site: ExampleSite, page: Page
+) -> None:
+    page.goto(new_draft(site))
     page.get_by_role("link", name="Edit goal").click()
     page.get_by_role("textbox", name="Goal").fill("Half a thought")
     page.context.clear_cookies()
@@ -67,8 +69,8 @@ def test_a_page_that_is_written_on_stays_when_its_session_ended(place: Place, pa
     expect(page.get_by_role("textbox", name="Goal")).to_have_value("Half a thought")
 
 
-def test_publishing_says_so_and_happens_once(place: Place, page: Page) -> None:
-    page.goto(f"{new_draft(place)}/confirm")
+def test_publishing_says_so_and_happens_once(site: ExampleSite, page: Page) -> None:
+    page.goto(f"{new_draft(site)}/confirm")
     page.evaluate(HOLD_BACK)
 
     page.get_by_role("button", name="Publish now").dblclick()
@@ -79,8 +81,8 @@ def test_publishing_says_so_and_happens_once(place: Place, page: Page) -> None:
     assert page.evaluate("sent") == ["publish"]
 
 
-def test_saving_says_so_and_happens_once(place: Place, page: Page) -> None:
-    page.goto(new_draft(place))
+def test_saving_says_so_and_happens_once(site: ExampleSite, page: Page) -> None:
+    page.goto(new_draft(site))
     page.get_by_role("link", name="Edit goal").click()
     page.get_by_role("textbox", name="Goal").fill("Slowly")
     sent: list[Route] = []
@@ -97,7 +99,7 @@ def test_saving_says_so_and_happens_once(place: Place, page: Page) -> None:
 
 @pytest.mark.parametrize("arrives", [False, True])
 def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
-    place: Place, draft: Draft, *, arrives: bool
+    site: ExampleSite, draft: Draft, *, arrives: bool
 ) -> None:
     def lose_the_answer(route: Route) -> None:
         if arrives:
@@ -105,8 +107,8 @@ def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
         route.abort("internetdisconnected")
 
     # not a quiet window: the browser and htmx both report the broken connection
-    options = {"base_url": place.address, "storage_state": place.signed_in}
-    with place.browser.new_context(**options) as context:
+    options = {"base_url": site.address, "storage_state": site.signed_in}
+    with site.browser.new_context(**options) as context:
         page = context.new_page()
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Written on a train")
@@ -120,16 +122,16 @@ def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
         saved(page, 2)
 
         expect(page.locator("#trouble")).to_be_hidden()
-    assert stored(place, draft).goal == "Written on a train"
+    assert stored(site, draft).goal == "Written on a train"
 
 
 def test_a_draft_that_is_gone_is_said_where_one_writes(
-    place: Place, desk: Desk, draft: Draft
+    site: ExampleSite, desk: Desk, draft: Draft
 ) -> None:
     with desk(refused=[404]) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Too late")
-        with place.app.app_context():
+        with site.app.app_context():
             discarded_drafts.discard_draft(draft.account_id, draft.id, now=utc_now())
         page.keyboard.press("Control+Enter")
 
@@ -137,10 +139,10 @@ def test_a_draft_that_is_gone_is_said_where_one_writes(
         expect(page.get_by_role("textbox", name="Goal")).to_have_value("Too late")
 
 
-def test_words_survive_a_session_that_ended(place: Place, draft: Draft) -> None:
+def test_words_survive_a_session_that_ended(site: ExampleSite, draft: Draft) -> None:
     # not a quiet window: the refusals are part of the story
-    options = {"base_url": place.address, "storage_state": place.signed_in}
-    with place.browser.new_context(**options) as context:
+    options = {"base_url": site.address, "storage_state": site.signed_in}
+    with site.browser.new_context(**options) as context:
         page = context.new_page()
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Written overnight")
@@ -157,10 +159,10 @@ def test_words_survive_a_session_that_ended(place: Place, draft: Draft) -> None:
         saved(page, 2)
 
         expect(page.locator("#trouble")).to_be_hidden()
-    assert stored(place, draft).goal == "Written overnight"
+    assert stored(site, draft).goal == "Written overnight"
 
 
-def test_leaving_unsaved_words_asks_first(place: Place, desk: Desk, draft: Draft) -> None:
+def test_leaving_unsaved_words_asks_first(site: ExampleSite, desk: Desk, draft: Draft) -> None:
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
@@ -178,11 +180,11 @@ def test_leaving_unsaved_words_asks_first(place: Place, desk: Desk, draft: Draft
         page.wait_for_url("**/confirm")
 
     assert asked == ["beforeunload"]
-    assert stored(place, draft).goal == "A new goal"
+    assert stored(site, draft).goal == "A new goal"
 
 
-def test_smart_is_saved_as_soon_as_its_private_context_is(place: Place, desk: Desk) -> None:
-    path = new_draft(place)
+def test_smart_is_saved_as_soon_as_its_private_context_is(site: ExampleSite, desk: Desk) -> None:
+    path = new_draft(site)
     with desk(refused=[422]) as page:
         page.goto(path)
         page.get_by_role("radio", name="Smart").check()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Place
+from tests.browser.conftest import ExampleSite
 
 ROUNDS = 5
 ROUND_TRIP_MS = 150
@@ -58,8 +58,8 @@ def first_visit(browser: Browser, address: str) -> dict[str, Any]:
 
 
 @pytest.mark.prove
-def test_a_question_comes_soon_and_stands_still(place: Place) -> None:
-    visits = [first_visit(place.browser, place.address + place.cafe.asks) for _ in range(ROUNDS)]
+def test_a_question_comes_soon_and_stands_still(site: ExampleSite) -> None:
+    visits = [first_visit(site.browser, site.address + site.cafe.asks) for _ in range(ROUNDS)]
 
     first, largest = (median(visit[name] for visit in visits) for name in ("first", "largest"))
     shift = max(visit["shift"] for visit in visits)

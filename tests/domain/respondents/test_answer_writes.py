@@ -18,8 +18,8 @@ from webapp.database import db, utc_now
 from webapp.domain.forms.models import Form, close_form
 from webapp.domain.respondents.answer_writes import Attachments, Completion, NewAnswer, store_answer
 from webapp.domain.respondents.answering import complete_response
-from webapp.domain.respondents.device_transfer import Handover, offer_handover
-from webapp.domain.respondents.session_state import see_place
+from webapp.domain.respondents.device_transfer import DeviceTransfer, create_transfer_link
+from webapp.domain.respondents.session_state import read_session_state
 from webapp.domain.responses.counters import QuestionCount, count_completion, read_days
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.errors import StateConflict
@@ -27,7 +27,7 @@ from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
 
 WEBAPP = Path(__file__).parents[3] / "webapp"
 KEY = "a" * 32
-LINK = cast(Table, Handover.__table__)
+LINK = cast(Table, DeviceTransfer.__table__)
 first_or_later = pytest.mark.parametrize("earlier", [[], ["Before"]])
 CLAIM = update(LINK).where(LINK.c.id == bindparam("link")).values(claimed_by=bindparam("id"))
 
@@ -38,11 +38,11 @@ def form(app_context: None) -> Any:
 
 
 @pytest.fixture
-def link(form: Any) -> Handover:
+def link(form: Any) -> DeviceTransfer:
     """A stored row that an answer can claim."""
     make_answer(form, "b" * 32)
-    offer_handover(form.share_token, "b" * 32, now=utc_now())
-    return db.session.scalars(select(Handover)).one()
+    create_transfer_link(form.share_token, "b" * 32, now=utc_now())
+    return db.session.scalars(select(DeviceTransfer)).one()
 
 
 def new_answer(form: Any, text: str = "Me", **given: Any) -> NewAnswer:
@@ -60,7 +60,7 @@ def follow_up(form: Any, text: str = "Because", **given: Any) -> NewAnswer:
 
 
 def store(form: Any, answer: NewAnswer, **given: Any) -> bool:
-    return store_answer(see_place(form.share_token, KEY), answer, now=utc_now(), **given)
+    return store_answer(read_session_state(form.share_token, KEY), answer, now=utc_now(), **given)
 
 
 def stored() -> list[Answer]:
@@ -71,8 +71,8 @@ def session() -> ResponseSession:
     return db.session.scalars(select(ResponseSession)).one()
 
 
-def claimed_by(link: Handover) -> str | None:
-    return db.session.scalar(select(Handover.claimed_by).where(Handover.id == link.id))
+def claimed_by(link: DeviceTransfer) -> str | None:
+    return db.session.scalar(select(DeviceTransfer.claimed_by).where(DeviceTransfer.id == link.id))
 
 
 @pytest.mark.parametrize(
@@ -132,17 +132,19 @@ def test_a_follow_up_counts_for_its_session_but_not_by_question(form: Any) -> No
 @both_databases
 def test_a_place_that_is_another_by_now_stores_nothing(form: Any) -> None:
     store(form, new_answer(form))
-    place = see_place(form.share_token, KEY)
+    state = read_session_state(form.share_token, KEY)
     store(form, new_answer(form, "Mira"))
     before = dump()
 
-    assert not store_answer(place, new_answer(form, "Robin"), now=utc_now())
+    assert not store_answer(state, new_answer(form, "Robin"), now=utc_now())
     assert dump() == before
 
 
 @both_databases
 @first_or_later
-def test_an_answer_claims_its_attachments(form: Any, link: Handover, earlier: list[str]) -> None:
+def test_an_answer_claims_its_attachments(
+    form: Any, link: DeviceTransfer, earlier: list[str]
+) -> None:
     for text in earlier:
         store(form, follow_up(form, text))
 
@@ -153,7 +155,7 @@ def test_an_answer_claims_its_attachments(form: Any, link: Handover, earlier: li
 @both_databases
 @first_or_later
 def test_an_answer_that_finds_no_room_claims_nothing(
-    form: Any, link: Handover, earlier: list[str]
+    form: Any, link: DeviceTransfer, earlier: list[str]
 ) -> None:
     for text in earlier:
         store(form, follow_up(form, text))
@@ -167,15 +169,15 @@ def test_an_answer_that_finds_no_room_claims_nothing(
 @on_postgresql
 @pytest.mark.parametrize("claim", [None, CLAIM])
 def test_an_answer_is_one_statement_that_the_driver_keeps(
-    form: Any, link: Handover, claim: Update | None
+    form: Any, link: DeviceTransfer, claim: Update | None
 ) -> None:
     """It parses longer ones, and those with more parameters, anew each time."""
     attachments = None if claim is None else Attachments(claim, {"link": link.id})
     answers = [new_answer(form, text, attachments=attachments) for text in ("first", "corrected")]
 
     for answer in answers:
-        place = see_place(form.share_token, KEY)
-        call = partial(store_answer, place, answer, now=utc_now())
+        state = read_session_state(form.share_token, KEY)
+        call = partial(store_answer, state, answer, now=utc_now())
         ((sql, values),) = statements_of(call)
         assert len(sql) <= psycopg_queries.MAX_CACHED_STATEMENT_LENGTH
         assert len(values) <= psycopg_queries.MAX_CACHED_STATEMENT_PARAMS

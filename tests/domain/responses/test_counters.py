@@ -32,7 +32,7 @@ from webapp.domain.responses.counters import (
     DAY_MILLIS,
     Day,
     DayCount,
-    Reached,
+    QuestionCounts,
     read_days,
     read_openings,
     read_questions,
@@ -167,7 +167,7 @@ class TestSingleSteps:
         make_answer(form, KEYS[0], text="first")
         make_answer(form, KEYS[0], text="second")
 
-        assert read_questions(form.id) == {form.questions[0]["id"]: Reached(answered=1)}
+        assert read_questions(form.id) == {form.questions[0]["id"]: QuestionCounts(answered=1)}
 
     def test_a_skip_after_an_answer_moves_the_count(self) -> None:
         form = make_form(make_account().id)
@@ -175,7 +175,7 @@ class TestSingleSteps:
 
         skip_question(form.share_token, KEYS[0], position=0, now=utc_now())
 
-        assert read_questions(form.id) == {form.questions[0]["id"]: Reached(skipped=1)}
+        assert read_questions(form.id) == {form.questions[0]["id"]: QuestionCounts(skipped=1)}
 
     def test_a_skip_alone_starts_a_session(self) -> None:
         form = make_form(make_account().id)

@@ -12,7 +12,7 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.database import db, release, to_millis, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents.answering import skip_question
-from webapp.domain.responses.counters import Reached, store_openings
+from webapp.domain.responses.counters import QuestionCounts, store_openings
 from webapp.domain.results import by_question, export, search
 from webapp.domain.results.by_question import (
     AnswerPage,
@@ -59,7 +59,7 @@ def test_the_funnel_counts_openings_beginnings_questions_and_responses(form: Any
     funnel = read_funnel(fresh(form))
 
     assert (funnel.opened, funnel.started, funnel.completed) == (9, 2, 1)
-    assert funnel.questions == [Reached(answered=2), Reached(skipped=1)]
+    assert funnel.questions == [QuestionCounts(answered=2), QuestionCounts(skipped=1)]
 
 
 class TestByQuestion:

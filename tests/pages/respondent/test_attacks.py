@@ -11,7 +11,7 @@ from tests.factories import make_account, make_answer, make_form
 from tests.pages.respondent.test_cross_site_posts import every_row, post_paths
 from tests.pages.respondent_client import Respondent, arrive, heading, hidden, stored, texts
 from webapp.database import utc_now
-from webapp.domain.respondents.device_transfer import is_offered, offer_handover
+from webapp.domain.respondents.device_transfer import create_transfer_link, is_link_usable
 from webapp.pages.respondent.session_cookie import new_session_key
 
 SECRET_WORDS = "written for another form"
@@ -19,11 +19,11 @@ SECRET_WORDS = "written for another form"
 
 @pytest.fixture
 def theirs(app: Flask) -> tuple[Any, str, str]:
-    """A form of another creator, with the key and the handover secret of a session there."""
+    """A form of another creator, with the key and the transfer secret of a session there."""
     with app.app_context():
         form, key = make_form(make_account().id), new_session_key()
         make_answer(form, key, text=SECRET_WORDS)
-        return form, key, offer_handover(form.share_token, key, now=utc_now())
+        return form, key, create_transfer_link(form.share_token, key, now=utc_now())
 
 
 @both_databases
@@ -58,7 +58,7 @@ def test_a_secret_is_not_used_up_by_trying_it_at_another_form(
 
     assert heading(page) == "This link is used up."
     with app.app_context():
-        assert is_offered(form.share_token, secret, now=utc_now())
+        assert is_link_usable(form.share_token, secret, now=utc_now())
 
 
 @pytest.mark.parametrize("wrong", ["", "short", "s" * 10_000, "s" * 31 + "\0", "é" * 32, "s" * 32])
@@ -74,7 +74,7 @@ def test_no_made_up_secret_or_claim_takes_anything_over(
     assert page.status_code in {410, 422}
     assert "Set-Cookie" not in page.headers
     with app.app_context():
-        assert is_offered(form.share_token, secret, now=utc_now())
+        assert is_link_usable(form.share_token, secret, now=utc_now())
 
 
 @both_databases

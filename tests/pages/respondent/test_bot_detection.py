@@ -17,7 +17,7 @@ from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.results.search import Filters, find_people
 from webapp.domain.shared.limits import ANSWER_MIN_SECONDS
-from webapp.pages.respondent.form_data import TRAP
+from webapp.pages.respondent.form_data import HONEYPOT
 from webapp.pages.respondent.session_cookie import new_session_key
 
 
@@ -54,7 +54,9 @@ def test_somebody_who_takes_time_is_not_flagged(
 def test_the_field_that_nobody_sees_flags_and_drops_nothing(
     app: Flask, respondent: Respondent, slow: dict[str, str]
 ) -> None:
-    page = respondent.post("/q/1", answer="Cheap watches", **slow | {TRAP: "http://spam.example"})
+    page = respondent.post(
+        "/q/1", answer="Cheap watches", **slow | {HONEYPOT: "http://spam.example"}
+    )
 
     assert heading(page) == "What went wrong?"
     assert (flags(app), texts(app)) == ([True], ["Cheap watches"])
@@ -65,7 +67,7 @@ def test_the_field_that_nobody_sees_counts_when_sending_too(
 ) -> None:
     respondent.post("/q/1", answer="Me", **slow)
 
-    page = respondent.post("/check", name="", **{TRAP: "x"})
+    page = respondent.post("/check", name="", **{HONEYPOT: "x"})
 
     assert heading(page).startswith("Thank you.")
     assert flags(app) == [True]
@@ -94,15 +96,15 @@ def test_the_field_is_out_of_sight_and_reach(respondent: Respondent, path: str) 
     respondent.answer_all()
     page = respondent.open("/q/1") if not path else respondent.open(path)
 
-    (wrapper,) = [part for part in page.text.split("<div ") if f'name="{TRAP}"' in part]
+    (wrapper,) = [part for part in page.text.split("<div ") if f'name="{HONEYPOT}"' in part]
 
     assert wrapper.startswith('class="visually-hidden" aria-hidden="true">')
     assert 'tabindex="-1" autocomplete="off"' in wrapper
-    assert TRAP not in hidden(page)
+    assert HONEYPOT not in hidden(page)
 
 
 @pytest.mark.parametrize(
-    ("answers", "seconds", "told"),
+    ("answers", "seconds", "automated"),
     [
         (1, ANSWER_MIN_SECONDS - 0.001, True),
         (1, ANSWER_MIN_SECONDS, False),
@@ -114,11 +116,11 @@ def test_the_field_is_out_of_sight_and_reach(respondent: Respondent, path: str) 
 def test_the_time_needed_grows_with_the_answers(
     answers: int,
     seconds: float,
-    told: bool,  # noqa: FBT001
+    automated: bool,  # noqa: FBT001
 ) -> None:
     now = utc_now()
 
-    assert Signs(now - timedelta(seconds=seconds)).tell(answers, now) is told
+    assert Signs(now - timedelta(seconds=seconds)).looks_automated(answers, now) is automated
 
 
 @both_databases
@@ -141,7 +143,7 @@ def test_what_looks_automated_is_marked_and_can_be_left_out(
 ) -> None:
     with app.app_context():
         make_answer(form, "k" * 32, 0, "by a person")
-        make_answer(form, "p" * 32, 0, "by a program", signs=Signs(utc_now(), trapped=True))
+        make_answer(form, "p" * 32, 0, "by a program", signs=Signs(utc_now(), honeypot_filled=True))
 
     everybody = alone(ann.page(f"/forms/{form.id}{view}").text)
     persons = alone(ann.page(f"/forms/{form.id}{view}?unflagged=1").text)

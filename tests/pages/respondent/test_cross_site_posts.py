@@ -10,7 +10,7 @@ from sqlalchemy import select
 from tests.factories import make_answer
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
 from webapp.database import db, utc_now
-from webapp.domain.respondents.device_transfer import offer_handover
+from webapp.domain.respondents.device_transfer import create_transfer_link
 from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
 from webapp.pages.respondent.session_cookie import new_session_key
 from webapp.web.extensions import limiter
@@ -62,7 +62,7 @@ def planted(app: Flask, form: Any) -> dict[str, str]:
     with app.app_context():
         key = new_session_key()
         make_answer(form, key, text="by the attacker")
-        secret = offer_handover(form.share_token, key, now=utc_now())
+        secret = create_transfer_link(form.share_token, key, now=utc_now())
     return {
         "session": key,
         "answer_key": KEY,

@@ -18,12 +18,12 @@ from webapp.domain.deletion import form_trash
 from webapp.domain.forms.models import close_form
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.device_transfer import (
-    Handover,
-    offer_handover,
-    purge_handovers,
-    take_over,
+    DeviceTransfer,
+    claim_session_key,
+    create_transfer_link,
+    purge_expired_links,
 )
-from webapp.domain.shared.limits import HANDOVER_SECONDS
+from webapp.domain.shared.limits import TRANSFER_LINK_SECONDS
 
 GONE = "This link is used up."
 
@@ -37,7 +37,7 @@ def link(page: TestResponse) -> str:
 
 def offered(app: Flask) -> int:
     with app.app_context():
-        return db.session.scalar(select(func.count()).select_from(Handover)) or 0
+        return db.session.scalar(select(func.count()).select_from(DeviceTransfer)) or 0
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_the_hour_ends(app: Flask, begun: Respondent, other: Respondent) -> None
     path = link(begun.post("/q/2/elsewhere"))
     other.page = other.client.get(path)
     with app.app_context():
-        db.session.execute(update(Handover).values(expires_at=utc_now()))
+        db.session.execute(update(DeviceTransfer).values(expires_at=utc_now()))
         db.session.commit()
 
     assert heading(other.post("/continue")) == GONE
@@ -271,7 +271,7 @@ def test_the_database_holds_nothing_that_opens_the_session(app: Flask, begun: Re
     secret = link(begun.post("/q/2/elsewhere")).rpartition("/")[2]
 
     with app.app_context():
-        row = db.session.execute(select(*Handover.__table__.c)).one()
+        row = db.session.execute(select(*DeviceTransfer.__table__.c)).one()
 
     written = " ".join(map(str, row))
     assert key not in written
@@ -302,13 +302,13 @@ def test_old_links_are_purged_and_young_ones_stay(app: Flask) -> None:
     now = utc_now()
     with app.app_context():
         form = make_form(make_account().id)
-        for key, age in (("o" * 32, HANDOVER_SECONDS), ("y" * 32, HANDOVER_SECONDS - 1)):
+        for key, age in (("o" * 32, TRANSFER_LINK_SECONDS), ("y" * 32, TRANSFER_LINK_SECONDS - 1)):
             make_answer(form, key)
-            secret = offer_handover(form.share_token, key, now=now - timedelta(seconds=age))
+            secret = create_transfer_link(form.share_token, key, now=now - timedelta(seconds=age))
 
-        assert sum(purge_handovers(now)) == 1
+        assert sum(purge_expired_links(now)) == 1
 
-        assert take_over(form.share_token, secret, "c" * 22, now=now) == "y" * 32
+        assert claim_session_key(form.share_token, secret, "c" * 22, now=now) == "y" * 32
     assert offered(app) == 1
 
 
@@ -319,7 +319,7 @@ def test_withdrawing_and_purging_leave_no_link(app: Flask) -> None:
         form = make_form(make_account().id)
         for key in ("w" * 32, "p" * 32):
             make_answer(form, key)
-            offer_handover(form.share_token, key, now=now)
+            create_transfer_link(form.share_token, key, now=now)
         answering.withdraw_response(form.share_token, "w" * 32)
         form_trash.delete_form(form.account_id, form.id, now=now - timedelta(days=31))
 

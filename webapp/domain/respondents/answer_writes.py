@@ -2,8 +2,8 @@
 
 On PostgreSQL an answer is one statement, which is the transaction, too: whoever answers holds the
 row of the form until the commit, and a trip in between would make all others wait. SQLite takes the
-same parts one by one: nothing travels there, and a writer is alone anyway. The place was read
-before that; nothing is written where it is another one by now.
+same parts one by one: nothing travels there, and a writer is alone anyway. The state of the
+session was read before that; nothing is written if it has changed since.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ from webapp.domain.respondents.answer_statements import (
     answer_at_once,
     insert_session,
 )
-from webapp.domain.respondents.session_state import Place, next_activity
+from webapp.domain.respondents.session_state import SessionState, next_activity
 from webapp.domain.responses.counters import add_question_count, count_completion
 from webapp.domain.responses.models import count_bytes, count_words
 from webapp.domain.shared.limits import FORM_BYTES_MAX
@@ -74,7 +74,7 @@ class _Refused(Exception):
 
 
 def store_answer(
-    place: Place,
+    state: SessionState,
     answer: NewAnswer,
     *,
     now: datetime,
@@ -83,16 +83,16 @@ def store_answer(
 ) -> bool:
     """Write an answer with its stamp and commit.
 
-    False, and nothing written, when the place is another by now, the form takes no answers or has
-    no room for it, or the key has stored one.
+    False, and nothing written, if the session has changed since, the form takes no answers or
+    has no room for it, or the key has stored one.
     """
-    values = _row(place, answer) | _changes(place, answer, now)
+    values = _row(state, answer) | _changes(state, answer, now)
     values |= {"suspect": suspect, "most_bytes": form_bytes_max}
-    values["answered"] = place.answered | {answer.question_id: values["id"]}
+    values["answered"] = state.answered | {answer.question_id: values["id"]}
     claim = None
     if answer.attachments:
         claim, values = answer.attachments.claim, {**answer.attachments.values, **values}
-    begins = place.last_active_at == 0
+    begins = state.last_active_at == 0
     try:
         if not on_sqlite():
             return bool(write(answer_at_once(claim, begins=begins), **values))
@@ -108,7 +108,7 @@ def store_answer(
 
 
 def store_completion(
-    place: Place,
+    state: SessionState,
     *,
     responder_name: str | None,
     suspect: bool,
@@ -119,19 +119,19 @@ def store_completion(
 
     Does not commit. `beside` is called last, with what is stored by then, and may write more rows.
     """
-    values = {"now": to_millis(now), "session_id": place.session_id}
-    stamp = rows(STAMP_COMPLETION, form_id=place.form_id, **values).scalar_one_or_none()
+    values = {"now": to_millis(now), "session_id": state.session_id}
+    stamp = rows(STAMP_COMPLETION, form_id=state.form_id, **values).scalar_one_or_none()
     if stamp is None:
         return False
     rows(COMPLETE, stamp=stamp, name=responder_name, suspect=suspect, **values)
-    count_completion(place.form_id, stamp)
+    count_completion(state.form_id, stamp)
     if beside:
-        beside(Completion(place.form_id, place.session_id, stamp, place.answer_count))
+        beside(Completion(state.form_id, state.session_id, stamp, state.answer_count))
     return True
 
 
 def touch_session(
-    place: Place, now: datetime, *, skipped: list[str], answered: dict[str, str]
+    state: SessionState, now: datetime, *, skipped: list[str], answered: dict[str, str]
 ) -> None:
     """Write what a locked session has reached; `answered` holds current answers by question id.
 
@@ -139,13 +139,13 @@ def touch_session(
     """
     rows(
         TOUCH,
-        session_id=place.session_id,
+        session_id=state.session_id,
         skipped=skipped,
         answered=answered,
         answer_count=len(answered),
         suspect=False,
-        seen=place.last_active_at,
-        active=next_activity(place, now),
+        seen=state.last_active_at,
+        active=next_activity(state, now),
     )
 
 
@@ -173,12 +173,12 @@ def _in_steps(
         run(connection, claim, values)
 
 
-def _row(place: Place, answer: NewAnswer) -> dict[str, Any]:
+def _row(state: SessionState, answer: NewAnswer) -> dict[str, Any]:
     """The new row of answers, all but its stamp."""
     return {
         "id": new_id("ans"),
-        "form_id": place.form_id,
-        "session_id": place.session_id,
+        "form_id": state.form_id,
+        "session_id": state.session_id,
         "question_id": answer.question_id,
         "question_text": answer.question_text,
         "answer_text": answer.answer_text,
@@ -190,24 +190,24 @@ def _row(place: Place, answer: NewAnswer) -> dict[str, Any]:
     }
 
 
-def _changes(place: Place, answer: NewAnswer, now: datetime) -> dict[str, Any]:
+def _changes(state: SessionState, answer: NewAnswer, now: datetime) -> dict[str, Any]:
     """What becomes of the session, the form and the counters; `answered` misses the new answer.
 
     The counters of questions know the scripted ones.
     """
-    earlier = place.answered.get(answer.question_id)
+    earlier = state.answered.get(answer.question_id)
     scripted = answer.question_kind is QuestionKind.SCRIPTED
     return {
-        "key_hash": place.key_hash,
+        "key_hash": state.key_hash,
         "now": to_millis(now),
-        "seen": place.last_active_at,
-        "active": next_activity(place, now),
-        "first": int(not place.answered),
-        "started": int(place.last_active_at == 0),
+        "seen": state.last_active_at,
+        "active": next_activity(state, now),
+        "first": int(not state.answered),
+        "started": int(state.last_active_at == 0),
         "bytes": count_bytes(answer.question_text, answer.answer_text),
         "earlier": earlier,
-        "skipped": [each for each in place.skipped if each != answer.question_id],
-        "answer_count": len(place.answered) + int(earlier is None),
+        "skipped": [each for each in state.skipped if each != answer.question_id],
+        "answer_count": len(state.answered) + int(earlier is None),
         "more_answered": int(scripted and earlier is None),
-        "more_skipped": -int(scripted and answer.question_id in place.skipped),
+        "more_skipped": -int(scripted and answer.question_id in state.skipped),
     }

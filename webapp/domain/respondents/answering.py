@@ -30,20 +30,20 @@ from webapp.domain.respondents.answer_writes import (
     touch_session,
 )
 from webapp.domain.respondents.bot_detection import Signs
-from webapp.domain.respondents.device_transfer import forget_handover
+from webapp.domain.respondents.device_transfer import delete_transfer_link
 from webapp.domain.respondents.public_form import get_public_form, next_open
 from webapp.domain.respondents.session_state import (
-    Place,
+    SessionState,
     change_form,
-    find_place,
     is_new,
+    lock_or_create_session_state,
+    lock_session_state,
     not_open,
-    open_place,
     question_at,
+    read_session_state,
     refusal,
-    see_place,
 )
-from webapp.domain.responses.counters import Reached, count_completion, count_questions
+from webapp.domain.responses.counters import QuestionCounts, count_completion, count_questions
 from webapp.domain.responses.models import Answer, ResponseSession, count_bytes, stored_bytes
 from webapp.domain.shared.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, FORM_BYTES_MAX, RESPONDER_NAME_MAX_CHARS
@@ -72,7 +72,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
 
     position    0-based place of the scripted question
     answer_key  made for each rendered question, so a double click or a retry answers once
-    signs       how the page was used: flags the session when they tell of a program
+    signs       how the page was used: flags the session if it looks automated
     returns     position of the next question that is neither answered nor skipped, None at the end
     raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
                 `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key stored
@@ -81,19 +81,19 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     """
     _require_answer(answer_text)
     while True:
-        place = see_place(share_token, session_key)
-        question = question_at(place, position)
-        if _is_unchanged(place, question["id"], answer_text):
+        state = read_session_state(share_token, session_key)
+        question = question_at(state, position)
+        if _is_unchanged(state, question["id"], answer_text):
             break
         answer = NewAnswer(question["id"], question["text"], answer_text, answer_key)
-        reached = len(place.answered.keys() | {question["id"]})
-        suspect = signs is not None and signs.tell(reached, now)
-        if store_answer(place, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max):
+        reached = len(state.answered.keys() | {question["id"]})
+        suspect = signs is not None and signs.looks_automated(reached, now)
+        if store_answer(state, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max):
             break
-        if _is_repeat(place, answer, form_bytes_max=form_bytes_max):
+        if _is_repeat(state, answer, form_bytes_max=form_bytes_max):
             break
-    settled = {question["id"], *place.skipped, *place.answered}
-    return next_open(place.questions, settled, after=position)
+    settled = {question["id"], *state.skipped, *state.answered}
+    return next_open(state.questions, settled, after=position)
 
 
 def skip_question(
@@ -105,21 +105,21 @@ def skip_question(
     raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
     """
     begin_write()
-    place = open_place(share_token, session_key, now)
-    if place.form_status != FormStatus.PUBLISHED:
-        raise not_open(place.form_status)
-    question = question_at(place, position)
-    answered = dict(place.answered)
+    state = lock_or_create_session_state(share_token, session_key, now)
+    if state.form_status != FormStatus.PUBLISHED:
+        raise not_open(state.form_status)
+    question = question_at(state, position)
+    answered = dict(state.answered)
     earlier = answered.pop(question["id"], None)
     supersede(earlier)
-    _count_skip(place, taken_back=earlier is not None and not answered)
-    newly_skipped = question["id"] not in place.skipped
-    change = Reached(-int(earlier is not None), int(newly_skipped))
-    count_questions(place.form_id, {question["id"]: change})
-    skipped = [*(skip for skip in place.skipped if skip != question["id"]), question["id"]]
-    touch_session(place, now, skipped=skipped, answered=answered)
+    _count_skip(state, taken_back=earlier is not None and not answered)
+    newly_skipped = question["id"] not in state.skipped
+    change = QuestionCounts(-int(earlier is not None), int(newly_skipped))
+    count_questions(state.form_id, {question["id"]: change})
+    skipped = [*(skip for skip in state.skipped if skip != question["id"]), question["id"]]
+    touch_session(state, now, skipped=skipped, answered=answered)
     db.session.commit()
-    return next_open(place.questions, {*skipped, *answered}, after=position)
+    return next_open(state.questions, {*skipped, *answered}, after=position)
 
 
 def complete_response(
@@ -139,21 +139,21 @@ def complete_response(
     """
     name = _clean_name(responder_name)
     begin_write()
-    place = find_place(share_token, session_key)
-    if place is None:
+    state = lock_session_state(share_token, session_key)
+    if state is None:
         get_public_form(share_token)
-    if place is None or (place.answer_count == 0 and place.status != SessionStatus.COMPLETED):
+    if state is None or (state.answer_count == 0 and state.status != SessionStatus.COMPLETED):
         raise StateConflict(
             "nothing_answered",
             Phrase("Nothing is answered yet."),
             Phrase("Answer at least one question."),
         )
-    if place.status == SessionStatus.COMPLETED:
+    if state.status == SessionStatus.COMPLETED:
         db.session.rollback()
         return False
-    suspect = signs is not None and signs.tell(place.answer_count, now)
-    if not store_completion(place, responder_name=name, suspect=suspect, now=now, beside=beside):
-        raise refusal(place.form_id) or not_open(FormStatus.CLOSED)
+    suspect = signs is not None and signs.looks_automated(state.answer_count, now)
+    if not store_completion(state, responder_name=name, suspect=suspect, now=now, beside=beside):
+        raise refusal(state.form_id) or not_open(FormStatus.CLOSED)
     db.session.commit()
     return True
 
@@ -164,18 +164,18 @@ def withdraw_response(share_token: str, session_key: str) -> bool:
     A `one` form takes answers again. Takes no stamp.
     """
     begin_write()
-    place = find_place(share_token, session_key)
-    if place is None:
+    state = lock_session_state(share_token, session_key)
+    if state is None:
         db.session.rollback()
         return False
-    reached, size = _reached(place), stored_bytes(place.session_id)
-    forget_handover(place.session_id)
-    db.session.execute(delete(Answer).where(Answer.session_id == place.session_id))
-    db.session.execute(delete(ResponseSession).where(ResponseSession.id == place.session_id))
-    _lower_counts(place, size)
-    if place.completed_stamp is not None:
-        count_completion(place.form_id, place.completed_stamp, change=-1)
-    count_questions(place.form_id, reached)
+    reached, size = _reached(state), stored_bytes(state.session_id)
+    delete_transfer_link(state.session_id)
+    db.session.execute(delete(Answer).where(Answer.session_id == state.session_id))
+    db.session.execute(delete(ResponseSession).where(ResponseSession.id == state.session_id))
+    _lower_counts(state, size)
+    if state.completed_stamp is not None:
+        count_completion(state.form_id, state.completed_stamp, change=-1)
+    count_questions(state.form_id, reached)
     db.session.commit()
     return True
 
@@ -210,20 +210,20 @@ def _require_answer(answer_text: str) -> None:
         )
 
 
-def _is_unchanged(place: Place, question_id: str, answer_text: str) -> bool:
+def _is_unchanged(state: SessionState, question_id: str, answer_text: str) -> bool:
     """Whether these are the words of the current answer, on a form that would take others."""
-    current = place.answered.get(question_id)
-    if current is None or place.form_status != FormStatus.PUBLISHED:
+    current = state.answered.get(question_id)
+    if current is None or state.form_status != FormStatus.PUBLISHED:
         return False
     return [tuple(row) for row in look(_WORDS, answer=current)] == [(answer_text,)]
 
 
-def _is_repeat(place: Place, answer: NewAnswer, *, form_bytes_max: int) -> bool:
+def _is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -> bool:
     """Nothing was stored: True if this key stored this very answer before, False to try again.
 
     raises  StateConflict, NotFound when another try would come to nothing
     """
-    stored = look(_UNDER_KEY, session=place.session_id, key=answer.answer_key)
+    stored = look(_UNDER_KEY, session=state.session_id, key=answer.answer_key)
     if stored and tuple(stored[0]) != (answer.question_id, answer.answer_text):
         raise StateConflict(
             "answer_differs",
@@ -233,46 +233,48 @@ def _is_repeat(place: Place, answer: NewAnswer, *, form_bytes_max: int) -> bool:
     if stored:
         return True
     size = count_bytes(answer.question_text, answer.answer_text)
-    if refused := refusal(place.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
+    if refused := refusal(state.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
         raise refused
     return False
 
 
-def _count_skip(place: Place, *, taken_back: bool) -> None:
+def _count_skip(state: SessionState, *, taken_back: bool) -> None:
     """A session more if it begins with this skip, an answered one less if none is left."""
     values: dict[str, Any] = {}
-    if is_new(place):
+    if is_new(state):
         values["started_count"] = Form.started_count + 1
     if taken_back:
         values["answered_count"] = Form.answered_count - 1
     if values:
-        change_form(place.form_id, values)
+        change_form(state.form_id, values)
 
 
-def _reached(place: Place) -> dict[str, Reached]:
+def _reached(state: SessionState) -> dict[str, QuestionCounts]:
     """What taking the session away changes, by scripted question."""
     query = select(Answer.question_id).where(
-        Answer.session_id == place.session_id,
+        Answer.session_id == state.session_id,
         Answer.superseded.is_(False),
         Answer.question_kind == QuestionKind.SCRIPTED,
     )
-    answered = {question_id: Reached(answered=-1) for question_id in db.session.scalars(query)}
-    return answered | {question_id: Reached(skipped=-1) for question_id in place.skipped}
+    answered = {
+        question_id: QuestionCounts(answered=-1) for question_id in db.session.scalars(query)
+    }
+    return answered | {question_id: QuestionCounts(skipped=-1) for question_id in state.skipped}
 
 
-def _lower_counts(place: Place, size: int) -> None:
+def _lower_counts(state: SessionState, size: int) -> None:
     """One session less, with what it counted for; `completed_stamp` is then the newest left."""
     values: dict[str, Any] = {
         "started_count": Form.started_count - 1,
         "answer_bytes": Form.answer_bytes - size,
     }
-    completed = place.completed_stamp is not None
-    if completed or place.answer_count:
+    completed = state.completed_stamp is not None
+    if completed or state.answer_count:
         values["answered_count"] = Form.answered_count - 1
     if completed:
         newest = (
             select(func.max(ResponseSession.completed_stamp))
-            .where(ResponseSession.form_id == place.form_id)
+            .where(ResponseSession.form_id == state.form_id)
             .scalar_subquery()
         )
         values |= {
@@ -283,4 +285,4 @@ def _lower_counts(place: Place, size: int) -> None:
                 else_=type_coerce(Form.status, String),
             ),
         }
-    change_form(place.form_id, values)
+    change_form(state.form_id, values)

@@ -1,4 +1,4 @@
-"""Going on with an answer on another device, by a link that works once and for an hour.
+"""Moving a response session to another device by a link that works once, within an hour.
 
 A session key is stored nowhere, only its hash, so the row carries the key sealed with the secret of
 the link. Of the secret, too, only a hash is kept: whoever reads the table can open nothing.
@@ -28,9 +28,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from webapp.database import Base, begin_write, db, new_id
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.public_form import key_hash
-from webapp.domain.respondents.session_state import find_place
+from webapp.domain.respondents.session_state import lock_session_state
 from webapp.domain.shared.errors import NotFound, Phrase
-from webapp.domain.shared.limits import HANDOVER_SECONDS
+from webapp.domain.shared.limits import TRANSFER_LINK_SECONDS
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
 
 
-class Handover(Base):
-    """The one link of a session; `claimed_by` is the hash of the claim that has used it."""
+class DeviceTransfer(Base):
+    """The one transfer link of a session; `claimed_by` is the hash of the claim that used it."""
 
     __tablename__ = "handovers"
 
@@ -52,50 +52,50 @@ class Handover(Base):
     expires_at: Mapped[datetime]
 
 
-_TABLE = cast(Table, Handover.__table__)
+_TABLE = cast(Table, DeviceTransfer.__table__)
 
 
-def offer_handover(share_token: str, session_key: str, *, now: datetime) -> str:
-    """The secret of a new link to this session; the link before it ends.
+def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -> str:
+    """The secret of a new link to this session; an earlier link ends.
 
     raises  NotFound when the form is gone, or nothing is stored under this key
     """
     secret = secrets.token_urlsafe(24)
     begin_write()
-    place = find_place(share_token, session_key)
-    if place is None:
+    state = lock_session_state(share_token, session_key)
+    if state is None:
         raise NotFound(
             "not_found",
             Phrase("There are no answers to go on with."),
             Phrase("Answer a question first."),
         )
-    forget_handover(place.session_id)
+    delete_transfer_link(state.session_id)
     db.session.add(
-        Handover(
+        DeviceTransfer(
             id=new_id("hov"),
-            form_id=place.form_id,
-            session_id=place.session_id,
+            form_id=state.form_id,
+            session_id=state.session_id,
             secret_hash=key_hash(secret),
             sealed_key=_seal(secret).encrypt(session_key.encode()).decode(),
-            expires_at=now + timedelta(seconds=HANDOVER_SECONDS),
+            expires_at=now + timedelta(seconds=TRANSFER_LINK_SECONDS),
         )
     )
     db.session.commit()
     return secret
 
 
-def is_offered(share_token: str, secret: str, *, now: datetime) -> bool:
-    """True when this link of this form has not been used and its hour is not over."""
-    query = select(Handover.id).where(
-        _live(share_token, secret, now), Handover.claimed_by.is_(None)
+def is_link_usable(share_token: str, secret: str, *, now: datetime) -> bool:
+    """True if this link of this form is neither used nor expired."""
+    query = select(DeviceTransfer.id).where(
+        _live(share_token, secret, now), DeviceTransfer.claimed_by.is_(None)
     )
     return db.session.scalar(query) is not None
 
 
-def take_over(share_token: str, secret: str, claim: str, *, now: datetime) -> str | None:
-    """The session key behind a link, for the first claim; None when another one has used it.
+def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetime) -> str | None:
+    """Use a link up: the session key for its first claim, None for any other.
 
-    claim  made for each page that offers to go on: its repeats, after a lost answer or a double
+    claim  made for each rendered page: repeats of its POST, after a lost response or a double
            click, get the key again
     """
     begin_write()
@@ -111,13 +111,13 @@ def take_over(share_token: str, secret: str, claim: str, *, now: datetime) -> st
     return None if sealed is None else _seal(secret).decrypt(sealed.encode()).decode()
 
 
-def forget_handover(session_id: str) -> None:
-    """End the link of a session, if it has one. The caller commits."""
+def delete_transfer_link(session_id: str) -> None:
+    """Delete the link of a session, if it has one. Does not commit."""
     db.session.execute(delete(_TABLE).where(_TABLE.c.session_id == session_id))
 
 
-def purge_handovers(now: datetime) -> Iterator[int]:
-    """Delete the links whose hour is over, a short transaction for each batch; yields the counts.
+def purge_expired_links(now: datetime) -> Iterator[int]:
+    """Delete the expired links, a short transaction for each batch; yields the counts.
 
     May be left at any point.
     """
@@ -142,8 +142,8 @@ def _live(share_token: str, secret: str, now: datetime) -> ColumnElement[bool]:
 
 
 def _seal(secret: str) -> "Fernet":
-    """The lock that this secret alone opens; its key is derived apart from the hash we keep."""
-    # takes longer to load than everything else a respondent needs, and few go on elsewhere
+    """The cipher of this secret; its key is derived apart from the stored hash."""
+    # takes longer to import than all else on this path, and few respondents change devices
     from cryptography.fernet import Fernet
 
     key = hashlib.blake2b(secret.encode(), digest_size=32, person=b"askback handover").digest()

@@ -1,7 +1,7 @@
-"""Where a respondent stands, read before or locked for the write that goes on from there.
+"""The state of a respondent's session, read or locked before a write.
 
-Rows are locked in one order: session, then form. A place is a row of the form's and the session's
-columns as they were before the write.
+Rows are locked in one order: session, then form. A state holds columns of the form and of the
+session as they were before the write.
 """
 
 from datetime import datetime
@@ -20,7 +20,7 @@ from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.vocabulary import FormStatus, SessionStatus
 
 
-class Place(NamedTuple):
+class SessionState(NamedTuple):
     """The columns of a form and of one session. No two states have one `last_active_at` (ms)."""
 
     form_id: str
@@ -36,7 +36,7 @@ class Place(NamedTuple):
     key_hash: str
 
 
-_SEEN = (
+_STATE = (
     select(
         Form.id.label("form_id"),
         Form.questions,
@@ -56,7 +56,7 @@ _SEEN = (
         ResponseSession.key_hash == bindparam("key_hash"),
     )
 )
-_PLACE = _SEEN.with_for_update(of=ResponseSession)
+_LOCKED_STATE = _STATE.with_for_update(of=ResponseSession)
 _FORM = select(Form.id, Form.questions, type_coerce(Form.status, String).label("status")).where(
     shared_form(bindparam("share_token"))
 )
@@ -68,65 +68,67 @@ _STATUS = select(Form.status, Form.answer_bytes).where(
 )
 
 
-def find_place(share_token: str, session_key: str) -> Place | None:
-    """Where this key stands in this form; None when nothing was stored under it yet."""
+def lock_session_state(share_token: str, session_key: str) -> SessionState | None:
+    """The session of this key, its row locked; None if nothing is stored under it yet."""
     keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
-    found = rows(_PLACE, **keys).one_or_none()
-    return None if found is None else Place._make(found)
+    found = rows(_LOCKED_STATE, **keys).one_or_none()
+    return None if found is None else SessionState._make(found)
 
 
-def see_place(share_token: str, session_key: str) -> Place:
-    """The respondent's open session as it is just now, not locked; one that nothing is stored of
-    has no `last_active_at` (0).
+def read_session_state(share_token: str, session_key: str) -> SessionState:
+    """The respondent's open session, not locked; `last_active_at` is 0 if nothing is stored yet.
+
+    raises  NotFound for an unknown form or a key of another form; StateConflict if it is completed
+            or the form takes no answers
     """
     keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
-    found = look(_SEEN, **keys)
+    found = look(_STATE, **keys)
     if found:
-        return _require_unsent(Place._make(found[0]))
+        return _require_unsent(SessionState._make(found[0]))
     forms = look(_FORM, share_token=share_token)
-    place = _unstored(forms[0] if forms else None, keys["key_hash"])
-    if any(row.form_id != place.form_id for row in look(_FORM_OF_KEY, key_hash=place.key_hash)):
+    state = _unstored(forms[0] if forms else None, keys["key_hash"])
+    if any(row.form_id != state.form_id for row in look(_FORM_OF_KEY, key_hash=state.key_hash)):
         raise no_public_form()
-    return place
+    return state
 
 
-def open_place(share_token: str, session_key: str, now: datetime) -> Place:
-    """The respondent's open session, made now if this is its first answer."""
-    place = find_place(share_token, session_key) or _open_session(share_token, session_key, now)
-    return _require_unsent(place)
+def lock_or_create_session_state(share_token: str, session_key: str, now: datetime) -> SessionState:
+    """The respondent's open session, its row locked; inserted if this is its first answer."""
+    state = lock_session_state(share_token, session_key)
+    return _require_unsent(state or _insert_or_lock(share_token, session_key, now))
 
 
-def next_activity(place: Place, now: datetime) -> int:
+def next_activity(state: SessionState, now: datetime) -> int:
     """The `last_active_at` of the state that follows this one, in milliseconds."""
-    return max(to_millis(now), place.last_active_at + 1)
+    return max(to_millis(now), state.last_active_at + 1)
 
 
-def _require_unsent(place: Place) -> Place:
-    if place.status == SessionStatus.COMPLETED:
+def _require_unsent(state: SessionState) -> SessionState:
+    if state.status == SessionStatus.COMPLETED:
         raise StateConflict(
             "response_completed",
             Phrase("These answers are sent already."),
             Phrase("Start another response to say more."),
         )
-    return place
+    return state
 
 
-def question_at(place: Place, position: int) -> QuestionRow:
+def question_at(state: SessionState, position: int) -> QuestionRow:
     """The scripted question at a 0-based position; raises InvalidInput when there is none."""
-    if not 0 <= position < len(place.questions):
+    if not 0 <= position < len(state.questions):
         raise InvalidInput(
             "question_unknown",
             Phrase("This form has no such question."),
             Phrase("Go back to the form and answer its questions."),
             field="position",
         )
-    question: QuestionRow = place.questions[position]
+    question: QuestionRow = state.questions[position]
     return question
 
 
-def is_new(place: Place) -> bool:
+def is_new(state: SessionState) -> bool:
     """True in the transaction that made the session: it answers or skips a question at once."""
-    return place.answer_count == 0 and not place.skipped
+    return state.answer_count == 0 and not state.skipped
 
 
 def change_form(form_id: str, values: dict[str, Any]) -> None:
@@ -154,25 +156,25 @@ def not_open(status: str | None) -> StateConflict:
     )
 
 
-def _open_session(share_token: str, session_key: str, now: datetime) -> Place:
+def _insert_or_lock(share_token: str, session_key: str, now: datetime) -> SessionState:
     """Insert the session, or take the one that a request at the same moment inserted."""
     form = rows(_FORM, share_token=share_token).one_or_none()
     made = _unstored(form, key_hash(session_key))._replace(last_active_at=to_millis(now))
-    if _insert_session(made, now):
+    if _insert(made, now):
         return made
-    place = find_place(share_token, session_key)
-    if place is None:  # the key belongs to another form
+    state = lock_session_state(share_token, session_key)
+    if state is None:  # the key belongs to another form
         raise no_public_form()
-    return place
+    return state
 
 
-def _unstored(form: Row[Any] | None, key: str) -> Place:
-    """A place that nobody has stored anything for."""
+def _unstored(form: Row[Any] | None, key: str) -> SessionState:
+    """The state of a session that is not stored."""
     if form is None:
         raise no_public_form()
     if form.status != FormStatus.PUBLISHED:
         raise not_open(form.status)
-    return Place(
+    return SessionState(
         form.id,
         form.questions,
         form.status,
@@ -187,7 +189,7 @@ def _unstored(form: Row[Any] | None, key: str) -> Place:
     )
 
 
-def _insert_session(made: Place, now: datetime) -> bool:
+def _insert(made: SessionState, now: datetime) -> bool:
     inserted = rows(
         insert_session(),
         session_id=made.session_id,

@@ -66,8 +66,8 @@ class LinkOpenings(Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """What became of one question."""
+class QuestionCounts:
+    """How often one question was answered and skipped; changes may be negative."""
 
     answered: int = 0
     skipped: int = 0
@@ -102,7 +102,7 @@ class Day:
     completed: int
 
 
-def count_questions(form_id: str, changes: Mapping[str, Reached]) -> None:
+def count_questions(form_id: str, changes: Mapping[str, QuestionCounts]) -> None:
     """Add the changes, which may be negative, by question id. Does not commit."""
     rows = [
         {
@@ -132,12 +132,12 @@ def store_openings(openings: Mapping[str, int]) -> None:
     db.session.commit()
 
 
-def read_questions(form_id: str) -> Mapping[str, Reached]:
+def read_questions(form_id: str) -> Mapping[str, QuestionCounts]:
     """By question id; a question that nobody reached is not there."""
     query = select(QuestionCount.question_id, QuestionCount.answered, QuestionCount.skipped).where(
         QuestionCount.form_id == form_id
     )
-    return {row[0]: Reached(row[1], row[2]) for row in db.session.execute(query)}
+    return {row[0]: QuestionCounts(row[1], row[2]) for row in db.session.execute(query)}
 
 
 def read_openings(form_id: str) -> int:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Select, func, select, union_all
 
 from webapp.database import db
-from webapp.domain.responses.counters import Reached, read_openings, read_questions
+from webapp.domain.responses.counters import QuestionCounts, read_openings, read_questions
 from webapp.domain.responses.models import Answer, ResponseSession, raw_column
 from webapp.domain.shared.vocabulary import SessionStatus
 
@@ -29,7 +29,7 @@ class Funnel:
 
     opened: int
     started: int
-    questions: list[Reached]
+    questions: list[QuestionCounts]
     completed: int
 
 
@@ -79,7 +79,7 @@ def read_funnel(form: Row[Any]) -> Funnel:
     return Funnel(
         read_openings(form.id),
         form.started_count,
-        [reached.get(question["id"], Reached()) for question in form.questions],
+        [reached.get(question["id"], QuestionCounts()) for question in form.questions],
         form.response_count,
     )
 

@@ -9,7 +9,7 @@ TOTAL_QUESTIONS_MAX = 50  # spec, Limits
 
 QUESTION_ID_MAX_CHARS = 200  # our choice: room for any id scheme of an agent
 ANSWER_MAX_CHARS = 20_000  # our choice: longer typed answers stay in the box with a message
-HANDOVER_SECONDS = 3600  # our choice: to find the other device and open the link there
+TRANSFER_LINK_SECONDS = 3600  # our choice: to find the other device and open the link there
 ANSWER_MIN_SECONDS = 2  # our choice: nobody reads, types and continues faster than that
 FORM_BYTES_MAX = 1024**3  # our choice: the answers of one form; a setting changes it
 FORM_TOLD_PERCENT = 80  # our choice: the part of that from which its creator is told

@@ -4,7 +4,11 @@ from flask import Blueprint, current_app
 
 from webapp.config import settings
 from webapp.domain.accounts.browser_sessions import SESSION_LIFETIME
-from webapp.domain.shared.limits import DISCARDED_KEPT_SECONDS, HANDOVER_SECONDS, TRASH_KEPT_SECONDS
+from webapp.domain.shared.limits import (
+    DISCARDED_KEPT_SECONDS,
+    TRANSFER_LINK_SECONDS,
+    TRASH_KEPT_SECONDS,
+)
 from webapp.oauth.expiry import GRANT_KEPT
 from webapp.pages.respondent.session_cookie import COOKIE_DAYS
 
@@ -22,7 +26,7 @@ def show() -> str:
         contact=settings().operator_contact,
         host=settings().public_host,
         cookie_days=COOKIE_DAYS,
-        link_minutes=HANDOVER_SECONDS // 60,
+        link_minutes=TRANSFER_LINK_SECONDS // 60,
         trash_days=TRASH_KEPT_SECONDS // DAY,
         discarded_hours=DISCARDED_KEPT_SECONDS // 3600,
         signed_in_days=SESSION_LIFETIME.days,

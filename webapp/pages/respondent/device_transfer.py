@@ -51,7 +51,7 @@ def offer(share_token: str, number: int | None) -> Response:
 def look(share_token: str, secret: str) -> Response:
     """Asks whether to go on here; changes nothing."""
     form = find_form(share_token)
-    if not device_transfer.is_offered(share_token, secret, now=utc_now()):
+    if not device_transfer.is_link_usable(share_token, secret, now=utc_now()):
         return rendering.used_up(new_visit(form), secret)
     return rendering.arrival(new_visit(form), secret, claim=secrets.token_urlsafe(16))
 
@@ -60,7 +60,9 @@ def look(share_token: str, secret: str) -> Response:
 def go_on(share_token: str) -> Response:
     """Use the link up and ask the next open question here."""
     arrival = read_arrival()
-    key = device_transfer.take_over(share_token, arrival.secret, arrival.claim, now=utc_now())
+    key = device_transfer.claim_session_key(
+        share_token, arrival.secret, arrival.claim, now=utc_now()
+    )
     if key is None:
         return rendering.used_up(new_visit(find_form(share_token)), arrival.secret)
     at = keyed_visit(share_token, key)
@@ -87,6 +89,6 @@ def read_arrival() -> Arrival:
 
 def _offered(share_token: str, sent: Posted) -> str:
     shown = typed("secret")
-    if shown and device_transfer.is_offered(share_token, shown, now=utc_now()):
+    if shown and device_transfer.is_link_usable(share_token, shown, now=utc_now()):
         return shown
-    return device_transfer.offer_handover(share_token, sent.session_key, now=utc_now())
+    return device_transfer.create_transfer_link(share_token, sent.session_key, now=utc_now())

@@ -20,7 +20,7 @@ from webapp.web.languages import CHOICE
 from webapp.web.languages import FIELD as LANGUAGE
 from webapp.web.themes import FIELD as THEME
 
-TRAP = "website"  # in the page, out of sight: what programs fill and no browser knows by itself
+HONEYPOT = "website"  # rendered out of sight: programs fill it, no browser autofills it
 FIELDS = {
     "session",
     "answer_key",
@@ -32,7 +32,7 @@ FIELDS = {
     LANGUAGE,
     CHOICE,
     THEME,
-    TRAP,
+    HONEYPOT,
 }
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -77,7 +77,7 @@ def read_posted(share_token: str, *needed: str) -> Posted:
         typed("name"),
         form.get("left", 0, type=int),
         remembered=not says_framed() and session_key == session_cookie.remembered_key(share_token),
-        signs=Signs(made_at, trapped=bool(form.get(TRAP))),
+        signs=Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),
     )
 
 
