@@ -12,7 +12,7 @@ from api.json_body import json_body, read_body
 from api.json_responses import draft_headers, draft_location, json_answer, review_link
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
-from webapp.database import release, utc_now
+from webapp.database import release_connections, utc_now
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts import models as drafts
@@ -138,7 +138,7 @@ def _look(account_id: str, draft_id: str) -> _Seen:
     form = publishing.find_published_form(draft) if draft.status is DraftStatus.PUBLISHED else None
     found = confirmations.find_confirmation(draft)
     known = "current" if confirmations.is_current(found, draft) else "stale"
-    release()
+    release_connections()
     return _Seen(draft, form, known if found else "none")
 
 

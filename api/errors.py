@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from api.blueprint import bp
 from api.json_responses import draft_location, review_link, review_url
 from webapp.config import settings
-from webapp.database import db, release
+from webapp.database import db, release_connections
 from webapp.database.failures import is_away, may_have_stored
 from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS
@@ -92,7 +92,7 @@ def http_problem(error: HTTPException) -> Response:
 def unexpected(error: Exception) -> Response:
     """A fault of ours or of the storage; what was not committed is rolled back."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
-    release()
+    release_connections()
     return _storage_unavailable() if is_away(error) else _internal_error()
 
 

@@ -111,7 +111,7 @@ class Application(Flask):
                 if not failures.may_run_again(error):
                     raise
                 log.warning("given up by the database, tried again")
-                database.release()
+                database.release_connections()
         return super().dispatch_request()
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,7 +17,14 @@ from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
 from webapp import database
-from webapp.database import db, look, postgresql, release, utc_now, write
+from webapp.database import (
+    db,
+    execute_autocommit,
+    postgresql,
+    read_rows,
+    release_connections,
+    utc_now,
+)
 from webapp.domain.accounts import invites, passwords
 from webapp.domain.accounts.models import Account
 
@@ -32,27 +39,27 @@ def taken() -> int:
 
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_a_look_sees_what_was_committed_since_the_last_one() -> None:
-    before = look(ACCOUNTS)
+def test_a_read_sees_what_was_committed_since_the_last_one() -> None:
+    before = read_rows(ACCOUNTS)
 
     make_account()
 
-    assert (len(before), len(look(ACCOUNTS))) == (0, 1)
+    assert (len(before), len(read_rows(ACCOUNTS))) == (0, 1)
 
 
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_all_looks_of_a_request_share_one_connection() -> None:
-    look(ACCOUNTS)
-    look(ACCOUNTS)
+def test_all_reads_of_a_request_share_one_connection() -> None:
+    read_rows(ACCOUNTS)
+    read_rows(ACCOUNTS)
 
     assert taken() == 1
 
 
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_the_session_takes_no_second_connection_after_a_look() -> None:
-    look(ACCOUNTS)
+def test_the_session_takes_no_second_connection_after_a_read() -> None:
+    read_rows(ACCOUNTS)
     database.begin_write()
     db.session.scalars(ACCOUNTS).all()
 
@@ -61,20 +68,20 @@ def test_the_session_takes_no_second_connection_after_a_look() -> None:
 
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_a_look_takes_no_second_connection_beside_the_session() -> None:
+def test_a_read_takes_no_second_connection_beside_the_session() -> None:
     db.session.scalars(ACCOUNTS).all()
-    look(ACCOUNTS)
+    read_rows(ACCOUNTS)
 
     assert taken() == 1
 
 
 @both_databases
 @pytest.mark.usefixtures("app_context")
-def test_nothing_is_held_after_a_release() -> None:
-    look(ACCOUNTS)
+def test_nothing_is_held_after_release_connections() -> None:
+    read_rows(ACCOUNTS)
     db.session.scalars(ACCOUNTS).all()
 
-    release()
+    release_connections()
 
     assert taken() == 0
 
@@ -82,7 +89,7 @@ def test_nothing_is_held_after_a_release() -> None:
 @both_databases
 def test_nothing_is_held_after_a_request(app: Flask) -> None:
     with app.app_context():
-        look(ACCOUNTS)
+        read_rows(ACCOUNTS)
 
     with app.app_context():
         assert taken() == 0
@@ -90,14 +97,14 @@ def test_nothing_is_held_after_a_request(app: Flask) -> None:
 
 @on_postgresql
 @pytest.mark.usefixtures("app_context")
-def test_a_look_leaves_no_transaction_open() -> None:
-    states = look(text("SELECT state FROM pg_stat_activity WHERE pid = pg_backend_pid()"))
+def test_a_read_leaves_no_transaction_open() -> None:
+    states = read_rows(text("SELECT state FROM pg_stat_activity WHERE pid = pg_backend_pid()"))
     others = text(
         "SELECT count(*) FROM pg_stat_activity"
         " WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
     )
 
-    assert (len(states), look(others)[0][0]) == (1, 0)
+    assert (len(states), read_rows(others)[0][0]) == (1, 0)
 
 
 @on_postgresql
@@ -109,7 +116,7 @@ def test_an_idle_connection_that_the_server_closed_is_replaced(
     monkeypatch.setattr(postgresql, "IDLE_SECONDS", idle_seconds)
     with only_fresh_connections(), db.engine.connect() as other:
         backend = db.session.scalar(BACKEND)
-        release()
+        release_connections()
         end_all_others(other)
 
         assert db.session.scalar(BACKEND) != backend
@@ -122,7 +129,7 @@ def test_an_idle_connection_that_vanished_is_replaced(monkeypatch: pytest.Monkey
     monkeypatch.setattr(postgresql, "IDLE_SECONDS", 0.0)
     with only_fresh_connections():
         backend = db.session.scalar(BACKEND)
-        release()
+        release_connections()
         os.kill(backend, signal.SIGSTOP)
         try:
             assert db.session.scalar(BACKEND) != backend
@@ -132,27 +139,27 @@ def test_an_idle_connection_that_vanished_is_replaced(monkeypatch: pytest.Monkey
 
 @on_postgresql
 @pytest.mark.usefixtures("app_context")
-def test_a_look_is_repeated_when_its_connection_ends_under_it() -> None:
+def test_a_read_is_repeated_when_its_connection_ends_under_it() -> None:
     with only_fresh_connections(), db.engine.connect() as other:
-        ((backend,),) = look(BACKEND)
+        ((backend,),) = read_rows(BACKEND)
         end_all_others(other)
 
-        assert look(BACKEND) != [(backend,)]
+        assert read_rows(BACKEND) != [(backend,)]
 
 
 @on_postgresql
 @pytest.mark.usefixtures("app_context")
-def test_a_write_after_a_repeated_look_is_committed() -> None:
+def test_a_write_after_a_repeated_read_is_committed() -> None:
     with only_fresh_connections(), db.engine.connect() as other:
         make_account()
-        look(BACKEND)
+        read_rows(BACKEND)
         end_all_others(other)
-        look(BACKEND)
+        read_rows(BACKEND)
 
-        write(update(Account).values(name=bindparam("name")), name="Kim")
-        release()
+        execute_autocommit(update(Account).values(name=bindparam("name")), name="Kim")
+        release_connections()
 
-        assert look(select(Account.name)) == [("Kim",)]
+        assert read_rows(select(Account.name)) == [("Kim",)]
 
 
 @on_postgresql
@@ -177,7 +184,7 @@ def test_a_connection_whose_rollback_failed_is_replaced(monkeypatch: pytest.Monk
             patch.setattr(postgresql.Connection, "rollback", lambda _self: None)
             left.close()
 
-        assert look(ACCOUNTS) == []
+        assert read_rows(ACCOUNTS) == []
 
 
 @contextmanager
@@ -185,7 +192,7 @@ def only_fresh_connections() -> Iterator[None]:
     """The pool is that of all tests: without what has idled long in it, nor what died here."""
     db.engine.dispose()
     yield
-    release()
+    release_connections()
     db.engine.dispose()
 
 
@@ -212,11 +219,11 @@ def test_nothing_is_held_while_a_password_is_hashed(
     held: list[int] = []
     hashing = passwords._in_own_thread
 
-    def look_first(*args: Any) -> Any:
+    def check_first(*args: Any) -> Any:
         held.append(taken())
         return hashing(*args)
 
-    monkeypatch.setattr(passwords, "_in_own_thread", look_first)
+    monkeypatch.setattr(passwords, "_in_own_thread", check_first)
     token = csrf_token(client.get(f"/join/{invite}"))
     joined = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
     client.post(f"/join/{invite}", data=joined)

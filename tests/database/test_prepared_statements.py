@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from webapp.database import db, look, write
+from webapp.database import db, execute_autocommit, read_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
@@ -22,7 +22,7 @@ def test_every_column_is_read_as_by_sqlalchemy(table: Any) -> None:
     make_answer(make_form(make_account().id), "key-of-a-session-that-answers")
     statement = select(*table.__table__.c)
 
-    (found,) = look(statement)
+    (found,) = read_rows(statement)
 
     (expected,) = db.session.execute(statement)
     assert found._asdict() == expected._asdict()
@@ -34,30 +34,30 @@ def test_values_are_converted_on_their_way_in() -> None:
         Form.status == FormStatus.PUBLISHED, Form.published_at == bindparam("moment")
     )
 
-    assert look(published, moment=form.published_at) == [(form.id,)]
+    assert read_rows(published, moment=form.published_at) == [(form.id,)]
 
 
 def test_columns_of_one_name_keep_their_places() -> None:
     form = make_form(make_account().id)
 
-    assert look(select(Form.id, Account.id).join(Account)) == [(form.id, form.account_id)]
+    assert read_rows(select(Form.id, Account.id).join(Account)) == [(form.id, form.account_id)]
 
 
 def test_a_failure_is_one_of_sqlalchemy_without_values() -> None:
     with pytest.raises(SQLAlchemyError) as failed:
-        look(text("SELECT 1 FROM nowhere WHERE :name = 'Robin'"), name="only for us")
+        read_rows(text("SELECT 1 FROM nowhere WHERE :name = 'Robin'"), name="only for us")
 
     assert "only for us" not in str(failed.value)
 
 
 def test_a_broken_rule_of_the_schema_is_an_integrity_error() -> None:
     make_account(email="robin@example.org")
-    (robin,) = look(select(*Account.__table__.c))
+    (robin,) = read_rows(select(*Account.__table__.c))
 
     with pytest.raises(IntegrityError):
-        write(insert(Account), **robin._asdict())
+        execute_autocommit(insert(Account), **robin._asdict())
 
 
 def test_defaults_that_nobody_would_fill_in_are_refused() -> None:
     with pytest.raises(ValueError, match="session_epoch"):
-        write(insert(Account).values(id=bindparam("id")), id="acc_1")
+        execute_autocommit(insert(Account).values(id=bindparam("id")), id="acc_1")

@@ -17,7 +17,7 @@ from tests.databases import both_empty_databases
 from tests.factories import make_account, make_answer, make_form
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db, release, schema, to_millis, utc_now
+from webapp.database import db, release_connections, schema, to_millis, utc_now
 from webapp.domain.accounts.browser_sessions import find_session_account, list_sessions
 from webapp.domain.forms.models import get_form
 
@@ -98,13 +98,13 @@ def test_an_upgrade_counts_the_bytes_of_stored_answers(empty_app: Flask) -> None
     forms = [make_form(make_account().id) for _ in range(2)]
     make_answer(forms[0], "a" * 32, text="Zoë")
     make_answer(forms[0], "a" * 32, text="Zoë, corrected")
-    release()
+    release_connections()
     flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision="0005")
 
     schema.upgrade()
 
     sizes = [get_form(form.account_id, form.id).answer_bytes for form in forms]
-    release()
+    release_connections()
     asked = len(forms[0].questions[0]["text"].encode())
     assert sizes == [4 + 15 + 2 * asked, 0]
 

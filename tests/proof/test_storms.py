@@ -24,7 +24,7 @@ from tests.proof.storms import Storm
 from tests.services import PostgreSQL, postgresql_server, wait_until
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db, release, schema, utc_now
+from webapp.database import db, release_connections, schema, utc_now
 from webapp.domain.drafts.idempotency import IdempotencyKey
 from webapp.domain.respondents.public_form import key_hash
 from webapp.domain.responses.models import Answer, ResponseSession
@@ -61,7 +61,7 @@ def place(
     )
     with app.app_context():
         schema.upgrade()
-        release()
+        release_connections()
         db.engine.dispose()
     with (
         process(postgresql.url, redis_url, folder) as one,
@@ -105,7 +105,7 @@ def storm(place: tuple[Flask, int]) -> Iterator[Storm]:
         token = issue_token(
             account.id, [Scope.FORMS_WRITE], "http://127.0.0.1:8000/api", now=utc_now()
         )
-        release()
+        release_connections()
         db.engine.dispose()
     yield Storm(port, form.share_token, token)
     with app.app_context():
@@ -246,7 +246,7 @@ def assert_true_to_the_database(storm: Storm) -> None:
     keys = {key.key: key.draft_id for key in db.session.scalars(select(IdempotencyKey))}
     assert storm.drafts.items() <= keys.items()
     assert not storm.denied_drafts & keys.keys()
-    release()
+    release_connections()
 
 
 def hashed(keys: set[tuple[str, str]]) -> set[tuple[Any, ...]]:

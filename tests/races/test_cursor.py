@@ -19,7 +19,7 @@ from tests.databases import both_databases
 from tests.factories import make_form
 from tests.races.poller import Poller
 from tests.races.threads import each_statement, together
-from webapp.database import db, look, on_sqlite, utc_now, write
+from webapp.database import db, execute_autocommit, on_sqlite, read_rows, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.respondents.answering import answer_question, complete_response
 from webapp.domain.responses.models import Answer, ResponseSession
@@ -49,7 +49,7 @@ class Delay:
             self._add(-1)
 
     def holds(self) -> bool:
-        return bool(self.held if on_sqlite() else look(_SLEEPING)[0][0])
+        return bool(self.held if on_sqlite() else read_rows(_SLEEPING)[0][0])
 
     def _add(self, change: int) -> None:
         with self.lock:
@@ -63,13 +63,13 @@ def sleeping_stamps(app: Flask) -> Iterator[None]:
         yield
         return
     with app.app_context():
-        write(_SLEEP)
-        write(_SLEEP_AT_STAMPS)
+        execute_autocommit(_SLEEP)
+        execute_autocommit(_SLEEP_AT_STAMPS)
     try:
         yield
     finally:
         with app.app_context():
-            write(_SLEEP_NO_MORE)
+            execute_autocommit(_SLEEP_NO_MORE)
 
 
 _SLEEPING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")

@@ -123,7 +123,7 @@ def engine_options(url: str) -> dict[str, Any]:
 
 
 def prepare_engine(engine: Engine) -> None:
-    """Attach the SQLite settings and the writer lock, or the look at PostgreSQL connections."""
+    """Attach the SQLite settings and the writer lock, or the check of PostgreSQL connections."""
     if engine.dialect.name == "sqlite":
         sqlite.prepare_engine(engine)
         beside[engine] = engine.execution_options(**{READING: True})

@@ -48,7 +48,7 @@ class NoAnswer(psycopg.OperationalError):
 
 
 class Connection(psycopg.Connection[Any]):
-    """Gives up a server that does not answer, and looks again after a commit without an answer.
+    """Gives up a server that does not answer, and checks the outcome of a commit without an answer.
 
     `patience` bounds each wait in seconds. Where it is None, a request waits for ANSWER_SECONDS,
     or for the `patience` of its application context, and anything else as long as it takes.
@@ -71,7 +71,7 @@ class Connection(psycopg.Connection[Any]):
     def commit(self) -> None:
         """Commit; a connection that ends meanwhile is no failure where the commit was carried out.
 
-        One look on a new connection tells. raises psycopg.Error when nothing was stored, or when
+        A new connection is asked for it. raises psycopg.Error when nothing was stored, or when
         that cannot be found out.
         """
         number = self._number()
@@ -139,7 +139,7 @@ class Breaker:
 
 
 def prepare_engine(engine: Engine) -> None:
-    """Make the engine's connections ours, and look at them when they come out of the pool."""
+    """Make the engine's connections ours, and check them when they come out of the pool."""
     event.listen(engine, "do_connect", Breaker().connect)
     event.listen(engine.pool, "checkout", partial(_ping_after_idling, engine.dialect))
     event.listen(engine.pool, "checkin", _begin_idling)
@@ -157,14 +157,14 @@ def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: A
     """Replace a connection that the server has closed meanwhile.
 
     Asking each time costs as much as a small query. A server that ends a connection says so, and
-    that can be seen without asking; one that vanished with its network is found after idling.
+    a poll of the socket sees that; one that vanished with its network is found after idling.
     """
     idle_since = record.info.pop("idle_since", None)
     if connection.pgconn.transaction_status in UNFINISHED:
         raise DisconnectionError("its last transaction could not be rolled back")
     try:
         idle = idle_since is not None and time.monotonic() - idle_since >= IDLE_SECONDS
-        if not idle and not _was_told_something(connection):
+        if not idle and not _has_unsolicited_message(connection):
             return
         connection.patience = PING_SECONDS
         dialect.do_ping(connection)
@@ -174,8 +174,8 @@ def _ping_after_idling(dialect: Dialect, connection: Any, record: Any, _proxy: A
         raise InvalidatePoolError from error
 
 
-def _was_told_something(connection: Any) -> bool:
-    """Whether the server has sent what nobody asked for, as it does when it says good-bye."""
+def _has_unsolicited_message(connection: Any) -> bool:
+    """True if the server sent an unsolicited message: it is closing the connection."""
     unread = select.poll()
     unread.register(connection.fileno(), select.POLLIN)
     return bool(unread.poll(0))

@@ -1,6 +1,6 @@
 """Statements that are built once and go to the driver as they stand.
 
-SQLAlchemy looks at a statement anew each time it is executed, which takes five times as long as
+SQLAlchemy inspects a statement anew each time it is executed, which takes five times as long as
 SQLite takes to answer it. Here a statement is compiled once for a dialect, together with the
 converters that its column types ask for. Listeners of the engine hear of it as of any other, and
 failures are those of SQLAlchemy.

@@ -70,7 +70,7 @@ def begin_write() -> None:
         session.connection(execution_options={IMMEDIATE: True})
 
 
-def rows(statement: Executable, **values: Any) -> CursorResult[Any]:
+def execute(statement: Executable, **values: Any) -> CursorResult[Any]:
     """Run a statement without entities in the session's transaction.
 
     Hot statements are built once, with `bindparam`, and come here: building one and passing the
@@ -79,15 +79,15 @@ def rows(statement: Executable, **values: Any) -> CursorResult[Any]:
     return db.session.connection().execute(statement, values)
 
 
-def look(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
+def read_rows(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     """All rows of one SELECT, in a transaction of its own unless the session is in one.
 
-    The connection is kept for further looks until the session begins, `release` or the end of the
-    request: whoever held one connection and waited for a second would wait for others like
-    themselves. One that the server drops is replaced once. Statements as for `rows`.
+    The connection is kept for further reads until the session begins, `release_connections` or the
+    end of the request: a request that held one connection and waited for a second could deadlock
+    with others like it. One that the server drops is replaced once. Statements as for `execute`.
     """
     if db.session.registry.has() and db.session().in_transaction():
-        return rows(statement, **values).all()
+        return execute(statement, **values).all()
     try:
         return all_rows(_connection(), statement, values)
     except DBAPIError as error:
@@ -101,21 +101,21 @@ def is_read_only() -> bool:
     """Whether the database takes no writes: a replica, or a file that we may only read."""
     if on_sqlite():
         return not os.access(db.engine.url.database or "", os.W_OK)
-    return bool(look(text("SHOW transaction_read_only"))[0][0] == "on")
+    return bool(read_rows(text("SHOW transaction_read_only"))[0][0] == "on")
 
 
-def write(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
+def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     """One statement outside of the session as a transaction of its own; the rows it returns.
 
     PostgreSQL commits it by itself: the client goes there once, and rows are locked no longer than
-    the database needs. SQLite as `writing`. Statements as for `rows`.
+    the database needs. SQLite as `write_transaction`. Statements as for `execute`.
 
     A connection that PostgreSQL drops meanwhile leaves open whether the statement was carried out.
     It is then sent once more, so it has to find nothing left to do, or to fail, where it was: no
-    rows and an IntegrityError may both mean that it is stored, and the caller looks.
+    rows and an IntegrityError may both mean that it is stored: the caller has to read it back.
     """
     if on_sqlite():
-        with writing() as connection:
+        with write_transaction() as connection:
             return all_rows(connection, statement, values)
     _leave_session()
     try:
@@ -133,7 +133,7 @@ def write(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
 
 
 @contextmanager
-def writing() -> Iterator[Connection]:
+def write_transaction() -> Iterator[Connection]:
     """One writing transaction on SQLite outside of the session; locks as `begin_write`.
 
     Commits at the end, rolls back when anything is raised. What the session has read or not yet
@@ -169,7 +169,7 @@ def _leave_session() -> None:
         db.session.rollback()
 
 
-def release(*_of_the_event: object) -> None:
+def release_connections(*_of_the_event: object) -> None:
     """Give all connections of this request back, which never fails; call it before waiting for
     anything.
     """
@@ -198,6 +198,6 @@ def init_app(app: Flask) -> None:
     Needs the database in the configuration already.
     """
     db.init_app(app)
-    app.teardown_appcontext(release)
+    app.teardown_appcontext(release_connections)
     with app.app_context():
         prepare_engine(db.engine)

@@ -23,7 +23,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.config import Settings, settings
-from webapp.database import release, utc_now
+from webapp.database import release_connections, utc_now
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.error_descriptions import refusal, worded
@@ -127,7 +127,7 @@ def http_error(error: HTTPException) -> Response:
 def storage_failed(_error: Exception) -> Response:
     """The database is locked, full or away."""
     log.exception("storage failed")
-    release()
+    release_connections()
     return http_error(InternalServerError())
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.config import settings
-from webapp.database import begin_write, db, look, new_id, write
+from webapp.database import begin_write, db, execute_autocommit, new_id, read_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
@@ -77,7 +77,7 @@ _DETAILS = select(OAuthClient.details).where(OAuthClient.client_id == bindparam(
 
 def find_access_token(token: str) -> TokenRow | None:
     """The row of this access token in any state; one select, no entities."""
-    found = look(LOOK_UP, hash=secret_hash(token))
+    found = read_rows(LOOK_UP, hash=secret_hash(token))
     return TokenRow._make(found[0]) if found else None
 
 
@@ -85,7 +85,7 @@ def client_name(client_id: str, kind: ClientKind, given_name: str) -> str:
     """What creators are shown as the name of a client whose token was found."""
     if shows_given_name(kind, given_name):
         return given_name
-    details = look(_DETAILS, client=client_id)[0][0]
+    details = read_rows(_DETAILS, client=client_id)[0][0]
     client = OAuthClient(client_id=client_id, kind=kind, given_name=given_name, details=details)
     return client.name
 
@@ -98,7 +98,7 @@ def note_use(row: TokenRow, *, now: datetime) -> None:
 
 
 def _store_use(grant_id: str, now: datetime) -> None:
-    write(_USED, grant=grant_id, now=now)
+    execute_autocommit(_USED, grant=grant_id, now=now)
 
 
 _USED = (

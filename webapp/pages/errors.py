@@ -15,7 +15,7 @@ from limits import RateLimitItem
 from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
-from webapp.database import release
+from webapp.database import release_connections
 from webapp.database.failures import STORAGE_FAILURES, is_away
 from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateConflict, TooBusy
 from webapp.pages.error_pages import Again, Problem, problem
@@ -211,7 +211,7 @@ def offer_again(error: Exception) -> Response:
 
 def _away(what: Problem, again: Again | None) -> Response:
     log.exception("storage failed")
-    release()
+    release_connections()
     g.storage_failed = True
     response = problem(what, HTTPStatus.SERVICE_UNAVAILABLE, kept=_typed(), again=again)
     response.headers["Retry-After"] = RETRY_SECONDS

@@ -9,7 +9,7 @@ from sqlalchemy import event
 from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from webapp.database import db, release, to_millis, utc_now
+from webapp.database import db, release_connections, to_millis, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents.answering import skip_question
 from webapp.domain.responses.counters import QuestionCounts, store_openings
@@ -358,7 +358,7 @@ class TestExports:
 
     def test_no_connection_is_held_between_batches(self, form: Any) -> None:
         make_answer(form, key(1))
-        release()
+        release_connections()
         reading = export.read_answers(form.id)
         people = export.read_people(form.id)
         next(reading)

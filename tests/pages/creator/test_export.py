@@ -16,7 +16,7 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator, creator
 from tests.serving import get, new_app, serving
 from webapp.config import Settings
-from webapp.database import db, release, utc_now
+from webapp.database import db, release_connections, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
@@ -261,7 +261,7 @@ class TestDownload:
         with app.app_context():
             make_response(form)
             form = forms.get_form(form.account_id, form.id)
-            release()
+            release_connections()
             pool: Any = db.engine.pool
             taken = [pool.checkedout() for _ in chunks(form)]
 

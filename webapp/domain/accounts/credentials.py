@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import update
 
-from webapp.database import begin_write, db, release
+from webapp.database import begin_write, db, release_connections
 from webapp.domain.accounts.models import (
     CREATOR_LANGUAGES,
     Account,
@@ -33,7 +33,7 @@ def find_sign_in(email: str, password: str) -> Account | None:
     """
     account = find_account(email)
     known_hash = account.password_hash if account else None
-    release()  # hashing has its queue
+    release_connections()  # hashing has its queue
     if not password_matches(known_hash, password) or account is None:
         return None
     if needs_rehash(account.password_hash):
@@ -87,7 +87,7 @@ def change_password(
 
 def check_own_password(account: Account, password: str) -> None:
     """Raises InvalidInput with the field `current` when it is not the account's password."""
-    release()  # hashing has its queue
+    release_connections()  # hashing has its queue
     if not password_matches(account.password_hash, password):
         raise InvalidInput(
             "validation_failed",

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
-from webapp.database import begin_write, db, new_id, release
+from webapp.database import begin_write, db, new_id, release_connections
 from webapp.domain.accounts.credentials import Also, set_password
 from webapp.domain.accounts.models import Account, Invite, account_disabled, clean_email, clean_name
 from webapp.domain.accounts.passwords import check_password, password_hash
@@ -87,7 +87,7 @@ def accept_invite(
     address = invite.email or clean_email(email)
     account_id = invite.account_id
     new_name = clean_name(name, address)
-    release()  # hashing has its queue
+    release_connections()  # hashing has its queue
     known_hash = password_hash(check_password(password, address))
     begin_write()
     _use_invite(token, now=now)

@@ -11,7 +11,16 @@ from typing import Any
 from sqlalchemy import Integer, Row, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from webapp.database import begin_write, db, look, new_id, on_sqlite, rows, write, writing
+from webapp.database import (
+    begin_write,
+    db,
+    execute,
+    execute_autocommit,
+    new_id,
+    on_sqlite,
+    read_rows,
+    write_transaction,
+)
 from webapp.database.prepared_statements import run
 from webapp.domain.content.draft_input import DraftChanges
 from webapp.domain.content.model import (
@@ -166,7 +175,7 @@ def _without_new_ids(content: dict[str, Any], known: set[str]) -> dict[str, Any]
 
 
 def _row(account_id: str, draft_id: str) -> Row[Any]:
-    found = look(_ROW, account=account_id, draft=draft_id)
+    found = read_rows(_ROW, account=account_id, draft=draft_id)
     if not found:
         raise no_draft()
     return found[0]
@@ -175,9 +184,9 @@ def _row(account_id: str, draft_id: str) -> Row[Any]:
 def _insert(draft: Draft) -> None:
     """Store a new draft; one that is there already came before the answer to it was lost."""
     try:
-        write(_INSERT, **_columns(draft, _COLUMNS))
+        execute_autocommit(_INSERT, **_columns(draft, _COLUMNS))
     except IntegrityError:
-        if not look(_ROW, account=draft.account_id, draft=draft.id):
+        if not read_rows(_ROW, account=draft.account_id, draft=draft.id):
             raise
 
 
@@ -195,11 +204,11 @@ def _replace(before: Row[Any], draft: Draft) -> bool:
         "seen_followups": before.followups_given,
     }
     if draft.revision == before.revision:
-        return bool(write(_REPLACE, **values))
+        return bool(execute_autocommit(_REPLACE, **values))
     kept = _superseded(before)
     if not on_sqlite():
-        return bool(write(_REPLACE_AND_KEEP, **values, **kept))
-    with writing() as connection:
+        return bool(execute_autocommit(_REPLACE_AND_KEEP, **values, **kept))
+    with write_transaction() as connection:
         replaced = run(connection, _REPLACE, values).fetchall()
         if replaced:
             run(connection, _KEEP, kept)
@@ -243,7 +252,7 @@ def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: dat
     begin_write()
     if earlier := _created_before(account_id, repeatable, now):
         return earlier
-    rows(_INSERT, **_columns(draft, _COLUMNS))
+    execute(_INSERT, **_columns(draft, _COLUMNS))
     try:
         remember(account_id, repeatable, draft.id, now)
         db.session.commit()

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, to_millis, tried_again, write
+from webapp.database import Base, begin_write, db, execute_autocommit, to_millis, tried_again
 from webapp.domain.content.model import Content, words
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
@@ -150,7 +150,7 @@ def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -
 
 def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:
     """Remember the revision that the creator saw first, unless a look is remembered already."""
-    write(_FIRST_LOOK, draft=draft_id, revision=revision, seen_at=to_millis(now))
+    execute_autocommit(_FIRST_LOOK, draft=draft_id, revision=revision, seen_at=to_millis(now))
 
 
 _FIRST_LOOK = text(

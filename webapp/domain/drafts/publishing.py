@@ -10,7 +10,15 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, exists, insert, select, update
 
-from webapp.database import begin_write, db, new_id, on_sqlite, to_millis, write, writing
+from webapp.database import (
+    begin_write,
+    db,
+    execute_autocommit,
+    new_id,
+    on_sqlite,
+    to_millis,
+    write_transaction,
+)
 from webapp.database.prepared_statements import all_rows, run
 from webapp.domain.audit.trail import (
     SYSTEM,
@@ -169,11 +177,13 @@ def _publish_alone(account_id: str, draft_id: str, now: datetime, by: Actor) -> 
 
 def _in_a_transaction(made: dict[str, Any], event: dict[str, Any]) -> Row[Any] | None:
     if on_sqlite():
-        with writing() as connection:
+        with write_transaction() as connection:
             return _in_steps(connection, made, event)
     values = {f"new_{name}": value for name, value in made.items()}
     values |= {f"event_{name}": value for name, value in event.items()}
-    forms = write(_TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values)
+    forms = execute_autocommit(
+        _TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values
+    )
     return forms[0] if forms else None
 
 

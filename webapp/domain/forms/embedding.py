@@ -7,7 +7,7 @@ import re
 
 from sqlalchemy import bindparam, select, update
 
-from webapp.database import begin_write, db, look, rows
+from webapp.database import begin_write, db, execute, read_rows
 from webapp.domain.forms.models import Form, no_form, owned_form, shared_form
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import FRAME_ORIGINS_MAX
@@ -25,7 +25,7 @@ def allow_embedding(account_id: str, form_id: str, text: str) -> None:
     """
     origins = " ".join(parse_origins(text))
     begin_write()
-    changed = rows(
+    changed = execute(
         update(Form).where(owned_form(account_id, form_id)).values(frame_origins=origins)
     )
     if not changed.rowcount:
@@ -51,7 +51,7 @@ def parse_origins(text: str) -> list[str]:
 
 def find_frame_origins(share_token: str) -> str:
     """The origins of the form behind a public link, separated by spaces; "" when there are none."""
-    found = look(_ORIGINS, share_token=share_token)
+    found = read_rows(_ORIGINS, share_token=share_token)
     return found[0].frame_origins if found else ""
 
 

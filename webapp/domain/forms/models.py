@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, look
+from webapp.database import Base, begin_write, db, read_rows
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import Content, words
 from webapp.domain.shared.errors import NotFound
@@ -86,12 +86,12 @@ _ONE = select(*Form.__table__.c).where(owned_form(bindparam("account_id"), bindp
 
 def list_forms(account_id: str) -> list[Row[Any]]:
     """All forms of the account as column rows, newest first, closed ones included."""
-    return list(look(_LIST, account_id=account_id))
+    return list(read_rows(_LIST, account_id=account_id))
 
 
 def get_form(account_id: str, form_id: str) -> Row[Any]:
     """The account's form as a row of its columns; raises NotFound `form_not_found`."""
-    found = look(_ONE, account_id=account_id, form_id=form_id)
+    found = read_rows(_ONE, account_id=account_id, form_id=form_id)
     if not found:
         raise no_form()
     return found[0]

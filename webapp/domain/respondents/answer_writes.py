@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Update
 from sqlalchemy.exc import IntegrityError
 
-from webapp.database import new_id, on_sqlite, rows, to_millis, write, writing
+from webapp.database import (
+    execute,
+    execute_autocommit,
+    new_id,
+    on_sqlite,
+    to_millis,
+    write_transaction,
+)
 from webapp.database.prepared_statements import run
 from webapp.domain.respondents.answer_statements import (
     ADD_ANSWER,
@@ -95,8 +102,8 @@ def store_answer(
     begins = state.last_active_at == 0
     try:
         if not on_sqlite():
-            return bool(write(answer_at_once(claim, begins=begins), **values))
-        with writing() as connection:
+            return bool(execute_autocommit(answer_at_once(claim, begins=begins), **values))
+        with write_transaction() as connection:
             _in_steps(connection, values, claim, begins=begins)
     except _Refused:
         return False
@@ -120,10 +127,10 @@ def store_completion(
     Does not commit. `beside` is called last, with what is stored by then, and may write more rows.
     """
     values = {"now": to_millis(now), "session_id": state.session_id}
-    stamp = rows(STAMP_COMPLETION, form_id=state.form_id, **values).scalar_one_or_none()
+    stamp = execute(STAMP_COMPLETION, form_id=state.form_id, **values).scalar_one_or_none()
     if stamp is None:
         return False
-    rows(COMPLETE, stamp=stamp, name=responder_name, suspect=suspect, **values)
+    execute(COMPLETE, stamp=stamp, name=responder_name, suspect=suspect, **values)
     count_completion(state.form_id, stamp)
     if beside:
         beside(Completion(state.form_id, state.session_id, stamp, state.answer_count))
@@ -137,7 +144,7 @@ def touch_session(
 
     Does not commit.
     """
-    rows(
+    execute(
         TOUCH,
         session_id=state.session_id,
         skipped=skipped,
@@ -152,7 +159,7 @@ def touch_session(
 def supersede(answer_id: str | None) -> None:
     """Never return this answer again; nothing for None. Does not commit."""
     if answer_id:
-        rows(SUPERSEDE, earlier=answer_id)
+        execute(SUPERSEDE, earlier=answer_id)
 
 
 def _in_steps(

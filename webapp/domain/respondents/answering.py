@@ -19,7 +19,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from webapp.database import begin_write, db, look
+from webapp.database import begin_write, db, read_rows
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answer_writes import (
     Completion,
@@ -215,7 +215,7 @@ def _is_unchanged(state: SessionState, question_id: str, answer_text: str) -> bo
     current = state.answered.get(question_id)
     if current is None or state.form_status != FormStatus.PUBLISHED:
         return False
-    return [tuple(row) for row in look(_WORDS, answer=current)] == [(answer_text,)]
+    return [tuple(row) for row in read_rows(_WORDS, answer=current)] == [(answer_text,)]
 
 
 def _is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -> bool:
@@ -223,7 +223,7 @@ def _is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -
 
     raises  StateConflict, NotFound when another try would come to nothing
     """
-    stored = look(_UNDER_KEY, session=state.session_id, key=answer.answer_key)
+    stored = read_rows(_UNDER_KEY, session=state.session_id, key=answer.answer_key)
     if stored and tuple(stored[0]) != (answer.question_id, answer.answer_text):
         raise StateConflict(
             "answer_differs",

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from webapp.database import from_millis, look, rows
+from webapp.database import execute, from_millis, read_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.forms.models import Form, is_full, shared_form
@@ -85,7 +85,7 @@ _PROGRESS = (
 
 def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -> RespondentForm:
     """The form behind a public link, whatever its status; raises NotFound `not_found`."""
-    found = look(_FORM, share_token=share_token)
+    found = read_rows(_FORM, share_token=share_token)
     if not found:
         raise no_public_form()
     values: list[Any] = [*found[0]]
@@ -96,7 +96,7 @@ def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -
 def read_progress(share_token: str, session_key: str) -> Progress:
     """What is stored under this key for this form; a key of another form has nothing here."""
     keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
-    session = rows(_PROGRESS, **keys).one_or_none()
+    session = execute(_PROGRESS, **keys).one_or_none()
     if session is None:
         return NOTHING_YET
     completed = session.status is SessionStatus.COMPLETED

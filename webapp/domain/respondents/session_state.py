@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Row, String, bindparam, select, type_coerce, update
 
-from webapp.database import db, look, new_id, rows, to_millis
+from webapp.database import db, execute, new_id, read_rows, to_millis
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.answer_statements import insert_session
@@ -71,7 +71,7 @@ _STATUS = select(Form.status, Form.answer_bytes).where(
 def lock_session_state(share_token: str, session_key: str) -> SessionState | None:
     """The session of this key, its row locked; None if nothing is stored under it yet."""
     keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
-    found = rows(_LOCKED_STATE, **keys).one_or_none()
+    found = execute(_LOCKED_STATE, **keys).one_or_none()
     return None if found is None else SessionState._make(found)
 
 
@@ -82,12 +82,14 @@ def read_session_state(share_token: str, session_key: str) -> SessionState:
             or the form takes no answers
     """
     keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
-    found = look(_STATE, **keys)
+    found = read_rows(_STATE, **keys)
     if found:
         return _require_unsent(SessionState._make(found[0]))
-    forms = look(_FORM, share_token=share_token)
+    forms = read_rows(_FORM, share_token=share_token)
     state = _unstored(forms[0] if forms else None, keys["key_hash"])
-    if any(row.form_id != state.form_id for row in look(_FORM_OF_KEY, key_hash=state.key_hash)):
+    if any(
+        row.form_id != state.form_id for row in read_rows(_FORM_OF_KEY, key_hash=state.key_hash)
+    ):
         raise no_public_form()
     return state
 
@@ -158,7 +160,7 @@ def not_open(status: str | None) -> StateConflict:
 
 def _insert_or_lock(share_token: str, session_key: str, now: datetime) -> SessionState:
     """Insert the session, or take the one that a request at the same moment inserted."""
-    form = rows(_FORM, share_token=share_token).one_or_none()
+    form = execute(_FORM, share_token=share_token).one_or_none()
     made = _unstored(form, key_hash(session_key))._replace(last_active_at=to_millis(now))
     if _insert(made, now):
         return made
@@ -190,7 +192,7 @@ def _unstored(form: Row[Any] | None, key: str) -> SessionState:
 
 
 def _insert(made: SessionState, now: datetime) -> bool:
-    inserted = rows(
+    inserted = execute(
         insert_session(),
         session_id=made.session_id,
         form_id=made.form_id,
@@ -212,7 +214,7 @@ def refusal(
 
     more_bytes  what the answer adds to the answers of the form, which are at most `form_bytes_max`
     """
-    found = look(_STATUS, form=form_id)
+    found = read_rows(_STATUS, form=form_id)
     if not found:
         return no_public_form()
     form = found[0]

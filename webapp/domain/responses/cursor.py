@@ -22,7 +22,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from webapp.database import look, on_sqlite
+from webapp.database import on_sqlite, read_rows
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -135,8 +135,8 @@ _ITEMS_IN_ONE_ROW = select(
 def _read_items(**values: Any) -> Sequence[_Item]:
     """At most so many answers and so many completions."""
     if not on_sqlite():
-        return look(_ITEMS_AFTER, **values)
-    items: list[list[Any]] = orjson.loads(look(_ITEMS_IN_ONE_ROW, **values)[0][0])
+        return read_rows(_ITEMS_AFTER, **values)
+    items: list[list[Any]] = orjson.loads(read_rows(_ITEMS_IN_ONE_ROW, **values)[0][0])
     return items
 
 

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, on_sqlite, rows
+from webapp.database import Base, UtcDateTime, execute, on_sqlite
 from webapp.domain.content.model import words
 from webapp.domain.shared.limits import ABANDONED_AFTER_SECONDS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, SessionStatus
@@ -129,7 +129,7 @@ class SessionAnswers:
 
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
     """The answers of these sessions that no correction superseded, oldest first."""
-    found = rows(_CURRENT_ANSWERS, sessions=list(session_ids))
+    found = execute(_CURRENT_ANSWERS, sessions=list(session_ids))
     return [AnswerRow._make(row) for row in found]
 
 
@@ -151,7 +151,7 @@ def stored_bytes(session_id: str) -> int:
     if not on_sqlite():
         length = func.octet_length(texts)
     query = select(func.coalesce(func.sum(length), 0)).where(Answer.session_id == session_id)
-    return int(rows(query).scalar_one())
+    return int(execute(query).scalar_one())
 
 
 def session_status(session: SessionRow, now_millis: int) -> SessionStatus:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
-from webapp.database import db, rows
+from webapp.database import db, execute
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -77,12 +77,12 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
     while True:
         place = {"form_id": form_id, "after": after}
         most = _fitting(_CHARS_OF_ANSWERS, min(2 * most, ANSWERS_IN_BATCH), place)
-        found = rows(_ANSWERS, most=most, **place).all()
+        found = execute(_ANSWERS, most=most, **place).all()
         if not found:
             break
         answers = list(map(AnswerRow._make, found))
         session_ids = list({answer.session_id for answer in answers})
-        people = {row.id: SessionRow._make(row) for row in rows(_SESSIONS, ids=session_ids)}
+        people = {row.id: SessionRow._make(row) for row in execute(_SESSIONS, ids=session_ids)}
         db.session.rollback()
         yield AnswerBatch([each for each in answers if each.session_id in people], people)
         after = answers[-1].stamp
@@ -95,7 +95,7 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
     while True:
         place = {"form_id": form_id, "began": after[0], "id": after[1]}
         most = _fitting(_CHARS_OF_PEOPLE, min(2 * most, PEOPLE_IN_BATCH), place)
-        found = rows(_PEOPLE, most=most, **place).all()
+        found = execute(_PEOPLE, most=most, **place).all()
         if not found:
             break
         people = {row.id: SessionAnswers(SessionRow._make(row)) for row in found}
@@ -109,6 +109,6 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
 
 def _fitting(chars: Executable, most: int, place: dict[str, Any]) -> int:
     """How many of the next `most` are at most CHARS_IN_BATCH long together; at least one."""
-    while most > 1 and (rows(chars, most=most, **place).scalar() or 0) > CHARS_IN_BATCH:
+    while most > 1 and (execute(chars, most=most, **place).scalar() or 0) > CHARS_IN_BATCH:
         most //= 2
     return most

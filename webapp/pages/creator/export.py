@@ -15,7 +15,7 @@ import orjson
 from flask import Blueprint, Response, abort, stream_with_context
 from sqlalchemy import Row
 
-from webapp.database import release, to_millis, utc_now
+from webapp.database import release_connections, to_millis, utc_now
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.forms import models as forms
 from webapp.domain.responses.cursor import ResponsePage
@@ -80,7 +80,7 @@ def _file(form: Row[Any], chunks: Iterator[bytes], kind: str, content_type: str)
         on_failure.callback(begun)
         by, now = request_audit.creator(), utc_now()
         request_audit.note(AuditKind.EXPORTED, form.account_id, by=by, now=now, subject=form.id)
-        release()
+        release_connections()
         on_failure.pop_all()
     response = Response(stream_with_context(in_pieces(chunks)), content_type=content_type)
     response.call_on_close(begun)
