@@ -26,7 +26,7 @@ from webapp.domain.shared.vocabulary import DraftStatus, Scope
 from webapp.oauth.guard import check_scope, current_caller, require_scope
 from webapp.oauth.tokens import client_name
 from webapp.web import request_audit
-from webapp.web.wakeups import RETRY_SECONDS, NoPlace, client_gone, waiting
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, client_gone, wakeups
 from webapp.wire.serializers import form_draft, published_form
 
 STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3
@@ -68,7 +68,7 @@ def update_service_draft(draft_id: str) -> Response:
         now=utc_now(),
         expected_revision=_expected_revision(caller.account_id, draft_id),
     )
-    waiting().notify(draft_id)
+    wakeups().notify(draft_id)
     return json_answer(form_draft(draft, settings().public_url), headers=draft_headers(draft))
 
 
@@ -93,7 +93,7 @@ def publish_service_draft(draft_id: str) -> Response:
     )
     if published.repeated:
         count_nothing()
-    waiting().notify(draft_id)
+    wakeups().notify(draft_id)
     body = published_form(published, settings().public_url)
     return json_answer(body, headers={"Link": review_link(draft_id)})
 
@@ -109,7 +109,7 @@ def get_service_draft(draft_id: str) -> Response:
     if seconds and not seen.is_settled:
         try:
             seen = _changed_within(seconds, seen, account_id) or seen
-        except NoPlace:
+        except NoSlot:
             retry = {"Retry-After": str(RETRY_SECONDS)}
     body = form_draft(seen.draft, settings().public_url, seen.form)
     headers = draft_headers(seen.draft) | {"Askback-Confirmation": seen.confirmation}
@@ -153,7 +153,7 @@ def _changed_within(seconds: int, before: _Seen, account_id: str) -> _Seen | Non
         seen = _look(account_id, before.draft.id)
         return seen if seen.state != before.state else None
 
-    return waiting().wait_until(
+    return wakeups().wait_until(
         before.draft.id, look, seconds, account_id=account_id, gone=client_gone()
     )
 

@@ -112,7 +112,7 @@ class SettledClient(FlaskClient):
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
         answer = super().open(*args, **kwargs)
-        self.application.extensions["notes"].settle(10)
+        self.application.extensions["deferred_writes"].settle(10)
         return answer
 
 
@@ -136,7 +136,7 @@ def app(settings: Settings, applications: dict[Settings, Made]) -> Iterator[Flas
 
 def delete_rows(app: Flask) -> None:
     """Empty every table, children first."""
-    app.extensions["notes"].settle(10)
+    app.extensions["deferred_writes"].settle(10)
     with app.app_context(), db.engine.begin() as connection:
         for table in reversed(db.metadata.sorted_tables):
             connection.execute(delete(table))

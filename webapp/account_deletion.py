@@ -1,8 +1,8 @@
-"""Deleting an account: at once away for everybody, then erased with everything that hangs on it.
+"""Deletes an account: unusable at once, its rows purged later.
 
-One transaction ends it: links stop, agents and browsers are out, address and password are gone.
-What it held may be millions of rows, so purging erases those in short transactions. Clients that
-only it had registered stay until nobody uses them.
+One transaction stops its links, ends its grants and browser sessions and clears address and
+password. It may own millions of rows, so the purge deletes those in short transactions. OAuth
+clients that only this account registered stay until they expire unused.
 """
 
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ from webapp.oauth.models import OAuthCode, OAuthGrant, OAuthToken
 
 
 @dataclass(frozen=True, slots=True)
-class Belongings:
-    """What an account takes with it; forms in the trash and their responses are counted."""
+class AccountInventory:
+    """What is lost with an account; counts forms in the trash and their responses, too."""
 
     forms: int
     responses: int
@@ -36,8 +36,8 @@ class Belongings:
     agents: int
 
 
-def list_belongings(account_id: str, *, now: datetime) -> Belongings:
-    """What will be lost; `responses` are those with at least one answer, finished or not."""
+def list_inventory(account_id: str, *, now: datetime) -> AccountInventory:
+    """Count what an account owns; `responses` have at least one answer, finished or not."""
     forms, responses = db.session.execute(
         select(func.count(), func.coalesce(func.sum(Form.answered_count), 0)).where(
             Form.account_id == account_id
@@ -51,18 +51,18 @@ def list_belongings(account_id: str, *, now: datetime) -> Belongings:
         OAuthGrant.revoked_at.is_(None),
         has_token(now),
     )
-    return Belongings(
+    return AccountInventory(
         forms, responses, db.session.scalar(drafts) or 0, db.session.scalar(agents) or 0
     )
 
 
 def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """End the account for good; its address can be used for a new one at once.
+    """Delete the account irrevocably; its address is free for a new one at once.
 
-    One bare line of the audit trail outlives it: that this account was deleted, and when.
+    One audit event outlives it: that this account was deleted, and when.
     """
     begin_write()
-    # before the account, in the order in which a link that is used at this moment takes its locks
+    # invites before the account: the lock order of `accept_invite`
     db.session.execute(delete(Invite).where(Invite.account_id == account_id))
     db.session.execute(
         update(Account)
@@ -81,24 +81,26 @@ def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
     db.session.commit()
 
 
-def purge_leavers(now: datetime) -> Iterator[int]:
-    """Erase what deleted accounts left behind, children first, a short transaction for each batch.
+def purge_deleted_accounts(now: datetime) -> Iterator[int]:
+    """Delete the rows of deleted accounts, children first, a short transaction for each batch.
 
-    Yields the rows deleted by each; may be left at any point and goes on with the next call.
+    Yields the rows deleted by each; may be abandoned at any point, the next call continues.
     """
-    leavers = list(db.session.scalars(select(Account.id).where(Account.deleted_at.is_not(None))))
-    for account_id in leavers:
+    deleted_ids = select(Account.id).where(Account.deleted_at.is_not(None))
+    for account_id in list(db.session.scalars(deleted_ids)):
         begin_write()
-        # once more: an agent may have been publishing in the moment of the end
+        # once more: an agent may have published while the account was being deleted
         give_up_forms(account_id, now=now)
         db.session.commit()
         yield from purge_deleted(now)
-        for key, which in _left_by(account_id):
+        for key, which in _owned_rows(account_id):
             while deleted := delete_some(key, which):
                 yield deleted
 
 
-def _left_by(account_id: str) -> list[tuple[InstrumentedAttribute[str], ColumnElement[bool]]]:
+def _owned_rows(
+    account_id: str,
+) -> list[tuple[InstrumentedAttribute[str], ColumnElement[bool]]]:
     drafts = select(Draft.id).where(Draft.account_id == account_id)
     grants = select(OAuthGrant.id).where(OAuthGrant.account_id == account_id)
     return [
@@ -112,14 +114,14 @@ def _left_by(account_id: str) -> list[tuple[InstrumentedAttribute[str], ColumnEl
         (OAuthGrant.id, OAuthGrant.account_id == account_id),
         (Invite.token_hash, Invite.account_id == account_id),
         (SignIn.id, SignIn.account_id == account_id),
-        (AuditEvent.id, _told_of(account_id)),
+        (AuditEvent.id, _events_of(account_id)),
         (Account.id, Account.id == account_id),
     ]
 
 
-def _told_of(account_id: str) -> ColumnElement[bool]:
-    """The audit trail of the account without the line of its end."""
-    is_end = and_(
+def _events_of(account_id: str) -> ColumnElement[bool]:
+    """The audit events of the account without the one of its deletion."""
+    is_deletion = and_(
         AuditEvent.kind == AuditKind.ACCOUNT_DELETED, AuditEvent.outcome == AuditOutcome.OK
     )
-    return and_(AuditEvent.account_id == account_id, ~is_end)
+    return and_(AuditEvent.account_id == account_id, ~is_deletion)

@@ -27,7 +27,7 @@ from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import Outcome
 from webapp.oauth.registration import Refused
 from webapp.pages.error_pages import load_pages
-from webapp.runtime.background import keeping_house
+from webapp.runtime.background import background_work
 from webapp.runtime.backup_contents import BackupFailed
 from webapp.runtime.disk_full import EXIT_TEMPORARY, is_full
 from webapp.runtime.doctor import examine
@@ -166,14 +166,14 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
         log.warning(FEW_FILES.format(files, open_files.ENOUGH))
     load_pages(app)
     tell(f"Askback runs on {settings.public_url}")
-    with keeping_house(app):
+    with background_work(app):
         server.run()
-    app.extensions["notes"].settle(NOTES_SECONDS)
+    app.extensions["deferred_writes"].settle(DEFERRED_SECONDS)
     stop_hashing()
     tell("Askback has stopped; everything answered is saved.")
 
 
-NOTES_SECONDS = 0.5  # for notes that wait at the stop
+DEFERRED_SECONDS = 0.5  # for writes that wait at the stop
 FEW_FILES = "only {} files may be open, so few people are served at once; allow at least {}"
 
 

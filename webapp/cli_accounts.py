@@ -8,7 +8,7 @@ import click
 from sqlalchemy import select
 
 from webapp import cli_listings
-from webapp.account_deletion import delete_account, list_belongings
+from webapp.account_deletion import delete_account, list_inventory
 from webapp.cli_application import application
 from webapp.config import Settings
 from webapp.database import db, utc_now
@@ -93,7 +93,7 @@ def creator_delete(email: str, *, yes: bool) -> None:
     """Delete an account with everything in it, as its creator could; nothing brings it back."""
     with application():
         account_id = _account_id(email)
-        lost = list_belongings(account_id, now=utc_now())
+        lost = list_inventory(account_id, now=utc_now())
         what = f"{lost.forms} forms, {lost.responses} responses and {lost.drafts} drafts"
         if not yes:
             click.confirm(f"Delete {email} with {what} for good?", abort=True)

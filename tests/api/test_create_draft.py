@@ -12,8 +12,8 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import DraftChanges
-from webapp.domain.deletion.discarded_drafts import discard_draft, take_back
+from webapp.domain.content.draft_input import DraftUpdate
+from webapp.domain.deletion.discarded_drafts import discard_draft, restore
 from webapp.domain.deletion.form_trash import delete_form, erase_form, purge_deleted
 from webapp.domain.drafts.editing import create_draft
 from webapp.domain.drafts.idempotency import IdempotencyKey, Repeatable
@@ -240,7 +240,7 @@ def test_a_key_makes_another_draft_the_next_day_and_is_not_kept_longer(
     agent: Agent, account: Account
 ) -> None:
     with agent.app.app_context():
-        changes, now = DraftChanges(), utc_now()
+        changes, now = DraftUpdate(), utc_now()
         keys = {name: Repeatable("client", name, "0" * 64) for name in ("old", "young")}
         later = {"old": now, "young": now + DAY / 2}
         made = [
@@ -260,12 +260,12 @@ def test_a_key_makes_another_draft_the_next_day_and_is_not_kept_longer(
 
 
 @both_databases
-def test_a_draft_that_was_taken_back_is_repeated_again(agent: Agent, account: Account) -> None:
+def test_a_restored_draft_is_repeated_again(agent: Agent, account: Account) -> None:
     first = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
     with agent.app.app_context():
         away = utc_now()
         discard_draft(account.id, first.json["draftId"], now=away)
-        take_back(account.id, away, now=away)
+        restore(account.id, away, now=away)
 
     second = agent.post("/drafts", json={"title": "Rota"}, headers=KEY)
 

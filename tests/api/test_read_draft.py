@@ -163,7 +163,7 @@ def test_waits_hold_no_database_connection(
     agent: Agent, draft_id: str, confirm: Confirm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crowd = 40
-    monkeypatch.setattr(agent.app.extensions["waiting"], "_of_account", crowd)
+    monkeypatch.setattr(agent.app.extensions["wakeups"], "_of_account", crowd)
     started = threading.Barrier(crowd + 1)
 
     def wait() -> int:
@@ -188,7 +188,7 @@ def test_a_wait_beyond_those_of_its_account_is_answered_at_once(
     others_draft = other.post("/drafts", json={}).json["draftId"]
     with ExitStack() as taken:
         for _ in range(wakeups.OF_ACCOUNT):
-            taken.enter_context(agent.app.extensions["waiting"].place(account.id))
+            taken.enter_context(agent.app.extensions["wakeups"].slot(account.id))
         began = time.monotonic()
         refused = agent.get(f"/drafts/{draft_id}?wait=25")
         seconds = time.monotonic() - began

@@ -36,7 +36,7 @@ from webapp.domain.forms import embedding
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
-from webapp.domain.responses.counters import store_openings
+from webapp.domain.responses.counters import store_link_views
 from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_token, revoke_grant
@@ -73,7 +73,7 @@ def open_cafe() -> Cafe:
     confirmations.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
     results = published(account_id, ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
-    store_openings({results.share_token: 41})
+    store_link_views({results.share_token: 41})
     thrown = published(account_id, GOODBYE, claude, now - timedelta(days=20))
     form_trash.delete_form(account_id, thrown.id, now=now - timedelta(days=2))
     empty = published(account_id, MINUTES, None, now - timedelta(days=10))

@@ -17,7 +17,7 @@ from webapp.domain.drafts import confirmations
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.runtime.server import Server
-from webapp.web.wakeups import Waiting
+from webapp.web.wakeups import Wakeups
 
 
 def main(folder: str, port: str) -> None:
@@ -25,7 +25,7 @@ def main(folder: str, port: str) -> None:
     environment["PUBLISH_CONFIRMATION"] = "agent"  # so that chains of calls reach the form
     settings = Settings.from_env(environment)
     app = create_app(settings)
-    app.extensions["waiting"] = Waiting(most=0)
+    app.extensions["wakeups"] = Wakeups(most=0)
     token = filled(app, settings.api_url)
     server = Server(app, settings)
     server.stop_on_signals()

@@ -383,7 +383,7 @@ def outcome(
     with app.app_context():
         limiter.reset()
     call = (RECIPES | FURTHER)[work](World(app))
-    app.extensions["notes"].settle(10)
+    app.extensions["deferred_writes"].settle(10)
     with fault as tried:
         answer = call()
     assert answer.status_code < 400, (answer.status_code, answer.text)

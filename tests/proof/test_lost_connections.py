@@ -23,7 +23,7 @@ from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.domain.drafts import confirmations
 from webapp.domain.drafts.models import Draft, DraftConfirmation
 from webapp.domain.forms.models import Form
-from webapp.domain.responses.counters import read_openings
+from webapp.domain.responses.counters import read_link_views
 from webapp.domain.responses.models import ResponseSession
 from webapp.web import link_view_counter, request_audit
 
@@ -223,7 +223,7 @@ def test_openings_whose_storing_nobody_could_find_out_are_not_counted_twice(
 
     def count_and_store() -> None:
         with app.app_context():
-            app.extensions["openings"].add([form.share_token])
+            app.extensions["link_views"].add([form.share_token])
             link_view_counter.store()
 
     with cut("after", then_away=True), pytest.raises(OperationalError):
@@ -231,7 +231,7 @@ def test_openings_whose_storing_nobody_could_find_out_are_not_counted_twice(
     count_and_store()
 
     with app.app_context():
-        assert read_openings(form.id) == 2
+        assert read_link_views(form.id) == 2
 
 
 def test_a_connection_that_ends_before_its_commit_is_replaced_and_the_view_runs_again(

@@ -23,7 +23,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.drafts.editing import update_draft
 from webapp.domain.drafts.models import DraftView
 from webapp.oauth.models import OAuthGrant
-from webapp.web.deferred_writes import MOST, Notes
+from webapp.web.deferred_writes import MOST, DeferredWrites
 
 SOON_SECONDS = 2.0  # a small part of what a writer waits
 GIVING_UP_SECONDS = 7.0  # the promise is five; the machine of a test may be busy
@@ -43,7 +43,7 @@ def locked(settings: Settings) -> Iterator[None]:
 
 
 def impatient(app: Flask) -> FlaskClient:
-    """A client that does not wait for what is noted behind it."""
+    """A client that does not wait for the writes deferred by it."""
     return FlaskClient(app, app.response_class)
 
 
@@ -55,7 +55,7 @@ def ann(app: Flask, account: Account) -> Creator:
 
 
 def settle(app: Flask) -> None:
-    assert app.extensions["notes"].settle(20)
+    assert app.extensions["deferred_writes"].settle(20)
 
 
 @both_databases
@@ -94,16 +94,16 @@ def test_a_first_look_counts_for_the_revision_that_was_drawn(app: Flask, ann: Cr
         assert db.session.scalars(select(DraftView.revision)).all() == [1]
 
 
-def test_a_note_that_cannot_be_written_is_dropped(app: Flask, agent: Agent) -> None:
+def test_a_deferred_write_that_fails_is_dropped(app: Flask, agent: Agent) -> None:
     with app.app_context():
         db.session.execute(update(OAuthGrant).values(last_used_at=None))
         db.session.commit()
-    notes: Notes = app.extensions["notes"]
+    deferred: DeferredWrites = app.extensions["deferred_writes"]
 
     def fail() -> None:
         raise RuntimeError
 
-    notes.take("broken", fail)
+    deferred.take("broken", fail)
     agent.get("/forms")
     settle(app)
 
@@ -111,16 +111,16 @@ def test_a_note_that_cannot_be_written_is_dropped(app: Flask, agent: Agent) -> N
         assert db.session.scalars(select(OAuthGrant.last_used_at)).one() is not None
 
 
-def test_notes_that_wait_are_bounded_and_the_first_of_a_kind_counts(app: Flask) -> None:
-    notes = Notes(app)
+def test_deferred_writes_are_bounded_and_the_first_of_a_key_counts(app: Flask) -> None:
+    deferred = DeferredWrites(app)
     held, written = threading.Event(), []
-    notes.take("first", lambda: held.wait(10) and None)
+    deferred.take("first", lambda: held.wait(10) and None)
     for number in range(3 * MOST):
-        notes.take(number // 2, lambda number=number: written.append(number))
+        deferred.take(number // 2, lambda number=number: written.append(number))
 
     held.set()
 
-    assert notes.settle(20)
+    assert deferred.settle(20)
     assert MOST - 1 <= len(written) <= MOST
     assert written[:3] == [0, 2, 4]
 
@@ -173,10 +173,10 @@ def test_a_note_that_got_no_thread_holds_up_no_later_one(
     def refuse(_thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    notes, written = Notes(app), threading.Event()
+    deferred, written = DeferredWrites(app), threading.Event()
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
-        notes.take("first", lambda: None)
-    notes.take("second", written.set)
+        deferred.take("first", lambda: None)
+    deferred.take("second", written.set)
 
     assert written.wait(20)

@@ -13,9 +13,9 @@ from tests.factories import make_account, make_form, make_response
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
 from webapp.domain.forms.models import Form
-from webapp.domain.responses.counters import read_openings
+from webapp.domain.responses.counters import read_link_views
 from webapp.runtime import background
-from webapp.runtime.background import keeping_house
+from webapp.runtime.background import background_work
 from webapp.web import link_view_counter
 
 
@@ -29,7 +29,7 @@ def stored(app: Flask, form: Any) -> int:
     """How many openings are stored, after storing what is counted."""
     with app.app_context():
         link_view_counter.store()
-        return read_openings(form.id)
+        return read_link_views(form.id)
 
 
 def wait_until(app: Flask, look: Callable[[], bool]) -> bool:
@@ -76,7 +76,7 @@ def test_what_cannot_be_stored_is_kept(
         raise OSError("disk full")
 
     with monkeypatch.context() as broken, app.app_context():
-        broken.setattr(link_view_counter, "store_openings", fail)
+        broken.setattr(link_view_counter, "store_link_views", fail)
         with pytest.raises(OSError, match="disk full"):
             link_view_counter.store()
 
@@ -87,13 +87,13 @@ def test_openings_are_stored_while_serving_and_at_the_end(
     app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
-    with keeping_house(app):
+    with background_work(app):
         client.get(f"/r/{form.share_token}")
-        assert wait_until(app, lambda: read_openings(form.id) == 1)
+        assert wait_until(app, lambda: read_link_views(form.id) == 1)
         client.get(f"/r/{form.share_token}")
 
     with app.app_context():
-        assert read_openings(form.id) == 2
+        assert read_link_views(form.id) == 2
 
 
 def test_old_trash_is_purged_while_serving(
@@ -106,7 +106,7 @@ def test_old_trash_is_purged_while_serving(
             form.account_id, form.id, now=utc_now() - timedelta(days=30, seconds=1)
         )
 
-    with keeping_house(app):
+    with background_work(app):
         assert wait_until(app, lambda: db.session.get(Form, form.id) is None)
 
 
@@ -115,15 +115,15 @@ def test_a_failure_waits_for_the_next_turn(
 ) -> None:
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
     failures = iter([OSError("away"), OSError("away")])
-    real = link_view_counter.store_openings
+    real = link_view_counter.store_link_views
 
     def flaky(counted: Any) -> None:
         if (failure := next(failures, None)) is not None:
             raise failure
         real(counted)
 
-    monkeypatch.setattr(link_view_counter, "store_openings", flaky)
+    monkeypatch.setattr(link_view_counter, "store_link_views", flaky)
     client.get(f"/r/{form.share_token}")
 
-    with keeping_house(app):
-        assert wait_until(app, lambda: read_openings(form.id) == 1)
+    with background_work(app):
+        assert wait_until(app, lambda: read_link_views(form.id) == 1)

@@ -18,7 +18,7 @@ from tests.serving import connect, exchange, get, new_app, serving
 from webapp.config import Settings
 from webapp.runtime.server import MAX_BODY_BYTES
 from webapp.runtime.server_connections import Channel, Parser
-from webapp.web.wakeups import OF_ACCOUNT, THREADS, NoPlace, client_gone, waiting
+from webapp.web.wakeups import OF_ACCOUNT, THREADS, NoSlot, client_gone, wakeups
 
 CHUNKED = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"
 
@@ -187,7 +187,7 @@ def test_a_waiting_request_learns_that_its_client_has_gone(settings: Settings) -
 
     def wait() -> str:
         began = time.monotonic()
-        waiting().wait_until("key", lambda: None, 20, account_id="acc", gone=client_gone())
+        wakeups().wait_until("key", lambda: None, 20, account_id="acc", gone=client_gone())
         left.append(time.monotonic() - began)
         return ""
 
@@ -206,8 +206,8 @@ def test_waiting_clients_leave_half_of_the_threads_to_others(settings: Settings)
 
     def wait() -> str:
         began, account_id = time.monotonic(), str(next(number) // OF_ACCOUNT)
-        with suppress(NoPlace):
-            waiting().wait_until("key", lambda: None, 20, account_id=account_id, gone=client_gone())
+        with suppress(NoSlot):
+            wakeups().wait_until("key", lambda: None, 20, account_id=account_id, gone=client_gone())
         ended.append(time.monotonic() - began)
         return ""
 
@@ -234,8 +234,8 @@ def test_a_stop_finishes_the_slow_request_and_ends_the_wait_at_once(settings: Se
 
     def wait() -> str:
         begun.wait(5)
-        with suppress(NoPlace):  # the stop may come first
-            waiting().wait_until("key", lambda: None, 20, account_id="acc", gone=client_gone())
+        with suppress(NoSlot):  # the stop may come first
+            wakeups().wait_until("key", lambda: None, 20, account_id="acc", gone=client_gone())
         return "None"
 
     app.add_url_rule("/test/slow", "slow", slow)
@@ -267,7 +267,7 @@ def test_a_stopping_server_says_that_it_is_not_ready(app: Flask, settings: Setti
 
     def slow() -> str:
         begun.set()
-        waiting().wait_until("key", lambda: None, 20, account_id="acc", gone=lambda: False)
+        wakeups().wait_until("key", lambda: None, 20, account_id="acc", gone=lambda: False)
         return ""
 
     other.add_url_rule("/test/slow", "slow", slow)

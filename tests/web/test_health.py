@@ -67,7 +67,7 @@ def test_a_migrated_database_is_ready(fresh: Flask) -> None:
 def test_a_server_that_stops_is_not_ready(fresh: Flask) -> None:
     with fresh.app_context():
         schema.upgrade()
-    fresh.extensions["waiting"].stop()
+    fresh.extensions["wakeups"].stop()
 
     answer = fresh.test_client().get("/readyz")
 

@@ -1,4 +1,4 @@
-"""Audit events of requests: failures and exports wait for housekeeping, floods are cut short."""
+"""Audit events of requests: failures and exports are stored later, floods get few rows."""
 
 import threading
 from datetime import timedelta

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.oauth.flow import EMAIL, Flow, enter, register
-from webapp.account_deletion import delete_account, purge_leavers
+from webapp.account_deletion import delete_account, purge_deleted_accounts
 from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
@@ -20,7 +20,7 @@ from webapp.domain.drafts import editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable, remember
 from webapp.domain.respondents.device_transfer import create_transfer_link
-from webapp.domain.responses.counters import store_openings
+from webapp.domain.responses.counters import store_link_views
 
 OF_NO_ACCOUNT = {"schema_marks"}
 ONLY_CLIENTS_STAY = {"oauth_clients": 1, "audit_events": 1}
@@ -54,7 +54,7 @@ def fill(account_id: str) -> None:
     session_key = secrets.token_hex(16)
     make_answer(form, session_key, 1)
     create_transfer_link(form.share_token, session_key, now=utc_now())
-    store_openings({form.share_token: 7})
+    store_link_views({form.share_token: 7})
     remember(account_id, replace(once, key="thrown"), thrown.draft_id, utc_now())
     db.session.commit()
     form_trash.delete_form(account_id, thrown.id, now=utc_now())
@@ -80,7 +80,7 @@ def test_nothing_is_left_of_a_deleted_account(app: Flask, full: Account) -> None
     with app.app_context():
         delete_account(full.id, now=utc_now())
 
-        assert sum(purge_leavers(utc_now())) > 0
+        assert sum(purge_deleted_accounts(utc_now())) > 0
 
         assert rows() == ONLY_CLIENTS_STAY
 
@@ -93,7 +93,7 @@ def test_everybody_else_keeps_everything(app: Flask, full: Account) -> None:
         fill(leaver)
         delete_account(leaver, now=utc_now())
 
-        list(purge_leavers(utc_now()))
+        list(purge_deleted_accounts(utc_now()))
 
         assert rows() == before
 
@@ -109,11 +109,11 @@ def test_address_name_and_password_are_gone_before_any_purge(app: Flask, full: A
 def test_erasing_goes_on_where_it_was_stopped(app: Flask, full: Account) -> None:
     with app.app_context():
         delete_account(full.id, now=utc_now())
-        stopped = purge_leavers(utc_now())
+        stopped = purge_deleted_accounts(utc_now())
         for _ in range(3):
             next(stopped)
 
-        list(purge_leavers(utc_now()))
+        list(purge_deleted_accounts(utc_now()))
 
         assert rows() == ONLY_CLIENTS_STAY
 
@@ -123,7 +123,7 @@ def test_a_form_published_in_the_moment_of_the_end_is_erased_too(app: Flask, ful
         delete_account(full.id, now=utc_now())
         make_response(make_form(full.id))
 
-        list(purge_leavers(utc_now()))
+        list(purge_deleted_accounts(utc_now()))
 
         assert rows() == ONLY_CLIENTS_STAY
 
@@ -132,6 +132,6 @@ def test_accounts_that_stay_are_not_touched_by_a_purge(app: Flask, full: Account
     with app.app_context():
         before = rows()
 
-        assert list(purge_leavers(utc_now())) == []
+        assert list(purge_deleted_accounts(utc_now())) == []
 
         assert rows() == before

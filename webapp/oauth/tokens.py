@@ -17,7 +17,7 @@ from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.credentials import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
-from webapp.web.deferred_writes import note_behind
+from webapp.web.deferred_writes import write_later
 
 COMMAND_LINE_CLIENT = "askback-command-line"
 
@@ -94,7 +94,7 @@ def note_use(row: TokenRow, *, now: datetime) -> None:
     """Remember soon that the connection was used, at most once a minute; nobody waits for it."""
     since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
     if row.last_used_at is None or row.last_used_at <= since:
-        note_behind(("use", row.grant_id), partial(_store_use, row.grant_id, now))
+        write_later(("use", row.grant_id), partial(_store_use, row.grant_id, now))
 
 
 def _store_use(grant_id: str, now: datetime) -> None:

@@ -1,5 +1,5 @@
-"""What a serving process does beside its requests, in one thread: counts each second, purges
-each hour. Several processes may do it at once.
+"""Background work of a serving process, in one thread: stores counts each second, purges each
+hour. Several processes may do it at once.
 """
 
 import logging
@@ -11,7 +11,7 @@ from itertools import chain
 
 from flask import Flask
 
-from webapp.account_deletion import purge_leavers
+from webapp.account_deletion import purge_deleted_accounts
 from webapp.database import db, utc_now
 from webapp.domain.deletion.discarded_drafts import purge_discarded
 from webapp.domain.deletion.form_trash import purge_deleted
@@ -21,17 +21,17 @@ from webapp.web import link_view_counter, request_audit
 
 STORE_SECONDS = 1.0
 PURGE_SECONDS = 3600.0
-STOP_SECONDS = 0.5  # a database that hangs holds up no stop
+STOP_SECONDS = 0.5  # a database that hangs does not hold up the stop
 PAUSE_SECONDS = 0.05  # between the transactions of a purge: it never keeps writers waiting
 
-log = logging.getLogger("askback.housekeeping")
+log = logging.getLogger("askback.background")
 
 
 @contextmanager
-def keeping_house(app: Flask) -> Iterator[None]:
-    """Do it while the block runs; the last counts are stored when it ends."""
+def background_work(app: Flask) -> Iterator[None]:
+    """Run the thread while the block runs; the last counts are stored when it ends."""
     ended = threading.Event()
-    thread = threading.Thread(target=_work, args=(app, ended), name="housekeeping", daemon=True)
+    thread = threading.Thread(target=_work, args=(app, ended), name="background", daemon=True)
     thread.start()
     try:
         yield
@@ -56,12 +56,12 @@ def _store(app: Flask) -> None:
 
 
 def _once(app: Flask, work: Callable[[], None]) -> None:
-    """A failure is logged and waits for the next turn: the database may be away for a while."""
+    """Log a failure and go on: the database may be unavailable for a while."""
     with app.app_context():
         try:
             work()
         except Exception:
-            log.exception("housekeeping failed")
+            log.exception("background work failed")
             with suppress(Exception):
                 db.session.rollback()
 
@@ -71,7 +71,7 @@ def _purge(ended: threading.Event) -> None:
     for deleted in chain(
         purge_deleted(now),
         purge_discarded(now),
-        purge_leavers(now),
+        purge_deleted_accounts(now),
         purge_dead(now),
         purge_expired_links(now),
     ):

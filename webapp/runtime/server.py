@@ -23,7 +23,7 @@ from waitress.task import ThreadedTaskDispatcher
 from webapp import open_files
 from webapp.config import Settings
 from webapp.runtime.server_connections import Channel, Listener
-from webapp.web.wakeups import THREADS, Waiting
+from webapp.web.wakeups import THREADS, Wakeups
 
 MAX_BODY_BYTES = 32 * 1024 * 1024  # above every limit of our own, which answer in their own words
 MAX_HEADER_BYTES = 64 * 1024
@@ -40,7 +40,7 @@ class Server:
     """Listens from the moment it is made; raises OSError when the address cannot be had."""
 
     def __init__(self, app: Flask, settings: Settings) -> None:
-        self._waiting: Waiting = app.extensions["waiting"]
+        self._waiting: Wakeups = app.extensions["wakeups"]
         self._sockets: dict[int, Any] = {}
         self._stop_at: float | None = None
         self._most = open_files.for_connections()

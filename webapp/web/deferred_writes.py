@@ -1,8 +1,8 @@
-"""Small notes that nobody waits for: that a page was looked at, that a connection was used.
+"""Small writes that no response waits for: that a page was viewed, that a token was used.
 
-They are written behind the requests, by one thread of the process and one at a time, so that who
-reads never waits for who writes. A note that cannot be written is dropped, and so is one that comes
-while too many wait; a process that is killed loses those of the last moment.
+One thread of the process makes them, one at a time, so that a reading request never waits for the
+writer lock. A write that fails is dropped, and so is one that comes while too many wait; a process
+that is killed loses those that still wait.
 """
 
 import logging
@@ -13,16 +13,16 @@ from typing import cast
 
 from flask import Flask, current_app, g
 
-MOST = 1000  # notes that wait
-PATIENCE_SECONDS = 5.0  # for one statement of a note
+MOST = 1000  # writes that wait
+PATIENCE_SECONDS = 5.0  # for one statement
 
-log = logging.getLogger("askback.notes")
+log = logging.getLogger("askback.deferred_writes")
 
 Work = Callable[[], None]
 
 
-class Notes:
-    """The notes of one application, and the thread that writes them, begun with the first."""
+class DeferredWrites:
+    """The deferred writes of one application and the thread that makes them, begun by the first."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -42,13 +42,13 @@ class Notes:
             self._changed.notify_all()
 
     def _begin(self) -> None:
-        thread = threading.Thread(target=self._write, name="notes", daemon=True)
-        with suppress(RuntimeError):  # without room for a thread, the next note tries again
+        thread = threading.Thread(target=self._write, name="deferred-writes", daemon=True)
+        with suppress(RuntimeError):  # no thread to be had: the next write tries again
             thread.start()
             self._thread = thread
 
     def settle(self, seconds: float) -> bool:
-        """Wait until no note is left; False when that takes longer."""
+        """Wait until none is left; False when that takes longer than `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not (self._waiting or self._at_work), seconds)
 
@@ -68,17 +68,17 @@ class Notes:
                 g.patience = PATIENCE_SECONDS
                 work()
         except Exception:
-            log.warning("a note was dropped", exc_info=True)
+            log.warning("a deferred write was dropped", exc_info=True)
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its own notes."""
-    app.extensions["notes"] = Notes(app)
+    """Give the application its own deferred writes."""
+    app.extensions["deferred_writes"] = DeferredWrites(app)
 
 
-def note_behind(key: Hashable, work: Work) -> None:
-    """Let the current application write a note soon: `work` makes one short transaction.
+def write_later(key: Hashable, work: Work) -> None:
+    """Call `work` soon, outside of the request: one short transaction.
 
-    key  names what is noted: while it waits, further notes of the same are not needed
+    key  names what is written: while it waits, further writes of the same key are dropped
     """
-    cast(Notes, current_app.extensions["notes"]).take(key, work)
+    cast(DeferredWrites, current_app.extensions["deferred_writes"]).take(key, work)

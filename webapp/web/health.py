@@ -12,7 +12,7 @@ from redis.retry import Retry
 from webapp.config import settings
 from webapp.database import is_read_only, schema
 from webapp.database.failures import STORAGE_FAILURES
-from webapp.web.wakeups import waiting
+from webapp.web.wakeups import wakeups
 
 REDIS_SECONDS = 0.5
 DATABASE_SECONDS = 1.5
@@ -35,7 +35,7 @@ def readyz() -> tuple[dict[str, str], HTTPStatus]:
     look = _Look.begun()
     redis = redis_state(settings().redis_url)
     database = look.found()
-    ready = database == "ok" and not waiting().stopped
+    ready = database == "ok" and not wakeups().stopped
     state = {
         "status": "ok" if ready else "unavailable",
         "database": database,

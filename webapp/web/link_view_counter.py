@@ -1,7 +1,7 @@
-"""Counts how often public links are opened, in memory, and stores the counts together.
+"""Counts views of public links in memory and stores the counts together.
 
-A write for each page view would cost more than the page. A process that is killed loses what it
-counted since the last `store`, a second at most; nothing about who opened a link is kept.
+A write for each view would cost more than the page. A process that is killed loses what it
+counted since the last `store`, a second at most; nothing about who viewed a link is kept.
 """
 
 import threading
@@ -12,11 +12,11 @@ from typing import cast
 from flask import Flask, current_app, request
 
 from webapp.database.failures import may_have_stored
-from webapp.domain.responses.counters import store_openings
+from webapp.domain.responses.counters import store_link_views
 
 
-class Openings:
-    """Openings that are not stored yet, by share token."""
+class LinkViewCounts:
+    """Views that are not stored yet, by share token."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,30 +36,30 @@ class Openings:
 
 def init_app(app: Flask) -> None:
     """Give the application its own counts."""
-    app.extensions["openings"] = Openings()
+    app.extensions["link_views"] = LinkViewCounts()
 
 
-def count_opening(share_token: str) -> None:
-    """The current request shows the link's first page to a person, unless it only looks ahead."""
-    looks_ahead = "prefetch" in request.headers.get("Sec-Purpose", "")
-    if request.method == "GET" and not looks_ahead:
-        _openings().add([share_token])
+def count_link_view(share_token: str) -> None:
+    """Count the current request as a view of the link, unless it is a prefetch."""
+    is_prefetch = "prefetch" in request.headers.get("Sec-Purpose", "")
+    if request.method == "GET" and not is_prefetch:
+        _link_views().add([share_token])
 
 
 def store() -> None:
-    """Store what was counted; what cannot be stored now is kept for the next call.
+    """Store the counts; what cannot be stored is kept for the next call.
 
-    What may be stored, though nobody knows, is rather lost than counted twice.
+    After a commit of unknown outcome the counts are dropped, lest they count twice.
     """
-    if not (taken := _openings().take()):
+    if not (taken := _link_views().take()):
         return
     try:
-        store_openings(taken)
+        store_link_views(taken)
     except BaseException:
         if not may_have_stored():
-            _openings().add(taken)
+            _link_views().add(taken)
         raise
 
 
-def _openings() -> Openings:
-    return cast(Openings, current_app.extensions["openings"])
+def _link_views() -> LinkViewCounts:
+    return cast(LinkViewCounts, current_app.extensions["link_views"])

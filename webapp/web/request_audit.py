@@ -1,10 +1,11 @@
 """Audit events of requests: who acts, and those that belong to no transaction.
 
-Failures and exports wait in memory until housekeeping stores them, so that nobody waits for a
-writer because of them. Their log lines are written at once; a process that is killed loses the
-rows of the last second. A flood of failures gets few rows: of one kind, account, network and hour
-the first ten, then the 20th, 40th, 80th and so on, each with how many it stands for, and likewise
-after 200 rows of all of them. Tries that a limit refuses get one row for each of its windows.
+Failures and exports wait in memory until the background work stores them, so that no request waits
+for the writer lock because of them. Their log lines are written at once; a process that is killed
+loses the rows of the last second. A flood of failures gets few rows: of one kind, account, network
+and hour the first ten, then the 20th, 40th, 80th and so on, each with how many it stands for, and
+likewise after 200 rows of all of them. Tries that a limit refuses get one row for each of its
+windows.
 """
 
 import threading
@@ -64,7 +65,7 @@ class Flood:
         return self._held.pop(key) if _is_due(self._rows, ROWS_OF_ALL) else 0
 
 
-class Waiting:
+class PendingRows:
     """Rows that are not stored yet."""
 
     def __init__(self) -> None:
@@ -94,7 +95,7 @@ class Waiting:
 
 def init_app(app: Flask) -> None:
     """Give the application its own rows."""
-    app.extensions["auditing"] = Waiting()
+    app.extensions["pending_audit_rows"] = PendingRows()
 
 
 def visitor() -> Actor:
@@ -130,7 +131,7 @@ def note(
     """An event without a transaction of its own; stored soon."""
     row = event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
     log_event(row)
-    _waiting().add([row])
+    _pending().add([row])
 
 
 def note_failure(kind: AuditKind, account_id: str | None, *, by: Actor, now: datetime) -> None:
@@ -159,7 +160,7 @@ def telling_refusals(
 
 def store() -> None:
     """Store what waits; what cannot be stored now is kept for the next call."""
-    if not (taken := _waiting().take()):
+    if not (taken := _pending().take()):
         return
     try:
         begin_write()
@@ -167,13 +168,13 @@ def store() -> None:
             db.session.execute(insert(AuditEvent), missing)
         db.session.commit()
     except BaseException:
-        _waiting().add(taken)
+        _pending().add(taken)
         raise
 
 
 def _note_try(row: dict[str, Any]) -> None:
     log_event(row)
-    _waiting().add_failure(row, client_network())
+    _pending().add_failure(row, client_network())
 
 
 def _not_stored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -183,8 +184,8 @@ def _not_stored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if row["id"] not in known]
 
 
-def _waiting() -> Waiting:
-    return cast(Waiting, current_app.extensions["auditing"])
+def _pending() -> PendingRows:
+    return cast(PendingRows, current_app.extensions["pending_audit_rows"])
 
 
 def _is_due(nth: int, first: int) -> bool:

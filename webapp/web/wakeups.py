@@ -16,17 +16,17 @@ from flask import Flask, current_app, request
 
 THREADS = 256  # of the HTTP server; threads are cheap, starvation is the risk
 OF_ACCOUNT = 16  # waits of one account at a time, whatever they wait for
-RETRY_SECONDS = 2  # told to a wait without a place
+RETRY_SECONDS = 2  # Retry-After of a wait that found no slot
 LOOK_SECONDS = 1.0
 
 T = TypeVar("T")
 
 
-class NoPlace(Exception):
-    """All places of the account or of the server are taken, or the server stops."""
+class NoSlot(Exception):
+    """All slots of the account or of the server are taken, or the server is stopping."""
 
 
-class Waiting:
+class Wakeups:
     """Admission of at most `most` waiting threads, and their wake-up by key.
 
     of_account  how many of them may wait for one account
@@ -41,19 +41,19 @@ class Waiting:
         self._waiters: dict[str, list[threading.Event]] = {}
 
     @contextmanager
-    def place(self, account_id: str) -> Iterator[None]:
-        """Hold one of the places of an account. Raises NoPlace."""
+    def slot(self, account_id: str) -> Iterator[None]:
+        """Hold one of the slots of an account. Raises NoSlot."""
         with self._lock:
             full = self._held.total() >= self._most or self._held[account_id] >= self._of_account
             if full or self._stopped:
-                raise NoPlace
+                raise NoSlot
             self._held[account_id] += 1
         try:
             yield
         finally:
             with self._lock:
                 self._held[account_id] -= 1
-                self._held += Counter()  # forgets accounts without a place
+                self._held += Counter()  # drops accounts that hold no slot
 
     def wait_until(
         self,
@@ -69,10 +69,10 @@ class Waiting:
         look  asked at once, after each `notify(key)` and each second; it must hold no database
               connection after it returned
         gone  whether the client has left, asked as often
-        Returns early with None when the client has gone or the server stops. Raises NoPlace.
+        Returns early with None when the client has gone or the server stops. Raises NoSlot.
         """
         deadline = time.monotonic() + seconds
-        with self.place(account_id), self._listening(key) as woken:
+        with self.slot(account_id), self._listening(key) as woken:
             while True:
                 found = look()
                 left = deadline - time.monotonic()
@@ -82,13 +82,13 @@ class Waiting:
                 woken.clear()
 
     def notify(self, key: str) -> None:
-        """Wake everybody who waits for `key`; call it after the commit."""
+        """Wake all waiters of `key`; call it after the commit."""
         with self._lock:
             for woken in self._waiters.get(key, ()):
                 woken.set()
 
     def stop(self) -> None:
-        """Send everybody home and admit nobody any more."""
+        """Wake all waiters and reject new ones."""
         with self._lock:
             self._stopped = True
             for waiters in self._waiters.values():
@@ -115,13 +115,13 @@ class Waiting:
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its own waiting room."""
-    app.extensions["waiting"] = Waiting(most=THREADS // 2)
+    """Give the application its own wake-ups."""
+    app.extensions["wakeups"] = Wakeups(most=THREADS // 2)
 
 
-def waiting() -> Waiting:
-    """The waiting room of the current application."""
-    return cast(Waiting, current_app.extensions["waiting"])
+def wakeups() -> Wakeups:
+    """The wake-ups of the current application."""
+    return cast(Wakeups, current_app.extensions["wakeups"])
 
 
 def client_gone() -> Callable[[], bool]:

@@ -24,7 +24,7 @@ from webapp.domain.drafts import publishing
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.public_form import get_public_form, read_progress
-from webapp.domain.responses.counters import store_openings
+from webapp.domain.responses.counters import store_link_views
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.errors import NotFound
 
@@ -48,7 +48,7 @@ def full_form(account_id: str) -> Any:
     drafts.mark_seen(account_id, form.draft_id, 1, now=utc_now())
     make_response(form)
     make_answer(form, secrets.token_hex(16), 1)
-    store_openings({form.share_token: 7})
+    store_link_views({form.share_token: 7})
     return form
 
 

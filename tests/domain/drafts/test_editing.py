@@ -8,7 +8,7 @@ from tests.conftest import Clock
 from tests.factories import make_account, make_draft, make_form
 from webapp.database import db
 from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import DraftChanges, parse_draft_input
+from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
 from webapp.domain.deletion import discarded_drafts
 from webapp.domain.drafts import editing
 from webapp.domain.drafts import models as drafts
@@ -27,7 +27,7 @@ def change(account: Account, draft: Draft, **fields: object) -> Draft:
 
 
 def test_an_empty_draft_has_blank_title_and_no_questions(account: Account, clock: Clock) -> None:
-    draft = editing.create_draft(account.id, DraftChanges(), author=None, now=clock.now)
+    draft = editing.create_draft(account.id, DraftUpdate(), author=None, now=clock.now)
 
     assert (draft.title, draft.questions, draft.revision) == ("", [], 1)
     assert draft.status is DraftStatus.DRAFT

@@ -34,9 +34,9 @@ from webapp.domain.responses.counters import (
     DayCount,
     QuestionCounts,
     read_days,
-    read_openings,
+    read_link_views,
     read_questions,
-    store_openings,
+    store_link_views,
 )
 from webapp.domain.responses.models import Answer, ResponseSession, count_words
 from webapp.domain.shared.errors import Outcome
@@ -208,17 +208,17 @@ class TestSingleSteps:
     def test_openings_add_up(self) -> None:
         form = make_form(make_account().id)
 
-        store_openings({form.share_token: 2})
-        store_openings({form.share_token: 3})
+        store_link_views({form.share_token: 2})
+        store_link_views({form.share_token: 3})
 
-        assert read_openings(form.id) == 5
+        assert read_link_views(form.id) == 5
 
     def test_openings_of_a_link_that_is_gone_are_left_out(self) -> None:
         form = make_form(make_account().id)
 
-        store_openings({"gone": 4, form.share_token: 1})
+        store_link_views({"gone": 4, form.share_token: 1})
 
-        assert read_openings(form.id) == 1
+        assert read_link_views(form.id) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.database import db, release_connections, to_millis, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents.answering import skip_question
-from webapp.domain.responses.counters import QuestionCounts, store_openings
+from webapp.domain.responses.counters import QuestionCounts, store_link_views
 from webapp.domain.results import by_question, export, search
 from webapp.domain.results.by_question import (
     AnswerPage,
@@ -51,7 +51,7 @@ def form() -> Any:
 
 
 def test_the_funnel_counts_openings_beginnings_questions_and_responses(form: Any) -> None:
-    store_openings({form.share_token: 9})
+    store_link_views({form.share_token: 9})
     make_response(form)
     make_answer(form, key(1), 0)
     skip_question(form.share_token, key(1), position=1, now=utc_now())

@@ -188,7 +188,7 @@ def test_after_a_day_a_discarded_draft_is_purged(app: Flask, ann: Creator) -> No
     later = away + timedelta(seconds=DISCARDED_KEPT_SECONDS)
 
     with app.app_context():
-        taken = discarded_drafts.take_back(ann.account.id, away, now=later)
+        taken = discarded_drafts.restore(ann.account.id, away, now=later)
         purged = sum(discarded_drafts.purge_discarded(later))
         left = {draft_id for (draft_id,) in db.session.execute(db.select(Draft.id))}
 

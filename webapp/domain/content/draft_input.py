@@ -37,7 +37,7 @@ from webapp.domain.shared.validation_errors import refusal, sent
 from webapp.domain.shared.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
 
 
-class DraftChanges(TypedDict, total=False):
+class DraftUpdate(TypedDict, total=False):
     """New values by content column; only what was supplied. Questions may lack an id."""
 
     title: str
@@ -111,7 +111,7 @@ _COLUMNS = {
 }
 
 
-def parse_draft_input(raw: object) -> DraftChanges:
+def parse_draft_input(raw: object) -> DraftUpdate:
     """The supplied fields of a FormDraftInput, validated.
 
     raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`; the message names
@@ -130,7 +130,7 @@ def parse_draft_input(raw: object) -> DraftChanges:
         changes[name] = changes[name] or None
     if "questions" in changes:
         changes["questions"] = _question_rows(changes["questions"])
-    return cast(DraftChanges, changes)
+    return cast(DraftUpdate, changes)
 
 
 def _question_rows(questions: list[str | Question]) -> list[QuestionRow]:

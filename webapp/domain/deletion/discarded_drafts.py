@@ -1,6 +1,6 @@
-"""Discarded drafts: away at once for everybody, for a day there to be taken back, then purged.
+"""Discarded drafts: hidden at once, restorable for a day, then purged.
 
-Drafts that were discarded together carry the same moment, which names them for the way back.
+Drafts that were discarded together have the same `deleted_at`, by which they are restored.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -30,48 +30,48 @@ _CHILDREN = (
 
 
 def discard_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Put one unpublished draft away; raises NotFound, StateConflict `draft_already_published`."""
+    """Discard one unpublished draft; raises NotFound, StateConflict `draft_already_published`."""
     begin_write()
     open_draft(account_id, draft_id)
-    _put_away(account_id, [draft_id], now, by)
+    _discard(account_id, [draft_id], now, by)
     db.session.commit()
 
 
 def discard_drafts(
     account_id: str, draft_ids: Collection[str], *, now: datetime, by: Actor = SYSTEM
 ) -> int:
-    """Put those away that are there and unpublished; returns how many."""
+    """Discard those that exist and are unpublished; returns how many."""
     begin_write()
-    count = _put_away(account_id, draft_ids, now, by)
+    count = _discard(account_id, draft_ids, now, by)
     db.session.commit()
     return count
 
 
 def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
-    """How many drafts were discarded at that moment and can be taken back."""
-    query = select(func.count(Draft.id)).where(_away(account_id, discarded_at, now))
+    """How many drafts were discarded at that moment and can be restored."""
+    query = select(func.count(Draft.id)).where(_restorable(account_id, discarded_at, now))
     return db.session.scalar(query) or 0
 
 
-def take_back(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
-    """Undo a discard: the drafts of that moment stand as they did; returns how many."""
+def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
+    """Undo the discard of that moment; returns how many drafts are restored."""
     begin_write()
     ids = db.session.scalars(
         update(Draft)
-        .where(_away(account_id, discarded_at, now))
+        .where(_restorable(account_id, discarded_at, now))
         .values(deleted_at=None)
         .returning(Draft.id)
         .execution_options(synchronize_session=False)
     ).all()
-    _tell(AuditKind.TAKEN_BACK, account_id, ids, now, by)
+    _add_events(AuditKind.TAKEN_BACK, account_id, ids, now, by)
     db.session.commit()
     return len(ids)
 
 
 def purge_discarded(now: datetime) -> Iterator[int]:
-    """Delete for good what was away for too long, a short transaction for each draft.
+    """Delete expired drafts, a short transaction for each.
 
-    Yields the drafts deleted by each; may be left at any point.
+    Yields the drafts deleted by each; may be abandoned at any point.
     """
     too_old = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
     expired = and_(Draft.status == DraftStatus.DRAFT, Draft.deleted_at <= too_old)
@@ -90,7 +90,7 @@ def _look(expired: ColumnElement[bool]) -> str | None:
     return found
 
 
-def _away(account_id: str, discarded_at: datetime, now: datetime) -> ColumnElement[bool]:
+def _restorable(account_id: str, discarded_at: datetime, now: datetime) -> ColumnElement[bool]:
     return and_(
         Draft.account_id == account_id,
         Draft.status == DraftStatus.DRAFT,
@@ -99,7 +99,7 @@ def _away(account_id: str, discarded_at: datetime, now: datetime) -> ColumnEleme
     )
 
 
-def _put_away(account_id: str, draft_ids: Collection[str], now: datetime, by: Actor) -> int:
+def _discard(account_id: str, draft_ids: Collection[str], now: datetime, by: Actor) -> int:
     """The idempotency keys that made them stay, so that a repeated request makes no new draft."""
     ids = db.session.scalars(
         update(Draft)
@@ -113,11 +113,11 @@ def _put_away(account_id: str, draft_ids: Collection[str], now: datetime, by: Ac
         .returning(Draft.id)
         .execution_options(synchronize_session=False)
     ).all()
-    _tell(AuditKind.DISCARDED, account_id, ids, now, by)
+    _add_events(AuditKind.DISCARDED, account_id, ids, now, by)
     return len(ids)
 
 
-def _tell(
+def _add_events(
     kind: AuditKind, account_id: str, draft_ids: Iterable[str], now: datetime, by: Actor
 ) -> None:
     for draft_id in draft_ids:

@@ -17,13 +17,13 @@ from webapp.domain.drafts.idempotency import IdempotencyKey
 from webapp.domain.drafts.models import Draft, DraftConfirmation, DraftRevision, DraftView
 from webapp.domain.forms.models import Form, no_form, owned_form
 from webapp.domain.respondents.device_transfer import DeviceTransfer
-from webapp.domain.responses.counters import DayCount, LinkOpenings, QuestionCount
+from webapp.domain.responses.counters import DayCount, LinkViews, QuestionCount
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.limits import TRASH_KEPT_SECONDS
 
 PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
 _MANY = (DeviceTransfer.form_id, Answer.form_id, ResponseSession.form_id)
-_FEW_OF_FORM = (QuestionCount.form_id, DayCount.form_id, LinkOpenings.form_id)
+_FEW_OF_FORM = (QuestionCount.form_id, DayCount.form_id, LinkViews.form_id)
 _FEW_OF_DRAFT = (DraftRevision.draft_id, DraftConfirmation.draft_id, DraftView.draft_id)
 PURGED = (*_MANY, *_FEW_OF_FORM, *_FEW_OF_DRAFT)  # children first
 

@@ -22,7 +22,7 @@ from webapp.database import (
     write_transaction,
 )
 from webapp.database.prepared_statements import run
-from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import (
     CONTENT_COLUMNS,
     content_hash,
@@ -51,7 +51,7 @@ from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode, ResponseL
 
 def create_draft(
     account_id: str,
-    changes: DraftChanges,
+    changes: DraftUpdate,
     *,
     author: str | None,
     now: datetime,
@@ -85,7 +85,7 @@ def create_draft(
 def update_draft(
     account_id: str,
     draft_id: str,
-    changes: DraftChanges,
+    changes: DraftUpdate,
     *,
     author: str | None,
     now: datetime,
@@ -112,7 +112,7 @@ def update_draft(
             return draft
 
 
-def is_made(draft: Draft, before: Draft, changes: DraftChanges) -> bool:
+def is_made(draft: Draft, before: Draft, changes: DraftUpdate) -> bool:
     """Whether the draft is what these changes of an earlier revision make of it.
 
     The ids of new questions are made up each time, so they are not compared.

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from webapp.database import db
 from webapp.domain.content.diff import Change, Kind, differences, longest_rising, origins
-from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import Content, QuestionRow, snapshot
 from webapp.domain.drafts.models import (
     Draft,
@@ -74,12 +74,12 @@ def last_agent_since(draft: Draft, revision: int) -> str | None:
     )
 
 
-def back_to(draft: Draft, revision: int) -> DraftChanges:
+def back_to(draft: Draft, revision: int) -> DraftUpdate:
     """Everything as it was at `revision`; raises NotFound when there is no such revision."""
-    return cast(DraftChanges, snapshot(_revision(draft, revision)))
+    return cast(DraftUpdate, snapshot(_revision(draft, revision)))
 
 
-def put_back(draft: Draft, since: int, number: int) -> DraftChanges:
+def put_back(draft: Draft, since: int, number: int) -> DraftUpdate:
     """One of the differences since revision `since` undone; `number` counts them from 1.
 
     raises  NotFound for a revision or a difference that does not exist; InvalidInput when the form
@@ -91,8 +91,8 @@ def put_back(draft: Draft, since: int, number: int) -> DraftChanges:
         raise _nothing_there()
     change = changes[number - 1]
     if change.part in {"question", "hint"}:
-        return DraftChanges(questions=_questions(before.questions, draft.questions, change))
-    return cast(DraftChanges, {change.part: getattr(before, change.part)})
+        return DraftUpdate(questions=_questions(before.questions, draft.questions, change))
+    return cast(DraftUpdate, {change.part: getattr(before, change.part)})
 
 
 def _questions(

@@ -1,8 +1,8 @@
 """Counters of a form that its results page shows: kept by the writes, never counted on a read.
 
 Changes join the transaction that writes what is counted, after the form's row is locked where
-that is needed (order of locks: session, form, counters). Openings of the link are counts of page
-views, not of persons; they are gathered in memory and stored by the second
+that is needed (order of locks: session, form, counters). Link views are counts of page views,
+not of persons; they are gathered in memory and stored each second
 (webapp/web/link_view_counter.py).
 """
 
@@ -56,7 +56,7 @@ class DayCount(Base):
     completed: Mapped[int] = mapped_column(Integer)
 
 
-class LinkOpenings(Base):
+class LinkViews(Base):
     """How often the public link of a form was opened."""
 
     __tablename__ = "link_openings"
@@ -124,7 +124,7 @@ def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
     db.session.execute(_ADD_DAY, row)
 
 
-def store_openings(openings: Mapping[str, int]) -> None:
+def store_link_views(openings: Mapping[str, int]) -> None:
     """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
     begin_write()
     rows = [{"share_token": token, "change": n} for token, n in sorted(openings.items())]
@@ -140,11 +140,9 @@ def read_questions(form_id: str) -> Mapping[str, QuestionCounts]:
     return {row[0]: QuestionCounts(row[1], row[2]) for row in db.session.execute(query)}
 
 
-def read_openings(form_id: str) -> int:
+def read_link_views(form_id: str) -> int:
     """How often the link was opened."""
-    return (
-        db.session.scalar(select(LinkOpenings.opened).where(LinkOpenings.form_id == form_id)) or 0
-    )
+    return db.session.scalar(select(LinkViews.opened).where(LinkViews.form_id == form_id)) or 0
 
 
 def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Select, func, select, union_all
 
 from webapp.database import db
-from webapp.domain.responses.counters import QuestionCounts, read_openings, read_questions
+from webapp.domain.responses.counters import QuestionCounts, read_link_views, read_questions
 from webapp.domain.responses.models import Answer, ResponseSession, raw_column
 from webapp.domain.shared.vocabulary import SessionStatus
 
@@ -77,7 +77,7 @@ def read_funnel(form: Row[Any]) -> Funnel:
     """The way from the link to the last question, from counters alone; in order of questions."""
     reached = read_questions(form.id)
     return Funnel(
-        read_openings(form.id),
+        read_link_views(form.id),
         form.started_count,
         [reached.get(question["id"], QuestionCounts()) for question in form.questions],
         form.response_count,

@@ -22,7 +22,7 @@ from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import creator_id, posted_revision, require_creator
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit, security_headers
-from webapp.web.wakeups import waiting
+from webapp.web.wakeups import wakeups
 
 bp = Blueprint("confirm", __name__, url_prefix="/drafts/<draft_id>/confirm")
 for failure in STORAGE_FAILURES:
@@ -67,13 +67,13 @@ def _confirm(draft_id: str) -> Response:
         confirmations.confirm_draft(
             account, draft_id, revision=revision, shown_hash=shown_hash, now=now, by=by
         )
-        waiting().notify(draft_id)
+        wakeups().notify(draft_id)
         drafts.mark_seen(account, draft_id, revision, now=now)
         return go_to(url_for("drafts.review", draft_id=draft_id))
     published = publishing.confirm_and_publish(
         account, draft_id, revision=revision, shown_hash=shown_hash, now=now, by=by
     )
-    waiting().notify(draft_id)
+    wakeups().notify(draft_id)
     return go_to(url_for("forms.share", form_id=published.form.id))
 
 

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
-from webapp.domain.content.draft_input import DraftChanges, parse_draft_input
+from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import publishing
 from webapp.domain.drafts.models import Draft
@@ -22,7 +22,7 @@ from webapp.pages.creator.request import (
     typed,
 )
 from webapp.pages.fragments import go_to
-from webapp.web.deferred_writes import note_behind
+from webapp.web.deferred_writes import write_later
 
 CHOICES = ("followUpMode", "responseMode", "responseLimit")
 NUMBERS = ("maxFollowupsPerQuestion", "maxTotalQuestions")
@@ -39,7 +39,7 @@ def review(draft_id: str) -> ResponseReturnValue:
         return _to_form(draft)
     if not drafts.find_view(draft) and not _is_prefetch():
         look = partial(drafts.note_first_look, draft_id, draft.revision, now=utc_now())
-        note_behind(("look", draft_id), look)
+        write_later(("look", draft_id), look)
     context = desk_review.context(draft)
     before = asked_revision("saved_from")
     return render_template(
@@ -139,7 +139,7 @@ def _text(draft: Draft, part: str) -> str:
     return cast(str | None, getattr(draft, column)) or ""
 
 
-def _posted_settings() -> DraftChanges:
+def _posted_settings() -> DraftUpdate:
     """The settings form; an empty number means the default, and no cap."""
     raw: dict[str, Any] = {name: typed(name) for name in CHOICES}
     numbers = {name: typed(name) for name in NUMBERS}

@@ -11,7 +11,7 @@ from flask_babel import gettext as _
 
 from webapp.database import db, utc_now
 from webapp.domain.content.diff import Change, differences
-from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import form_settings, missing_parts, most_questions
 from webapp.domain.drafts import confirmations
 from webapp.domain.drafts import editing as draft_editing
@@ -22,7 +22,7 @@ from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
-from webapp.web.wakeups import waiting
+from webapp.web.wakeups import wakeups
 
 FIELD_LIMITS = {
     "title": limits.TITLE_MAX_CHARS,
@@ -45,7 +45,7 @@ class Unseen:
     seen_at: datetime | None
 
 
-def attempt(draft: Draft, change: Callable[[Draft], DraftChanges]) -> Result:
+def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:
     """The creator's change of the revision their page showed, or why it was not made.
 
     change  what is asked for, from the draft that it is to change
@@ -74,7 +74,7 @@ def as_posted_from(draft: Draft) -> Draft:
     return drafts.find_revision(draft, before) or draft
 
 
-def _save(draft: Draft, change: Callable[[Draft], DraftChanges]) -> Draft:
+def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
     """A creator who had seen everything before has seen everything after their own change.
 
     So has one whose first look is not noted yet. A change that is there already was stored before
@@ -93,7 +93,7 @@ def _save(draft: Draft, change: Callable[[Draft], DraftChanges]) -> Draft:
             now=now,
             expected_revision=posted_revision(),
         )
-    waiting().notify(draft.id)
+    wakeups().notify(draft.id)
     if up_to_date:
         drafts.mark_seen(account, draft.id, saved.revision, now=now)
     return saved

@@ -25,7 +25,7 @@ from webapp.domain.shared.unicode_normalization import normalized
 from webapp.pages.creator.download_limits import downloads, in_pieces
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.web import request_audit
-from webapp.web.wakeups import waiting
+from webapp.web.wakeups import wakeups
 from webapp.wire.serializers import form_responses, response_session
 from webapp.wire.timestamps import wire_time
 
@@ -71,7 +71,7 @@ def as_json(form_id: str) -> Response:
 
 def _file(form: Row[Any], chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
     """A download; it holds one of few places until it ends, and no connection while it waits."""
-    if waiting().stopped:
+    if wakeups().stopped:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
     begun = downloads().begin(creator_id())
     if isinstance(begun, Response):

@@ -7,7 +7,7 @@ from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
-from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import snapshot
 from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import editing
@@ -77,6 +77,6 @@ def erase(form_id: str) -> ResponseReturnValue:
 @bp.post("/<form_id>/copy")
 def copy(form_id: str) -> ResponseReturnValue:
     """A new draft with the content of the form; the form stays as it is."""
-    content = cast(DraftChanges, snapshot(forms.get_form(creator_id(), form_id)))
+    content = cast(DraftUpdate, snapshot(forms.get_form(creator_id(), form_id)))
     draft = editing.create_draft(creator_id(), content, author=None, now=utc_now())
     return go_to(url_for("drafts.review", draft_id=draft.id))

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import Row
 
 from webapp.database import to_millis, utc_now
-from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
 from webapp.domain.drafts import confirmations, editing
 from webapp.domain.drafts import models as drafts
@@ -25,7 +25,7 @@ from webapp.pages.creator.request import (
 )
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
 from webapp.web import request_audit
-from webapp.web.wakeups import waiting
+from webapp.web.wakeups import wakeups
 
 LIVE_SHOWN = 5
 CHOSEN_MAX = 500  # our choice: bounds one statement
@@ -84,7 +84,7 @@ def ask_new() -> ResponseReturnValue:
 def write() -> ResponseReturnValue:
     """An empty draft of the creator's own, its title open for writing."""
     account, now = creator_id(), utc_now()
-    draft = editing.create_draft(account, DraftChanges(), author=None, now=now)
+    draft = editing.create_draft(account, DraftUpdate(), author=None, now=now)
     drafts.mark_seen(account, draft.id, draft.revision, now=now)
     return go_to(url_for("drafts.review", draft_id=draft.id, write="title"))
 
@@ -105,7 +105,7 @@ def discard_chosen() -> ResponseReturnValue:
     count = discarded_drafts.discard_drafts(
         creator_id(), chosen[:CHOSEN_MAX], now=now, by=request_audit.creator()
     )
-    return _put_away(chosen, to_millis(now) if count else None)
+    return _after_discard(chosen, to_millis(now) if count else None)
 
 
 @bp.get("/<draft_id>/discard")
@@ -122,7 +122,7 @@ def discard(draft_id: str) -> ResponseReturnValue:
     """Put one draft away; the inbox offers to take it back."""
     now = utc_now()
     discarded_drafts.discard_draft(creator_id(), draft_id, now=now, by=request_audit.creator())
-    return _put_away([draft_id], to_millis(now))
+    return _after_discard([draft_id], to_millis(now))
 
 
 @bp.post("/take-back")
@@ -130,13 +130,13 @@ def take_back() -> ResponseReturnValue:
     """Undo a discard."""
     at = moment_in(request.form.get("at", ""))
     if at:
-        discarded_drafts.take_back(creator_id(), at, now=utc_now(), by=request_audit.creator())
+        discarded_drafts.restore(creator_id(), at, now=utc_now(), by=request_audit.creator())
     return go_to(url_for("inbox.show"))
 
 
-def _put_away(draft_ids: list[str], at: int | None) -> Response:
+def _after_discard(draft_ids: list[str], at: int | None) -> Response:
     for draft_id in draft_ids:
-        waiting().notify(draft_id)
+        wakeups().notify(draft_id)
     return go_to(url_for("inbox.show", discarded=at))
 
 

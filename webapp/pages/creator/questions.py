@@ -13,7 +13,7 @@ from typing import Any
 from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.domain.content.draft_input import DraftChanges, parse_draft_input
+from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
@@ -191,12 +191,12 @@ def _changed(
     position: int,
     change: Callable[[list[QuestionRow]], list[QuestionRow]],
     draft: Draft,
-) -> DraftChanges:
+) -> DraftUpdate:
     """The new list; no change where the position is not there, as on a page of another revision."""
     if position and not _has(draft, position):
-        return DraftChanges()
+        return DraftUpdate()
     rows = change([*draft.questions])
-    return parse_draft_input({"questions": rows}) if rows else DraftChanges(questions=[])
+    return parse_draft_input({"questions": rows}) if rows else DraftUpdate(questions=[])
 
 
 def _typed_question(before: QuestionRow) -> QuestionRow:

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from webapp.domain.content.draft_input import DraftChanges
+from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import revisions
 from webapp.domain.drafts.models import Draft
@@ -81,7 +81,7 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
     return fragment("drafts/_news.html", draft=draft, state=state, agent=agent)
 
 
-def _go_back(draft_id: str, change: Callable[[Draft], DraftChanges]) -> Response:
+def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
     draft = drafts.get_draft(creator_id(), draft_id)
     result = draft_view.attempt(draft, partial(_of_shown, change))
     if isinstance(result, Draft):
@@ -103,7 +103,7 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftChanges]) -> Response
     )
 
 
-def _of_shown(change: Callable[[Draft], DraftChanges], draft: Draft) -> DraftChanges:
+def _of_shown(change: Callable[[Draft], DraftUpdate], draft: Draft) -> DraftUpdate:
     """What is put back depends on all of the draft, so it has to be as the page showed it."""
     drafts.require_revision(draft, posted_revision())
     return change(draft)

@@ -21,7 +21,7 @@ from webapp.pages.respondent.session_cookie import forget, remembered_key
 from webapp.pages.respondent.visit import Visit, find_form, new_visit, posted_visit, visit
 from webapp.web.extensions import csrf
 from webapp.web.iframes import says_framed
-from webapp.web.link_view_counter import count_opening
+from webapp.web.link_view_counter import count_link_view
 
 Draw = Callable[[Visit], Response]
 
@@ -36,7 +36,7 @@ def start(share_token: str) -> Response:
     """The first question at once; for somebody who comes back, where they stopped."""
     at = visit(share_token)
     if not at.progress.started:
-        count_opening(share_token)
+        count_link_view(share_token)
         return rendering.instead(at) or rendering.question(at, 0)
     return _next(at)
 

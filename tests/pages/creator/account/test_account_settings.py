@@ -368,7 +368,7 @@ def test_a_session_that_is_used_is_noted_now_and_then(app: Flask, browser: Flask
     noted = []
     for _ in range(2):
         browser.get("/account")
-        assert app.extensions["notes"].settle(10)
+        assert app.extensions["deferred_writes"].settle(10)
         with app.app_context():
             noted.append(db.session.scalars(select(SignIn.last_active_at)).one())
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from flask import Blueprint, render_template, request, session
 from flask_login import current_user, logout_user
 
-from webapp.account_deletion import delete_account, list_belongings
+from webapp.account_deletion import delete_account, list_inventory
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import credentials
@@ -132,10 +132,10 @@ def _page(saved: str = "", refusal: InvalidInput | None = None) -> str:
 
 
 def _deletion_page(refusal: InvalidInput | None = None) -> str:
-    belongings = list_belongings(creator_id(), now=utc_now())
+    inventory = list_inventory(creator_id(), now=utc_now())
     return render_template(
         "account/delete.html",
-        belongings=belongings,
+        inventory=inventory,
         refusal=refusal,
         ask_password=not signed_in_recently(),
     )

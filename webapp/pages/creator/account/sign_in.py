@@ -31,7 +31,7 @@ from webapp.pages.errors import RETRY_SECONDS, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.pages.login_redirect import HOME, door, next_page
 from webapp.web import request_audit
-from webapp.web.deferred_writes import note_behind
+from webapp.web.deferred_writes import write_later
 from webapp.web.extensions import client_network, is_failure, limiter, login
 
 RECENT_SECONDS = 600  # our choice: what cannot be undone asks for the password again after that
@@ -74,7 +74,7 @@ def find_session_account(session_id: str) -> Account | None:
             address=request_audit.network_address(),
             now=now,
         )
-        note_behind(("active", session_id), active)
+        write_later(("active", session_id), active)
     return account
 
 
