@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 
 from tests.browser.example_data import Cafe
 from tests.browser.example_texts import ANSWERS, NEWCOMER, PASSWORD
+from webapp.pages.public.docs import DOCUMENTS
 
 Steps = Callable[[Page, Cafe], Any]
 
@@ -382,8 +383,8 @@ DOOR = [
     Scene("sign-in-wrong", wrong_password, refused=422),
     Scene("join", at("{cafe.invite}")),
     Scene("join-refused", short_password, refused=422),
-    Scene("docs-errors", at("/docs/errors")),
-    Scene("docs-connect", at("/docs/connect")),
+    Scene("docs", at("/docs")),
+    *(Scene(f"docs-{known.name}", at(f"/docs/{known.name}")) for known in DOCUMENTS),
     Scene("privacy", at("/privacy")),
     Scene("account-deleted", at("/account/deleted")),
     Scene("inbox-empty", newcomer("/drafts")),

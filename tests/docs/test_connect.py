@@ -1,6 +1,5 @@
 """The page about connecting an agent: its commands, pasted as they are written."""
 
-import html
 import json
 import re
 from collections.abc import Iterator
@@ -27,9 +26,8 @@ def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
 
 
 def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> None:
-    page = running.app.test_client().get("/docs/connect", base_url=running.origin).text
-    blocks = map(html.unescape, re.findall(r"<code lang=\"en\">(.*?)</code></pre>", page, re.S))
-    register, ask, exchange, call, refresh, end = blocks
+    page = running.app.test_client().get("/docs/connect.md", base_url=running.origin).text
+    register, ask, exchange, call, refresh, end = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
     terminal = Terminal(tmp_path / "folder")
 
     client = json.loads(terminal.paste(register))

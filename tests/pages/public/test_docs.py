@@ -1,19 +1,112 @@
-"""The documents for who builds on the API."""
+"""The documents: each a page and a text, open to everybody."""
 
 import re
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
 
+from webapp.pages.public import markdown
+from webapp.pages.public.docs import DOCUMENTS, TITLES
 from webapp.wire.error_codes import ERROR_CODES, ErrorCode
+
+PAGES = {name: "/docs" if name == "index" else f"/docs/{name}" for name in TITLES}
+HEADING = re.compile(r"<h[123][^>]* id=\"([^\"]+)\"")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nobody_has_to_be_signed_in(name: str, client: FlaskClient) -> None:
+    page, text = client.get(PAGES[name]), client.get(f"/docs/{name}.md")
+
+    assert (page.status_code, page.mimetype) == (200, "text/html")
+    assert (text.status_code, text.mimetype) == (200, "text/plain")
+    assert "Set-Cookie" not in page.headers
+    assert "Set-Cookie" not in text.headers
+    assert text.headers["Cache-Control"] == "public, max-age=3600"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_and_text_say_the_same(name: str, client: FlaskClient) -> None:
+    page, text = client.get(PAGES[name]).text, client.get(f"/docs/{name}.md").text
+
+    assert str(markdown.render(text)) in page
+    assert f"<title>{TITLES[name]} · Askback</title>" in page
+    assert f'href="/docs/{name}.md"' in page
+    assert re.match(r"# .+\n\n", text)
+    assert not re.search(r"\{[{%#]|\n\n\n", text)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_between_documents_lead_somewhere(name: str, client: FlaskClient) -> None:
+    text, page = client.get(f"/docs/{name}.md").text, client.get(PAGES[name]).text
+
+    beside = re.findall(r"\]\(([a-z]+)\.md(?:#([^)]+))?\)", text)
+    for other, part in beside:
+        assert part == "" or part in HEADING.findall(client.get(PAGES[other]).text)
+    assert re.findall(r'href="([^"]+\.md)', page) == [f"/docs/{name}.md"] * 2
+    for path in re.findall(r"\]\((/[^)]*)\)", text):
+        assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_heading_has_an_address_of_its_own(name: str, client: FlaskClient) -> None:
+    addresses = HEADING.findall(client.get(PAGES[name]).text)
+
+    assert len(addresses) == len(set(addresses)) > 0
+
+
+def test_programs_find_every_document(client: FlaskClient) -> None:
+    text = client.get("/llms.txt").text
+
+    assert re.match(r"# Askback\n\n> [^\n]+\n\n[^\n]+\n\n## Documents\n\n(- [^\n]+\n)+$", text)
+    listed = re.findall(r"^- \[.+\]\(http://127.0.0.1:8000(/[^)]+)\): \w", text, re.M)
+    assert listed == [f"/docs/{document.name}.md" for document in DOCUMENTS] + ["/api/openapi"]
+    assert {client.get(path).status_code for path in listed} == {200}
+
+
+def test_a_document_is_made_once(app: Flask, client: FlaskClient) -> None:
+    client.get("/docs/errors")
+    made = app.extensions["documents"]["errors"]
+
+    client.get("/docs/errors.md")
+
+    assert app.extensions["documents"]["errors"] is made
+
+
+@pytest.mark.parametrize("path", ["/docs/nothing", "/docs/nothing.md", "/docs/errors.html"])
+def test_other_documents_there_are_none(path: str, client: FlaskClient) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_markup_in_a_document_is_shown_as_text() -> None:
+    assert markdown.render('<script src="x"></script>\n\n<b>') == (
+        "<p>&lt;script src=&quot;x&quot;&gt;&lt;/script&gt;</p>\n<p>&lt;b&gt;</p>\n"
+    )
+    assert "<a" not in markdown.render("[words](javascript:alert)")
+
+
+def test_code_is_named_for_whoever_cannot_see_it() -> None:
+    made = markdown.render('```bash Say "hello" & wait\necho <you>\n```\n\n```\nls\n```\n')
+
+    assert 'aria-label="Say &#34;hello&#34; &amp; wait"><code>echo &lt;you&gt;</code>' in made
+    assert 'aria-label="Example"><code>ls</code>' in made
+
+
+def test_a_section_begins_at_each_second_heading() -> None:
+    made = markdown.render("# A\n\nb\n\n## C `d_e`\n\nf\n\n## G\n\n| h |\n|---|\n| i |\n")
+
+    assert made.count('<section class="doc__part" aria-labelledby="c-d_e">') == 1
+    assert made.count("<section") == made.count("</section>") == 2
+    assert made.count("<div") == made.count("</div>") == 3
+    assert 'role="region" aria-label="Table: G"><table>' in made
 
 
 @pytest.mark.parametrize("known", ERROR_CODES, ids=lambda known: known.code)
 def test_every_error_code_is_explained(known: ErrorCode, client: FlaskClient) -> None:
     page = client.get("/docs/errors").text
 
-    entry = page.partition(f'<div id="{known.code}">')[2].partition("</div>")[0]
+    entry = page.partition(f'<h3 id="{known.code}">')[2].partition("<h")[0]
     assert as_read(escape(known.when)) in as_read(entry)
     assert as_read(escape(known.remedy)) in as_read(entry)
     assert entry.count("<code>") == 1 + (known.when + known.remedy).count("`") // 2
@@ -26,9 +119,8 @@ def as_read(text: str) -> str:
 def test_a_code_stands_under_its_status(client: FlaskClient) -> None:
     page = client.get("/docs/errors").text
 
-    headed = page.partition('id="status-429"')[2].partition('id="status-')[0]
+    headed = page.partition('id="429-too-many-requests"')[2].partition("<h2")[0]
     assert 'id="rate_limited"' in headed
-    assert "Too Many Requests" in headed
 
 
 def test_only_below_500_nothing_has_surely_changed(client: FlaskClient) -> None:
@@ -36,9 +128,3 @@ def test_only_below_500_nothing_has_surely_changed(client: FlaskClient) -> None:
 
     assert "A refusal with a status below 500 changed nothing" in page
     assert "A refused request changed nothing" not in page
-
-
-def test_nobody_has_to_be_signed_in(client: FlaskClient) -> None:
-    response = client.get("/docs/errors")
-
-    assert (response.status_code, "Set-Cookie" in response.headers) == (200, False)

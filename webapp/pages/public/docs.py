@@ -1,51 +1,114 @@
-"""Documents for who builds on the API, open to everybody."""
+"""Documents, open to everybody: each one Markdown, as a page and as text for programs."""
 
 from http import HTTPStatus
 from itertools import groupby
+from typing import Any, NamedTuple
 
-from flask import Blueprint, render_template
-from markupsafe import Markup, escape
+from flask import Blueprint, Response, current_app, render_template
+from markupsafe import Markup
 
 from webapp.config import DAY, settings
 from webapp.domain.shared.vocabulary import Scope
-from webapp.wire.error_codes import ERROR_CODES
+from webapp.wire.error_codes import ERROR_CODES, ErrorCode
 
-bp = Blueprint("docs", __name__, url_prefix="/docs")
+HOUR = 3600
+
+bp = Blueprint("docs", __name__)
 
 
-@bp.get("/errors")
-def show_errors() -> str:
-    """Every error code with its meaning and what to do, by status."""
+class Document(NamedTuple):
+    """`templates/docs/<name>.md`; lists of documents show `title` and `summary`."""
+
+    name: str
+    title: str
+    summary: str
+
+
+DOCUMENTS = (
+    Document(
+        "connect",
+        "Connect an agent",
+        "how an agent gets its token by OAuth 2.0, with commands to paste",
+    ),
+    Document(
+        "errors", "Error codes", "when the API answers each of its error codes, and what to do then"
+    ),
+)
+INDEX = "index"
+TITLES = {INDEX: "Documents"} | {document.name: document.title for document in DOCUMENTS}
+NAMES = f"<any({', '.join(document.name for document in DOCUMENTS)}):name>"
+
+
+class Made(NamedTuple):
+    """A document as text and as the body of its page."""
+
+    text: str
+    body: Markup
+
+
+@bp.get("/docs", defaults={"name": INDEX}, strict_slashes=False)
+@bp.get(f"/docs/{NAMES}")
+def show(name: str) -> str:
+    """A document as a page."""
+    return render_template(
+        "docs/document.html", name=name, titles=TITLES, body=_document(name).body
+    )
+
+
+@bp.get(f"/docs/{INDEX}.md", defaults={"name": INDEX})
+@bp.get(f"/docs/{NAMES}.md")
+def show_text(name: str) -> Response:
+    """The same document for programs."""
+    return _text(_document(name).text)
+
+
+@bp.get("/llms.txt")
+def list_for_programs() -> Response:
+    """The documents with their addresses, in the format of llmstxt.org."""
+    return _text(render_template("docs/llms.txt", **_facts()))
+
+
+def _text(body: str) -> Response:
+    response = Response(body, mimetype="text/plain")
+    response.cache_control.public = True
+    response.cache_control.max_age = HOUR
+    return response
+
+
+def _document(name: str) -> Made:
+    """The document, made at its first use: it depends on nothing but the settings."""
+    documents: dict[str, Made] = current_app.extensions.setdefault("documents", {})
+    if name not in documents:
+        documents[name] = _make(name)
+    return documents[name]
+
+
+def _make(name: str) -> Made:
+    # the parser takes long to load, and most processes never serve a document
+    from webapp.pages.public import markdown
+
+    text = render_template(f"docs/{name}.md", **_facts()) + "\n"
+    return Made(text, markdown.render(text))
+
+
+def _facts() -> dict[str, Any]:
+    """What documents say about this installation and this version."""
+    config = settings()
+    return {
+        "origin": config.public_url,
+        "api_url": config.api_url,
+        "scopes": [scope.value for scope in Scope],
+        "code_seconds": config.oauth_code_seconds,
+        "access_seconds": config.oauth_access_seconds,
+        "lasting_days": config.oauth_grant_seconds // DAY,
+        "documents": DOCUMENTS,
+        "error_codes": _error_codes(),
+    }
+
+
+def _error_codes() -> list[tuple[HTTPStatus, list[ErrorCode]]]:
     by_status = sorted(ERROR_CODES, key=lambda known: known.status)
-    groups = [
+    return [
         (HTTPStatus(status), list(codes))
         for status, codes in groupby(by_status, key=lambda known: known.status)
     ]
-    openapi_url = f"{settings().api_url}/openapi"
-    return render_template(
-        "docs/errors.html", groups=groups, openapi_url=openapi_url, in_code=in_code
-    )
-
-
-def in_code(text: str) -> Markup:
-    """The text as markup, what stands between backticks as code."""
-    parts = [
-        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
-        for number, part in enumerate(text.split("`"))
-    ]
-    return Markup("").join(parts)
-
-
-@bp.get("/connect")
-def show_connecting() -> str:
-    """How an agent is connected by OAuth; the RFC 9728 documents lead here."""
-    config = settings()
-    return render_template(
-        "docs/connect.html",
-        origin=config.public_url,
-        api_url=config.api_url,
-        mcp_url=config.mcp_url,
-        scopes=[scope.value for scope in Scope],
-        code_seconds=config.oauth_code_seconds,
-        lasting_days=config.oauth_grant_seconds // DAY,
-    )

@@ -1,0 +1,123 @@
+"""Documents in Markdown as markup in the look of our pages."""
+
+import re
+from collections.abc import Iterator, MutableMapping, Sequence
+from functools import cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from markupsafe import Markup, escape
+
+BESIDE = re.compile(r"([a-z]+)\.md(#.*)?")
+
+
+def render(source: str) -> Markup:
+    """The markup of `source`, which is CommonMark with tables; HTML in it is shown as text.
+
+    A heading has the id that code hosts give it. Each second heading begins a section. A link to a
+    document beside this one, as `settings.md#port`, leads to its page. What follows the language of
+    a code block names it for whoever cannot see it.
+    """
+    parser = _parser()
+    tokens = parser.parse(source)
+    for token in tokens:
+        for part in token.children or ():
+            _lead_to_page(part)
+    _address_headings(tokens)
+    markup = parser.renderer.render(list(_in_sections(tokens)), parser.options, {})
+    return Markup(markup)  # noqa: S704 - the renderer has escaped it
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", _table_close)
+    return parser
+
+
+def _lead_to_page(part: Token) -> None:
+    found = part.type == "link_open" and BESIDE.fullmatch(str(part.attrs["href"]))
+    if found:
+        name = "" if found[1] == "index" else f"/{found[1]}"
+        part.attrs["href"] = f"/docs{name}{found[2] or ''}"
+
+
+def _address_headings(tokens: list[Token]) -> None:
+    """Give headings their ids and looks, and tables the words of the heading above."""
+    words = ""
+    for token, inline in zip(tokens, tokens[1:], strict=False):
+        if token.type == "heading_open":
+            words = "".join(part.content for part in inline.children or ())
+            token.attrs["id"] = _slug(words)
+            _dress(token, inline)
+        elif token.type == "table_open":
+            token.meta["heading"] = words
+
+
+def _dress(heading: Token, inline: Token) -> None:
+    if heading.tag == "h1":
+        heading.attrs |= {"class": "page__title", "tabindex": "-1"}
+    elif heading.tag == "h2":
+        heading.attrs["class"] = "part__label"
+    else:
+        link = Token("link_open", "a", 1, attrs={"href": f"#{heading.attrs['id']}"})
+        inline.children = [link, *(inline.children or ()), Token("link_close", "a", -1)]
+
+
+def _slug(words: str) -> str:
+    return re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+
+
+def _in_sections(tokens: list[Token]) -> Iterator[Token]:
+    is_open = False
+    for token in tokens:
+        if token.type == "heading_open" and token.tag == "h2":
+            if is_open:
+                yield from _section_end()
+            is_open = True
+            attrs = {"class": "doc__part", "aria-labelledby": token.attrs["id"]}
+            yield Token("section_open", "section", 1, attrs=attrs, block=True)
+        yield token
+        if token.type == "heading_close" and token.tag == "h2":
+            yield Token("words_open", "div", 1, attrs={"class": "doc__words"}, block=True)
+    if is_open:
+        yield from _section_end()
+
+
+def _section_end() -> Iterator[Token]:
+    yield Token("words_close", "div", -1, block=True)
+    yield Token("section_close", "section", -1, block=True)
+
+
+def _fence(
+    _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: Any
+) -> str:
+    label = tokens[at].info.partition(" ")[2] or "Example"
+    return (
+        f'<pre class="doc__code" tabindex="0" role="region" aria-label="{escape(label)}">'
+        f"<code>{escape(tokens[at].content.removesuffix(chr(10)))}</code></pre>\n"
+    )
+
+
+def _table_open(
+    _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: Any
+) -> str:
+    label = f"Table: {tokens[at].meta['heading']}"
+    return (
+        f'<div class="doc__table" tabindex="0" role="region" aria-label="{escape(label)}"><table>\n'
+    )
+
+
+def _table_close(
+    _renderer: RendererHTML,
+    _tokens: Sequence[Token],
+    _at: int,
+    _options: OptionsDict,
+    _env: MutableMapping[str, Any],
+) -> str:
+    return "</table></div>\n"
