@@ -16,7 +16,7 @@ from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
 from webapp.config import Settings
 from webapp.pages.error_pages import load_pages
-from webapp.pages.respondent.rendering import held
+from webapp.pages.respondent.rendering import render_not_saved
 from webapp.runtime.server import Server
 
 
@@ -93,7 +93,9 @@ def test_no_free_file_is_told_in_a_page_of_ours(served: Flask) -> None:
 def test_pages_of_faults_need_no_file(settings: Settings) -> None:
     app = new_app(settings)
     app.add_url_rule("/r/open", "open", lambda: Path(__file__).read_text())
-    app.add_url_rule("/r/held", "held", lambda: held("My words", status=503, retry_after=5))
+    app.add_url_rule(
+        "/r/held", "held", lambda: render_not_saved("My words", status=503, retry_after=5)
+    )
     load_pages(app)
     client = app.test_client()
     answers = []

@@ -7,7 +7,7 @@ from flask import Flask, Response, current_app, request, url_for
 from flask_babel.speaklater import LazyString
 
 from webapp.pages.fragments import VARIES_BY, wants_fragment
-from webapp.web.iframes import says_framed
+from webapp.web.iframes import says_in_iframe
 
 Words: TypeAlias = str | LazyString
 
@@ -81,5 +81,5 @@ def problem(
 def _form_address() -> str | None:
     """Where a respondent can begin again, in the frame that they are in; None for creators."""
     token = (request.view_args or {}).get("share_token")
-    embed = 1 if says_framed() else None
+    embed = 1 if says_in_iframe() else None
     return url_for("respond.start", share_token=token, embed=embed) if token else None

@@ -1,4 +1,4 @@
-"""Whether a request comes from a page inside another website, where nothing is remembered."""
+"""Whether a request comes from a page in an iframe, where no cookie is read or set."""
 
 from flask import g, request
 
@@ -6,10 +6,10 @@ from flask import g, request
 FRAMES = {"iframe", "frame", "embed", "object"}
 
 
-def says_framed() -> bool:
-    """True when the address says so (`embed=1`), or the browser does.
+def says_in_iframe() -> bool:
+    """True if the address says so (`embed=1`), or `Sec-Fetch-Dest` does.
 
-    Requests that scripts make inside a frame look like any other, so the address has to say it.
+    Requests of scripts in an iframe carry no such header value, so the address has to say it.
     """
     if "framed" not in g:
         in_frame = request.headers.get("Sec-Fetch-Dest") in FRAMES

@@ -20,7 +20,7 @@ from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
 from webapp.web.extensions import babel
-from webapp.web.iframes import says_framed
+from webapp.web.iframes import says_in_iframe
 
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent.parent / "translations"
@@ -140,7 +140,7 @@ def _tell(response: Response) -> Response:
         before = response.headers.get("Vary")
         response.headers["Vary"] = f"{before}, {VARY}" if before else VARY
         named = _named()
-        if named and named is not _expected() and not says_framed():
+        if named and named is not _expected() and not says_in_iframe():
             _remember(response, named)
     return response
 

@@ -7,7 +7,7 @@ from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
-from webapp.web.iframes import says_framed
+from webapp.web.iframes import says_in_iframe
 
 FIELD = "theme"
 SYSTEM = "system"
@@ -18,7 +18,7 @@ COOKIE_DAYS = 365
 def init_app(app: Flask) -> None:
     """Tell templates the theme of their page, and keep what respondents choose on theirs."""
     app.add_template_global(page_theme, "page_theme")
-    app.add_template_global(says_framed, "is_framed")
+    app.add_template_global(says_in_iframe, "in_iframe")
     app.jinja_env.globals["THEMES"] = THEMES
     app.after_request(_keep_posted)
 
@@ -26,7 +26,7 @@ def init_app(app: Flask) -> None:
 def page_theme() -> str:
     """The theme of the page under way: one of THEMES."""
     if "theme" not in g:
-        g.theme = SYSTEM if says_framed() else _posted() or _kept()
+        g.theme = SYSTEM if says_in_iframe() else _posted() or _kept()
     theme: str = g.theme
     return theme
 
@@ -50,7 +50,7 @@ def keep(response: Response, theme: str) -> None:
 
 def _keep_posted(response: Response) -> Response:
     theme = _posted()
-    if theme and theme != _kept() and not says_framed():
+    if theme and theme != _kept() and not says_in_iframe():
         keep(response, theme)
     return response
 

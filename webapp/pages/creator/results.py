@@ -44,7 +44,7 @@ def by_question(form_id: str) -> ResponseReturnValue:
         "results/questions.html",
         pages=results.newest_answers(form),
         usual=results.usual_words(form),
-        **_frame(form, "questions", choice),
+        **_layout(form, "questions", choice),
     )
 
 
@@ -61,7 +61,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
         "results/_answers.html",
         number=number,
         older=results.more_answers(form.id, question_id, before),
-        **_frame(form, "questions", read_choice()),
+        **_layout(form, "questions", read_choice()),
     )
 
 
@@ -77,7 +77,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
         people=found.people,
         further=_address("results.by_person", form, choice, position(found.before)),
         is_first="before" not in request.args,
-        **_frame(form, "people", choice),
+        **_layout(form, "people", choice),
     )
 
 
@@ -101,7 +101,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
         "forms/settings.html",
         settings=form_settings(form),
         most_questions=most_questions(form),
-        **_frame(form, "settings", read_choice()),
+        **_layout(form, "settings", read_choice()),
     )
 
 
@@ -136,7 +136,7 @@ def _found(form: Row[Any], choice: Choice) -> ResponseReturnValue:
         count=len(found.answers),
         further=_address("results.by_question", form, choice, found.before),
         is_first="before" not in request.args,
-        **_frame(form, "questions", choice),
+        **_layout(form, "questions", choice),
     )
 
 
@@ -147,7 +147,7 @@ def _address(endpoint: str, form: Row[Any], choice: Choice, before: str | int | 
     return url_for(endpoint, form_id=form.id, before=before, **choice.values)  # type: ignore[arg-type]
 
 
-def _frame(form: Row[Any], view: str, choice: Choice) -> dict[str, Any]:
+def _layout(form: Row[Any], view: str, choice: Choice) -> dict[str, Any]:
     """What stands above every view of a form."""
     now = utc_now()
     days = read_days(form.id, now, days=days_since(form.published_at, now))

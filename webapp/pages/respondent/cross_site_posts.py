@@ -1,7 +1,8 @@
-"""POSTs that pages of other websites send to a respondent page: nothing changes, no cookie is set.
+"""Cross-site POSTs to respondent pages are refused: nothing changes, no cookie is set.
 
-No cookie guards these posts, which carry the session themselves. Without this, another site could
-post a session of its own, which the browser would then go on with, or end the one under way.
+Respondent POSTs carry the session in their body, so SameSite cookies do not protect them. Without
+this, another site could post a session of its own, which the browser would go on with, or end the
+one under way.
 """
 
 from flask import Flask, Response, request
@@ -13,24 +14,24 @@ from webapp.web import security_headers
 
 
 def init_app(app: Flask) -> None:
-    """Answer such posts before anything else looks into them.
+    """Answer such POSTs before anything else reads them.
 
-    Call it before the limits, which would offer to send the same form again.
+    Call it before the rate limits, whose page would offer to send the same form again.
     """
     app.before_request(_stop)
     app.after_request(_set_no_cookie)
 
 
 def _stop() -> Response | None:
-    # an address that none of our routes has is answered like any other unknown one
+    # an address without a route is answered like any other unknown one
     if request.url_rule is None or not _is_foreign():
         return None
     share_token = (request.view_args or {})["share_token"]
-    return rendering.from_another_site(share_token, _words()[:ANSWER_MAX_CHARS])
+    return rendering.cross_site_post(share_token, _words()[:ANSWER_MAX_CHARS])
 
 
 def _set_no_cookie(response: Response) -> Response:
-    """Whoever drew it, a choice of language or colours included."""
+    """Removes the cookies of all handlers, language and theme included."""
     if _is_foreign():
         del response.headers["Set-Cookie"]
     return response

@@ -1,7 +1,7 @@
-"""Going on with one's answers on another device, by a link that works once.
+"""Continuing a response on another device, by a link that works once.
 
-Looking at the link changes nothing, because chats and scanners look at links before people do;
-only the button behind it uses it up.
+A GET of the link changes nothing, because chats and scanners fetch links before people do; only
+the button on its page uses it up.
 """
 
 import secrets
@@ -12,21 +12,21 @@ from flask import Blueprint, Response, request
 from webapp.database import utc_now
 from webapp.domain.respondents import device_transfer
 from webapp.pages.respondent import error_handling, rendering
-from webapp.pages.respondent.form_data import KEY, Posted, read_posted, typed, unreadable
+from webapp.pages.respondent.form_data import KEY, FormData, read_form_data, typed, unreadable
 from webapp.pages.respondent.visit import find_form, keyed_visit, new_visit, posted_visit
 from webapp.web.extensions import csrf
 from webapp.web.languages import FIELD as LANGUAGE
 
 bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
-# What is posted here carries a secret that no other site can know
+# every POST here carries a secret that no other site can know
 csrf.exempt(bp)
-error_handling.guard(bp)
+error_handling.add_limits_and_error_handlers(bp)
 
 FIELDS = {"secret", "claim", LANGUAGE}
 
 
 class Arrival(NamedTuple):
-    """What the page behind a link posts: the link's secret, and a claim of that page's own."""
+    """What the page behind a link posts: the secret of the link, and the claim of that page."""
 
     secret: str
     claim: str
@@ -35,44 +35,46 @@ class Arrival(NamedTuple):
 @bp.post("/check/elsewhere", defaults={"number": None})
 @bp.post("/q/<int:number>/elsewhere")
 def offer(share_token: str, number: int | None) -> Response:
-    """A link for the other device; `number` is the question to come back to here.
+    """A link for the other device; `number` is the question to return to on this one.
 
-    A page that shows a link already, which its reader may have sent to themselves, keeps it.
+    A link that the page shows already is kept: its reader may have sent it to themselves.
     """
-    sent = read_posted(share_token)
-    at = posted_visit(share_token, sent)
-    if stand_in := rendering.instead(at, left_over=sent.answer):
+    posted = read_form_data(share_token)
+    visit = posted_visit(share_token, posted)
+    if stand_in := rendering.render_instead(visit, left_over=posted.answer):
         return stand_in
     draft = typed("answer") or typed("name") or typed("draft")
-    return rendering.elsewhere(at, _offered(share_token, sent), number=number, draft=draft)
+    return rendering.device_transfer(
+        visit, _offered(share_token, posted), number=number, draft=draft
+    )
 
 
 @bp.get("/continue/<secret>")
 def look(share_token: str, secret: str) -> Response:
-    """Asks whether to go on here; changes nothing."""
+    """Asks whether to continue here; changes nothing."""
     form = find_form(share_token)
     if not device_transfer.is_link_usable(share_token, secret, now=utc_now()):
-        return rendering.used_up(new_visit(form), secret)
-    return rendering.arrival(new_visit(form), secret, claim=secrets.token_urlsafe(16))
+        return rendering.device_link_used(new_visit(form), secret)
+    return rendering.device_arrival(new_visit(form), secret, claim=secrets.token_urlsafe(16))
 
 
 @bp.post("/continue")
 def go_on(share_token: str) -> Response:
-    """Use the link up and ask the next open question here."""
+    """Use the link up and show the next open question."""
     arrival = read_arrival()
     key = device_transfer.claim_session_key(
         share_token, arrival.secret, arrival.claim, now=utc_now()
     )
     if key is None:
-        return rendering.used_up(new_visit(find_form(share_token)), arrival.secret)
-    at = keyed_visit(share_token, key)
-    return rendering.instead(at) or rendering.open_slip(at, at.next_open)
+        return rendering.device_link_used(new_visit(find_form(share_token)), arrival.secret)
+    visit = keyed_visit(share_token, key)
+    return rendering.render_instead(visit) or rendering.question_or_check(visit, visit.next_open)
 
 
 @bp.get("/continue")
 def reload(share_token: str) -> Response:
-    """The address that `go_on` leaves in a browser without scripts, called again."""
-    return rendering.see("respond.start", share_token)
+    """A reload of the address that `go_on` leaves in a browser without scripts."""
+    return rendering.redirect_to("respond.start", share_token)
 
 
 def read_arrival() -> Arrival:
@@ -87,8 +89,8 @@ def read_arrival() -> Arrival:
     return arrival
 
 
-def _offered(share_token: str, sent: Posted) -> str:
+def _offered(share_token: str, posted: FormData) -> str:
     shown = typed("secret")
     if shown and device_transfer.is_link_usable(share_token, shown, now=utc_now()):
         return shown
-    return device_transfer.create_transfer_link(share_token, sent.session_key, now=utc_now())
+    return device_transfer.create_transfer_link(share_token, posted.session_key, now=utc_now())

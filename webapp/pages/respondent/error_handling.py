@@ -1,4 +1,4 @@
-"""What a respondent's POST may run into: bounds, rates, refusals. The typed text is always kept."""
+"""Limits and errors of respondent POSTs. Whatever happens, the page keeps the typed text."""
 
 from contextlib import suppress
 from http import HTTPStatus
@@ -16,7 +16,7 @@ from webapp.domain.shared.errors import Outcome
 from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
-from webapp.pages.respondent.form_data import read_posted, typed
+from webapp.pages.respondent.form_data import read_form_data, typed
 from webapp.pages.respondent.session_cookie import SESSION_KEY
 from webapp.pages.respondent.visit import (
     LAST_KNOWN_FRAMES,
@@ -31,28 +31,28 @@ from webapp.web.security_headers import allow_frames
 STORAGE_RETRY_SECONDS = 5
 
 
-def guard(bp: Blueprint) -> None:
-    """Bound the rate of all POSTs of `bp`, and answer what goes wrong in them."""
+def add_limits_and_error_handlers(bp: Blueprint) -> None:
+    """Limit the rate of all POSTs of `bp`, and answer their errors."""
     _limit_addresses(bp)
     _limit_sessions(bp)
     bp.register_error_handler(RateLimitExceeded, _too_fast)
     bp.register_error_handler(Outcome, _outcome)
     for failure in STORAGE_FAILURES:
         bp.register_error_handler(failure, _storage_failed)
-    bp.after_request(_name_frames)
+    bp.after_request(_allow_frames)
 
 
-def _name_frames(response: Response) -> Response:
-    """A refusal that came before its form was found has to be seen in a frame, too."""
+def _allow_frames(response: Response) -> Response:
+    """Let an error page that came before its form was loaded be shown in an iframe, too."""
     refused = response.status_code >= 400 and response.status_code != HTTPStatus.NOT_FOUND
     if refused and "frame_origins" not in g and not wants_fragment():
         token = (request.view_args or {})["share_token"]
-        allow_frames(_frames(token))
+        allow_frames(_frame_origins(token))
     return response
 
 
-def _frames(share_token: str) -> str:
-    """Who may frame the form; what was known last when the storage has just failed."""
+def _frame_origins(share_token: str) -> str:
+    """Origins that may embed the form; those last known if the storage has just failed."""
     if "storage_failed" not in g:
         with suppress(*STORAGE_FAILURES, UnicodeError):
             return find_frame_origins(share_token)
@@ -60,7 +60,7 @@ def _frames(share_token: str) -> str:
 
 
 def _session() -> str:
-    """The posted session, or the network of a client that posts none we would take."""
+    """The hash of the posted session key, or the client's network for a malformed one."""
     key = request.form.get("session", "")
     return key_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
 
@@ -80,7 +80,7 @@ _limit_sessions = limiter.shared_limit(
 
 
 def _too_fast(error: RateLimitExceeded) -> Response:
-    return rendering.held(
+    return rendering.render_not_saved(
         typed("answer"),
         status=HTTPStatus.TOO_MANY_REQUESTS,
         retry_after=seconds_to_wait(error),
@@ -93,7 +93,7 @@ def _storage_failed(error: Exception) -> Response:
     told = errors.storage_failed(error)
     if request.method != "POST":
         return told
-    return rendering.held(
+    return rendering.render_not_saved(
         typed("answer"),
         status=HTTPStatus.SERVICE_UNAVAILABLE,
         retry_after=STORAGE_RETRY_SECONDS,
@@ -102,7 +102,7 @@ def _storage_failed(error: Exception) -> Response:
 
 
 def _outcome(error: Outcome) -> Response:
-    """A refusal, on the page it belongs to; drawing that page may meet a refusal of its own."""
+    """The page of an expected failure; rendering it may fail in turn."""
     db.session.rollback()
     draw = PAGES.get(error.code)
     if draw is None:
@@ -118,38 +118,40 @@ def _outcome(error: Outcome) -> Response:
 
 
 def _visit(error: Outcome) -> tuple[Visit, int]:
-    """The visit and the 0-based position of its question; a new one for a session unknown to us."""
+    """The visit, a new one for an unknown session, and the 0-based position of its question."""
     values = request.view_args or {}
     token = values["share_token"]
     if error.code == "session_unknown":
         return new_visit(find_form(token)), (values.get("number") or 1) - 1
-    sent = read_posted(token)
-    return posted_visit(token, sent), (sent.left or values.get("number") or 1) - 1
+    posted = read_form_data(token)
+    return posted_visit(token, posted), (posted.left or values.get("number") or 1) - 1
 
 
-def _question_again(error: Outcome, at: Visit, position: int) -> Response:
+def _question_again(error: Outcome, visit: Visit, position: int) -> Response:
     text = typed("answer")
-    return rendering.instead(at, left_over=text) or rendering.question(
-        at, position, error=error, text=text
+    return rendering.render_instead(visit, left_over=text) or rendering.question(
+        visit, position, error=error, text=text
     )
 
 
-def _no_room(error: Outcome, at: Visit, position: int) -> Response:
-    """The words stay in their box, also those of somebody who had just begun."""
-    return rendering.question(at, position, error=error, text=typed("answer"))
+def _no_room(error: Outcome, visit: Visit, position: int) -> Response:
+    """The text stays in its box, also for a respondent who has just begun."""
+    return rendering.question(visit, position, error=error, text=typed("answer"))
 
 
-def _check_again(error: Outcome, at: Visit, _position: int) -> Response:
-    return rendering.instead(at) or rendering.check(at, error=error, name=typed("name"))
+def _check_again(error: Outcome, visit: Visit, _position: int) -> Response:
+    return rendering.render_instead(visit) or rendering.check(
+        visit, error=error, name=typed("name")
+    )
 
 
-def _not_open(_error: Outcome, at: Visit, _position: int) -> Response:
-    return rendering.closed(at, left_over=typed("answer"))
+def _not_open(_error: Outcome, visit: Visit, _position: int) -> Response:
+    return rendering.closed(visit, left_over=typed("answer"))
 
 
-def _already_sent(_error: Outcome, at: Visit, _position: int) -> Response:
+def _already_sent(_error: Outcome, visit: Visit, _position: int) -> Response:
     text = typed("answer")
-    return rendering.thanks(at, left_over="" if text in at.progress.texts.values() else text)
+    return rendering.thanks(visit, left_over="" if text in visit.progress.texts.values() else text)
 
 
 PAGES = {

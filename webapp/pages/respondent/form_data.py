@@ -1,9 +1,9 @@
-"""What a respondent's form posted: the keys it carries and the words typed into it.
+"""The fields of a respondent's POST: keys and typed text.
 
-The session travels in the body of every POST, so that answering needs no cookie. The cookie only
-lets a GET find the way back, and no POST trusts it. Keys carry a MAC; another one counts only if a
-session is stored under it. In a frame of another website, which every address on its pages says
-(`embed=1`), cookies are neither read nor set.
+The session key is in the body of every POST, so that answering needs no cookie. The cookie only
+serves GETs; no POST trusts it. Keys carry a MAC; one without it counts only if a session is stored
+under it. In an iframe of another website, which every address on its pages says (`embed=1`),
+cookies are neither read nor set.
 """
 
 import re
@@ -15,7 +15,7 @@ from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.public_form import read_progress
 from webapp.domain.shared.errors import InvalidInput, Phrase
 from webapp.pages.respondent import session_cookie
-from webapp.web.iframes import says_framed
+from webapp.web.iframes import says_in_iframe
 from webapp.web.languages import CHOICE
 from webapp.web.languages import FIELD as LANGUAGE
 from webapp.web.themes import FIELD as THEME
@@ -39,9 +39,11 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
-    """Fields as posted, "" where absent; `remembered` when the cookie carries the same session.
-    `left` is the number, from 1, of the question that Back was pressed on; 0 elsewhere.
+class FormData:
+    """Fields as posted, "" where absent.
+
+    left        number, from 1, of the question that Back was pressed on; 0 elsewhere
+    remembered  the cookie carries the same session
     """
 
     session_key: str
@@ -53,7 +55,7 @@ class Posted:
     signs: Signs
 
 
-def read_posted(share_token: str, *needed: str) -> Posted:
+def read_form_data(share_token: str, *needed: str) -> FormData:
     """The posted fields.
 
     raises  InvalidInput `form_unreadable` for unknown or repeated ones and malformed keys,
@@ -70,19 +72,20 @@ def read_posted(share_token: str, *needed: str) -> Posted:
     made_at = session_cookie.made_at(session_key)
     if made_at is None and not read_progress(share_token, session_key).started:
         raise session_unknown()
-    return Posted(
+    return FormData(
         session_key,
         form.get("answer_key", ""),
         typed("answer"),
         typed("name"),
         form.get("left", 0, type=int),
-        remembered=not says_framed() and session_key == session_cookie.remembered_key(share_token),
+        remembered=not says_in_iframe()
+        and session_key == session_cookie.remembered_key(share_token),
         signs=Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),
     )
 
 
 def typed(name: str) -> str:
-    """Words typed into a field, with line feeds as the only line ends.
+    """Text typed into a field, with line feeds as the only line ends.
 
     Characters that no database stores (U+0000, lone surrogates) become U+FFFD: the answer is kept.
     """
@@ -91,10 +94,10 @@ def typed(name: str) -> str:
 
 
 def typed_along(field: str) -> str | None:
-    """Words that a page is to show though nothing saves them; None when there are none.
+    """Text to show on the next page without saving it; None if there is none.
 
-    Another page hands them back (`draft`), or somebody who is writing into `field` has chosen a
-    language or colours.
+    Another page hands it back (`draft`), or a language or colour scheme was chosen while it was
+    typed into `field`.
     """
     chosen = CHOICE in request.form or THEME in request.form
     return (typed(field) if chosen else "") or typed("draft") or None
@@ -109,9 +112,9 @@ GOING_BACK = Phrase("Continue sends them, or go back without them.")
 
 
 def unsent(code: str, resolution: Phrase) -> InvalidInput:
-    """The refusal to leave a question whose words would be gone with it.
+    """The refusal to leave a question whose typed text would be lost.
 
-    code  `words_left` where the page offers a second button that leaves all the same
+    code  `words_left` if the page offers another button that leaves without the text
     """
     return InvalidInput(
         code, Phrase("Your words are still in the box."), resolution, field="answer"
@@ -119,7 +122,7 @@ def unsent(code: str, resolution: Phrase) -> InvalidInput:
 
 
 def session_unknown() -> InvalidInput:
-    """The refusal of a key that is none of ours: what is typed goes on under a new one."""
+    """The refusal of an unknown session key: the page goes on under a new one."""
     return InvalidInput(
         "session_unknown",
         Phrase("This page was open for too long."),
@@ -129,7 +132,7 @@ def session_unknown() -> InvalidInput:
 
 
 def unreadable() -> InvalidInput:
-    """The refusal of a body that no page of ours sends."""
+    """The refusal of a body that none of our pages sends."""
     return InvalidInput(
         "form_unreadable",
         Phrase("This page was not sent as it was made."),

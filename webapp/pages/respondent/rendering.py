@@ -1,4 +1,4 @@
-"""The pages a respondent holds, each drawn from a `Visit` and nothing else."""
+"""Respondent pages, each rendered from a `Visit` alone."""
 
 import secrets
 from functools import lru_cache
@@ -15,88 +15,88 @@ from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.qr_codes import drawn_code
 from webapp.pages.respondent.session_cookie import forget, remember
 from webapp.pages.respondent.visit import Visit, new_visit
-from webapp.web.iframes import says_framed
+from webapp.web.iframes import says_in_iframe
 from webapp.web.languages import page_language
 from webapp.web.themes import page_theme
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
 FRESH_KEPT = 256  # our choice: some megabytes
-# what stands for the keys in a page that is kept; nobody can know it
+# placeholders of the keys in cached pages; random, so that no text can contain them
 SESSION_HERE, ANSWER_HERE = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
 
 
-def instead(at: Visit, *, left_over: str = "") -> Response | None:
-    """The page that stands in for all questions: sent already, or no answers taken."""
-    if at.progress.completed_at:
-        return thanks(at, left_over=left_over)
-    if not at.may_answer:
-        return closed(at, left_over=left_over)
+def render_instead(visit: Visit, *, left_over: str = "") -> Response | None:
+    """The page shown in place of any question: sent already, or closed; None if neither."""
+    if visit.progress.completed_at:
+        return thanks(visit, left_over=left_over)
+    if not visit.may_answer:
+        return closed(visit, left_over=left_over)
     return None
 
 
-def open_slip(at: Visit, position: int | None) -> Response:
-    """The question at a 0-based position, the check page when nothing is open."""
-    return check(at) if position is None else question(at, position)
+def question_or_check(visit: Visit, position: int | None) -> Response:
+    """The question at a 0-based position; the check page for None."""
+    return check(visit) if position is None else question(visit, position)
 
 
 def question(
-    at: Visit, position: int, *, error: Outcome | None = None, text: str | None = None
+    visit: Visit, position: int, *, error: Outcome | None = None, text: str | None = None
 ) -> Response:
-    """One question with the answer it has; `error` and the `text` typed when it was refused."""
-    if not 0 <= position < len(at.form.questions):
+    """One question with its stored answer, or with `error` and the `text` that was refused."""
+    if not 0 <= position < len(visit.form.questions):
         abort(HTTPStatus.NOT_FOUND)
-    if error or text is not None or at.progress is not NOTHING_YET:
-        frame = _frame(framed=at.framed)
-        body = _question(at, position, secrets.token_urlsafe(16), frame, error=error, text=text)
+    if error or text is not None or visit.progress is not NOTHING_YET:
+        layout = _layout(framed=visit.framed)
+        body = _question(visit, position, secrets.token_urlsafe(16), layout, error=error, text=text)
     else:
-        body = _fresh_question(at, position)
+        body = _fresh_question(visit, position)
     if error:
-        return _answer(body, at, HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _answer(body, at, push=("respond.ask", {"number": position + 1}))
+        return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY)
+    return _respond(body, visit, push=("respond.ask", {"number": position + 1}))
 
 
-def check(at: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
-    """All answers to read over, the optional name, and Send."""
+def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
+    """All answers for review, the optional name, and Send."""
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-    return _slip("check", at, status=status, push=("respond.check", {}), error=error, name=name)
+    return _page("check", visit, status=status, push=("respond.check", {}), error=error, name=name)
 
 
-def thanks(at: Visit, *, left_over: str = "") -> Response:
-    """The response is in; `left_over` is text that came too late to be part of it."""
-    return _slip("thanks", at, push=("respond.done", {}), left_over=left_over)
+def thanks(visit: Visit, *, left_over: str = "") -> Response:
+    """The response is completed; `left_over` is text that came too late to be part of it."""
+    return _page("thanks", visit, push=("respond.done", {}), left_over=left_over)
 
 
-def sent(at: Visit) -> Response:
-    """What was sent, to read only."""
-    return _slip("sent", at, push=("respond.show_sent", {}))
+def sent(visit: Visit) -> Response:
+    """What was sent, read-only."""
+    return _page("sent", visit, push=("respond.show_sent", {}))
 
 
-def closed(at: Visit, *, left_over: str = "") -> Response:
-    """The form takes no answers (any more); `left_over` is the text that was not stored."""
-    return _slip("closed", at, status=HTTPStatus.GONE, left_over=left_over)
+def closed(visit: Visit, *, left_over: str = "") -> Response:
+    """The form takes no answers; `left_over` is text that was not stored."""
+    return _page("closed", visit, status=HTTPStatus.GONE, left_over=left_over)
 
 
-def withdrawal(at: Visit) -> Response:
-    """Asks once more before the answers are deleted."""
-    return _slip("withdrawal", at)
+def withdrawal(visit: Visit) -> Response:
+    """Asks for confirmation before the answers are deleted."""
+    return _page("withdrawal", visit)
 
 
 def withdrawn(form: RespondentForm) -> Response:
-    """The answers are deleted."""
-    response = _slip("withdrawn", new_visit(form), push=("respond.start", {}))
+    """The answers are deleted; the cookie goes with them."""
+    response = _page("withdrawn", new_visit(form), push=("respond.start", {}))
     forget(response, form.share_token)
     return response
 
 
-def elsewhere(at: Visit, secret: str, *, number: int | None, draft: str) -> Response:
-    """The link to go on with on another device, and the way back to question `number` or the check
-    page. `draft` is what was typed there and not sent.
+def device_transfer(visit: Visit, secret: str, *, number: int | None, draft: str) -> Response:
+    """The transfer link for another device, and the way back to question `number`, or to the check
+    page for None. `draft` is what was typed there and not sent.
     """
-    path = url_for("elsewhere.look", share_token=at.form.share_token, secret=secret)
+    path = url_for("elsewhere.look", share_token=visit.form.share_token, secret=secret)
     address = settings().public_url + path
-    return _slip(
+    return _page(
         "device_transfer",
-        at,
+        visit,
         link=address,
         secret=secret,
         code=drawn_code(address),
@@ -105,99 +105,102 @@ def elsewhere(at: Visit, secret: str, *, number: int | None, draft: str) -> Resp
     )
 
 
-def arrival(at: Visit, secret: str, *, claim: str) -> Response:
-    """Behind the link: asks whether to go on here."""
-    return _slip("device_arrival", at, secret=secret, claim=claim)
+def device_arrival(visit: Visit, secret: str, *, claim: str) -> Response:
+    """Behind a transfer link: asks whether to continue here."""
+    return _page("device_arrival", visit, secret=secret, claim=claim)
 
 
-def used_up(at: Visit, secret: str) -> Response:
-    """Behind a link that has been used, or whose time is over."""
-    return _slip("device_link_used", at, status=HTTPStatus.GONE, secret=secret)
+def device_link_used(visit: Visit, secret: str) -> Response:
+    """Behind a transfer link that is used or expired."""
+    return _page("device_link_used", visit, status=HTTPStatus.GONE, secret=secret)
 
 
-def held(
+def render_not_saved(
     text: str, *, status: HTTPStatus, retry_after: int, uncertain: bool = False, limit: str = ""
 ) -> Response:
-    """Not saved, but nothing is lost: the text and a button that sends the same form again.
+    """Not saved: the typed text and a button that sends the same form again.
 
-    Drawn without the database, which may be the reason.
-    uncertain  nobody knows whether it is saved; sent again, it is saved once in any case
-    limit      the sentence about the limit that was reached
+    Rendered without the database, which may be the reason.
+    retry_after  seconds
+    uncertain    it may be saved; sent again, it is saved once in any case
+    limit        the sentence about the limit that was reached
     """
     template = current_app.jinja_env.get_template("respondent/not_saved.html")
     fields = {name: value for name, value in request.form.items() if name != "answer"}
     body = template.render(
-        **_frame(framed=says_framed()),
+        **_layout(framed=says_in_iframe()),
         too_fast=status == HTTPStatus.TOO_MANY_REQUESTS,
         limit=limit,
         uncertain=uncertain,
         fields=fields,
         text=text,
-        path=request.path + ("?embed=1" if says_framed() else ""),
+        path=request.path + ("?embed=1" if says_in_iframe() else ""),
     )
     response = Response(body, status, {"Retry-After": str(retry_after)})
-    if uncertain:  # for scripts, which keep their own page
+    if uncertain:  # read by retry.js, which keeps the page that is open
         response.headers["Askback-Outcome"] = "unknown"
     return response
 
 
-def from_another_site(share_token: str, text: str) -> Response:
-    """Another website posted here: the way to our own page, and the `text` that came along.
+def cross_site_post(share_token: str, text: str) -> Response:
+    """Answers a cross-site POST: a link to our own page, and the `text` that was posted.
 
-    Nothing else of that post is in it. Drawn without the database.
+    Contains nothing else of that POST. Rendered without the database.
     """
     template = current_app.jinja_env.get_template("respondent/cross_site_post.html")
     here = url_for("respond.start", share_token=share_token)
-    body = template.render(**_frame(framed=says_framed()), here=here, text=text)
+    body = template.render(**_layout(framed=says_in_iframe()), here=here, text=text)
     return Response(body, HTTPStatus.FORBIDDEN)
 
 
-def see(endpoint: str, share_token: str, number: int | None = None) -> Response:
-    """Another page of this form next, by its address."""
+def redirect_to(endpoint: str, share_token: str, number: int | None = None) -> Response:
+    """303 to another page of this form."""
     values: dict[str, Any] = {} if number is None else {"number": number}
-    if says_framed():
+    if says_in_iframe():
         values["embed"] = 1
     url = url_for(endpoint, share_token=share_token, **values)
     return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": url})
 
 
-def _fresh_question(at: Visit, position: int) -> str:
-    """A question for somebody who has answered none.
+def _fresh_question(visit: Visit, position: int) -> str:
+    """A question for a respondent without answers.
 
-    Such pages differ in two random keys only, so each is drawn once and kept.
+    Such pages differ in two random keys only, so each is rendered once and cached.
     """
-    page = _kept_question(at.form, position, _looks(), **_frame(framed=at.framed))
-    keyed = page.replace(SESSION_HERE, at.session_key)
+    page = _kept_question(
+        visit.form, position, _language_and_theme(), **_layout(framed=visit.framed)
+    )
+    keyed = page.replace(SESSION_HERE, visit.session_key)
     return keyed.replace(ANSWER_HERE, secrets.token_urlsafe(16))
 
 
-def _looks() -> tuple[str, str]:
+def _language_and_theme() -> tuple[str, str]:
     return page_language().tag, page_theme()
 
 
 @lru_cache(maxsize=FRESH_KEPT)
 def _kept_question(
-    form: RespondentForm, position: int, _looks: tuple[str, str], **frame: Any
+    form: RespondentForm, position: int, _language_and_theme: tuple[str, str], **layout: Any
 ) -> str:
-    at = Visit(form, SESSION_HERE, NOTHING_YET, framed=frame["framed"])
-    return _question(at, position, ANSWER_HERE, frame)
+    visit = Visit(form, SESSION_HERE, NOTHING_YET, framed=layout["framed"])
+    return _question(visit, position, ANSWER_HERE, layout)
 
 
 def _question(
-    at: Visit,
+    visit: Visit,
     position: int,
     answer_key: str,
-    frame: dict[str, Any],
+    layout: dict[str, Any],
     *,
     error: Outcome | None = None,
     text: str | None = None,
 ) -> str:
-    asked = at.form.questions[position]
-    stored = at.progress.texts.get(asked["id"])
-    return _draw(
+    asked = visit.form.questions[position]
+    stored = visit.progress.texts.get(asked["id"])
+    return _render(
         "question",
-        at,
-        frame,
+        visit,
+        layout,
         asked=asked["text"],
         hint=asked.get("context"),
         number=position + 1,
@@ -209,37 +212,38 @@ def _question(
     )
 
 
-def _slip(
+def _page(
     page: str,
-    at: Visit,
+    visit: Visit,
     *,
     status: HTTPStatus = HTTPStatus.OK,
     push: Push | None = None,
     **context: Any,
 ) -> Response:
-    return _answer(_draw(page, at, _frame(framed=at.framed), **context), at, status, push)
+    body = _render(page, visit, _layout(framed=visit.framed), **context)
+    return _respond(body, visit, status, push)
 
 
-def _draw(page: str, at: Visit, frame: dict[str, Any], **context: Any) -> str:
-    # without context processors: they ask the database who is signed in, which is no business here
+def _render(page: str, visit: Visit, layout: dict[str, Any], **context: Any) -> str:
+    # without context processors: they ask the database who is signed in, which is not needed here
     template = current_app.jinja_env.get_template(f"respondent/{page}.html")
-    return template.render(**frame, visit=at, **context)
+    return template.render(**layout, visit=visit, **context)
 
 
-def _answer(
-    body: str, at: Visit, status: HTTPStatus = HTTPStatus.OK, push: Push | None = None
+def _respond(
+    body: str, visit: Visit, status: HTTPStatus = HTTPStatus.OK, push: Push | None = None
 ) -> Response:
     push_url = None
-    if push and wants_fragment() and not at.framed:
-        push_url = url_for(push[0], share_token=at.form.share_token, **push[1])
+    if push and wants_fragment() and not visit.framed:
+        push_url = url_for(push[0], share_token=visit.form.share_token, **push[1])
     response = drawn(body, status=status, push_url=push_url)
-    if request.method == "POST" and at.progress.started:
-        remember(response, at.form.share_token, at.session_key)
+    if request.method == "POST" and visit.progress.started:
+        remember(response, visit.form.share_token, visit.session_key)
     return response
 
 
-def _frame(*, framed: bool) -> dict[str, Any]:
+def _layout(*, framed: bool) -> dict[str, Any]:
     swapped = wants_fragment()
-    frame = "respondent/swap.html" if swapped else "base/respondent.html"
+    layout = "respondent/swap.html" if swapped else "base/respondent.html"
     origin = settings().public_url
-    return {"frame": frame, "swapped": swapped, "framed": framed, "origin": origin}
+    return {"layout": layout, "swapped": swapped, "framed": framed, "origin": origin}

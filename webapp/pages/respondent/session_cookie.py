@@ -1,7 +1,7 @@
-"""The key of a respondent's session, and the cookie that brings a GET back to it.
+"""The key of a respondent's session, and the cookie that lets a GET find it.
 
-Keys are made here and carry a MAC over the moment they were made. No POST trusts the cookie, and
-in a frame of another website it is neither read nor set.
+Keys carry their time of creation and a MAC over it. No POST trusts the cookie, and in an iframe
+of another website it is neither read nor set.
 """
 
 import re
@@ -14,26 +14,26 @@ from itsdangerous import BadSignature, TimestampSigner
 from werkzeug.wrappers import Response
 
 from webapp.config import settings
-from webapp.web.iframes import says_framed
+from webapp.web.iframes import says_in_iframe
 
 COOKIE_DAYS = 30
 SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")
 
 
 def new_session_key() -> str:
-    """A key that nobody has yet, with the moment it was made and a MAC over both."""
+    """A new random key, with its time of creation and a MAC over both."""
     return _signer(settings().secret_key).sign(secrets.token_urlsafe(24)).decode()
 
 
 def remembered_key(share_token: str) -> str | None:
-    """The session key in the cookie of this form, None when there is none that could be one."""
+    """The session key in the cookie of this form, None if absent or malformed."""
     key = request.cookies.get(_cookie_name(), "")
     return key if SESSION_KEY.fullmatch(key) else None
 
 
 def remember(response: Response, share_token: str, session_key: str) -> None:
-    """Let later GETs from this browser find the session; nothing is left behind in a frame."""
-    if says_framed():
+    """Set the cookie of this form, except in an iframe."""
+    if says_in_iframe():
         return
     response.set_cookie(
         _cookie_name(),
@@ -47,8 +47,8 @@ def remember(response: Response, share_token: str, session_key: str) -> None:
 
 
 def forget(response: Response, share_token: str) -> None:
-    """Take the cookie of this form back, where there can be one."""
-    if says_framed():
+    """Delete the cookie of this form."""
+    if says_in_iframe():
         return
     response.delete_cookie(
         _cookie_name(),
@@ -65,7 +65,7 @@ def _signer(secret_key: str) -> TimestampSigner:
 
 
 def made_at(session_key: str) -> datetime | None:
-    """When this key was made, to the second below; None when not by us."""
+    """When this key was made, rounded down to the second; None without a valid MAC."""
     try:
         return _signer(settings().secret_key).unsign(session_key, return_timestamp=True)[1]
     except BadSignature:
