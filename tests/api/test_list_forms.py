@@ -1,14 +1,18 @@
 """listService"""
 
+import re
+
 from sqlalchemy import event
 
 from tests.api.conftest import Agent, Connect
+from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.forms import models as forms
 
 
+@both_databases
 def test_it_works(agent: Agent, account: Account) -> None:
     with agent.app.app_context():
         form = make_form(account.id, responseLimit="one")
@@ -106,3 +110,4 @@ def test_many_forms_take_one_query_beside_the_token(agent: Agent, account: Accou
 
     selects = [statement for statement in statements if statement.startswith("SELECT")]
     assert len(selects) == 2
+    assert not re.search("goal|private_context|(?<!json_array_length.forms.)questions", selects[-1])

@@ -10,10 +10,11 @@ from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
+from webapp.domain.forms.models import FormSummaryRow
 from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import AnswerRow, SessionAnswers, session_status
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
-from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
+from webapp.domain.shared.vocabulary import QuestionKind, ResponseLimit, ResponseType
 from webapp.wire.timestamps import wire_time
 from webapp.wire.types import (
     FormDraft,
@@ -74,18 +75,18 @@ def published_form(published: Published, public_url: str) -> PublishedForm:
     }
 
 
-def form_summary(form: Any, public_url: str) -> FormSummary:
+def form_summary(form: FormSummaryRow, public_url: str) -> FormSummary:
     """One line of the list."""
     return {
         "formId": form.id,
         "title": form.title,
         "url": share_url(public_url, form.share_token),
         "status": form.status,
-        "questionCount": len(form.questions),
-        "responseLimit": form.response_limit,
+        "questionCount": form.question_count,
+        "responseLimit": cast(ResponseLimit, form.response_limit),
         "responseCount": form.response_count,
         "latestResponseAt": _time_or_none(form.completed_stamp),
-        "publishedAt": wire_time(to_millis(form.published_at)),
+        "publishedAt": wire_time(form.published_at),
     }
 
 

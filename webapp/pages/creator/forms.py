@@ -41,8 +41,8 @@ def show_all() -> ResponseReturnValue:
     found = forms.list_forms(creator_id())
     return render_template(
         "forms/list.html",
-        live=[form for form in found if form.status is FormStatus.PUBLISHED],
-        ended=[form for form in found if form.status is not FormStatus.PUBLISHED],
+        live=[form for form in found if form.status == FormStatus.PUBLISHED],
+        ended=[form for form in found if form.status != FormStatus.PUBLISHED],
         deleted=len(form_trash.list_deleted_forms(creator_id(), now=utc_now())),
     )
 

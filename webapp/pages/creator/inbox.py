@@ -14,6 +14,7 @@ from webapp.domain.deletion import discarded_drafts
 from webapp.domain.drafts import confirmations, editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import FormSummaryRow
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
@@ -166,7 +167,7 @@ def _news(row: Row[Any], views: dict[str, int]) -> int | None:
     return len(draft_view.unseen(drafts.get_draft(creator_id(), row.id)).changes)
 
 
-def _state(entries: list[Entry], confirmed: set[str], live: list[Row[Any]]) -> str:
+def _state(entries: list[Entry], confirmed: set[str], live: list[FormSummaryRow]) -> str:
     """A name for all that the page shows; times are not part of it."""
     shown = [
         [(entry.draft.id, entry.draft.revision, entry.changes) for entry in entries],
