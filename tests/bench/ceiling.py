@@ -1,9 +1,9 @@
 """What is possible: a bare Flask application under the same server, database and driver.
 
-`/template` renders what a test has left in the data folder; with a token behind it, it looks the
-form up before.
+`/template` looks a form up and renders what a test has left in the data folder.
 `/look-up` finds a bearer token by its hash. `/insert` does that and commits one row. `/page` does
-it and dumps the tuples of 200 answers. The selects and the tables are those of the product.
+it and dumps the tuples of 200 answers, `/list` those of all forms of an account. The selects and
+the tables are those of the product.
 """
 
 import secrets
@@ -27,8 +27,8 @@ from sqlalchemy import (
 from webapp.config import Settings
 from webapp.database import prepare_engine
 from webapp.database.sqlite import IMMEDIATE
-from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer, AnswerRow
+from webapp.domain.forms.models import Form, FormSummaryRow
+from webapp.domain.responses.models import Answer, AnswerRow, raw_column
 from webapp.oauth.credentials import secret_hash
 from webapp.oauth.tokens import LOOK_UP
 from webapp.web.wakeups import init_app
@@ -41,7 +41,11 @@ ROWS = Table(
     Column("words", String, nullable=False),
     Column("stamp", BigInteger, nullable=False),
 )
+LISTED = [name for name in FormSummaryRow._fields if name in Form.__table__.c]
 PAGE = select(*(getattr(Answer, name) for name in AnswerRow._fields)).order_by(Answer.stamp)
+LIST = select(*(raw_column(getattr(Form, name)) for name in LISTED)).order_by(
+    Form.published_at.desc()
+)
 LINK = select(Form.title, Form.questions).where(Form.share_token == bindparam("share_token"))
 TEMPLATE = "bare.html"
 VALUES = {
@@ -85,21 +89,24 @@ def _add_routes(app: Flask, reading: Engine, writing: Engine) -> None:
             connection.execute(insert(ROWS), row)
         return _answer(found[0])
 
-    @app.get("/template")
-    def template() -> str:
-        return render_template(TEMPLATE, **VALUES, session=secrets.token_urlsafe(24))
-
     @app.get("/template/<share_token>")
-    def looked_up(share_token: str) -> str:
+    def template(share_token: str) -> str:
         with reading.connect() as connection:
             connection.execute(LINK, {"share_token": share_token}).one()
-        return template()
+        return render_template(TEMPLATE, **VALUES, session=secrets.token_urlsafe(24))
 
     @app.get("/page/<form_id>")
     def page(form_id: str) -> Response:
         with reading.connect() as connection:
             connection.execute(LOOK_UP, _token()).one()
             rows = connection.execute(PAGE.where(Answer.form_id == form_id).limit(200)).all()
+        return _answer([tuple(row) for row in rows])
+
+    @app.get("/list/<account_id>")
+    def listing(account_id: str) -> Response:
+        with reading.connect() as connection:
+            connection.execute(LOOK_UP, _token()).one()
+            rows = connection.execute(LIST.where(Form.account_id == account_id)).all()
         return _answer([tuple(row) for row in rows])
 
 

@@ -14,14 +14,15 @@ from flask import Flask
 
 from tests.bench.ceiling import PAGE
 from tests.bench.conftest import Bench
-from tests.bench.figures import Side
-from tests.bench.work import DRAFT, Work
-from tests.bulk import analyze, store_answers
+from tests.bench.figures import BEFORE, Side
+from tests.bench.work import DRAFT, Work, connected
+from tests.bulk import analyze, copy_rows, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
 from tests.proof.plans import plan_of, steps_of
 from webapp.database import db
-from webapp.domain.forms.models import get_form
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.models import Form, get_form
 from webapp.domain.responses.cursor import read_responses
 from webapp.domain.responses.models import Answer
 from webapp.wire.serializers import form_responses
@@ -32,6 +33,7 @@ pytestmark = [pytest.mark.bench, both_databases]
 SIZES = (10, 10_000, 100_000, 1_000_000)
 PAIRS = 20
 FORMS = 200
+LISTED = 1_000
 
 
 def test_what_an_agent_reads(app: Flask, bench: Bench) -> None:
@@ -41,6 +43,17 @@ def test_what_an_agent_reads(app: Flask, bench: Bench) -> None:
     nothing, ten = new_since(app, work, form_id, 0), new_since(app, work, form_id, 11)
     bench.add("responses, 0 new", "≥ 65 %", work.look_ups(), work.get(nothing))
     bench.add("responses, 10 new", "≥ 60 %", work.look_ups(), work.get(ten))
+
+
+def test_a_list_of_a_thousand_forms(app: Flask, bench: Bench) -> None:
+    work = another_account(app)
+    with app.app_context():
+        form = make_form(work.account_id, **DRAFT)
+        copy_forms(form, LISTED - 1)
+        analyze()
+    ceiling = work.get(f"/list/{work.account_id}", times=4)
+    name = f"GET /forms, {LISTED:,} forms"
+    bench.add(name, f"≥ 2× of {BEFORE}", ceiling, work.get("/api/forms", times=4))
 
 
 def test_ten_new_answers_however_many_are_stored(app: Flask, bench: Bench) -> None:
@@ -62,7 +75,7 @@ def test_ten_new_answers_however_many_are_stored(app: Flask, bench: Bench) -> No
 def test_listing_forms_however_many_answers_they_hold(app: Flask, bench: Bench) -> None:
     sides = []
     for answers in (10_000, 1_000_000):
-        work = another_account(app, bench.work)
+        work = another_account(app)
         with app.app_context():
             for _ in range(FORMS):
                 store_answers(make_form(work.account_id, **DRAFT).id, answers // FORMS)
@@ -116,10 +129,22 @@ def times(ratios: list[float]) -> str:
     return f"{statistics.median(ratios):.2f}×"
 
 
-def another_account(app: Flask, work: Work) -> Work:
-    from tests.bench.work import connected
-
+def another_account(app: Flask) -> Work:
     return connected(app, "http://127.0.0.1:8000/api")
+
+
+def copy_forms(form: Any, copies: int) -> None:
+    """Forms with the same words, each with a draft and a link of its own."""
+    drafts = f"{form.draft_id}-{{}}".format
+    copy_rows(Draft.__table__, form.draft_id, copies, id=drafts)
+    copy_rows(
+        Form.__table__,
+        form.id,
+        copies,
+        id=f"{form.id}-{{}}".format,
+        draft_id=drafts,
+        share_token=f"{form.share_token}-{{}}".format,
+    )
 
 
 def page_of(account_id: str, form_id: str) -> bytes:

@@ -5,12 +5,15 @@ from functools import partial
 import pytest
 
 from tests.bench.conftest import Bench
-from tests.bench.work import CONNECTIONS, new_form
+from tests.bench.figures import BEFORE
+from tests.bench.work import CONNECTIONS, DRAFT, new_form
 from tests.databases import both_databases
 
 pytestmark = [pytest.mark.bench, both_databases]
 
 ANSWER_GOAL = "≥ 65 %; on PostgreSQL ≥ 55 %"
+NEXT_GOAL = f"≥ 1.4× of {BEFORE}"
+SCRIPTS = "HX-Request: true"
 
 
 def test_what_an_agent_writes(bench: Bench) -> None:
@@ -23,11 +26,18 @@ def test_what_an_agent_writes(bench: Bench) -> None:
 def test_what_respondents_write(bench: Bench) -> None:
     forms = [new_form(bench.work).share_token for _ in range(CONNECTIONS)]
     inserts = bench.work.inserts()
-    for name, links, headers, cookie in [
-        ("answer, 16 forms", forms, [], True),
-        ("answer, one form", forms[:1], [], True),
-        ("answer and next page, with scripts, 16 forms", forms, ["HX-Request: true"], True),
-        ("answer and next page, no cookie, 16 forms", forms, [], False),
-    ]:
-        answers = partial(bench.work.answers, links, *headers, cookie=cookie)
-        bench.add(name, ANSWER_GOAL, inserts, answers)
+    for name, links in [("answer, 16 forms", forms), ("answer, one form", forms[:1])]:
+        bench.add(name, ANSWER_GOAL, inserts, partial(bench.work.answers, links))
+    scripts = partial(bench.work.answers, forms, SCRIPTS)
+    bench.add("answer with the next page, with scripts", NEXT_GOAL, inserts, scripts)
+    no_cookie = partial(bench.work.answers, forms, cookie=False)
+    bench.add("answer with the next page, no cookie, no scripts", NEXT_GOAL, inserts, no_cookie)
+
+
+def test_a_whole_response(bench: Bench) -> None:
+    """Three answers, each with the next page, and Send with the page that says thanks."""
+    short = DRAFT | {"questions": ["What?", "When?", "Why?"]}
+    forms = [new_form(bench.work, **short).share_token for _ in range(CONNECTIONS)]
+    whole = partial(bench.work.responses, forms, SCRIPTS)
+    name = "whole response of three answers, with scripts: 4 requests"
+    bench.add(name, NEXT_GOAL, bench.work.inserts(), whole)

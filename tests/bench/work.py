@@ -110,30 +110,44 @@ class Work:
                 for n in range(CONNECTIONS)
             ]
 
+    def responses(self, share_tokens: Sequence[str], *headers: str) -> Requests:
+        """Each connection is eight people, who answer all three questions of its form and send."""
+        with self.app.app_context():
+            return [
+                [
+                    one
+                    for _ in range(8)
+                    for one in respondent(share_token, *headers, questions=3, sends=True)
+                ]
+                for share_token in share_tokens
+            ]
+
     def _json(self, method: str, path: str, body: object) -> bytes:
         kind = "Content-Type: application/json"
         return request(method, path, self.bearer, kind, body=orjson.dumps(body))
 
 
-def respondent(share_token: str, *headers: str, cookie: bool = True) -> list[bytes]:
-    """The answers of one person to all questions. Needs an application context."""
+def respondent(
+    share_token: str,
+    *headers: str,
+    cookie: bool = True,
+    questions: int = QUESTIONS,
+    sends: bool = False,
+) -> list[bytes]:
+    """The answers of one person, with all fields of the page. Needs an application context."""
     session = new_session_key()
     sent = [FORM_TYPE, *headers, *([f"Cookie: askback_r={session}"] if cookie else [])]
-    return [
-        request(
-            "POST",
-            f"/r/{share_token}/q/{number}",
-            *sent,
-            body=urlencode(
-                {
-                    "session": session,
-                    "answer_key": secrets.token_urlsafe(16),
-                    "answer": ANSWER,
-                }
-            ).encode(),
-        )
-        for number in range(1, QUESTIONS + 1)
+
+    def post(path: str, **fields: str) -> bytes:
+        body = urlencode({"session": session, "lang": "en", "website": "", **fields}).encode()
+        return request("POST", f"/r/{share_token}{path}", *sent, body=body)
+
+    numbers = range(1, questions + 1)
+    answers = [
+        post(f"/q/{number}", answer_key=secrets.token_urlsafe(16), answer=ANSWER)
+        for number in numbers
     ]
+    return [*answers, post("/check", name="Robin")] if sends else answers
 
 
 def connected(app: Flask, api_url: str) -> Work:
@@ -144,9 +158,9 @@ def connected(app: Flask, api_url: str) -> Work:
     return Work(app, account_id, token)
 
 
-def new_form(work: Work) -> Any:
+def new_form(work: Work, **changed: Any) -> Any:
     with work.app.app_context():
-        return make_form(work.account_id, **DRAFT)
+        return make_form(work.account_id, **DRAFT | changed)
 
 
 def _copy(table: Any, key: str, row_id: str, changes: list[dict[str, str]]) -> None:
