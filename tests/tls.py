@@ -42,7 +42,7 @@ def certified(folder: Path, *names: str) -> Authority:
 
 @contextmanager
 def ending_tls(authority: Authority, backend: int, port: int = 0) -> Iterator[int]:
-    """The port of a proxy before the server on `backend`, as the README sets one up."""
+    """The port of a proxy before the server on `backend`, as `/docs/operate` sets one up."""
 
     class Proxy(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

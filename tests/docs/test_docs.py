@@ -11,14 +11,18 @@ import pytest
 
 from tests.command import ROOT
 from webapp.cli import main
+from webapp.config import ConfigurationError, Settings
 
 README = (ROOT / "README.md").read_text()
+DOCUMENTS = {path.stem: path.read_text() for path in (ROOT / "templates/docs").glob("*.md")}
+WRITTEN = {"README": README} | DOCUMENTS
 SOURCES = sorted(
     path
     for package in ("webapp", "api", "jobs")
     for path in (ROOT / package).rglob("*.py")
     if "migrations" not in path.parts
 )
+TARGETS = re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.M)
 OPERATION_TESTS = {
     "createServiceDraft": "test_create_draft.py",
     "updateServiceDraft": "test_update_draft.py",
@@ -59,19 +63,40 @@ def undescribed(source: Path) -> Iterator[str]:
             yield part.name
 
 
-def test_readme_names_only_commands_that_exist() -> None:
-    named = set(re.findall(r"bin/askback ([a-z]+)|`askback ([a-z]+)", README))
+@pytest.mark.parametrize("name", WRITTEN)
+def test_only_commands_that_exist_are_named(name: str) -> None:
+    named = re.findall(r"(?:bin/|`)askback ([a-z]+)(?: ([a-z]+))?", WRITTEN[name])
 
     assert isinstance(main, click.Group)
-    assert {first or second for first, second in named} - set(main.commands) == set()
+    for command, below in named:
+        found = main.commands[command]
+        assert not below or not isinstance(found, click.Group) or below in found.commands
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_only_options_that_exist_are_named(name: str) -> None:
+    for command, options in re.findall(r"`askback ([a-z ]+?) (\[?--[^`]+)`", WRITTEN[name]):
+        assert isinstance(main, click.Group)
+        found: click.Command = main
+        for part in command.split():
+            assert isinstance(found, click.Group)
+            found = found.commands[part]
+        known = {option for parameter in found.params for option in parameter.opts}
+        assert set(re.findall(r"--[a-z-]+", options)) <= known
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_only_targets_of_make_that_exist_are_named(name: str) -> None:
+    named = set(re.findall(r"`make ([a-z]+)`|^make ([a-z]+)", WRITTEN[name], re.M))
+
+    assert {first or second for first, second in named} <= set(TARGETS)
 
 
 def test_readme_names_every_target_of_make() -> None:
-    targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.M))
     named = set(re.findall(r"make ([a-z]+)", README))
 
-    assert targets - named - {"format"} == set()
-    assert {"run", "test"} <= targets
+    assert set(TARGETS) - named - {"format"} == set()
+    assert {"run", "test"} <= set(TARGETS)
 
 
 @pytest.mark.parametrize("name", re.findall(r"\]\((?!http)([^)#]+)\)", README))
@@ -92,11 +117,13 @@ def test_the_changelog_says_what_comes_next() -> None:
     assert re.search(r"^### (Added|Changed|Fixed)$", changes, re.M)
 
 
-def test_a_shell_reads_the_environment_file_of_readme(tmp_path: Path) -> None:
+ENVIRONMENT = re.search(r"```ini /etc/askback.env\n(.*?)```", DOCUMENTS["operate"], re.DOTALL)
+
+
+def test_a_shell_reads_the_environment_file(tmp_path: Path) -> None:
     file = tmp_path / "askback.env"
-    written = re.search(r"```ini\n(PUBLIC_URL=.*?)```", README, re.DOTALL)
-    assert written is not None
-    file.write_text(written[1])
+    assert ENVIRONMENT is not None
+    file.write_text(ENVIRONMENT[1])
 
     sourced = subprocess.run(
         ["sh", "-euc", f". {file}; echo $OPERATOR_NAME"],
@@ -106,3 +133,13 @@ def test_a_shell_reads_the_environment_file_of_readme(tmp_path: Path) -> None:
     )
 
     assert (sourced.stdout, sourced.stderr) == ("Fernhill Ltd, 12 Mill Lane, York\n", "")
+
+
+def test_the_environment_file_lacks_nothing_but_its_secret() -> None:
+    assert ENVIRONMENT is not None
+    variables = dict(re.findall(r'^([A-Z_]+)="?(.*?)"?$', ENVIRONMENT[1], re.M))
+
+    with pytest.raises(ConfigurationError) as refused:
+        Settings.from_env(variables, production=True)
+
+    assert [problem.variable for problem in refused.value.problems] == ["SECRET_KEY"]

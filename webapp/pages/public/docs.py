@@ -31,7 +31,19 @@ DOCUMENTS = (
         "how an agent gets its token by OAuth 2.0, with commands to paste",
     ),
     Document(
+        "concepts",
+        "Concepts",
+        "what a confirmation means, what happens to answers, how they are fetched, frames,"
+        " languages",
+    ),
+    Document(
         "errors", "Error codes", "when the API answers each of its error codes, and what to do then"
+    ),
+    Document("operate", "Operate", "production, proxy, accounts, backups, audit trail"),
+    Document(
+        "figures",
+        "Figures",
+        "how fast it is beside a bare route, and what the long proofs printed",
     ),
 )
 INDEX = "index"
