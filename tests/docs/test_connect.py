@@ -57,13 +57,12 @@ def token_of(printed: str) -> str:
 
 
 def test_the_metadata_leads_to_the_page(client: FlaskClient) -> None:
-    for resource in ("api", "mcp/app"):
-        document = client.get(f"/.well-known/oauth-protected-resource/{resource}").json
-        assert document is not None
-        page = client.get(urlsplit(document["resource_documentation"]).path)
+    document = client.get("/.well-known/oauth-protected-resource/api").json
+    assert document is not None
+    page = client.get(urlsplit(document["resource_documentation"]).path)
 
-        assert (page.status_code, page.mimetype) == (200, "text/html")
-        assert "Set-Cookie" not in page.headers
+    assert (page.status_code, page.mimetype) == (200, "text/html")
+    assert "Set-Cookie" not in page.headers
 
 
 def test_the_page_names_every_endpoint_and_scope_of_the_metadata(client: FlaskClient) -> None:

@@ -56,6 +56,7 @@ def test_the_document_is_valid_for_an_https_issuer(settings: Settings) -> None:
     assert document["issuer"] == "https://ask.example.org"
 
 
+@pytest.mark.usefixtures("mcp")
 @pytest.mark.parametrize(
     ("path", "resource", "name"),
     [("/api", API, "Askback API"), ("/mcp/app", MCP, "Askback for MCP")],
@@ -75,7 +76,13 @@ def test_each_resource_has_a_document(
 
 @pytest.mark.parametrize(
     "path",
-    [RESOURCE, f"{RESOURCE}/", f"{RESOURCE}/other", "/.well-known/openid-configuration"],
+    [
+        RESOURCE,
+        f"{RESOURCE}/",
+        f"{RESOURCE}/other",
+        f"{RESOURCE}/mcp/app",
+        "/.well-known/openid-configuration",
+    ],
 )
 def test_there_is_no_other_document(path: str, client: FlaskClient) -> None:
     assert client.get(path).status_code == 404

@@ -129,6 +129,7 @@ def test_everything_lives_as_long_as_it_should(app: Flask, flow: Flow) -> None:
     }
 
 
+@pytest.mark.usefixtures("mcp")
 @pytest.mark.parametrize(
     ("changed", "error"),
     [

@@ -216,6 +216,15 @@ def test_an_unknown_scope_is_refused(here: Here, scope: str) -> None:
     assert "forms:read, responses:read" in refused.stderr
 
 
+def test_a_token_for_a_resource_that_is_not_served_is_refused(here: Here) -> None:
+    options = ("--email", "ann@example.com", "--scope", "forms:read", "--resource", "mcp")
+
+    refused = here("token", "issue", *options)
+
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "/mcp/app is not served" in refused.stderr
+
+
 def test_a_token_for_nobody_is_refused(here: Here) -> None:
     refused = here("token", "issue", "--email", "bob@example.com", "--scope", "forms:read")
 

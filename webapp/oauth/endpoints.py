@@ -29,7 +29,7 @@ from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.error_descriptions import refusal, worded
 from webapp.oauth.redirect_uris import PRINTABLE_ASCII
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
-from webapp.oauth.resources import resources
+from webapp.oauth.resources import served_resources
 from webapp.oauth.server import server
 from webapp.web import request_audit
 from webapp.web.extensions import (
@@ -152,12 +152,12 @@ def authorization_server() -> Response:
 
 @bp.get("/.well-known/oauth-protected-resource/<path:path>")
 def protected_resource(path: str) -> Response:
-    """RFC 9728, one document for each of the two resources; there is none for the origin."""
-    api, mcp = resources(settings())
-    names = {_path(api): (api, "Askback API"), _path(mcp): (mcp, "Askback for MCP")}
-    if path not in names:
+    """RFC 9728, one document for each resource that is served; there is none for the origin."""
+    names = served_resources()
+    asked = next((resource for resource in names if _path(resource) == path), None)
+    if asked is None:
         abort(HTTPStatus.NOT_FOUND)
-    return _document(protected_resource_metadata(settings(), *names[path]))
+    return _document(protected_resource_metadata(settings(), asked, names[asked]))
 
 
 @bp.post("/oauth/token")

@@ -31,7 +31,7 @@ from webapp.oauth.credentials import (
 from webapp.oauth.error_descriptions import refusal
 from webapp.oauth.errors import InvalidTargetError
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
-from webapp.oauth.resources import normal_resource, resources
+from webapp.oauth.resources import normal_resource, served_resources
 from webapp.oauth.tokens import add_grant, add_token, lifetime, revoke_grant
 from webapp.web import request_audit
 
@@ -78,7 +78,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
     def validate_authorization_request(self) -> str:
         redirect_uri: str = super().validate_authorization_request()
         try:
-            self.resource = asked_resource() or resources(settings())[0]
+            self.resource = asked_resource() or settings().api_url
         except OAuth2Error as error:
             error.redirect_uri = redirect_uri
             raise
@@ -208,16 +208,18 @@ def asked_resource() -> str | None:
     named = {normal_resource(value) for value in flask_request.values.getlist("resource")}
     if not named:
         return None
-    known = {normal_resource(resource): resource for resource in resources(settings())}
+    known = {normal_resource(resource): resource for resource in served_resources()}
     if len(named) > 1 or not named <= known.keys():
         raise InvalidTargetError()
     return known[named.pop()]
 
 
 def check_resource(grant: OAuthGrant) -> None:
-    """Raises InvalidTargetError when a token request names another resource than was granted."""
-    asked = asked_resource()
-    if asked is not None and asked != grant.resource:
+    """Raises InvalidTargetError when a token request names another resource than was granted, and
+    when what was granted is not served.
+    """
+    asked = asked_resource() or grant.resource
+    if asked != grant.resource or asked not in served_resources():
         raise InvalidTargetError()
 
 

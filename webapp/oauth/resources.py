@@ -1,13 +1,22 @@
-"""The protected resources that a token can be for (RFC 8707): the REST API and the MCP endpoint."""
+"""The protected resources that a token can be for (RFC 8707): the REST API and, where it is served,
+the MCP endpoint.
+"""
 
 from urllib.parse import urlsplit
 
-from webapp.config import Settings
+from flask import current_app
+
+from webapp.config import Settings, settings
+
+MCP_BLUEPRINT = "mcp"
 
 
-def resources(settings: Settings) -> tuple[str, str]:
-    """Both audiences; the first is used when a request names none."""
-    return settings.api_url, settings.mcp_url
+def served_resources() -> dict[str, str]:
+    """The audiences of this application and their `resource_name` (RFC 9728)."""
+    names = {settings().api_url: "Askback API"}
+    if MCP_BLUEPRINT in current_app.blueprints:
+        names[settings().mcp_url] = "Askback for MCP"
+    return names
 
 
 def resource_metadata_url(settings: Settings, resource: str) -> str:

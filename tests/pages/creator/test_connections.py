@@ -188,6 +188,7 @@ def test_disconnecting_all_stops_every_agent(
     assert (works(app, token), works(app, other)) == (False, False)
 
 
+@pytest.mark.usefixtures("mcp")
 def test_grants_of_one_client_stand_as_one_connection(flow: Flow) -> None:
     flow.connect(scope="forms:read offline_access")
     flow.connect(scope="forms:read forms:write")
