@@ -29,7 +29,7 @@ from webapp.database import prepare_engine
 from webapp.database.sqlite import IMMEDIATE
 from webapp.domain.forms.models import Form, FormSummaryRow
 from webapp.domain.responses.models import Answer, AnswerRow, raw_column
-from webapp.oauth.credentials import secret_hash
+from webapp.domain.shared.secrets import token_hash
 from webapp.oauth.tokens import LOOK_UP
 from webapp.web.wakeups import init_app
 
@@ -111,7 +111,7 @@ def _add_routes(app: Flask, reading: Engine, writing: Engine) -> None:
 
 
 def _token() -> dict[str, str]:
-    return {"hash": secret_hash(request.headers["Authorization"].partition(" ")[2])}
+    return {"hash": token_hash(request.headers["Authorization"].partition(" ")[2])}
 
 
 def _answer(body: object) -> Response:

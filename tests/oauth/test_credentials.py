@@ -1,4 +1,4 @@
-"""Nothing that opens a door is stored or logged in clear."""
+"""No credential is stored or logged in clear."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Creators in front of their desk, and respondents with a slip."""
+"""Signed-in creators, and respondents who have opened a form."""
 
 from typing import Any
 

@@ -16,8 +16,8 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, schema
 from webapp.domain.forms.models import Form
-from webapp.domain.respondents.public_form import key_hash
 from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import SessionStatus
 
 THREE_QUESTIONS = ["Who changed it?", "What went wrong?", "What did you do?"]
@@ -81,12 +81,12 @@ def lost(respondents: Respondents) -> tuple[list[Any], set[str]]:
     answers = [
         (session, key)
         for (session, key), words in respondents.acknowledged.items()
-        if there.get((key_hash(session), key)) != words
+        if there.get((token_hash(session), key)) != words
     ]
     finished = select(ResponseSession.key_hash).where(
         ResponseSession.status == SessionStatus.COMPLETED
     )
-    completed = {key_hash(session) for session in respondents.completed}
+    completed = {token_hash(session) for session in respondents.completed}
     return answers, completed - set(db.session.scalars(finished))
 
 

@@ -26,8 +26,8 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, release_connections, schema, utc_now
 from webapp.domain.drafts.idempotency import IdempotencyKey
-from webapp.domain.respondents.public_form import key_hash
 from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import Scope, SessionStatus
 from webapp.oauth.tokens import issue_token
 
@@ -242,7 +242,7 @@ def assert_true_to_the_database(storm: Storm) -> None:
     completed = select(ResponseSession.key_hash).where(
         ResponseSession.status == SessionStatus.COMPLETED
     )
-    assert {key_hash(session) for session in storm.sent} <= set(db.session.scalars(completed))
+    assert {token_hash(session) for session in storm.sent} <= set(db.session.scalars(completed))
     keys = {key.key: key.draft_id for key in db.session.scalars(select(IdempotencyKey))}
     assert storm.drafts.items() <= keys.items()
     assert not storm.denied_drafts & keys.keys()
@@ -250,4 +250,4 @@ def assert_true_to_the_database(storm: Storm) -> None:
 
 
 def hashed(keys: set[tuple[str, str]]) -> set[tuple[Any, ...]]:
-    return {(key_hash(session), key) for session, key in keys}
+    return {(token_hash(session), key) for session, key in keys}

@@ -1,11 +1,12 @@
 """Opaque credentials: 256 random bits behind a prefix that scanners can find, hashed at rest.
 
-Plain SHA-256 is enough for random input of that size; passwords are another matter.
+Plain SHA-256 is enough for random input of that size; passwords need a slow hash.
 """
 
-import hashlib
 import hmac
 import secrets
+
+from webapp.domain.shared.secrets import token_hash
 
 CODE_PREFIX = "askac_"
 ACCESS_PREFIX = "askat_"
@@ -21,14 +22,9 @@ def new_secret(prefix: str) -> str:
     return prefix + secrets.token_urlsafe(RANDOM_BYTES)
 
 
-def secret_hash(secret: str) -> str:
-    """SHA-256 as 64 hexadecimal digits; any text is accepted, also lone surrogates."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def same_secret(known_hash: str, secret: str) -> bool:
     """Compare in a time that tells nothing about the hash."""
-    return hmac.compare_digest(known_hash, secret_hash(secret))
+    return hmac.compare_digest(known_hash, token_hash(secret))
 
 
 def looks_like(prefix: str, secret: str) -> bool:

@@ -19,6 +19,7 @@ from webapp.config import settings
 from webapp.database import begin_write, db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditKind, add_event
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
 from webapp.oauth.connections import trust_alike
 from webapp.oauth.credentials import (
@@ -26,7 +27,6 @@ from webapp.oauth.credentials import (
     REFRESH_PREFIX,
     looks_like,
     new_secret,
-    secret_hash,
 )
 from webapp.oauth.error_descriptions import refusal
 from webapp.oauth.errors import InvalidTargetError
@@ -97,7 +97,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         db.session.flush()
         db.session.add(
             OAuthCode(
-                code_hash=secret_hash(code),
+                code_hash=token_hash(code),
                 grant_id=grant.id,
                 redirect_uri=request.payload.redirect_uri,
                 scope=self.consent.scope,
@@ -120,7 +120,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
             return None
         now, client_pk = utc_now(), client.id
         begin_write()
-        found = db.session.get(OAuthCode, secret_hash(code))
+        found = db.session.get(OAuthCode, token_hash(code))
         if found is None or found.grant.client_pk != client_pk:
             db.session.rollback()
             return None
@@ -175,7 +175,7 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
             return None
         found = db.session.scalars(
             select(OAuthToken).where(
-                OAuthToken.token_hash == secret_hash(refresh_token),
+                OAuthToken.token_hash == token_hash(refresh_token),
                 OAuthToken.kind == TokenKind.REFRESH,
             )
         ).first()
@@ -215,9 +215,7 @@ def asked_resource() -> str | None:
 
 
 def check_resource(grant: OAuthGrant) -> None:
-    """Raises InvalidTargetError when a token request names another resource than was granted, and
-    when what was granted is not served.
-    """
+    """Raises InvalidTargetError unless the resource of the request was granted and is served."""
     asked = asked_resource() or grant.resource
     if asked != grant.resource or asked not in served_resources():
         raise InvalidTargetError()

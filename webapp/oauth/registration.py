@@ -8,8 +8,9 @@ from typing import Any
 from webapp.database import begin_write, db, new_id
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import ClientKind, Scope
-from webapp.oauth.credentials import CLIENT_SECRET_PREFIX, new_secret, secret_hash
+from webapp.oauth.credentials import CLIENT_SECRET_PREFIX, new_secret
 from webapp.oauth.models import OAuthClient
 from webapp.oauth.redirect_uris import redirect_problem
 
@@ -132,7 +133,7 @@ def _add_client(
         client_id=new_id("client"),
         kind=kind,
         given_name=details.get("client_name", ""),
-        secret_hash=secret and secret_hash(secret),
+        secret_hash=secret and token_hash(secret),
         details=details,
         created_at=now,
     )

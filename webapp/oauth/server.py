@@ -16,8 +16,8 @@ from sqlalchemy import select, update
 from webapp.config import settings
 from webapp.database import begin_write, db, utc_now
 from webapp.domain.audit.trail import AuditKind, add_event
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
-from webapp.oauth.credentials import secret_hash
 from webapp.oauth.error_descriptions import refusal, worded
 from webapp.oauth.grants import (
     CLIENT_AUTH_METHODS,
@@ -97,7 +97,7 @@ class RevocationEndpoint(BaseRevocationEndpoint):
 
     def query_token(self, token_string: str, _hint: str | None) -> OAuthToken | None:
         return db.session.scalars(
-            select(OAuthToken).where(OAuthToken.token_hash == secret_hash(token_string))
+            select(OAuthToken).where(OAuthToken.token_hash == token_hash(token_string))
         ).first()
 
     def revoke_token(self, token: OAuthToken, _request: Any) -> None:

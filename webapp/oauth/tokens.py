@@ -14,8 +14,9 @@ from webapp.database import begin_write, db, execute_autocommit, new_id, read_ro
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
-from webapp.oauth.credentials import ACCESS_PREFIX, REFRESH_PREFIX, new_secret, secret_hash
+from webapp.oauth.credentials import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
 from webapp.web.deferred_writes import write_later
 
@@ -77,7 +78,7 @@ _DETAILS = select(OAuthClient.details).where(OAuthClient.client_id == bindparam(
 
 def find_access_token(token: str) -> TokenRow | None:
     """The row of this access token in any state; one select, no entities."""
-    found = read_rows(LOOK_UP, hash=secret_hash(token))
+    found = read_rows(LOOK_UP, hash=token_hash(token))
     return TokenRow._make(found[0]) if found else None
 
 
@@ -149,7 +150,7 @@ def add_token(
     db.session.add(
         OAuthToken(
             id=new_id("tok"),
-            token_hash=secret_hash(token),
+            token_hash=token_hash(token),
             kind=kind,
             grant_id=grant.id,
             scope=scope,

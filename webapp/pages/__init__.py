@@ -1,1 +1,1 @@
-"""HTML for people: creators at their desk, respondents with a slip."""
+"""HTML pages of creators and respondents, and public ones."""

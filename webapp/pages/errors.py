@@ -21,7 +21,7 @@ from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateCo
 from webapp.pages.error_pages import Again, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
-from webapp.pages.login_redirect import door
+from webapp.pages.login_redirect import login_url
 from webapp.web import security_headers
 from webapp.web.extensions import seconds_to_wait
 from webapp.web.hosts import UnknownHost
@@ -139,7 +139,7 @@ def signed_out() -> Response:
     """
     body = current_app.jinja_env.get_template("errors/_signed_out.html").render()
     response = Response(body, HTTPStatus.UNAUTHORIZED)
-    response.headers["HX-Redirect"] = door()
+    response.headers["HX-Redirect"] = login_url()
     response.vary.update(VARIES_BY)
     return response
 

@@ -11,10 +11,11 @@ from webapp.web.url_converters import current_address
 
 HOME = "/drafts"
 RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
-OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
+# no second slash, no backslash and no white space, which browsers turn into a slash or drop
+OWN_PATH = re.compile(r"/(?!/)[!-\[\]-~]*")
 
 
-def door() -> str:
+def login_url() -> str:
     """The sign-in page, which remembers the page asked for; for htmx the page that is open."""
     shown = shown_address()
     if shown is None:
@@ -43,8 +44,13 @@ def own_page(address: str) -> str:
         parts = urlsplit(address)
     except ValueError:
         return ""
-    ours = parts.netloc == request.host and OWN_PATH.fullmatch(parts.path)
-    return parts._replace(scheme="", netloc="", fragment="").geturl() if ours else ""
+    path = parts._replace(scheme="", netloc="", fragment="").geturl()
+    return path if parts.netloc == request.host and is_own_path(path) else ""
+
+
+def is_own_path(path: str) -> bool:
+    """True if a redirect to this path and query cannot leave this site."""
+    return OWN_PATH.fullmatch(path) is not None
 
 
 def _serializer() -> URLSafeTimedSerializer:

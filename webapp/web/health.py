@@ -6,12 +6,11 @@ from typing import Any
 
 import redis
 from flask import Blueprint, current_app, g
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from webapp.config import settings
 from webapp.database import is_read_only, schema
 from webapp.database.failures import STORAGE_FAILURES
+from webapp.web.rate_limit_storage import redis_options
 from webapp.web.wakeups import wakeups
 
 REDIS_SECONDS = 0.5
@@ -86,12 +85,7 @@ def redis_state(url: str | None) -> str:
     """`ok`, `degraded` when it does not answer within REDIS_SECONDS, or `not used`."""
     if url is None:
         return "not used"
-    client = redis.Redis.from_url(
-        url,
-        socket_connect_timeout=REDIS_SECONDS,
-        socket_timeout=REDIS_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )
+    client = redis.Redis.from_url(url, **redis_options(REDIS_SECONDS))
     try:
         with client:
             client.ping()

@@ -176,11 +176,15 @@ class LimitStorage(Storage, MovingWindowSupport):
         )
 
 
-def _redis(url: str) -> RedisStorage:
-    # the client's own default is ten retries: seconds per request while Redis is away
-    options: dict[str, Any] = {
-        "socket_connect_timeout": REDIS_SECONDS,
-        "socket_timeout": REDIS_SECONDS,
+def redis_options(seconds: float) -> dict[str, Any]:
+    """Of a client that takes at most `seconds` to connect and as long for each answer."""
+    return {
+        "socket_connect_timeout": seconds,
+        "socket_timeout": seconds,
+        # the client's own default is ten retries: seconds per request while Redis is away
         "retry": Retry(NoBackoff(), 0),
     }
-    return RedisStorage(url.replace("unix://", "redis+unix://"), **options)
+
+
+def _redis(url: str) -> RedisStorage:
+    return RedisStorage(url.replace("unix://", "redis+unix://"), **redis_options(REDIS_SECONDS))

@@ -149,12 +149,12 @@ def test_words_survive_a_session_that_ended(site: ExampleSite, draft: Draft) -> 
         context.clear_cookies()
         page.keyboard.press("Control+Enter")
         expect(page.get_by_role("alert")).to_contain_text("You are signed out.")
-        with context.expect_page() as door:
+        with context.expect_page() as sign_in:
             page.get_by_role("link", name="Sign in").click()
-        door.value.get_by_label("E-mail").fill(EMAIL)
-        door.value.get_by_label("Password").fill(PASSWORD)
-        door.value.get_by_role("button", name="Sign in").click()
-        door.value.wait_for_url("**/drafts")
+        sign_in.value.get_by_label("E-mail").fill(EMAIL)
+        sign_in.value.get_by_label("Password").fill(PASSWORD)
+        sign_in.value.get_by_role("button", name="Sign in").click()
+        sign_in.value.wait_for_url("**/drafts")
         page.locator("#goal").get_by_role("button", name="Save").click()
         saved(page, 2)
 

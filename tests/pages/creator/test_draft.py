@@ -392,7 +392,7 @@ def test_a_published_draft_leads_to_its_form(app: Flask, ann: Creator) -> None:
     assert response.location.startswith("/forms/frm_")
 
 
-def test_the_start_leads_to_the_desk_or_to_the_door(app: Flask, ann: Creator) -> None:
+def test_the_start_leads_to_the_inbox_or_to_the_sign_in_page(app: Flask, ann: Creator) -> None:
     assert ann.page("/").location == "/drafts"
     assert app.test_client().get("/").location == "/login"
 

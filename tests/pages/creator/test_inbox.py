@@ -268,8 +268,8 @@ def test_no_foreign_page_is_remembered(app: Flask, address: str) -> None:
     assert response.headers["HX-Redirect"] == "/login"
 
 
-def coming_back(app: Flask, door: str) -> str:
+def coming_back(app: Flask, path: str) -> str:
     """Where the sign-in page leads somebody who is signed in already."""
     with app.app_context():
-        back = creator(app, make_account()).page(door)
+        back = creator(app, make_account()).page(path)
     return back.location

@@ -3,7 +3,6 @@
 An invite is such a link. It creates an account, or sets a new password for the one it names.
 """
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
@@ -17,6 +16,7 @@ from webapp.domain.accounts.passwords import check_password, password_hash
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.limits import INVITE_LIFETIME_SECONDS
+from webapp.domain.shared.secrets import token_hash
 
 
 def create_account(
@@ -46,7 +46,7 @@ def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) 
     account_id = account.id if account else None
     db.session.add(
         Invite(
-            token_hash=_hash(token),
+            token_hash=token_hash(token),
             email=address,
             account_id=account_id,
             created_at=now,
@@ -60,7 +60,7 @@ def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) 
 
 def get_invite(token: str, *, now: datetime) -> Invite:
     """The invite behind a link, left unused. Raises NotFound when unknown, used or expired."""
-    invite = db.session.get(Invite, _hash(token))
+    invite = db.session.get(Invite, token_hash(token))
     if invite is None or invite.used_at is not None or invite.expires_at <= now:
         raise _no_invite()
     return invite
@@ -126,17 +126,13 @@ def _use_invite(token: str, *, now: datetime) -> None:
     """The one conditional update that only one of several parallel posts can win."""
     used = db.session.execute(
         update(Invite)
-        .where(Invite.token_hash == _hash(token), Invite.used_at.is_(None))
+        .where(Invite.token_hash == token_hash(token), Invite.used_at.is_(None))
         .values(used_at=now)
         .returning(Invite.token_hash)
     ).first()
     if used is None:
         db.session.rollback()
         raise _no_invite()
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _no_invite() -> NotFound:

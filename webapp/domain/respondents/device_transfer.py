@@ -27,10 +27,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, begin_write, db, new_id
 from webapp.domain.forms.models import Form, shared_form
-from webapp.domain.respondents.public_form import key_hash
 from webapp.domain.respondents.session_state import lock_session_state
 from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import TRANSFER_LINK_SECONDS
+from webapp.domain.shared.secrets import token_hash
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -75,7 +75,7 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
             id=new_id("hov"),
             form_id=state.form_id,
             session_id=state.session_id,
-            secret_hash=key_hash(secret),
+            secret_hash=token_hash(secret),
             sealed_key=_seal(secret).encrypt(session_key.encode()).decode(),
             expires_at=now + timedelta(seconds=TRANSFER_LINK_SECONDS),
         )
@@ -99,7 +99,7 @@ def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetim
            click, get the key again
     """
     begin_write()
-    claimed_by = key_hash(claim)
+    claimed_by = token_hash(claim)
     free = or_(_TABLE.c.claimed_by.is_(None), _TABLE.c.claimed_by == claimed_by)
     sealed: str | None = db.session.execute(
         update(_TABLE)
@@ -135,7 +135,7 @@ def purge_expired_links(now: datetime) -> Iterator[int]:
 def _live(share_token: str, secret: str, now: datetime) -> ColumnElement[bool]:
     form = select(Form.id).where(shared_form(share_token)).scalar_subquery()
     return and_(
-        _TABLE.c.secret_hash == key_hash(secret),
+        _TABLE.c.secret_hash == token_hash(secret),
         _TABLE.c.form_id == form,
         _TABLE.c.expires_at > now,
     )

@@ -1,6 +1,5 @@
 """What respondents may see: the public part of a form and where they stand in it."""
 
-import hashlib
 from collections.abc import Container
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +14,7 @@ from webapp.domain.forms.models import Form, is_full, shared_form
 from webapp.domain.responses.models import ResponseSession, current_answers
 from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import FORM_BYTES_MAX
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, SessionStatus
 
 
@@ -95,7 +95,7 @@ def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -
 
 def read_progress(share_token: str, session_key: str) -> Progress:
     """What is stored under this key for this form; a key of another form has nothing here."""
-    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     session = execute(_PROGRESS, **keys).one_or_none()
     if session is None:
         return NOTHING_YET
@@ -114,11 +114,6 @@ def next_open(
     """0-based position of the first unsettled question behind `after`, then from the beginning."""
     order = [*range(after + 1, len(questions)), *range(after + 1)]
     return next((at for at in order if questions[at]["id"] not in settled), None)
-
-
-def key_hash(session_key: str) -> str:
-    """SHA-256 of a session key, in hexadecimal digits; keys are 128 random bits or more."""
-    return hashlib.sha256(session_key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def no_public_form() -> NotFound:

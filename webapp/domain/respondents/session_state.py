@@ -13,10 +13,11 @@ from webapp.database import db, execute, new_id, read_rows, to_millis
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.answer_statements import insert_session
-from webapp.domain.respondents.public_form import key_hash, no_public_form
+from webapp.domain.respondents.public_form import no_public_form
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import FormStatus, SessionStatus
 
 
@@ -70,7 +71,7 @@ _STATUS = select(Form.status, Form.answer_bytes).where(
 
 def lock_session_state(share_token: str, session_key: str) -> SessionState | None:
     """The session of this key, its row locked; None if nothing is stored under it yet."""
-    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     found = execute(_LOCKED_STATE, **keys).one_or_none()
     return None if found is None else SessionState._make(found)
 
@@ -81,7 +82,7 @@ def read_session_state(share_token: str, session_key: str) -> SessionState:
     raises  NotFound for an unknown form or a key of another form; StateConflict if it is completed
             or the form takes no answers
     """
-    keys = {"share_token": share_token, "key_hash": key_hash(session_key)}
+    keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     found = read_rows(_STATE, **keys)
     if found:
         return _require_unsent(SessionState._make(found[0]))
@@ -161,7 +162,7 @@ def not_open(status: str | None) -> StateConflict:
 def _insert_or_lock(share_token: str, session_key: str, now: datetime) -> SessionState:
     """Insert the session, or take the one that a request at the same moment inserted."""
     form = execute(_FORM, share_token=share_token).one_or_none()
-    made = _unstored(form, key_hash(session_key))._replace(last_active_at=to_millis(now))
+    made = _unstored(form, token_hash(session_key))._replace(last_active_at=to_millis(now))
     if _insert(made, now):
         return made
     state = lock_session_state(share_token, session_key)

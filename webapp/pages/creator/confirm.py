@@ -46,7 +46,7 @@ def ask(draft_id: str) -> ResponseReturnValue:
     """What people will see and what saying yes means, or what is still missing."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
-        return _to_form(draft)
+        return draft_view.go_to_form(draft, "forms.share")
     return _page("confirmation/confirm.html", draft, HTTPStatus.OK)
 
 
@@ -80,7 +80,7 @@ def _confirm(draft_id: str) -> Response:
 def _refused(draft: Draft, problem: StateConflict) -> Response:
     """Nothing was published: the difference since the page was shown, or what is missing."""
     if draft.status is DraftStatus.PUBLISHED:
-        return _to_form(draft)
+        return draft_view.go_to_form(draft, "forms.share")
     if problem.code == "draft_incomplete":
         return _page("confirmation/confirm.html", draft, HTTPStatus.CONFLICT)
     return _page("confirmation/stale.html", draft, HTTPStatus.CONFLICT)
@@ -96,8 +96,3 @@ def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
         **draft_view.context(draft),
     )
     return Response(body, status)
-
-
-def _to_form(draft: Draft) -> Response:
-    form = publishing.find_published_form(draft)
-    return go_to(url_for("forms.share", form_id=form.id) if form else url_for("inbox.show"))

@@ -4,16 +4,15 @@ import re
 from functools import partial
 from typing import Any, cast
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode
-from webapp.pages.creator import draft_view as desk_review
+from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     asked_revision,
     creator_id,
@@ -21,7 +20,6 @@ from webapp.pages.creator.request import (
     require_creator,
     typed,
 )
-from webapp.pages.fragments import go_to
 from webapp.web.deferred_writes import write_later
 
 CHOICES = ("followUpMode", "responseMode", "responseLimit")
@@ -36,15 +34,15 @@ def review(draft_id: str) -> ResponseReturnValue:
     """The whole draft. The first look is remembered: later changes are told apart from it."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
-        return _to_form(draft)
+        return draft_view.go_to_form(draft, "results.by_question")
     if not drafts.find_view(draft) and not _is_prefetch():
         look = partial(drafts.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
-    context = desk_review.context(draft)
+    context = draft_view.context(draft)
     before = asked_revision("saved_from")
     return render_template(
         "drafts/review.html",
-        unseen=desk_review.unseen(draft),
+        unseen=draft_view.unseen(draft),
         saved_from=before if before == draft.revision - 1 else 0,
         focus="",
         refusal="",
@@ -59,8 +57,8 @@ def mark_seen(draft_id: str) -> ResponseReturnValue:
     """The creator has read the changes up to the revision that their page showed."""
     drafts.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
-    unseen = desk_review.unseen(draft)
-    return desk_review.shown(
+    unseen = draft_view.unseen(draft)
+    return draft_view.shown(
         draft, "drafts/_changes.html", "main", unseen=unseen, focus="", refusal="", outdated=False
     )
 
@@ -69,21 +67,21 @@ def mark_seen(draft_id: str) -> ResponseReturnValue:
 def preview(draft_id: str) -> ResponseReturnValue:
     """One question as people see it; `?preview=` is its position."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return desk_review.shown(draft, "drafts/_preview.html", "preview")
+    return draft_view.shown(draft, "drafts/_preview.html", "preview")
 
 
 @bp.get("/<draft_id>/<any(title, goal, context):part>")
 def show_text(draft_id: str, part: str) -> ResponseReturnValue:
     """The title, goal or private context as it reads, with the focus on its Edit link."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return desk_review.shown(draft, f"drafts/_{part}.html", part, focus=part)
+    return draft_view.shown(draft, f"drafts/_{part}.html", part, focus=part)
 
 
 @bp.get("/<draft_id>/<any(title, goal, context):part>/edit")
 def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
     """The editor of one text."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return desk_review.editing(
+    return draft_view.editing(
         draft, "drafts/_text_edit.html", text_part=part, text=_text(draft, part)
     )
 
@@ -93,8 +91,8 @@ def save_text(draft_id: str, part: str) -> ResponseReturnValue:
     """Save one text of the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
     text = typed("text")
-    result = desk_review.attempt(draft, lambda _: parse_draft_input({part: text}))
-    return desk_review.answered(
+    result = draft_view.attempt(draft, lambda _: parse_draft_input({part: text}))
+    return draft_view.answered(
         draft,
         result,
         part=f"drafts/_{part}.html",
@@ -111,22 +109,17 @@ def save_text(draft_id: str, part: str) -> ResponseReturnValue:
 def save_settings(draft_id: str) -> ResponseReturnValue:
     """Save all settings of the revision that the page showed."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    result = desk_review.attempt(draft, lambda _: _posted_settings())
-    return desk_review.answered(
+    result = draft_view.attempt(draft, lambda _: _posted_settings())
+    return draft_view.answered(
         draft,
         result,
         part="draft_settings/_settings_result.html",
         editor="draft_settings/_settings_edit.html",
         inside="draft_settings/_settings_result.html",
         anchor="settings",
-        wrong=desk_review.wrong_setting(result),
+        wrong=draft_view.wrong_setting(result),
         posted={name: typed(name) for name in CHOICES + NUMBERS},
     )
-
-
-def _to_form(draft: Draft) -> Response:
-    form = publishing.find_published_form(draft)
-    return go_to(url_for("results.by_question", form_id=form.id) if form else url_for("inbox.show"))
 
 
 def _is_prefetch() -> bool:

@@ -13,7 +13,7 @@ from webapp.database import db, utc_now
 from webapp.domain.content.diff import Change, differences
 from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import form_settings, missing_parts, most_questions
-from webapp.domain.drafts import confirmations
+from webapp.domain.drafts import confirmations, publishing
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
@@ -43,6 +43,12 @@ class Unseen:
     changes: list[Change]
     since: int
     seen_at: datetime | None
+
+
+def go_to_form(draft: Draft, endpoint: str) -> Response:
+    """To this page of the form that the draft became; to the inbox when the form is deleted."""
+    form = publishing.find_published_form(draft)
+    return go_to(url_for(endpoint, form_id=form.id) if form else url_for("inbox.show"))
 
 
 def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:

@@ -1,4 +1,4 @@
-"""The first page: the desk for who is signed in, the door for everybody else."""
+"""The first page: the inbox for a signed-in creator, the sign-in page for everybody else."""
 
 from flask import Blueprint, url_for
 from flask.typing import ResponseReturnValue

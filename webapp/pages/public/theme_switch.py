@@ -4,18 +4,13 @@ It works signed out, too, and looking at such a page sets no cookie. So a page o
 where a browser says that the request comes from, not by the token of a session.
 """
 
-import re
-
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import Forbidden
 
 from webapp.pages.fragments import go_to
+from webapp.pages.login_redirect import HOME, is_own_path
 from webapp.web import security_headers, themes
 from webapp.web.extensions import csrf
-
-# a path of ours: no second slash, no backslash and no white space, which browsers drop or turn
-OWN_PATH = re.compile(r"/(?:[^/\\\s][!-\[\]-~]*)?", re.ASCII)
-HOME = "/drafts"
 
 bp = Blueprint("appearance", __name__)
 csrf.exempt(bp)
@@ -27,6 +22,6 @@ def choose() -> Response:
     if not security_headers.is_same_origin():
         raise Forbidden
     back = request.form.get("back", "")
-    response = go_to(back if OWN_PATH.fullmatch(back) else HOME)
+    response = go_to(back if is_own_path(back) else HOME)
     themes.keep(response, request.form.get(themes.FIELD, ""))
     return response

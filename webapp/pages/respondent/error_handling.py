@@ -11,8 +11,8 @@ from webapp.config import settings
 from webapp.database import db
 from webapp.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.domain.forms.embedding import find_frame_origins
-from webapp.domain.respondents.public_form import key_hash
 from webapp.domain.shared.errors import Outcome
+from webapp.domain.shared.secrets import token_hash
 from webapp.pages import errors
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
@@ -62,7 +62,7 @@ def _frame_origins(share_token: str) -> str:
 def _session() -> str:
     """The hash of the posted session key, or the client's network for a malformed one."""
     key = request.form.get("session", "")
-    return key_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
+    return token_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
 
 
 _limit_addresses = limiter.shared_limit(

@@ -29,7 +29,7 @@ from webapp.pages.creator.account.known_browsers import known_device, remember_d
 from webapp.pages.error_pages import Problem, problem
 from webapp.pages.errors import RETRY_SECONDS, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
-from webapp.pages.login_redirect import HOME, door, next_page
+from webapp.pages.login_redirect import HOME, login_url, next_page
 from webapp.web import request_audit
 from webapp.web.deferred_writes import write_later
 from webapp.web.extensions import client_network, is_failure, limiter, login
@@ -81,7 +81,7 @@ def find_session_account(session_id: str) -> Account | None:
 @login.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> Response:
     """To the sign-in page, which remembers where the person was going; a note for htmx."""
-    return signed_out() if wants_fragment() else go_to(door())
+    return signed_out() if wants_fragment() else go_to(login_url())
 
 
 @bp.get("/login")
