@@ -39,8 +39,8 @@ def assert_described(method: str, path: str, answer: TestResponse) -> None:
 def _document() -> Any:
     settings = Settings(
         public_url="http://127.0.0.1:8000",
-        database_url="sqlite://",
-        secret_key="",
+        database_url="sqlite:////nowhere",
+        secret_key="only-for-tests-only-for-tests-only-for-tests",
         data_folder=Path(),
     )
     return document(settings)

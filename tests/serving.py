@@ -4,7 +4,6 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from flask import Flask
 
@@ -18,7 +17,7 @@ from webapp.runtime.server import Server
 def own_address(settings: Settings) -> Settings:
     """The same settings on a port of their own."""
     port = free_port()
-    return replace(settings, port=port, public_url=f"http://127.0.0.1:{port}")
+    return settings.model_copy(update={"port": port, "public_url": f"http://127.0.0.1:{port}"})
 
 
 def new_app(settings: Settings) -> Flask:

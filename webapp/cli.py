@@ -17,7 +17,13 @@ from webapp.app import create_app
 from webapp.cli_accounts import audit, client, creator, invite_url, token
 from webapp.cli_application import application, note
 from webapp.cli_backup import backup_to, restore_from
-from webapp.config import EXIT_CONFIGURATION, ConfigurationError, Settings, data_folder
+from webapp.config import Settings
+from webapp.config_environment import (
+    EXIT_CONFIGURATION,
+    ConfigurationError,
+    data_folder,
+    read_settings,
+)
 from webapp.data_folder import FolderInUse, lock_folder, make_private
 from webapp.database import schema, utc_now
 from webapp.domain.accounts.invites import make_invite
@@ -83,7 +89,7 @@ for command in (creator, client, token, audit, backup_to, restore_from):
 @main.command()
 def run() -> None:
     """Start everything in one process on this machine."""
-    settings = Settings.from_env(os.environ)
+    settings = read_settings(os.environ)
     with lock_folder(settings.data_folder, settings.public_url):
         for line in make_private(settings.data_folder):
             click.echo(line, err=True)
@@ -99,7 +105,7 @@ def run() -> None:
 @main.command()
 def web() -> None:
     """Start one web process of a production installation."""
-    settings = Settings.from_env(os.environ, production=True)
+    settings = read_settings(os.environ, production=True)
     logs.configure()
     app = create_app(settings)
     with app.app_context():

@@ -4,13 +4,13 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import click
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.app import create_app
 from webapp.config import Settings
+from webapp.config_environment import read_settings
 from webapp.data_folder import served_address
 from webapp.database import begin_write, db, utc_now
 from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event
@@ -33,10 +33,10 @@ def application() -> Iterator[Settings]:
 
 def settings_of_the_server() -> Settings:
     """Links and tokens carry the public address: the server's, unless the environment has one."""
-    settings = Settings.from_env(os.environ)
+    settings = read_settings(os.environ)
     served = served_address(settings.data_folder)
     if served and not any(os.environ.get(name) for name in ADDRESS_VARIABLES):
-        return replace(settings, public_url=served)
+        return settings.model_copy(update={"public_url": served})
     return settings
 
 

@@ -1,155 +1,233 @@
-"""One typed settings object, read once from the environment; all problems are told together."""
+"""The settings: one typed object, whose fields also say what operators are told of them."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import Field, dataclass, fields
-from pathlib import Path
-from typing import Any, Self, cast
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from flask import current_app
+from pydantic import AliasGenerator, Field
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from webapp.config_readers import (
-    Problem,
-    Unreadable,
-    address,
+    Address,
+    Contact,
+    DatabaseUrl,
+    Folder,
+    HostName,
+    HostNames,
+    Origin,
+    Rate,
+    RedisUrl,
+    Secret,
+    SecurityContact,
+    Switch,
+    absolute,
     choice,
-    contact,
-    database,
-    folder,
-    host,
     is_loopback,
     one_line,
-    origin,
-    rate,
-    read_variable,
-    redis,
-    secret,
-    security_contact,
-    setting,
-    switch,
     whole_number,
-    words,
 )
-from webapp.data_folder import DATABASE, embedded_secret
+from webapp.data_folder import DATABASE
 
-EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 DAY = 86_400
 
 
-class ConfigurationError(Exception):
-    """The environment does not make safe settings; `problems` lists everything that is wrong."""
+class SettingDescription(NamedTuple):
+    """One setting for people; `default` and `text` are Markdown."""
 
-    def __init__(self, problems: list[Problem]) -> None:
-        self.problems = problems
-        lines = "\n".join(f"  {problem}" for problem in problems)
-        super().__init__(f"Askback cannot start with these settings:\n{lines}")
+    variable: str
+    default: str
+    text: str
+    example: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Everything an operator can set; addresses carry no trailing slash, durations are seconds."""
+def _own_address(values: Mapping[str, Any]) -> str:
+    """Empty where people cannot reach the address that is listened on."""
+    host, port = values["host"], values["port"]
+    in_url = f"[{host}]" if ":" in host else host
+    return f"http://{in_url}:{port}" if is_loopback(host) else ""
 
-    public_url: str = setting("PUBLIC_URL", origin, "https://ask.example.org")
-    database_url: str = setting(
-        "DATABASE_URL", database, "postgresql://askback@db.example.org/askback"
-    )
-    secret_key: str = setting("SECRET_KEY", secret, "$(openssl rand -base64 48)")
-    data_folder: Path = setting("ASKBACK_DATA", folder, "./var")
-    host: str = setting("HOST", host, "127.0.0.1", default="127.0.0.1")
-    port: int = setting("PORT", whole_number(1, 65_535), "8000", default=8000)
-    redis_url: str | None = setting("REDIS_URL", redis, "redis://127.0.0.1:6379/0", default=None)
-    trusted_hosts: tuple[str, ...] = setting(
-        "TRUSTED_HOSTS", words, "ask.example.org,10.0.0.7", default=()
-    )
-    trusted_proxy: str | None = setting("TRUSTED_PROXY", address, "127.0.0.1", default=None)
-    trusted_proxy_count: int = setting("TRUSTED_PROXY_COUNT", whole_number(1, 9), "1", default=1)
-    operator_name: str | None = setting(
-        "OPERATOR_NAME", one_line(120), "Fernhill Ltd, 12 Mill Lane, York", default=None
-    )
-    operator_contact: str | None = setting(
-        "OPERATOR_CONTACT", contact, "privacy@example.org", default=None
-    )
-    security_contact: str | None = setting(
-        "SECURITY_CONTACT", security_contact, "mailto:security@example.org", default=None
-    )
-    hsts_include_subdomains: bool = setting("HSTS_INCLUDE_SUBDOMAINS", switch, "on", default=True)
-    publish_confirmation: str = setting(
-        "PUBLISH_CONFIRMATION", choice("browser", "agent"), "browser", default="browser"
-    )
-    write_limits: bool = setting("WRITE_LIMITS", switch, "on", default=True)
-    session_idle_days: int = setting("SESSION_IDLE_DAYS", whole_number(1, 30), "14", default=14)
-    audit_days: int = setting("AUDIT_DAYS", whole_number(1, 3650), "365", default=365)
 
-    oauth_code_seconds: int = setting("OAUTH_CODE_SECONDS", whole_number(10, 600), "60", default=60)
-    oauth_access_seconds: int = setting(
-        "OAUTH_ACCESS_SECONDS", whole_number(60, DAY), "3600", default=3600
-    )
-    oauth_refresh_seconds: int = setting(
-        "OAUTH_REFRESH_SECONDS", whole_number(DAY, 365 * DAY), "2592000", default=30 * DAY
-    )
-    oauth_refresh_grace_seconds: int = setting(
-        "OAUTH_REFRESH_GRACE_SECONDS", whole_number(0, 600), "120", default=120
-    )
-    oauth_grant_seconds: int = setting(
-        "OAUTH_GRANT_SECONDS", whole_number(DAY, 365 * DAY), "15552000", default=180 * DAY
+class Settings(BaseSettings):
+    """Everything an operator can set; addresses carry no trailing slash, durations are seconds.
+
+    The variable of a field is its name in capitals. `shown` tells people of a default that is
+    not a value. Fields that may hold secrets are left out of representations.
+    """
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        validate_default=False,
+        hide_input_in_errors=True,
+        alias_generator=AliasGenerator(validation_alias=str.upper),
+        validate_by_name=True,
+        validate_by_alias=True,
+        case_sensitive=True,
     )
 
-    limit_create_draft: str = setting(
-        "LIMIT_CREATE_DRAFT", rate, "30/minute;500/day", default="30/minute;500/day"
+    host: HostName = Field("127.0.0.1", description="The address to listen on")
+    port: Annotated[int, whole_number(1, 65_535)] = Field(8000, description="The port to listen on")
+    public_url: Origin = Field(
+        default_factory=_own_address,
+        description="The address under which people and agents reach Askback. Required, and "
+        "https, unless `HOST` is a loopback address",
+        examples=["https://ask.example.org"],
+        json_schema_extra={"shown": "`http://HOST:PORT`"},
     )
-    limit_update_draft: str = setting("LIMIT_UPDATE_DRAFT", rate, "60/minute", default="60/minute")
-    limit_publish: str = setting(
-        "LIMIT_PUBLISH", rate, "10/minute;100/day", default="10/minute;100/day"
+    data_folder: Folder = Field(
+        default_factory=lambda: absolute("./var"),
+        validation_alias="ASKBACK_DATA",
+        description="The data folder of `askback run`: database, keys made at first start, lock",
+        examples=["./var"],
+        json_schema_extra={"shown": "`./var`"},
     )
-    limit_writes: str = setting("LIMIT_WRITES", rate, "60/minute", default="60/minute")
-    limit_answer_session: str = setting(
-        "LIMIT_ANSWER_SESSION", rate, "60/minute", default="60/minute"
+    database_url: DatabaseUrl = Field(
+        default_factory=lambda values: f"sqlite:///{values['data_folder'] / DATABASE}",
+        repr=False,
+        description="PostgreSQL; required by `askback web`",
+        examples=["postgresql://askback@db.example.org/askback"],
+        json_schema_extra={"shown": "a SQLite file in the data folder"},
     )
-    limit_answer_address: str = setting(
-        "LIMIT_ANSWER_ADDRESS", rate, "3000/minute", default="3000/minute"
+    redis_url: RedisUrl | None = Field(
+        None,
+        repr=False,
+        description="Redis; required by `askback web`",
+        examples=["redis://127.0.0.1:6379/0"],
+        json_schema_extra={"shown": "none: limits in memory"},
     )
-    limit_sign_in_account: str = setting(
-        "LIMIT_SIGN_IN_ACCOUNT", rate, "5/minute;20/hour", default="5/minute;20/hour"
+    secret_key: Secret = Field(
+        repr=False,
+        description="Signs browser sessions and the session keys of people who answer; at least "
+        "32 random characters, the same for all processes; required by `askback web`",
+        examples=["$(openssl rand -base64 48)"],
+        json_schema_extra={"shown": "made at first start in the data folder"},
     )
-    limit_sign_in_account_total: str = setting(
-        "LIMIT_SIGN_IN_ACCOUNT_TOTAL", rate, "100/hour;500/day", default="100/hour;500/day"
+    trusted_hosts: HostNames = Field(
+        (),
+        description="Further host names that requests may carry, separated by commas",
+        examples=["ask.example.org,10.0.0.7"],
+        json_schema_extra={"shown": "the host of `PUBLIC_URL`"},
     )
-    limit_sign_in_address: str = setting(
-        "LIMIT_SIGN_IN_ADDRESS", rate, "30/minute", default="30/minute"
+    trusted_proxy: Address | None = Field(
+        None,
+        description="The IP address of the proxy in front; only its `X-Forwarded-For` is believed",
+        examples=["127.0.0.1"],
+        json_schema_extra={"shown": "none"},
     )
-    limit_token: str = setting("LIMIT_TOKEN", rate, "60/minute", default="60/minute")
-    limit_token_failures: str = setting(
-        "LIMIT_TOKEN_FAILURES", rate, "10/minute", default="10/minute"
+    trusted_proxy_count: Annotated[int, whole_number(1, 9)] = Field(
+        1, description="How many proxies stand in front, one behind the other"
     )
-    limit_form_bytes: int = setting(
-        "LIMIT_FORM_BYTES",
-        whole_number(1024**2, 1024**5),
-        "1073741824",
-        default=1024**3,
+    operator_name: Annotated[str | None, one_line(120)] = Field(
+        None,
+        description="Who runs this server, as `/privacy` tells people",
+        examples=["Fernhill Ltd, 12 Mill Lane, York"],
+        json_schema_extra={"shown": "none: `/privacy` says that nobody is named"},
     )
-    limit_registration: str = setting("LIMIT_REGISTRATION", rate, "10/hour", default="10/hour")
+    operator_contact: Contact | None = Field(
+        None,
+        description="Where people reach them: an e-mail address, or the https address of a page",
+        examples=["privacy@example.org"],
+        json_schema_extra={"shown": "none"},
+    )
+    security_contact: SecurityContact | None = Field(
+        None,
+        description="Whom to tell about a weakness, as `mailto:security@example.org` or an "
+        "https address; stands in `/.well-known/security.txt`",
+        examples=["mailto:security@example.org"],
+        json_schema_extra={"shown": "none: no such page"},
+    )
+    hsts_include_subdomains: Switch = Field(
+        default=True,
+        description="Browsers that were here by https use nothing else for two years, for this "
+        "host and, unless `off`, for every host below it",
+    )
+    publish_confirmation: Annotated[str, choice("browser", "agent")] = Field(
+        "browser",
+        description="`agent` lets the publish call of every connection count as the creator's "
+        "word; it is recorded and shown",
+    )
+    write_limits: Switch = Field(
+        default=True, description="`off` removes all limits, on a loopback address only"
+    )
+    session_idle_days: Annotated[int, whole_number(1, 30)] = Field(
+        14,
+        description="After so many days without use a browser is signed out; after 30 days in "
+        "any case",
+    )
+    audit_days: Annotated[int, whole_number(1, 3650)] = Field(
+        365, description="How long the audit trail is kept"
+    )
+    oauth_code_seconds: Annotated[int, whole_number(10, 600)] = Field(
+        60, description="Life of an authorization code"
+    )
+    oauth_access_seconds: Annotated[int, whole_number(60, DAY)] = Field(
+        3600, description="Life of an access token"
+    )
+    oauth_refresh_seconds: Annotated[int, whole_number(DAY, 365 * DAY)] = Field(
+        30 * DAY, description="Life of an unused refresh token"
+    )
+    oauth_refresh_grace_seconds: Annotated[int, whole_number(0, 600)] = Field(
+        120,
+        description="How long a refresh token that was just used may be used again while its "
+        "successor is unused, for agents that refresh in parallel",
+    )
+    oauth_grant_seconds: Annotated[int, whole_number(DAY, 365 * DAY)] = Field(
+        180 * DAY, description="After this time an agent has to be connected again"
+    )
+    limit_create_draft: Rate = Field(
+        "30/minute;500/day",
+        description="New drafts, per account; refused and repeated writes are not counted",
+    )
+    limit_update_draft: Rate = Field("60/minute", description="Changes of drafts, per account")
+    limit_publish: Rate = Field("10/minute;100/day", description="Publishes, per account")
+    limit_writes: Rate = Field("60/minute", description="All of these together, per access token")
+    limit_answer_session: Rate = Field("60/minute", description="Posts of one respondent")
+    limit_answer_address: Rate = Field(
+        "3000/minute", description="Posts of respondents behind one network address"
+    )
+    limit_form_bytes: Annotated[int, whole_number(1024**2, 1024**5)] = Field(
+        1024**3,
+        description="Bytes of answers that one form keeps, corrected ones included, each with "
+        "the text of its question; withdrawing gives them back. Its creator is told "
+        "from 80 % on, also where `WRITE_LIMITS` is off",
+    )
+    limit_sign_in_account: Rate = Field(
+        "5/minute;20/hour",
+        description="Failed sign-ins, per account and network address; per browser for one that "
+        "has signed in before",
+    )
+    limit_sign_in_account_total: Rate = Field(
+        "100/hour;500/day",
+        description="Failed sign-ins to one account from all addresses, except from browsers "
+        "that have signed in before",
+    )
+    limit_sign_in_address: Rate = Field(
+        "30/minute",
+        description="Failed sign-ins, per network address, except from browsers that have "
+        "signed in before",
+    )
+    limit_token: Rate = Field(
+        "60/minute", description="Token requests, per client and network address"
+    )
+    limit_token_failures: Rate = Field(
+        "10/minute", description="Failed token requests, per client and network address"
+    )
+    limit_registration: Rate = Field(
+        "10/hour", description="Registrations of agents, per network address"
+    )
 
     @classmethod
-    def from_env(cls, environ: Mapping[str, str], *, production: bool = False) -> Self:
-        """Settings of `environ`; an empty variable counts as missing.
-
-        Without `production` what is missing is filled in for this machine: a SQLite file and a
-        key in the data folder, both made there at first use. Raises ConfigurationError.
-        """
-        values, problems = _read(environ)
-        values.setdefault("data_folder", data_folder(environ))
-        if is_loopback(listening := values.get("host", "127.0.0.1")):
-            port = values.get("port", 8000)
-            values.setdefault("public_url", f"http://{_in_url(listening)}:{port}")
-        refused = {problem.variable for problem in problems}
-        problems += [p for p in _unsafe(values, production) if p.variable not in refused]
-        if problems:
-            raise ConfigurationError(problems)
-        data: Path = values["data_folder"]
-        values.setdefault("database_url", f"sqlite:///{data / DATABASE}")
-        if "secret_key" not in values:
-            values["secret_key"] = _embedded_secret(data)
-        return cls(**values)
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Settings made in code read no environment; webapp/config_environment.py does."""
+        return (init_settings,)
 
     @property
     def secure(self) -> bool:
@@ -177,14 +255,9 @@ class Settings:
         return f"{self.public_url}/mcp/app"
 
 
-VARIABLES: dict[str, Field[Any]] = {
-    described.metadata["variable"]: described for described in fields(Settings)
+VARIABLES: dict[str, FieldInfo] = {
+    str(field.validation_alias): field for field in Settings.model_fields.values()
 }
-
-
-def data_folder(environ: Mapping[str, str]) -> Path:
-    """Where `askback run` keeps everything."""
-    return folder(environ.get("ASKBACK_DATA", "").strip() or "./var")
 
 
 def settings() -> Settings:
@@ -192,63 +265,11 @@ def settings() -> Settings:
     return cast(Settings, current_app.config["SETTINGS"])
 
 
-def _read(environ: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
-    values: dict[str, Any] = {}
-    problems = []
-    for variable, described in VARIABLES.items():
-        text = environ.get(variable, "").strip()
-        if not text:
-            continue
-        try:
-            values[described.name] = read_variable(described, text)
-        except Unreadable as reason:
-            problems.append(_problem(variable, str(reason)))
-    return values, problems
-
-
-def _unsafe(values: Mapping[str, Any], production: bool) -> Iterator[Problem]:  # noqa: FBT001
-    """What is readable but must not run."""
-    public_url = values.get("public_url")
-    if public_url is None:
-        yield _problem("PUBLIC_URL", "it is required when HOST is not a loopback address")
-    elif public_url.startswith("http://") and not _local(values):
-        yield _problem("PUBLIC_URL", "plain http is refused except on a loopback address")
-    if not (values.get("write_limits", True) or _local(values)):
-        yield _problem("WRITE_LIMITS", "off is refused except on a loopback address")
-    if production:
-        yield from _unsafe_in_production(values)
-
-
-def _unsafe_in_production(values: Mapping[str, Any]) -> Iterator[Problem]:
-    if "database_url" not in values:
-        yield _problem("DATABASE_URL", "askback web needs PostgreSQL")
-    elif values["database_url"].startswith("sqlite"):
-        yield _problem(
-            "DATABASE_URL", "SQLite serves one process only; askback web needs PostgreSQL"
-        )
-    if "redis_url" not in values:
-        yield _problem("REDIS_URL", "askback web needs Redis for limits that hold across processes")
-    if "secret_key" not in values:
-        yield _problem("SECRET_KEY", "all processes need the same key")
-
-
-def _problem(variable: str, what: str) -> Problem:
-    return Problem(variable, what, VARIABLES[variable].metadata["example"])
-
-
-def _local(values: Mapping[str, Any]) -> bool:
-    """True when neither the public address nor the listening one is reachable from outside."""
-    public_host = urlsplit(values.get("public_url", "")).hostname or ""
-    return is_loopback(public_host) and is_loopback(values.get("host", "127.0.0.1"))
-
-
-def _in_url(name: str) -> str:
-    return f"[{name}]" if ":" in name else name
-
-
-def _embedded_secret(data: Path) -> str:
-    try:
-        return embedded_secret(data)
-    except (OSError, ValueError, KeyError) as reason:
-        what = f"the key in this folder cannot be made or read: {reason}"
-        raise ConfigurationError([_problem("ASKBACK_DATA", what)]) from reason
+def describe(variable: str) -> SettingDescription:
+    """What people are told of the setting that is read from `variable`."""
+    field = VARIABLES[variable]
+    value = "on" if field.default is True else str(field.default)
+    extra = cast(Mapping[str, str], field.json_schema_extra or {})
+    default = extra.get("shown", f"`{value}`")
+    example = str(field.examples[0]) if field.examples else value
+    return SettingDescription(variable, default, field.description or "", example)

@@ -1,72 +1,55 @@
-"""Readers of single environment variables: text in, a typed value out, or what is wrong with it."""
+"""Types of settings: what the text of a variable may be, and the value it becomes.
+
+A reader takes the text and raises ValueError; its message says what is wrong, without secrets.
+"""
 
 import re
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from limits import parse_many
+from pydantic import BeforeValidator
+from pydantic_settings import NoDecode
 
-Reader = Callable[[str], Any]
 UNSAFE_SECRETS = ("secret", "password", "change", "default", "example")
 SECRET_MIN_CHARS = 32
 SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One thing that is wrong with the environment, with a value that would be right."""
-
-    variable: str
-    what: str
-    example: str
-
-    def __str__(self) -> str:
-        return f"{self.variable}: {self.what} (example: {self.variable}={self.example})"
+def from_text(read: Callable[[str], object]) -> BeforeValidator:
+    """A validator for texts of variables; values of other types pass as they are."""
+    return BeforeValidator(lambda value: read(value) if isinstance(value, str) else value)
 
 
-class Unreadable(Exception):
-    """The text of a variable is not a value; the message says why, without repeating secrets."""
-
-
-def setting(variable: str, read: Reader, example: str, **default: Any) -> Any:
-    """A dataclass field that is read from `variable`."""
-    return field(metadata={"variable": variable, "read": read, "example": example}, **default)
-
-
-def read_variable(described: Field[Any], text: str) -> Any:
-    """The value of a `setting` field; raises Unreadable."""
-    return described.metadata["read"](text)
-
-
-def whole_number(least: int, most: int) -> Reader:
+def whole_number(least: int, most: int) -> BeforeValidator:
     """A reader of decimal numbers from `least` to `most`, both included."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text[:12]) <= most):
-            raise Unreadable(f'"{text}" is not a whole number from {least} to {most}')
+            raise ValueError(f'"{text}" is not a whole number from {least} to {most}')
         return int(text)
 
-    return read
+    return from_text(read)
 
 
-def choice(*words: str) -> Reader:
+def choice(*words: str) -> BeforeValidator:
     """A reader of exactly one of `words`."""
+    return from_text(lambda text: one_of(text, *words))
 
-    def read(text: str) -> str:
-        if text not in words:
-            raise Unreadable(f'"{text}" is not one of {", ".join(words)}')
-        return text
 
-    return read
+def one_of(text: str, *words: str) -> str:
+    """`text`, which has to be one of `words`."""
+    if text not in words:
+        raise ValueError(f'"{text}" is not one of {", ".join(words)}')
+    return text
 
 
 def switch(text: str) -> bool:
     """`on` or `off`."""
-    return bool(choice("on", "off")(text) == "on")
+    return one_of(text, "on", "off") == "on"
 
 
 def rate(text: str) -> str:
@@ -74,24 +57,24 @@ def rate(text: str) -> str:
     try:
         parse_many(text)
     except ValueError:
-        raise Unreadable(f'"{text}" is not a rate limit') from None
+        raise ValueError(f'"{text}" is not a rate limit') from None
     return text
 
 
-def words(text: str) -> tuple[str, ...]:
+def host_names(text: str) -> tuple[str, ...]:
     """Names separated by commas, in lower case."""
     return tuple(word.strip() for word in text.lower().split(",") if word.strip())
 
 
-def one_line(most: int) -> Reader:
+def one_line(most: int) -> BeforeValidator:
     """A reader of words for people, at most so many code points, without control characters."""
 
     def read(text: str) -> str:
         if len(text) > most or not text.isprintable():
-            raise Unreadable(f"it is not one line of at most {most} characters")
+            raise ValueError(f"it is not one line of at most {most} characters")
         return text
 
-    return read
+    return from_text(read)
 
 
 def contact(text: str) -> str:
@@ -99,7 +82,7 @@ def contact(text: str) -> str:
     if not re.fullmatch(r"[^@\s<>\"]+@[^@\s<>\"]+\.[^@\s<>\"]+", text):
         parts = urlsplit(text) if text.isprintable() and " " not in text else urlsplit("")
         if parts.scheme != "https" or not parts.hostname:
-            raise Unreadable(f'"{text}" is neither an e-mail address nor an https address')
+            raise ValueError(f'"{text}" is neither an e-mail address nor an https address')
     return text
 
 
@@ -108,19 +91,19 @@ def security_contact(text: str) -> str:
     parts = urlsplit(text) if re.fullmatch(r"[\x21-\x7e]+", text) else urlsplit("")
     mail = parts.scheme == "mailto" and re.fullmatch("[^@]+@[^@]+", parts.path)
     if not (mail or (parts.scheme == "https" and parts.hostname)):
-        raise Unreadable(f'"{text}" begins neither with mailto: nor with https:')
+        raise ValueError(f'"{text}" begins neither with mailto: nor with https:')
     return text
 
 
-def host(text: str) -> str:
+def host_name(text: str) -> str:
     """A name or an address to listen on."""
     if not re.fullmatch(r"[A-Za-z0-9_.:-]{1,253}", text):
-        raise Unreadable(f'"{text}" is not a host name or an IP address')
+        raise ValueError(f'"{text}" is not a host name or an IP address')
     return text
 
 
-def folder(text: str) -> Path:
-    """A path, absolute from here on; the folder need not exist."""
+def absolute(text: str) -> Path:
+    """The path of a folder, which need not exist."""
     return Path(text).expanduser().resolve()
 
 
@@ -129,16 +112,16 @@ def address(text: str) -> str:
     try:
         return str(ip_address(text))
     except ValueError:
-        raise Unreadable(f'"{text}" is not an IP address') from None
+        raise ValueError(f'"{text}" is not an IP address') from None
 
 
 def secret(text: str) -> str:
     """A key that cannot be guessed."""
     if len(text) < SECRET_MIN_CHARS:
-        raise Unreadable(f"it is shorter than {SECRET_MIN_CHARS} characters")
+        raise ValueError(f"it is shorter than {SECRET_MIN_CHARS} characters")
     guessable = any(word in text.lower() for word in UNSAFE_SECRETS)
     if guessable or len(set(text)) < SECRET_MIN_DISTINCT:
-        raise Unreadable("it looks like a placeholder; make a random one")
+        raise ValueError("it looks like a placeholder; make a random one")
     return text
 
 
@@ -148,11 +131,11 @@ def origin(text: str) -> str:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise Unreadable(f'"{text}" is not an address') from None
+        raise ValueError(f'"{text}" is not an address') from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
-        raise Unreadable(f'"{text}" is not an http or https address')
+        raise ValueError(f'"{text}" is not an http or https address')
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise Unreadable(f'"{text}" has a path; Askback has the whole origin to itself')
+        raise ValueError(f'"{text}" has a path; Askback has the whole origin to itself')
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     default_port = {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{host}" + (f":{port}" if port and port != default_port else "")
@@ -165,13 +148,13 @@ def database(text: str) -> str:
         return f"postgresql+psycopg://{rest}"
     if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1 and ":memory:" not in rest:
         return text
-    raise Unreadable("it is neither a postgresql:// address nor a sqlite:/// file")
+    raise ValueError("it is neither a postgresql:// address nor a sqlite:/// file")
 
 
 def redis(text: str) -> str:
     """The address of a Redis server, as its client takes it."""
     if not text.startswith(("redis://", "rediss://", "unix://")):
-        raise Unreadable("it is not a redis://, rediss:// or unix:// address")
+        raise ValueError("it is not a redis://, rediss:// or unix:// address")
     return text
 
 
@@ -183,3 +166,17 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+Address = Annotated[str, from_text(address)]
+Contact = Annotated[str, from_text(contact)]
+DatabaseUrl = Annotated[str, from_text(database)]
+Folder = Annotated[Path, from_text(absolute)]
+HostName = Annotated[str, from_text(host_name)]
+HostNames = Annotated[tuple[str, ...], NoDecode, from_text(host_names)]
+Origin = Annotated[str, from_text(origin)]
+Rate = Annotated[str, from_text(rate)]
+RedisUrl = Annotated[str, from_text(redis)]
+Secret = Annotated[str, from_text(secret)]
+SecurityContact = Annotated[str, from_text(security_contact)]
+Switch = Annotated[bool, from_text(switch)]

@@ -1,7 +1,6 @@
 """Failures that belong to no single operation: the router's, the storage's and our own."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +110,9 @@ def test_a_fault_is_rolled_back_before_it_is_answered(
 @pytest.fixture
 def full_disk(settings: Settings, tmp_path: Path) -> Iterator[Agent]:
     """An agent of an installation whose database file may not grow any more."""
-    app = create_app(replace(settings, database_url=f"sqlite:///{tmp_path}/full.sqlite3"))
+    app = create_app(
+        settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/full.sqlite3"})
+    )
     with app.app_context():
         db.create_all()
         token = issue_token(make_account().id, ALL_SCOPES, settings.api_url, now=utc_now())
@@ -142,7 +143,7 @@ def test_reading_goes_on_while_the_disk_is_full(full_disk: Agent) -> None:
 
 def test_a_database_that_is_away_is_told(settings: Settings) -> None:
     away = "postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=1"
-    app = create_app(replace(settings, database_url=away))
+    app = create_app(settings.model_copy(update={"database_url": away}))
 
     response = Agent(app, "askat_" + "x" * 43).get("/forms")
 

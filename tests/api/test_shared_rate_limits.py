@@ -18,7 +18,7 @@ from tests.command import start
 from tests.factories import make_account
 from tests.services import free_port, postgresql_database, redis_server, wait_until
 from webapp.app import create_app
-from webapp.config import Settings
+from webapp.config_environment import read_settings
 from webapp.database import db, schema, utc_now
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
@@ -113,7 +113,7 @@ def installation(postgresql_url: str, data: Path) -> Iterator[Installation]:
             "LIMIT_CREATE_DRAFT": f"{LIMIT}/minute",
             "ASKBACK_DATA": str(data),
         }
-        app = create_app(Settings.from_env(environment))
+        app = create_app(read_settings(environment))
         with app.app_context():
             schema.upgrade()
         for port in ports:

@@ -3,13 +3,13 @@
 import os
 import sys
 
-from webapp.config import Settings
+from webapp.config_environment import read_settings
 from webapp.runtime.server import Server
 from webapp.web import logs
 
 
 def main(kind: str) -> None:
-    settings = Settings.from_env(os.environ)
+    settings = read_settings(os.environ)
     if kind == "askback":
         from webapp.app import create_app
 

@@ -11,7 +11,7 @@ from flask import Flask
 
 from tests.factories import make_account, make_draft, make_form, make_response
 from webapp.app import create_app
-from webapp.config import Settings
+from webapp.config_environment import read_settings
 from webapp.database import db, utc_now
 from webapp.domain.drafts import confirmations
 from webapp.domain.shared.vocabulary import Scope
@@ -23,7 +23,7 @@ from webapp.web.wakeups import Wakeups
 def main(folder: str, port: str) -> None:
     environment = {"ASKBACK_DATA": folder, "PORT": port, "WRITE_LIMITS": "off"}
     environment["PUBLISH_CONFIRMATION"] = "agent"  # so that chains of calls reach the form
-    settings = Settings.from_env(environment)
+    settings = read_settings(environment)
     app = create_app(settings)
     app.extensions["wakeups"] = Wakeups(most=0)
     token = filled(app, settings.api_url)

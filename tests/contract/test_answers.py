@@ -1,7 +1,7 @@
 """Real answers of every operation with every status, against the document."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -88,7 +88,7 @@ def fails_with_429(scene: Scene, operation: Operation) -> TestResponse:
 def fails_with_500(scene: Scene, operation: Operation) -> TestResponse:
     settings: Settings = scene.app.config["SETTINGS"]
     away = "postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=1"
-    return scene.call(operation, app=create_app(replace(settings, database_url=away)))
+    return scene.call(operation, app=create_app(settings.model_copy(update={"database_url": away})))
 
 
 HAPPENS: dict[int, Callable[[Scene, Operation], TestResponse]] = {

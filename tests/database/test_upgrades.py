@@ -18,7 +18,7 @@ from tests.services import free_port
 from tests.webapp.test_cli import running
 from webapp.app import create_app
 from webapp.cli import main
-from webapp.config import Settings
+from webapp.config_environment import read_settings
 from webapp.database import db, schema
 
 NEEDED = "install Askback 9.9.9 or newer"
@@ -116,7 +116,7 @@ def test_a_program_starts_on_a_newer_schema_that_serves_it(
 
 @both_empty_databases
 def test_an_upgrade_is_in_the_audit_trail(variables: dict[str, str]) -> None:
-    app = create_app(Settings.from_env(variables))
+    app = create_app(read_settings(variables))
     with app.app_context():
         schema.prepare()
         flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision="0006")

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -19,7 +18,7 @@ from webapp.web.extensions import limiter
 
 @pytest.fixture
 def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
-    own = replace(settings, database_url=f"sqlite:///{tmp_path}/connect.sqlite3")
+    own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/connect.sqlite3"})
     with installation(own) as running:
         limiter.reset()
         yield running

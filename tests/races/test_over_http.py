@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Barrier
 from typing import Any
@@ -93,7 +93,9 @@ def callers(app: Flask, account: Account, settings: Settings) -> Iterator[list[C
     """Two servers on PostgreSQL, one on SQLite, and an agent that calls them."""
     servers = 1 if settings.database_url.startswith("sqlite") else 2
     with ExitStack() as stack:
-        made = [create_app(replace(settings, port=free_port())) for _ in range(servers)]
+        made = [
+            create_app(settings.model_copy(update={"port": free_port()})) for _ in range(servers)
+        ]
         for each in made:
             stack.callback(close_connections, each)
             stack.enter_context(serving(each))

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -26,7 +25,9 @@ def make(settings: Settings) -> Iterator[Make]:
     made: list[Flask] = []
 
     def make(database_url: str, redis_url: str | None = None) -> Flask:
-        app = create_app(replace(settings, database_url=database_url, redis_url=redis_url))
+        app = create_app(
+            settings.model_copy(update={"database_url": database_url, "redis_url": redis_url})
+        )
         made.append(app)
         return app
 

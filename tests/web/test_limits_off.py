@@ -9,7 +9,6 @@ from flask.testing import FlaskClient
 
 from tests.oauth.flow import enter
 from webapp.config import VARIABLES, Settings
-from webapp.config_readers import rate
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.vocabulary import Scope
@@ -18,9 +17,9 @@ from webapp.web.rate_limit_storage import LimitStorage
 
 # each limit has an amount of its own, by which its counting is recognised
 AMOUNTS = {
-    described.name: 1_000 + number
-    for number, described in enumerate(VARIABLES.values())
-    if described.metadata["read"] is rate
+    variable.lower(): 1_000 + number
+    for number, (variable, field) in enumerate(VARIABLES.items())
+    if variable.startswith("LIMIT_") and isinstance(field.default, str)
 }
 limits = {name: f"{amount}/day" for name, amount in AMOUNTS.items()}
 

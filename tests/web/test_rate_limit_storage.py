@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 import redis
@@ -69,7 +69,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def settings(settings: Settings, server: Server) -> Settings:
-    return replace(settings, redis_url=server.url)
+    return settings.model_copy(update={"redis_url": server.url})
 
 
 def process(server: Server) -> MovingWindowRateLimiter:

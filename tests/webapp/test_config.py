@@ -1,12 +1,14 @@
 """Settings are read together, refused together, and never unsafe."""
 
 import re
-from dataclasses import MISSING
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from webapp.config import VARIABLES, ConfigurationError, Settings
+from webapp.config import VARIABLES, Settings, describe
+from webapp.config_environment import ConfigurationError, read_settings
 
 ROOT = Path(__file__).parents[2]
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
@@ -16,7 +18,9 @@ PRODUCTION = {
     "REDIS_URL": "redis://127.0.0.1:6379/0",
     "SECRET_KEY": SECRET,
 }
-README_ROWS = re.findall(r"^\| `([A-Z_]+)` \| ([^|]*) \|", (ROOT / "README.md").read_text(), re.M)
+README_ROWS = re.findall(
+    r"^\| `([A-Z_]+)` \| ([^|]*) \| ([^|]*) \|", (ROOT / "README.md").read_text(), re.M
+)
 
 
 @pytest.fixture
@@ -26,12 +30,12 @@ def embedded(tmp_path: Path) -> dict[str, str]:
 
 def problems_of(environ: dict[str, str], *, production: bool = False) -> dict[str, str]:
     with pytest.raises(ConfigurationError) as caught:
-        Settings.from_env(environ, production=production)
+        read_settings(environ, production=production)
     return {problem.variable: problem.what for problem in caught.value.problems}
 
 
 def test_nothing_has_to_be_set_on_this_machine(embedded: dict[str, str], tmp_path: Path) -> None:
-    made = Settings.from_env(embedded)
+    made = read_settings(embedded)
 
     assert made.public_url == "http://127.0.0.1:8000"
     assert made.database_url == f"sqlite:///{tmp_path}/data/askback.sqlite3"
@@ -39,14 +43,14 @@ def test_nothing_has_to_be_set_on_this_machine(embedded: dict[str, str], tmp_pat
 
 
 def test_the_data_folder_is_for_its_owner_alone(embedded: dict[str, str], tmp_path: Path) -> None:
-    Settings.from_env(embedded)
+    read_settings(embedded)
 
     assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "data" / "secrets.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_key_made_at_first_start_stays(embedded: dict[str, str]) -> None:
-    first, second = Settings.from_env(embedded), Settings.from_env(embedded)
+    first, second = read_settings(embedded), read_settings(embedded)
 
     assert first.secret_key == second.secret_key
     assert len(first.secret_key) >= 48
@@ -65,15 +69,15 @@ def test_the_key_made_at_first_start_stays(embedded: dict[str, str]) -> None:
 def test_the_public_address_follows_host_and_port(
     embedded: dict[str, str], environ: dict[str, str], public_url: str
 ) -> None:
-    assert Settings.from_env(embedded | environ).public_url == public_url
+    assert read_settings(embedded | environ).public_url == public_url
 
 
 def test_an_empty_variable_counts_as_missing(embedded: dict[str, str]) -> None:
-    assert Settings.from_env(embedded | {"PORT": " ", "REDIS_URL": ""}).port == 8000
+    assert read_settings(embedded | {"PORT": " ", "REDIS_URL": ""}).port == 8000
 
 
 def test_complete_production_settings_are_accepted() -> None:
-    made = Settings.from_env(PRODUCTION, production=True)
+    made = read_settings(PRODUCTION, production=True)
 
     assert made.secure
     assert made.database_url.startswith("postgresql+psycopg://")
@@ -145,7 +149,7 @@ def test_limits_are_switched_off_on_loopback_only(
     embedded: dict[str, str], environ: dict[str, str]
 ) -> None:
     assert "WRITE_LIMITS" in problems_of(embedded | environ | {"WRITE_LIMITS": "off"})
-    assert not Settings.from_env(embedded | {"WRITE_LIMITS": "off"}).write_limits
+    assert not read_settings(embedded | {"WRITE_LIMITS": "off"}).write_limits
 
 
 def test_production_refuses_sqlite() -> None:
@@ -156,7 +160,7 @@ def test_production_refuses_sqlite() -> None:
 
 def test_all_problems_are_told_together_with_an_example() -> None:
     with pytest.raises(ConfigurationError) as caught:
-        Settings.from_env({"PORT": "x", "REDIS_URL": "x", "WRITE_LIMITS": "x"}, production=True)
+        read_settings({"PORT": "x", "REDIS_URL": "x", "WRITE_LIMITS": "x"}, production=True)
 
     lines = str(caught.value).splitlines()[1:]
     names = [line.strip().partition(":")[0] for line in lines]
@@ -166,7 +170,7 @@ def test_all_problems_are_told_together_with_an_example() -> None:
 
 def test_a_refused_secret_is_not_repeated(embedded: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        Settings.from_env(embedded | {"SECRET_KEY": "hunter2"})
+        read_settings(embedded | {"SECRET_KEY": "hunter2"})
 
     assert "hunter2" not in str(caught.value)
 
@@ -177,15 +181,63 @@ def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
     assert "ASKBACK_DATA" in problems_of({"ASKBACK_DATA": str(tmp_path / "file" / "data")})
 
 
-def test_every_setting_stands_in_the_readme_and_no_other() -> None:
-    assert sorted(name for name, _ in README_ROWS) == sorted(VARIABLES)
+def test_every_setting_stands_in_the_readme_as_it_describes_itself() -> None:
+    rows = [(name, default, text) for name, default, text, _ in map(describe, VARIABLES)]
+
+    assert sorted(README_ROWS) == sorted(rows)
 
 
-@pytest.mark.parametrize(
-    ("variable", "shown"),
-    [row for row in README_ROWS if VARIABLES[row[0]].default not in (MISSING, None, ())],
-)
-def test_the_readme_names_the_default(variable: str, shown: str) -> None:
-    default = VARIABLES[variable].default
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_every_setting_has_an_example_that_is_accepted(
+    embedded: dict[str, str], variable: str
+) -> None:
+    example = SECRET if variable == "SECRET_KEY" else describe(variable).example
 
-    assert shown.strip("`") == ("on" if default is True else str(default))
+    read_settings(embedded | {"PUBLIC_URL": "https://ask.example.org", variable: example})
+
+
+def test_settings_are_not_changed(embedded: dict[str, str]) -> None:
+    made = read_settings(embedded)
+
+    with pytest.raises(ValidationError, match="frozen"):
+        made.port = 81
+
+
+def test_settings_made_in_code_are_checked_and_read_no_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PORT", "81")
+    given = {"public_url": "http://127.0.0.1:8000", "data_folder": tmp_path}
+
+    assert Settings(**given, secret_key=SECRET).port == 8000
+    with pytest.raises(ValidationError, match="SECRET_KEY"):
+        Settings(**given)
+    with pytest.raises(ValidationError, match="whole number"):
+        Settings(**given, secret_key=SECRET, port="x")
+
+
+@pytest.mark.parametrize("shown", [str, repr])
+def test_representations_hold_no_secrets(shown: Callable[[object], str]) -> None:
+    environ = {
+        "DATABASE_URL": "postgresql://askback:hunter2@db.example.org/askback",
+        "REDIS_URL": "redis://:hunter2@127.0.0.1:6379/0",
+        "SECRET_KEY": f"hunter2{SECRET}",
+    }
+
+    made = read_settings(PRODUCTION | environ, production=True)
+
+    assert all("hunter2" in url for url in (made.database_url, made.redis_url or ""))
+    assert "hunter2" not in shown(made)
+
+
+@pytest.mark.parametrize("variable", ["DATABASE_URL", "REDIS_URL", "SECRET_KEY"])
+def test_problems_hold_no_secrets(embedded: dict[str, str], variable: str) -> None:
+    environ = embedded | {variable: "odd://hunter2@x"}
+
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings(environ)
+    with pytest.raises(ValidationError) as refused:
+        Settings.model_validate(environ)
+
+    assert "hunter2" not in str(caught.value) + repr(caught.value)
+    assert "hunter2" not in str(refused.value)

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -126,7 +125,7 @@ WORST = ("marks of two classes", "marks that become two", "planes", "easy to gue
 @pytest.fixture
 def served(app: Flask, settings: Settings) -> Iterator[Flask]:
     """A server without limits of rates on the database of `app`."""
-    other = new_app(replace(settings, write_limits=False))
+    other = new_app(settings.model_copy(update={"write_limits": False}))
     with serving(other):
         yield other
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,7 +82,7 @@ HEADERS = (
 @pytest.fixture
 def served(app: Flask, settings: Settings) -> Iterator[Flask]:
     """A server without limits of rates on the database of `app`."""
-    other = new_app(replace(settings, write_limits=False))
+    other = new_app(settings.model_copy(update={"write_limits": False}))
     with serving(other):
         yield other
 

@@ -3,7 +3,6 @@
 import re
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ VERSION = "2026-07-28"
 
 @pytest.fixture
 def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
-    own = replace(settings, database_url=f"sqlite:///{tmp_path}/conformance.sqlite3")
+    own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/conformance.sqlite3"})
     with installation(own) as running:
         yield running
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -31,7 +31,7 @@ from webapp.web.extensions import limiter
 
 @pytest.fixture
 def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
-    own = replace(settings, database_url=f"sqlite:///{tmp_path}/clients.sqlite3")
+    own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/clients.sqlite3"})
     with installation(own) as running:
         limiter.reset()
         consent.failures.reasons.clear()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import httpx
 import pytest
@@ -217,7 +216,7 @@ def parallel(calls: int, call: Callable[[], int]) -> list[int]:
 def test_parallel_guesses_count_each_on_a_real_server(
     settings: Settings, empty_database_url: str
 ) -> None:
-    app = new_app(replace(settings, database_url=empty_database_url))
+    app = new_app(settings.model_copy(update={"database_url": empty_database_url}))
     with app.app_context():
         schema.upgrade()
         invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())

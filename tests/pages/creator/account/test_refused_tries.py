@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,7 +30,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Iterator[Set
         yield settings
         return
     with redis_server() as url:
-        yield replace(settings, redis_url=url)
+        yield settings.model_copy(update={"redis_url": url})
 
 
 @pytest.fixture

@@ -1,0 +1,117 @@
+"""Reads the settings from environment variables; all problems are told together."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from secrets import token_hex
+from typing import NamedTuple
+
+from pydantic import ValidationError
+from pydantic_settings import EnvSettingsSource
+
+from webapp.config import VARIABLES, Settings, describe
+from webapp.config_readers import absolute, is_loopback
+from webapp.data_folder import embedded_secret
+
+EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with the environment, with a value that would be right."""
+
+    variable: str
+    what: str
+    example: str
+
+    def __str__(self) -> str:
+        return f"{self.variable}: {self.what} (example: {self.variable}={self.example})"
+
+
+class ConfigurationError(Exception):
+    """The environment does not make safe settings; `problems` lists everything that is wrong."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        super().__init__(f"Askback cannot start with these settings:\n{lines}")
+
+
+def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Settings:
+    """Settings of `environ`; an empty variable counts as missing.
+
+    Without `production` what is missing is filled in for this machine: a SQLite file and a
+    key in the data folder, both made there at first use. Raises ConfigurationError.
+    """
+    texts = _texts(environ)
+    problems = _refused(texts)
+    refused = {problem.variable for problem in problems}
+    kept = {variable: text for variable, text in texts.items() if variable not in refused}
+    made = Settings.model_validate({"SECRET_KEY": token_hex()} | kept)
+    unsafe = [*_unsafe(made), *(_unsafe_in_production(texts) if production else ())]
+    problems += [problem for problem in unsafe if problem.variable not in refused]
+    if problems:
+        raise ConfigurationError(problems)
+    if "SECRET_KEY" not in kept:
+        made = made.model_copy(update={"secret_key": _embedded_secret(made.data_folder)})
+    return made
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Where `askback run` keeps everything."""
+    return absolute(environ.get("ASKBACK_DATA", "").strip() or "./var")
+
+
+def _texts(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are set and not blank."""
+    source = EnvSettingsSource(Settings)
+    texts = {variable: environ.get(variable, "").strip() for variable in VARIABLES}
+    source.env_vars = {variable: text for variable, text in texts.items() if text}
+    return source()
+
+
+def _refused(texts: Mapping[str, str]) -> list[Problem]:
+    try:
+        Settings.model_validate(texts)
+    except ValidationError as error:
+        return [
+            _problem(str(found["loc"][0]), str(found["ctx"]["error"]))
+            for found in error.errors(include_input=False)
+            if found["type"] == "value_error"  # not the key that is made later, nor what follows
+        ]
+    return []
+
+
+def _unsafe(made: Settings) -> Iterator[Problem]:
+    """What is readable but must not run."""
+    local = made.on_loopback and is_loopback(made.host)
+    if not made.public_url:
+        yield _problem("PUBLIC_URL", "it is required when HOST is not a loopback address")
+    elif not (made.secure or local):
+        yield _problem("PUBLIC_URL", "plain http is refused except on a loopback address")
+    if not (made.write_limits or local):
+        yield _problem("WRITE_LIMITS", "off is refused except on a loopback address")
+
+
+def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
+    """What one process on one machine may do without, and several may not."""
+    if "DATABASE_URL" not in texts:
+        yield _problem("DATABASE_URL", "askback web needs PostgreSQL")
+    elif texts["DATABASE_URL"].startswith("sqlite"):
+        yield _problem(
+            "DATABASE_URL", "SQLite serves one process only; askback web needs PostgreSQL"
+        )
+    if "REDIS_URL" not in texts:
+        yield _problem("REDIS_URL", "askback web needs Redis for limits that hold across processes")
+    if "SECRET_KEY" not in texts:
+        yield _problem("SECRET_KEY", "all processes need the same key")
+
+
+def _problem(variable: str, what: str) -> Problem:
+    return Problem(variable, what, describe(variable).example)
+
+
+def _embedded_secret(data: Path) -> str:
+    try:
+        return embedded_secret(data)
+    except (OSError, ValueError, KeyError) as reason:
+        what = f"the key in this folder cannot be made or read: {reason}"
+        raise ConfigurationError([_problem("ASKBACK_DATA", what)]) from reason
