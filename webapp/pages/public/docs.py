@@ -45,6 +45,11 @@ DOCUMENTS = (
         "Figures",
         "how fast it is beside a bare route, and what the long proofs printed",
     ),
+    Document(
+        "architecture",
+        "Architecture",
+        "where is what in the code: folders, layers, journeys, the cursor, states, a glossary",
+    ),
 )
 INDEX = "index"
 TITLES = {INDEX: "Documents"} | {document.name: document.title for document in DOCUMENTS}
