@@ -17,7 +17,8 @@ from tests.services import wait_until
 from tests.serving import connect, exchange, get, new_app, serving
 from webapp.config import Settings
 from webapp.runtime.server import MAX_BODY_BYTES
-from webapp.runtime.server_connections import Channel, Parser
+from webapp.runtime.server_connections import Channel
+from webapp.runtime.server_requests import Parser
 from webapp.web.wakeups import OF_ACCOUNT, THREADS, NoSlot, client_gone, wakeups
 
 CHUNKED = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n"

@@ -18,11 +18,11 @@ from typing import Any
 from flask import Flask
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
-from waitress.task import ThreadedTaskDispatcher
 
 from webapp import open_files
 from webapp.config import Settings
 from webapp.runtime.server_connections import Channel, Listener
+from webapp.runtime.server_threads import Dispatcher
 from webapp.web.wakeups import THREADS, Wakeups
 
 MAX_BODY_BYTES = 32 * 1024 * 1024  # above every limit of our own, which answer in their own words
@@ -48,7 +48,7 @@ class Server:
         # held while a file number is used or given back; a signal may find its own thread in it
         self._open = threading.RLock()
         adjustments = _adjustments(settings)
-        self._dispatcher = ThreadedTaskDispatcher()
+        self._dispatcher = Dispatcher()
         common = {"map": self._sockets, "adj": adjustments, "dispatcher": self._dispatcher}
         try:
             self._listeners = [
@@ -102,11 +102,12 @@ class Server:
         """
         channels = list(self._channels())
         used = len(self._sockets) + sum(channel.files for channel in channels)
-        over = used - self._most
-        if over > 0:
+        if used > self._most:
+            wanted = self._most - self._most // CLOSED_AT_ONCE
             idle = (channel for channel in channels if channel.is_idle)
-            many = max(over, self._most // CLOSED_AT_ONCE)
-            for channel in heapq.nsmallest(many, idle, key=lambda each: each.waits_since):
+            for channel in heapq.nsmallest(used - wanted, idle, key=lambda each: each.waits_since):
+                if used <= wanted:
+                    break
                 used -= 1 + channel.files
                 channel.abandon()
         for listener in self._listeners:

@@ -1,107 +1,24 @@
 """One connection of the server: what it reads, what it refuses, and how it ends."""
 
 import fcntl
-import logging
-import re
 import socket
 import struct
 import sys
 import termios
+import threading
 import time
 from contextlib import suppress
+from typing import Any
 
-from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
-from waitress.task import ErrorTask, WSGITask
 
-from webapp.runtime.server_errors import refusal
+from webapp.runtime.server_requests import Answer, Parser, Refusal
 
-HEAD_BYTES = 1024  # enough of a request line to know where it went
 STALL_SECONDS = 30.0  # for a client that takes nothing of what it is owed
 LINGER_SECONDS = 5.0  # for a client that sends on after its request was refused
 TAKEN_AT_ONCE = 32  # new connections; with BODIES_AT_ONCE below the spare file numbers
 ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: reset, and forget what was not sent
-REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
-
-log = logging.getLogger("askback.server")
-
-
-class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Remembers where a request went that is refused before its headers were understood."""
-
-    head = b""
-
-    def __init__(self, adj: Adjustments) -> None:
-        super().__init__(adj)
-        self.begun_at = time.time()
-
-    @property
-    def is_in_file(self) -> bool:
-        """Whether the body is too large for memory."""
-        return self.body_rcv is not None and bool(self.body_rcv.getbuf().overflowed)
-
-    @property
-    def nears_file(self) -> bool:
-        """Whether the next piece may make the body too large for memory."""
-        if self.body_rcv is None or self.is_in_file:
-            return False
-        return bool(len(self.body_rcv) + self.adj.recv_bytes >= self.adj.inbuf_overflow)
-
-    def parse_header(self, header_plus: bytes) -> None:
-        """An absolute request target names the host, not the header (RFC 9112 section 3.2.2)."""
-        super().parse_header(header_plus)
-        if self.proxy_netloc:
-            self.headers["HOST"] = self.proxy_netloc
-
-    def received(self, data: bytes) -> int:
-        if len(self.head) < HEAD_BYTES:
-            self.head += data[:HEAD_BYTES]
-        consumed: int = super().received(data)
-        return consumed
-
-    @property
-    def for_api(self) -> bool:
-        """Whether the refusal needs the body of the contract."""
-        found = REQUEST_LINE.match(self.head)
-        return bool(found and (found[1] + b"/").startswith(b"/api/"))
-
-
-class Refusal(ErrorTask):  # type: ignore[misc]
-    """What this server refuses before the application sees it."""
-
-    def execute(self) -> None:
-        code = self.request.error.code
-        log.info("refused", extra={"status": code})
-        self.status, content_type, body = refusal(code, self.request.error.reason, self._for_api())
-        self.response_headers += [
-            ("Content-Type", content_type),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Cache-Control", "no-store"),
-        ]
-        self.channel.lingers = True
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(body)
-
-    def _for_api(self) -> bool:
-        """A fault of the application comes with a request of its own, without an address."""
-        asked = self.channel.requests[0] if self.channel.requests else self.request
-        return bool(asked.for_api)
-
-
-class Answer(WSGITask):  # type: ignore[misc]
-    """What the application answers."""
-
-    def service(self) -> None:
-        """Let every OSError end as any other fault of the application.
-
-        None is of the client: the channel keeps those of its socket to itself.
-        """
-        self.start()
-        self.execute()
-        self.finish()
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -111,6 +28,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     task_class = Answer
     error_task_class = Refusal
     lingers = False
+    header = b""  # of the answer, while nothing of its body is there
+    _sends = False  # while a thread that serves a request sends
+    _is_listened_to = False  # whether the loop waits for what the client sends
     _deaf_until: float | None = None
     _left: tuple[float, int] | None = None  # to take, as last seen
     _left_since = 0.0
@@ -143,9 +63,60 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.handle_close()
         return False
 
+    def service(self) -> None:
+        """Serve a request, in a thread of its own."""
+        _serving.channel = self
+        try:
+            super().service()
+        finally:
+            _serving.channel = None
+
+    def write_soon(self, data: Any) -> int:
+        """Send the header of the answer with the first piece of its body."""
+        if data and self.header and isinstance(data, bytes):
+            header, self.header = self.header, b""
+            data = header + data
+        elif data:
+            self.send_header()
+        count: int = super().write_soon(data)
+        return count
+
+    def send_header(self) -> None:
+        """Send the header, unless it went with a piece of the body."""
+        header, self.header = self.header, b""
+        super().write_soon(header)
+
+    def _flush_some(self, do_close: bool = True) -> bool:  # noqa: FBT001, FBT002
+        """Send what the client takes; the loop, which may close, also does so between requests."""
+        self._sends = not do_close
+        try:
+            return bool(super()._flush_some(do_close))
+        finally:
+            self._sends = False
+
+    @property
+    def needs_loop(self) -> bool:
+        """Whether the loop has something to do here, and does not learn of it by itself."""
+        return not self._is_listened_to or self.writable()
+
+    def writable(self) -> bool:
+        """Not while a thread sends: what it cannot send it leaves to the loop."""
+        return bool(super().writable()) and not self._sends
+
     def readable(self) -> bool:
-        """Not while the next piece may need a file and none is left: what is sent waits outside."""
-        return bool(super().readable()) and (self.server.bodies_left > 0 or not self._nears_file)
+        """Not while the next piece may need a file and none is left: what is sent waits outside.
+
+        What a thread is just sending counts as sent.
+        """
+        self._is_listened_to = False  # first, for a thread that ends its request meanwhile
+        self._is_listened_to = not (
+            self.will_close
+            or self.close_when_flushed
+            or len(self.requests) > self.adj.channel_request_lookahead
+            or (self.total_outbufs_len and not self._sends)
+            or (self._nears_file and not self.server.bodies_left)
+        )
+        return self._is_listened_to
 
     def handle_read(self) -> None:
         """Take the next piece, unless others of this turn took the files that were left."""
@@ -218,11 +189,25 @@ def _unacknowledged(connection: socket.socket) -> int:
     return 0
 
 
+class _Serving(threading.local):
+    """What this thread serves."""
+
+    channel: Channel | None = None
+
+
+_serving = _Serving()
+
+
 class Listener(TcpWSGIServer):  # type: ignore[misc]
     """One listening socket with its connections."""
 
     channel_class = Channel
     bodies_left = 0  # that may be put into files in this turn of the loop
+
+    def pull_trigger(self) -> None:
+        """Wake the loop, unless the request that this thread serves leaves it nothing to do."""
+        if _serving.channel is None or _serving.channel.needs_loop:
+            super().pull_trigger()
 
     def handle_accept(self) -> None:
         """Take several: each turn of the loop looks at all connections there are."""

@@ -1,0 +1,140 @@
+"""How answers leave the server: in few pieces, by few threads, with few turns of its loop."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from flask import Flask, Response
+from waitress.server import TcpWSGIServer
+
+from tests.serving import connect, new_app, serving
+from webapp.config import Settings
+
+CHUNK = b"x" * 100_000
+CHUNKS = 30
+
+
+@pytest.fixture
+def served(settings: Settings) -> Iterator[Flask]:
+    app = new_app(settings)
+    app.add_url_rule("/test/text", "text", lambda: "hello")
+    app.add_url_rule("/test/empty", "empty", lambda: ("", 204))
+    app.add_url_rule("/test/thread", "thread", lambda: threading.current_thread().name)
+    app.add_url_rule("/test/large", "large", lambda: Response(CHUNK for _ in range(CHUNKS)))
+    app.add_url_rule("/test/broken", "broken", lambda: Response(broken_off()))
+    with serving(app):
+        yield app
+
+
+def broken_off() -> Iterator[bytes]:
+    yield CHUNK
+    raise ValueError("of the test")
+
+
+def head(connection: socket.socket, name: str, method: str = "GET") -> bytes:
+    port = connection.getpeername()[1]
+    return f"{method} /test/{name} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+
+
+def ask(connection: socket.socket, name: str, method: str = "GET") -> bytes:
+    """What the next piece holds."""
+    connection.sendall(head(connection, name, method))
+    return connection.recv(65_536)
+
+
+def test_header_and_body_come_in_one_piece(served: Flask) -> None:
+    with connect(served) as connection:
+        answers = [ask(connection, "text") for _ in range(20)]
+
+    assert all(each.startswith(b"HTTP/1.1 200 OK\r\n") for each in answers)
+    assert all(each.endswith(b"\r\n\r\nhello") for each in answers)
+
+
+def test_an_answer_without_a_body_has_its_header(served: Flask) -> None:
+    with connect(served) as connection:
+        empty = ask(connection, "empty")
+
+    assert empty.startswith(b"HTTP/1.1 204 ")
+    assert empty.endswith(b"\r\n\r\n")
+
+
+def test_the_answer_to_head_has_its_header_alone(served: Flask) -> None:
+    with connect(served) as connection:
+        alone, text = ask(connection, "text", "HEAD"), ask(connection, "text")
+
+    assert alone.endswith(b"\r\n\r\n")
+    assert text.endswith(b"hello")
+
+
+def test_many_requests_on_one_connection_never_wait_for_a_turn_of_the_loop(served: Flask) -> None:
+    """The loop turns once a second when nothing wakes it."""
+    with ThreadPoolExecutor(8) as pool:
+        slowest = max(pool.map(lambda _: slowest_of(served, 400), range(8)))
+
+    assert slowest < 0.9
+
+
+def slowest_of(app: Flask, requests: int) -> float:
+    slowest = 0.0
+    with connect(app) as connection:
+        for _ in range(requests):
+            began = time.monotonic()
+            assert ask(connection, "text").endswith(b"hello")
+            slowest = max(slowest, time.monotonic() - began)
+    return slowest
+
+
+def test_requests_in_a_row_are_all_answered(served: Flask) -> None:
+    with connect(served) as connection:
+        connection.sendall(head(connection, "text") * 50)
+        answers = b""
+        while answers.count(b"hello") < 50:
+            answers += connection.recv(65_536)
+
+    assert answers.count(b"HTTP/1.1 200 OK") == 50
+
+
+def test_a_small_answer_wakes_the_loop_for_nothing(
+    served: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken = []
+    wake = TcpWSGIServer.pull_trigger
+    monkeypatch.setattr(TcpWSGIServer, "pull_trigger", lambda self: woken.append(wake(self)))
+    with connect(served) as connection:
+        for _ in range(100):
+            ask(connection, "text")
+            time.sleep(0.01)  # the thread ends its request after its client has the answer
+
+    assert len(woken) < 50
+
+
+def test_a_large_answer_is_sent_while_its_client_reads_slowly(served: Flask) -> None:
+    with connect(served) as connection:
+        connection.sendall(head(connection, "large"))
+        size = 0
+        while size < CHUNKS * len(CHUNK):
+            time.sleep(0.001)
+            piece = connection.recv(65_536)
+            assert piece
+            size += len(piece)
+
+    assert size > CHUNKS * len(CHUNK)
+
+
+def test_an_answer_that_breaks_off_closes_its_connection(served: Flask) -> None:
+    with connect(served) as connection:
+        connection.sendall(head(connection, "broken"))
+        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert not answer.endswith(b"0\r\n\r\n")
+
+
+def test_few_threads_answer_one_client(served: Flask) -> None:
+    with connect(served) as connection:
+        names = {ask(connection, "thread").rpartition(b"\r\n")[2] for _ in range(100)}
+
+    assert len(names) < 20  # more than one: the next request may come before the thread is back
