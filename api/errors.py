@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from api.blueprint import bp
 from api.json_responses import draft_location, review_link, review_url
 from webapp.config import settings
-from webapp.database import db, release_connections
+from webapp.database import release_connections
 from webapp.database.failures import is_away, may_have_stored
 from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateConflict
 from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS
@@ -45,7 +45,6 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> N
 @bp.errorhandler(Outcome)
 def outcome(failure: Outcome) -> Response:
     """An expected failure of a use case or of the guard."""
-    db.session.rollback()
     response = error_answer(
         STATUSES[type(failure)], failure.code, _message(failure), _resolution(failure)
     )

@@ -12,7 +12,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.database import begin_write, db
+from webapp.database import db, write_transaction
 from webapp.domain.accounts.browser_sessions import SignIn
 from webapp.domain.accounts.models import Account, Invite
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
@@ -61,24 +61,23 @@ def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
 
     One audit event outlives it: that this account was deleted, and when.
     """
-    begin_write()
-    # invites before the account: the lock order of `accept_invite`
-    db.session.execute(delete(Invite).where(Invite.account_id == account_id))
-    db.session.execute(
-        update(Account)
-        .where(Account.id == account_id)
-        .values(
-            deleted_at=now,
-            email=Account.id,
-            name="",
-            password_hash="!",  # noqa: S106
-            session_epoch=Account.session_epoch + 1,
+    with write_transaction():
+        # invites before the account: the lock order of `accept_invite`
+        db.session.execute(delete(Invite).where(Invite.account_id == account_id))
+        db.session.execute(
+            update(Account)
+            .where(Account.id == account_id)
+            .values(
+                deleted_at=now,
+                email=Account.id,
+                name="",
+                password_hash="!",  # noqa: S106
+                session_epoch=Account.session_epoch + 1,
+            )
         )
-    )
-    end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
-    give_up_forms(account_id, now=now)
-    add_event(AuditKind.ACCOUNT_DELETED, account_id, by=Actor(by.kind), now=now)
-    db.session.commit()
+        end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
+        give_up_forms(account_id, now=now)
+        add_event(AuditKind.ACCOUNT_DELETED, account_id, by=Actor(by.kind), now=now)
 
 
 def purge_deleted_accounts(now: datetime) -> Iterator[int]:
@@ -88,10 +87,9 @@ def purge_deleted_accounts(now: datetime) -> Iterator[int]:
     """
     deleted_ids = select(Account.id).where(Account.deleted_at.is_not(None))
     for account_id in list(db.session.scalars(deleted_ids)):
-        begin_write()
-        # once more: an agent may have published while the account was being deleted
-        give_up_forms(account_id, now=now)
-        db.session.commit()
+        with write_transaction():
+            # once more: an agent may have published while the account was being deleted
+            give_up_forms(account_id, now=now)
         yield from purge_deleted(now)
         for key, which in _owned_rows(account_id):
             while deleted := delete_some(key, which):

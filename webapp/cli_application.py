@@ -12,7 +12,7 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.config_environment import read_settings
 from webapp.data_folder import served_address
-from webapp.database import begin_write, db, utc_now
+from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event
 from webapp.web import logs
 
@@ -43,9 +43,7 @@ def settings_of_the_server() -> Settings:
 def note(kind: AuditKind) -> None:
     """What the operator has done with everything; a database that takes no writes is told."""
     try:
-        begin_write()
-        add_event(kind, None, by=OPERATOR, now=utc_now())
-        db.session.commit()
+        with write_transaction():
+            add_event(kind, None, by=OPERATOR, now=utc_now())
     except SQLAlchemyError:
-        db.session.rollback()
         click.echo("This was not noted in the audit trail: the database takes no writes.", err=True)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from sqlalchemy import delete, select, text
+from sqlalchemy import delete, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import begin_write, db
+from webapp.database import begin_write, db, execute, read_rows, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.responses.models import Answer
 
@@ -43,19 +43,15 @@ def test_one_writer_at_a_time_on_sqlite(app: Flask) -> None:
 
     def second() -> None:
         inside.wait(5)
-        with app.app_context():
-            begin_write()
+        with app.app_context(), write_transaction():
             order.append("second writes")
-            db.session.rollback()
 
     thread = threading.Thread(target=second)
     thread.start()
-    with app.app_context():
-        begin_write()
+    with app.app_context(), write_transaction():
         inside.set()
         thread.join(0.3)
         order.append("first commits")
-        db.session.commit()
     thread.join(5)
 
     assert order == ["first commits", "second writes"]
@@ -68,14 +64,61 @@ def test_a_reader_does_not_wait_for_a_writer_on_sqlite(app: Flask) -> None:
         with app.app_context():
             seen.append(db.session.scalars(select(Account.id)).all())
 
-    with app.app_context():
-        begin_write()
+    with app.app_context(), write_transaction():
         thread = threading.Thread(target=read)
         thread.start()
         thread.join(5)
-        db.session.rollback()
 
     assert seen == [[]]
+
+
+@both_databases
+def test_a_write_transaction_commits_at_its_end(app: Flask) -> None:
+    with app.app_context():
+        make_account()
+        with write_transaction() as connection:
+            connection.execute(update(Account).values(name="Kim"))
+            assert execute(select(Account.name)).all() == [("Kim",)]
+
+        assert read_rows(select(Account.name)) == [("Kim",)]
+
+
+@both_databases
+def test_a_write_transaction_that_raises_changes_nothing_and_frees_its_locks(app: Flask) -> None:
+    with app.app_context():
+        make_account(name="Robin")
+        with pytest.raises(ZeroDivisionError):
+            rename("Kim", fails=True)
+        assert read_rows(select(Account.name)) == [("Robin",)]
+        thread = threading.Thread(target=rename_elsewhere, args=(app, "Jo"))
+        thread.start()
+        thread.join(2)
+
+        assert not thread.is_alive()
+        assert read_rows(select(Account.name)) == [("Jo",)]
+
+
+def rename(name: str, *, fails: bool = False) -> None:
+    with write_transaction() as connection:
+        connection.execute(update(Account).values(name=name))
+        if fails:
+            raise ZeroDivisionError
+
+
+def rename_elsewhere(app: Flask, name: str) -> None:
+    with app.app_context():
+        rename(name)
+
+
+@both_databases
+def test_a_block_that_rolls_back_and_goes_on_commits_nothing(app: Flask) -> None:
+    with app.app_context():
+        make_account(name="Robin")
+        with write_transaction() as connection:
+            connection.execute(update(Account).values(name="Kim"))
+            db.session.rollback()
+
+        assert read_rows(select(Account.name)) == [("Robin",)]
 
 
 @both_databases
@@ -151,9 +194,8 @@ def test_what_is_erased_leaves_no_bytes_in_the_file_of_sqlite(
     name = "a name that is erased " + secrets.token_hex(8)
     with app.app_context():
         account = make_account(name=name)
-        begin_write()
-        db.session.execute(delete(Account).where(Account.id == account.id))
-        db.session.commit()
+        with write_transaction():
+            db.session.execute(delete(Account).where(Account.id == account.id))
         with db.engine.connect() as connection:
             connection.exec_driver_sql("COMMIT")
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -16,7 +16,7 @@ from tests.databases import both_databases, on_postgresql
 from tests.factories import make_form
 from tests.pages.respondent_client import arrive, box, heading
 from webapp.config import Settings
-from webapp.database import begin_write, db
+from webapp.database import db, write_transaction
 from webapp.domain.accounts.models import Account
 
 PATIENCE = {
@@ -109,13 +109,12 @@ def test_a_writer_whose_turn_never_comes_is_refused(
     monkeypatch.setattr("webapp.database.sqlite.LOCK_SECONDS", 0.05)
 
     def write() -> None:
-        with app.app_context():
-            begin_write()
+        with app.app_context(), write_transaction():
+            pass
 
     with app.app_context(), ThreadPoolExecutor(1) as pool:
-        begin_write()
-        refused = pool.submit(write).exception()
-        db.session.rollback()
+        with write_transaction():
+            refused = pool.submit(write).exception()
         allowed = pool.submit(write).exception()
 
     assert isinstance(refused, OperationalError)

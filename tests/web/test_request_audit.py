@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from tests.conftest import Clock
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
-from webapp.database import begin_write, db, utc_now
+from webapp.database import db, utc_now, write_transaction
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
@@ -77,8 +77,7 @@ def test_a_failed_sign_in_waits_for_no_writer(
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with app.app_context():
-            begin_write()
+        with app.app_context(), write_transaction():
             held.set()
             done.wait(10)
 
@@ -165,7 +164,7 @@ def test_what_cannot_be_stored_waits(
         raise OSError("disk full")
 
     with monkeypatch.context() as broken, app.app_context():
-        broken.setattr(request_audit, "begin_write", fail)
+        broken.setattr(request_audit, "write_transaction", fail)
         with pytest.raises(OSError, match="disk full"):
             request_audit.store()
 

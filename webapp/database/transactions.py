@@ -22,7 +22,7 @@ from webapp.database.failures import (
     was_lost,
 )
 from webapp.database.prepared_statements import all_rows
-from webapp.database.sqlite import IMMEDIATE, READING, release_writers
+from webapp.database.sqlite import IMMEDIATE
 
 TRIES = 3  # of a transaction that others stand in the way of
 log = logging.getLogger("askback.database")
@@ -54,7 +54,9 @@ def tried_again(use_case: Callable[P, R]) -> Callable[P, R]:
 
 
 def begin_write() -> None:
-    """Make the session's transaction a writing one; call it before the first write of a use case.
+    """Make the session's transaction a writing one; whoever calls this commits or rolls back.
+
+    For a transaction that begins and ends in different functions; else `write_transaction`.
 
     SQLite: ends an open read transaction and starts BEGIN IMMEDIATE behind one process-wide lock
     (writers that wait on the busy handler alone starve each other). PostgreSQL: nothing to do.
@@ -107,17 +109,17 @@ def is_read_only() -> bool:
 def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
     """One statement outside of the session as a transaction of its own; the rows it returns.
 
-    PostgreSQL commits it by itself: the client goes there once, and rows are locked no longer than
-    the database needs. SQLite as `write_transaction`. Statements as for `execute`.
+    PostgreSQL commits it by itself: one round trip, and rows are locked no longer than the database
+    needs. SQLite, where nothing travels, takes a `write_transaction`. Statements as for `execute`.
 
     A connection that PostgreSQL drops meanwhile leaves open whether the statement was carried out.
     It is then sent once more, so it has to find nothing left to do, or to fail, where it was: no
     rows and an IntegrityError may both mean that it is stored: the caller has to read it back.
     """
+    _leave_session()
     if on_sqlite():
         with write_transaction() as connection:
             return all_rows(connection, statement, values)
-    _leave_session()
     try:
         found = all_rows(_connection(), statement, values)
     except DBAPIError as error:
@@ -134,26 +136,19 @@ def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[Any
 
 @contextmanager
 def write_transaction() -> Iterator[Connection]:
-    """One writing transaction on SQLite outside of the session; locks as `begin_write`.
+    """One writing transaction of the session: commits at the end, rolls back on an exception.
 
-    Commits at the end, rolls back when anything is raised. What the session has read or not yet
-    committed is given up first, so that it sees the change afterwards; inside, leave it alone.
+    Yields the session's connection. Locks as `begin_write`; not to be nested. A block that rolls
+    back by itself and goes on has nothing to commit.
     """
-    _leave_session()
     try:
-        with sqlite.turn(_close_connection):
-            connection = _connection()
-            connection.rollback()
-            connection.execution_options(**{READING: False, IMMEDIATE: True})
-            transaction = connection.begin()
-        with transaction:
-            yield connection
+        begin_write()
+        yield db.session.connection()
+        if db.session().in_transaction():
+            db.session.commit()
     except BaseException:
-        _close_connection()  # which ends whatever a failed commit has left open
+        db.session.rollback()
         raise
-    note_stored()
-    connection.execution_options(**{READING: True, IMMEDIATE: False})
-    release_writers(None, connection.connection)
 
 
 def _connection() -> Connection:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from webapp.database import begin_write, db, new_id
+from webapp.database import db, new_id, write_transaction
 from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.shared.vocabulary import ClientKind
 from webapp.oauth.models import OAuthClient
@@ -145,12 +145,11 @@ def _kept(reply: Reply) -> timedelta:
 def _store(
     client_id: str, details: dict[str, Any], until: datetime, *, now: datetime
 ) -> OAuthClient:
-    begin_write()
-    client = _find(client_id) or _added(client_id, details, now=now)
-    client.given_name = details["client_name"]
-    client.details = details
-    client.fetched_until = until
-    db.session.commit()
+    with write_transaction():
+        client = _find(client_id) or _added(client_id, details, now=now)
+        client.given_name = details["client_name"]
+        client.details = details
+        client.fetched_until = until
     return client
 
 

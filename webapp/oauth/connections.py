@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, exists, select, update
 
-from webapp.database import begin_write, db
+from webapp.database import db, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.errors import NotFound
@@ -130,21 +130,19 @@ def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYS
 
     Returns when it ended, which is not `now` if it had ended before.
     """
-    begin_write()
-    grant = _get_grant(account_id, grant_id)
-    before = grant.revoked_at
-    ended = _end(account_id, RevokedReason.DISCONNECTED, _same_client(grant), now=now)
-    if ended:
-        _add_event(AuditKind.DISCONNECTED, grant, by, now)
-    db.session.commit()
+    with write_transaction():
+        grant = _get_grant(account_id, grant_id)
+        before = grant.revoked_at
+        ended = _end(account_id, RevokedReason.DISCONNECTED, _same_client(grant), now=now)
+        if ended:
+            _add_event(AuditKind.DISCONNECTED, grant, by, now)
     return now if ended or before is None else before
 
 
 def disconnect_all(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """End every connection of the account."""
-    begin_write()
-    end_grants(account_id, RevokedReason.DISCONNECTED, now=now, by=by)
-    db.session.commit()
+    with write_transaction():
+        end_grants(account_id, RevokedReason.DISCONNECTED, now=now, by=by)
 
 
 def end_grants(
@@ -162,17 +160,16 @@ def let_publish(
 
     Only a grant that may write forms can be trusted with it; those of one client are together.
     """
-    begin_write()
-    _lock_trust(account_id)
-    same = _same_client(_get_grant(account_id, grant_id))
-    grants = _grants(account_id, same, OAuthGrant.revoked_at.is_(None), has_token(now))
-    if not grants:
-        raise _no_connection()
-    _trust(grants, allowed=allowed)
-    connection = Connection(grants)
-    kind = AuditKind.TRUST_GIVEN if connection.attests_publish else AuditKind.TRUST_ENDED
-    _add_event(kind, grants[0], by, now)
-    db.session.commit()
+    with write_transaction():
+        _lock_trust(account_id)
+        same = _same_client(_get_grant(account_id, grant_id))
+        grants = _grants(account_id, same, OAuthGrant.revoked_at.is_(None), has_token(now))
+        if not grants:
+            raise _no_connection()
+        _trust(grants, allowed=allowed)
+        connection = Connection(grants)
+        kind = AuditKind.TRUST_GIVEN if connection.attests_publish else AuditKind.TRUST_ENDED
+        _add_event(kind, grants[0], by, now)
     return connection
 
 

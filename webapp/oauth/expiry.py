@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, CursorResult, delete, exists, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.config import settings
-from webapp.database import begin_write, db
+from webapp.database import db, write_transaction
 from webapp.domain.accounts.browser_sessions import SignIn
 from webapp.domain.accounts.models import Invite
 from webapp.domain.audit.trail import AuditEvent
@@ -66,10 +66,11 @@ def _dead(now: datetime) -> list[Dead]:
 
 def delete_some(key: InstrumentedAttribute[str], which: ColumnElement[bool]) -> int:
     """Delete at most BATCH_ROWS rows that match, found by `key`; commits. Returns how many."""
-    begin_write()
-    some = select(key).where(which).limit(BATCH_ROWS)
-    result: CursorResult[Any] = db.session.execute(  # type: ignore[assignment]
-        delete(key.class_).where(key.in_(some), which).execution_options(synchronize_session=False)
-    )
-    db.session.commit()
+    with write_transaction():
+        some = select(key).where(which).limit(BATCH_ROWS)
+        result: CursorResult[Any] = db.session.execute(  # type: ignore[assignment]
+            delete(key.class_)
+            .where(key.in_(some), which)
+            .execution_options(synchronize_session=False)
+        )
     return result.rowcount

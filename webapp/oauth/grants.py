@@ -16,7 +16,7 @@ from sqlalchemy import exists, select, update
 from sqlalchemy.orm import aliased
 
 from webapp.config import settings
-from webapp.database import begin_write, db, utc_now
+from webapp.database import begin_write, db, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditKind, add_event
 from webapp.domain.shared.secrets import token_hash
@@ -89,27 +89,26 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
 
     def save_authorization_code(self, code: str, request: Any) -> None:
         now = utc_now()
-        begin_write()
-        grant = add_grant(
-            request.user.id, request.client, self.consent.scope, self.resource, now=now
-        )
-        grant.attests_publish = bool(self.consent.attests_publish)
-        db.session.flush()
-        db.session.add(
-            OAuthCode(
-                code_hash=token_hash(code),
-                grant_id=grant.id,
-                redirect_uri=request.payload.redirect_uri,
-                scope=self.consent.scope,
-                code_challenge=request.payload.data["code_challenge"],
-                expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
+        with write_transaction():
+            grant = add_grant(
+                request.user.id, request.client, self.consent.scope, self.resource, now=now
             )
-        )
-        creator = request_audit.creator(request.client.client_id, request.client.name)
-        add_event(AuditKind.CONSENT, request.user.id, by=creator, now=now, subject=grant.id)
-        if self.consent.attests_publish is not None:
-            trust_alike(grant, now=now, by=creator)
-        db.session.commit()
+            grant.attests_publish = bool(self.consent.attests_publish)
+            db.session.flush()
+            db.session.add(
+                OAuthCode(
+                    code_hash=token_hash(code),
+                    grant_id=grant.id,
+                    redirect_uri=request.payload.redirect_uri,
+                    scope=self.consent.scope,
+                    code_challenge=request.payload.data["code_challenge"],
+                    expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
+                )
+            )
+            creator = request_audit.creator(request.client.client_id, request.client.name)
+            add_event(AuditKind.CONSENT, request.user.id, by=creator, now=now, subject=grant.id)
+            if self.consent.attests_publish is not None:
+                trust_alike(grant, now=now, by=creator)
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
         """The code, spent by this very call; None when it is unknown, foreign, late or spent.
@@ -153,11 +152,10 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         client: OAuthClient = self.request.client
         lasting = Scope.OFFLINE_ACCESS in code.scope.split()
         refreshing = lasting and client.check_grant_type("refresh_token")
-        begin_write()
-        grant = _live_grant(code.grant_id)
-        body = _token_body(grant, code.scope, code.scope if refreshing else None)
-        _add_event(AuditKind.TOKEN_ISSUED, grant)
-        db.session.commit()
+        with write_transaction():
+            grant = _live_grant(code.grant_id)
+            body = _token_body(grant, code.scope, code.scope if refreshing else None)
+            _add_event(AuditKind.TOKEN_ISSUED, grant)
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
@@ -190,13 +188,12 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
         spent: OAuthToken = self.request.refresh_token
         token_id, grant_id, granted = spent.id, spent.grant_id, spent.scope
         scope = " ".join(dict.fromkeys((self.request.payload.scope or granted).split()))
-        begin_write()
-        grant = _live_grant(grant_id)
-        _rotate(token_id, grant)
-        # RFC 6749 section 6: the new refresh token keeps the whole scope
-        body = _token_body(grant, scope, granted, renews_id=token_id)
-        _add_event(AuditKind.TOKEN_REFRESHED, grant)
-        db.session.commit()
+        with write_transaction():
+            grant = _live_grant(grant_id)
+            _rotate(token_id, grant)
+            # RFC 6749 section 6: the new refresh token keeps the whole scope
+            body = _token_body(grant, scope, granted, renews_id=token_id)
+            _add_event(AuditKind.TOKEN_REFRESHED, grant)
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
@@ -272,11 +269,9 @@ def _live_grant(grant_id: str) -> OAuthGrant:
         .execution_options(populate_existing=True)
     ).one()
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
-        db.session.rollback()
         raise refusal(InvalidGrantError, "This connection has ended; ask for consent again.")
     account = find_account(grant)
     if account is None or account.disabled_at is not None:
-        db.session.rollback()
         raise refusal(InvalidGrantError, "The account of this connection is switched off.")
     return grant
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from webapp.database import begin_write, db, new_id
+from webapp.database import db, new_id, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
 from webapp.domain.shared.secrets import token_hash
@@ -38,9 +38,8 @@ def register_client(metadata: object, *, now: datetime) -> dict[str, Any]:
     if not isinstance(metadata, dict):
         raise Refused("invalid_client_metadata", "Send one JSON object.")
     details = client_details(metadata)
-    begin_write()
-    client, secret = _add_client(ClientKind.DYNAMIC, details, now=now)
-    db.session.commit()
+    with write_transaction():
+        client, secret = _add_client(ClientKind.DYNAMIC, details, now=now)
     return _registered(client, secret)
 
 
@@ -65,11 +64,10 @@ def create_client(
             "grant_types": list(GRANT_TYPES),
         }
     )
-    begin_write()
-    client, secret = _add_client(ClientKind.PRE_REGISTERED, details, now=now)
-    by = replace(by, client_id=client.client_id, client_name=client.name)
-    add_event(AuditKind.CLIENT_CREATED, None, by=by, now=now, subject=client.id)
-    db.session.commit()
+    with write_transaction():
+        client, secret = _add_client(ClientKind.PRE_REGISTERED, details, now=now)
+        by = replace(by, client_id=client.client_id, client_name=client.name)
+        add_event(AuditKind.CLIENT_CREATED, None, by=by, now=now, subject=client.id)
     return client.client_id, secret
 
 

@@ -14,7 +14,7 @@ from flask import Flask, Response, json, request
 from sqlalchemy import select, update
 
 from webapp.config import settings
-from webapp.database import begin_write, db, utc_now
+from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import AuditKind, add_event
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
@@ -104,16 +104,15 @@ class RevocationEndpoint(BaseRevocationEndpoint):
         now, token_id, grant_id, kind = utc_now(), token.id, token.grant_id, token.kind
         agent = request_audit.agent(token.grant.client.client_id, token.grant.client.name)
         account_id, was_live = token.grant.account_id, _is_live(token)
-        begin_write()
-        if kind is TokenKind.REFRESH:
-            revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
-        else:
-            db.session.execute(
-                update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now)
-            )
-        if was_live:
-            add_event(AuditKind.TOKEN_REVOKED, account_id, by=agent, now=now, subject=grant_id)
-        db.session.commit()
+        with write_transaction():
+            if kind is TokenKind.REFRESH:
+                revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
+            else:
+                db.session.execute(
+                    update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now)
+                )
+            if was_live:
+                add_event(AuditKind.TOKEN_REVOKED, account_id, by=agent, now=now, subject=grant_id)
 
 
 def _is_live(token: OAuthToken) -> bool:

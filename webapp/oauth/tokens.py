@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.config import settings
-from webapp.database import begin_write, db, execute_autocommit, new_id, read_rows
+from webapp.database import db, execute_autocommit, new_id, read_rows, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
@@ -183,15 +183,14 @@ def issue_token(
 
     The tokens of one account stand as one connection, listed and disconnectable like any other.
     """
-    begin_write()
-    client = _command_line_client(now=now)
-    scope = " ".join(sorted(scopes))
-    grant = add_grant(account_id, client, scope, resource, now=now)
-    db.session.flush()
-    token = add_token(grant, TokenKind.ACCESS, scope, now=now)
-    by = replace(by, client_id=client.client_id, client_name=client.name)
-    add_event(AuditKind.TOKEN_ISSUED, account_id, by=by, now=now, subject=grant.id)
-    db.session.commit()
+    with write_transaction():
+        client = _command_line_client(now=now)
+        scope = " ".join(sorted(scopes))
+        grant = add_grant(account_id, client, scope, resource, now=now)
+        db.session.flush()
+        token = add_token(grant, TokenKind.ACCESS, scope, now=now)
+        by = replace(by, client_id=client.client_id, client_name=client.name)
+        add_event(AuditKind.TOKEN_ISSUED, account_id, by=by, now=now, subject=grant.id)
     return token
 
 

@@ -6,13 +6,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import chain
 
 from flask import Flask
 
 from webapp.account_deletion import purge_deleted_accounts
-from webapp.database import db, utc_now
+from webapp.database import utc_now
 from webapp.domain.deletion.discarded_drafts import purge_discarded
 from webapp.domain.deletion.form_trash import purge_deleted
 from webapp.domain.respondents.device_transfer import purge_expired_links
@@ -62,8 +62,6 @@ def _once(app: Flask, work: Callable[[], None]) -> None:
             work()
         except Exception:
             log.exception("background work failed")
-            with suppress(Exception):
-                db.session.rollback()
 
 
 def _purge(ended: threading.Event) -> None:

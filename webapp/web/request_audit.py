@@ -18,7 +18,7 @@ from flask import Flask, current_app
 from flask_limiter import RequestLimit
 from sqlalchemy import insert, select
 
-from webapp.database import begin_write, db, to_millis, utc_now
+from webapp.database import db, to_millis, utc_now, write_transaction
 from webapp.domain.audit.trail import (
     Actor,
     ActorKind,
@@ -163,10 +163,9 @@ def store() -> None:
     if not (taken := _pending().take()):
         return
     try:
-        begin_write()
-        if missing := _not_stored(taken):
-            db.session.execute(insert(AuditEvent), missing)
-        db.session.commit()
+        with write_transaction():
+            if missing := _not_stored(taken):
+                db.session.execute(insert(AuditEvent), missing)
     except BaseException:
         _pending().add(taken)
         raise

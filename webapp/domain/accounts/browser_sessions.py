@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ForeignKey, String, bindparam, delete, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, tried_again
+from webapp.database import Base, db, tried_again, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import ADDRESS_MAX_CHARS, SYSTEM, Actor, AuditKind, add_event
 
@@ -70,11 +70,10 @@ def begin_session(
         browser=browser,
         address=by.address,
     )
-    begin_write()
-    db.session.execute(delete(SignIn).where(SignIn.id == replaced))
-    db.session.add(signed_in)
-    add_event(AuditKind.SIGN_IN, account.id, by=by, now=now)
-    db.session.commit()
+    with write_transaction():
+        db.session.execute(delete(SignIn).where(SignIn.id == replaced))
+        db.session.add(signed_in)
+        add_event(AuditKind.SIGN_IN, account.id, by=by, now=now)
     return session_id
 
 
@@ -117,13 +116,12 @@ SESSIONS_OF_ACCOUNT = (
 
 def note_active(session_id: str, *, address: str | None, now: datetime) -> None:
     """Remember that the session was used, and from where; commits."""
-    begin_write()
-    db.session.execute(
-        update(SignIn)
-        .where(SignIn.id == session_id, SignIn.last_active_at < now)
-        .values(last_active_at=now, address=address)
-    )
-    db.session.commit()
+    with write_transaction():
+        db.session.execute(
+            update(SignIn)
+            .where(SignIn.id == session_id, SignIn.last_active_at < now)
+            .values(last_active_at=now, address=address)
+        )
 
 
 def list_sessions(
@@ -136,44 +134,40 @@ def list_sessions(
 
 def end_browser(account_id: str, handle: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Sign out the browser with this handle; one that is not there any more is fine. Commits."""
-    begin_write()
-    mine = db.session.scalars(select(SignIn).where(SignIn.account_id == account_id))
-    for found in [each for each in mine if each.handle == handle]:
-        db.session.execute(delete(SignIn).where(SignIn.id == found.id))
-        add_event(AuditKind.BROWSER_ENDED, account_id, by=by, now=now)
-    db.session.commit()
+    with write_transaction():
+        mine = db.session.scalars(select(SignIn).where(SignIn.account_id == account_id))
+        for found in [each for each in mine if each.handle == handle]:
+            db.session.execute(delete(SignIn).where(SignIn.id == found.id))
+            add_event(AuditKind.BROWSER_ENDED, account_id, by=by, now=now)
 
 
 def end_other_sessions(
     account_id: str, session_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
     """Sign out every browser of the account but the one with this session; commits."""
-    begin_write()
-    db.session.execute(
-        delete(SignIn).where(SignIn.account_id == account_id, SignIn.id != session_id)
-    )
-    add_event(AuditKind.BROWSERS_ENDED, account_id, by=by, now=now)
-    db.session.commit()
+    with write_transaction():
+        db.session.execute(
+            delete(SignIn).where(SignIn.account_id == account_id, SignIn.id != session_id)
+        )
+        add_event(AuditKind.BROWSERS_ENDED, account_id, by=by, now=now)
 
 
 @tried_again
 def end_session(session_id: str | None, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Sign one browser out; None and what has ended already are fine. Commits."""
-    begin_write()
-    ended = delete(SignIn).where(SignIn.id == session_id).returning(SignIn.account_id)
-    account_id = db.session.scalar(ended)
-    if account_id is not None:
-        add_event(AuditKind.SIGN_OUT, account_id, by=by, now=now)
-    db.session.commit()
+    with write_transaction():
+        ended = delete(SignIn).where(SignIn.id == session_id).returning(SignIn.account_id)
+        account_id = db.session.scalar(ended)
+        if account_id is not None:
+            add_event(AuditKind.SIGN_OUT, account_id, by=by, now=now)
 
 
 def end_sessions(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Sign out everywhere: every browser session of the account ends; commits."""
-    begin_write()
-    db.session.execute(
-        update(Account)
-        .where(Account.id == account_id)
-        .values(session_epoch=Account.session_epoch + 1)
-    )
-    add_event(AuditKind.SIGN_OUT_EVERYWHERE, account_id, by=by, now=now)
-    db.session.commit()
+    with write_transaction():
+        db.session.execute(
+            update(Account)
+            .where(Account.id == account_id)
+            .values(session_epoch=Account.session_epoch + 1)
+        )
+        add_event(AuditKind.SIGN_OUT_EVERYWHERE, account_id, by=by, now=now)

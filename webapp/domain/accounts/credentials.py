@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import update
 
-from webapp.database import begin_write, db, release_connections
+from webapp.database import db, release_connections, write_transaction
 from webapp.domain.accounts.models import (
     CREATOR_LANGUAGES,
     Account,
@@ -54,11 +54,10 @@ def change_details(account_id: str, name: str, language: str) -> None:
             "Choose one of the list.",
             field="language",
         )
-    begin_write()
-    account = db.session.get_one(Account, account_id)
-    account.name = clean_name(name, account.email)
-    account.language = language
-    db.session.commit()
+    with write_transaction():
+        account = db.session.get_one(Account, account_id)
+        account.name = clean_name(name, account.email)
+        account.language = language
 
 
 def change_password(
@@ -78,10 +77,9 @@ def change_password(
     account = db.session.get_one(Account, account_id)
     check_own_password(account, password)
     known_hash = password_hash(check_password(new_password, account.email))
-    begin_write()
-    account = set_password(account_id, known_hash, also)
-    add_event(AuditKind.PASSWORD_CHANGED, account_id, by=by, now=now)
-    db.session.commit()
+    with write_transaction():
+        account = set_password(account_id, known_hash, also)
+        add_event(AuditKind.PASSWORD_CHANGED, account_id, by=by, now=now)
     return account
 
 
@@ -112,13 +110,12 @@ def set_password(account_id: str, known_hash: str, also: Also | None) -> Account
 def _rehash(account: Account, password: str) -> None:
     """Keep the password under a new hash, in the row and in the detached account."""
     known_hash = password_hash(password)
-    begin_write()
-    kept = db.session.execute(
-        update(Account)
-        .where(Account.id == account.id, Account.password_hash == account.password_hash)
-        .values(password_hash=known_hash)
-        .returning(Account.id)
-    ).first()
-    db.session.commit()
+    with write_transaction():
+        kept = db.session.execute(
+            update(Account)
+            .where(Account.id == account.id, Account.password_hash == account.password_hash)
+            .values(password_hash=known_hash)
+            .returning(Account.id)
+        ).first()
     if kept:
         account.password_hash = known_hash

@@ -4,12 +4,14 @@ An invite is such a link. It creates an account, or sets a new password for the 
 """
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 
-from webapp.database import begin_write, db, new_id, release_connections
+from webapp.database import db, new_id, release_connections, write_transaction
 from webapp.domain.accounts.credentials import Also, set_password
 from webapp.domain.accounts.models import Account, Invite, account_disabled, clean_email, clean_name
 from webapp.domain.accounts.passwords import check_password, password_hash
@@ -25,10 +27,8 @@ def create_account(
     """A new account with a password. Raises InvalidInput, or StateConflict `email_taken`."""
     address = clean_email(email)
     known_hash = password_hash(check_password(password, address))
-    begin_write()
-    account = _add_account(address, clean_name(name, address), known_hash, now=now, by=by)
-    _commit_account(address)
-    return account
+    with _one_account(address):
+        return _add_account(address, clean_name(name, address), known_hash, now=now, by=by)
 
 
 def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) -> str:
@@ -39,22 +39,21 @@ def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) 
     """
     token = secrets.token_urlsafe(32)
     address = None if email is None else clean_email(email)
-    begin_write()
-    account = db.session.scalars(select(Account).where(Account.email == address)).first()
-    if account is not None and account.disabled_at is not None:
-        raise account_disabled()
-    account_id = account.id if account else None
-    db.session.add(
-        Invite(
-            token_hash=token_hash(token),
-            email=address,
-            account_id=account_id,
-            created_at=now,
-            expires_at=now + timedelta(seconds=INVITE_LIFETIME_SECONDS),
+    with write_transaction():
+        account = db.session.scalars(select(Account).where(Account.email == address)).first()
+        if account is not None and account.disabled_at is not None:
+            raise account_disabled()
+        account_id = account.id if account else None
+        db.session.add(
+            Invite(
+                token_hash=token_hash(token),
+                email=address,
+                account_id=account_id,
+                created_at=now,
+                expires_at=now + timedelta(seconds=INVITE_LIFETIME_SECONDS),
+            )
         )
-    )
-    add_event(AuditKind.LINK_MADE, account_id, by=by, now=now)
-    db.session.commit()
+        add_event(AuditKind.LINK_MADE, account_id, by=by, now=now)
     return token
 
 
@@ -89,15 +88,14 @@ def accept_invite(
     new_name = clean_name(name, address)
     release_connections()  # hashing has its queue
     known_hash = password_hash(check_password(password, address))
-    begin_write()
-    _use_invite(token, now=now)
-    if account_id is None:
-        account = _add_account(address, new_name, known_hash, now=now, by=by)
-    else:
-        account = set_password(account_id, known_hash, also)
-        add_event(AuditKind.PASSWORD_RESET, account_id, by=by, now=now)
-    add_event(AuditKind.LINK_USED, account.id, by=by, now=now)
-    _commit_account(address)
+    with _one_account(address):
+        _use_invite(token, now=now)
+        if account_id is None:
+            account = _add_account(address, new_name, known_hash, now=now, by=by)
+        else:
+            account = set_password(account_id, known_hash, also)
+            add_event(AuditKind.PASSWORD_RESET, account_id, by=by, now=now)
+        add_event(AuditKind.LINK_USED, account.id, by=by, now=now)
     return account
 
 
@@ -110,11 +108,13 @@ def _add_account(email: str, name: str, known_hash: str, *, now: datetime, by: A
     return account
 
 
-def _commit_account(email: str) -> None:
+@contextmanager
+def _one_account(email: str) -> Iterator[None]:
+    """A transaction that stores one account with this address; raises StateConflict."""
     try:
-        db.session.commit()
+        with write_transaction():
+            yield
     except IntegrityError as error:
-        db.session.rollback()
         raise StateConflict(
             "email_taken",
             f"{email} has an account already.",
@@ -131,7 +131,6 @@ def _use_invite(token: str, *, now: datetime) -> None:
         .returning(Invite.token_hash)
     ).first()
     if used is None:
-        db.session.rollback()
         raise _no_invite()
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, delete, func, select, update
 
-from webapp.database import begin_write, db
+from webapp.database import db, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.idempotency import IdempotencyKey
 from webapp.domain.drafts.models import (
@@ -31,20 +31,17 @@ _CHILDREN = (
 
 def discard_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Discard one unpublished draft; raises NotFound, StateConflict `draft_already_published`."""
-    begin_write()
-    open_draft(account_id, draft_id)
-    _discard(account_id, [draft_id], now, by)
-    db.session.commit()
+    with write_transaction():
+        open_draft(account_id, draft_id)
+        _discard(account_id, [draft_id], now, by)
 
 
 def discard_drafts(
     account_id: str, draft_ids: Collection[str], *, now: datetime, by: Actor = SYSTEM
 ) -> int:
     """Discard those that exist and are unpublished; returns how many."""
-    begin_write()
-    count = _discard(account_id, draft_ids, now, by)
-    db.session.commit()
-    return count
+    with write_transaction():
+        return _discard(account_id, draft_ids, now, by)
 
 
 def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
@@ -55,16 +52,15 @@ def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -
 
 def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
     """Undo the discard of that moment; returns how many drafts are restored."""
-    begin_write()
-    ids = db.session.scalars(
-        update(Draft)
-        .where(_restorable(account_id, discarded_at, now))
-        .values(deleted_at=None)
-        .returning(Draft.id)
-        .execution_options(synchronize_session=False)
-    ).all()
-    _add_events(AuditKind.TAKEN_BACK, account_id, ids, now, by)
-    db.session.commit()
+    with write_transaction():
+        ids = db.session.scalars(
+            update(Draft)
+            .where(_restorable(account_id, discarded_at, now))
+            .values(deleted_at=None)
+            .returning(Draft.id)
+            .execution_options(synchronize_session=False)
+        ).all()
+        _add_events(AuditKind.TAKEN_BACK, account_id, ids, now, by)
     return len(ids)
 
 
@@ -76,11 +72,10 @@ def purge_discarded(now: datetime) -> Iterator[int]:
     too_old = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
     expired = and_(Draft.status == DraftStatus.DRAFT, Draft.deleted_at <= too_old)
     while draft_id := _look(expired):
-        begin_write()
-        for column in _CHILDREN:
-            db.session.execute(delete(column.class_).where(column == draft_id))
-        db.session.execute(delete(Draft).where(Draft.id == draft_id, expired))
-        db.session.commit()
+        with write_transaction():
+            for column in _CHILDREN:
+                db.session.execute(delete(column.class_).where(column == draft_id))
+            db.session.execute(delete(Draft).where(Draft.id == draft_id, expired))
         yield 1
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, delete, select, update
 from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.database import begin_write, db
+from webapp.database import db, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.idempotency import IdempotencyKey
 from webapp.domain.drafts.models import Draft, DraftConfirmation, DraftRevision, DraftView
@@ -30,26 +30,23 @@ PURGED = (*_MANY, *_FEW_OF_FORM, *_FEW_OF_DRAFT)  # children first
 
 def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Put the form with its draft into the trash; nobody finds it any more. raises NotFound"""
-    begin_write()
-    _mark(owned_form(account_id, form_id), now)
-    add_event(AuditKind.DELETED, account_id, by=by, now=now, subject=form_id)
-    db.session.commit()
+    with write_transaction():
+        _mark(owned_form(account_id, form_id), now)
+        add_event(AuditKind.DELETED, account_id, by=by, now=now, subject=form_id)
 
 
 def restore_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Take the form out of the trash as it was; raises NotFound when it is not there any more."""
-    begin_write()
-    _mark(and_(Form.id == form_id, _in_trash(account_id, now)), None)
-    add_event(AuditKind.RESTORED, account_id, by=by, now=now, subject=form_id)
-    db.session.commit()
+    with write_transaction():
+        _mark(and_(Form.id == form_id, _in_trash(account_id, now)), None)
+        add_event(AuditKind.RESTORED, account_id, by=by, now=now, subject=form_id)
 
 
 def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Leave a form of the trash to the next purge; raises NotFound when it is not there."""
-    begin_write()
-    _mark(and_(Form.id == form_id, _in_trash(account_id, now)), _oldest(now))
-    add_event(AuditKind.ERASED, account_id, by=by, now=now, subject=form_id)
-    db.session.commit()
+    with write_transaction():
+        _mark(and_(Form.id == form_id, _in_trash(account_id, now)), _oldest(now))
+        add_event(AuditKind.ERASED, account_id, by=by, now=now, subject=form_id)
 
 
 def list_deleted_forms(account_id: str, *, now: datetime) -> list[Row[Any]]:
@@ -126,34 +123,32 @@ def _next_expired(now: datetime) -> Row[str, str] | None:
 
 
 def _delete_some(form_column: InstrumentedAttribute[str], form_id: str) -> int:
-    begin_write()
-    table = form_column.class_
-    some = select(table.id).where(form_column == form_id).limit(PURGED_AT_ONCE)
-    ids = list(db.session.scalars(some))
-    if ids:
-        db.session.execute(
-            delete(table).where(table.id.in_(ids)).execution_options(synchronize_session=False)
-        )
-    db.session.commit()
+    with write_transaction():
+        table = form_column.class_
+        some = select(table.id).where(form_column == form_id).limit(PURGED_AT_ONCE)
+        ids = list(db.session.scalars(some))
+        if ids:
+            db.session.execute(
+                delete(table).where(table.id.in_(ids)).execution_options(synchronize_session=False)
+            )
     return len(ids)
 
 
 def _delete_rest(form: Row[str, str]) -> int:
     """What is few, parents last. Idempotency keys stay, so that a repeat makes no new draft."""
-    begin_write()
-    key = IdempotencyKey.draft_id
-    db.session.execute(update(IdempotencyKey).where(key == form.draft_id).values(draft_id=None))
-    conditions = [
-        *(column == form.id for column in _FEW_OF_FORM),
-        *(column == form.draft_id for column in _FEW_OF_DRAFT),
-        Form.id == form.id,
-        Draft.id == form.draft_id,
-    ]
-    for condition in conditions:
-        db.session.execute(
-            delete(condition.left.table)
-            .where(condition)
-            .execution_options(synchronize_session=False)
-        )
-    db.session.commit()
+    with write_transaction():
+        key = IdempotencyKey.draft_id
+        db.session.execute(update(IdempotencyKey).where(key == form.draft_id).values(draft_id=None))
+        conditions = [
+            *(column == form.id for column in _FEW_OF_FORM),
+            *(column == form.draft_id for column in _FEW_OF_DRAFT),
+            Form.id == form.id,
+            Draft.id == form.draft_id,
+        ]
+        for condition in conditions:
+            db.session.execute(
+                delete(condition.left.table)
+                .where(condition)
+                .execution_options(synchronize_session=False)
+            )
     return len(conditions)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import and_, exists, func, select
 
-from webapp.database import begin_write, db, new_id
+from webapp.database import db, new_id, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import missing_fields, missing_parts
 from webapp.domain.drafts.models import (
@@ -33,10 +33,9 @@ def confirm_draft(
     raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
             `confirmation_stale` when the draft is not at that revision and hash any more
     """
-    begin_write()
-    confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now)
-    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
-    db.session.commit()
+    with write_transaction():
+        confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now)
+        add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     return confirmation
 
 

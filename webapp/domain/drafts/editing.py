@@ -12,7 +12,6 @@ from sqlalchemy import Integer, Row, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.database import (
-    begin_write,
     db,
     execute,
     execute_autocommit,
@@ -249,15 +248,13 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
 
 def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
     """On PostgreSQL two requests with one key meet at its primary key: the later one repeats."""
-    begin_write()
-    if earlier := _created_before(account_id, repeatable, now):
-        return earlier
-    execute(_INSERT, **_columns(draft, _COLUMNS))
     try:
-        remember(account_id, repeatable, draft.id, now)
-        db.session.commit()
+        with write_transaction():
+            if earlier := _created_before(account_id, repeatable, now):
+                return earlier
+            execute(_INSERT, **_columns(draft, _COLUMNS))
+            remember(account_id, repeatable, draft.id, now)
     except IntegrityError:
-        db.session.rollback()
         earlier = _created_before(account_id, repeatable, now)
         if earlier is None:
             raise

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, execute_autocommit, to_millis, tried_again
+from webapp.database import Base, db, execute_autocommit, to_millis, tried_again, write_transaction
 from webapp.domain.content.model import Content, words
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
@@ -139,13 +139,12 @@ def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -
 
     raises  NotFound
     """
-    begin_write()
-    draft = _locked(account_id, draft_id)
-    if 0 < revision <= draft.revision:
-        view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
-        view.revision, view.seen_at = revision, now
-        db.session.add(view)
-    db.session.commit()
+    with write_transaction():
+        draft = _locked(account_id, draft_id)
+        if 0 < revision <= draft.revision:
+            view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
+            view.revision, view.seen_at = revision, now
+            db.session.add(view)
 
 
 def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:

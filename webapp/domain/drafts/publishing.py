@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, exists, insert, select, update
 
 from webapp.database import (
-    begin_write,
     db,
     execute_autocommit,
     new_id,
@@ -62,10 +61,12 @@ def confirm_and_publish(
     by: Actor = SYSTEM,
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
-    begin_write()
-    confirm_shown(account_id, draft_id, revision, shown_hash, now)
-    add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
-    return _publish_confirmed(account_id, draft_id, now, by)
+    with write_transaction() as connection:
+        confirm_shown(account_id, draft_id, revision, shown_hash, now)
+        add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
+        made, event = _made(account_id, draft_id, now, by)
+        published = _published(_in_steps(connection, made, event), account_id, draft_id)
+    return _logged(published, event)
 
 
 def publish_draft(
@@ -82,13 +83,15 @@ def publish_draft(
     raises       NotFound; StateConflict `draft_not_confirmed`, `confirmation_stale`,
                  `draft_incomplete`
     """
-    if attested_by:
-        begin_write()
+    if not attested_by:
+        made, event = _made(account_id, draft_id, now, by)
+        return _logged(_published(_at_once(made, event), account_id, draft_id), event)
+    with write_transaction() as connection:
         if attest(account_id, draft_id, attested_by, now):
             add_event(AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
-        return _publish_confirmed(account_id, draft_id, now, by)
-    form = _publish_alone(account_id, draft_id, now, by)
-    return _published(form, account_id, draft_id)
+        made, event = _made(account_id, draft_id, now, by)
+        published = _published(_in_steps(connection, made, event), account_id, draft_id)
+    return _logged(published, event)
 
 
 def find_published_form(draft: Draft) -> Form | None:
@@ -156,26 +159,8 @@ _MADE_EVENT = (
 _TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
 
 
-def _publish_confirmed(account_id: str, draft_id: str, now: datetime, by: Actor) -> Published:
-    """Goes on in the session's transaction, and commits it."""
-    made, event = _made(account_id, draft_id, now, by)
-    form = _in_steps(db.session.connection(), made, event)
-    published = _published(form, account_id, draft_id)
-    db.session.commit()
-    if not published.repeated:
-        log_event(event)
-    return published
-
-
-def _publish_alone(account_id: str, draft_id: str, now: datetime, by: Actor) -> Row[Any] | None:
-    made, event = _made(account_id, draft_id, now, by)
-    form = _in_a_transaction(made, event)
-    if form is not None:
-        log_event(event)
-    return form
-
-
-def _in_a_transaction(made: dict[str, Any], event: dict[str, Any]) -> Row[Any] | None:
+def _at_once(made: dict[str, Any], event: dict[str, Any]) -> Row[Any] | None:
+    """As `_in_steps`, in a transaction of its own."""
     if on_sqlite():
         with write_transaction() as connection:
             return _in_steps(connection, made, event)
@@ -225,6 +210,13 @@ def _published(form: Row[Any] | None, account_id: str, draft_id: str) -> Publish
     if form is None:
         return Published(_published_before(account_id, draft_id), repeated=True)
     return Published(form, repeated=False)
+
+
+def _logged(published: Published, event: dict[str, Any]) -> Published:
+    """After the commit: tell of a form that was not there before."""
+    if not published.repeated:
+        log_event(event)
+    return published
 
 
 def _published_before(account_id: str, draft_id: str) -> Row[Any]:

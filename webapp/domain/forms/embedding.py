@@ -7,7 +7,7 @@ import re
 
 from sqlalchemy import bindparam, select, update
 
-from webapp.database import begin_write, db, execute, read_rows
+from webapp.database import execute, read_rows, write_transaction
 from webapp.domain.forms.models import Form, no_form, owned_form, shared_form
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import FRAME_ORIGINS_MAX
@@ -24,13 +24,12 @@ def allow_embedding(account_id: str, form_id: str, text: str) -> None:
     raises  InvalidInput `origin_unreadable`, `too_many_origins`; NotFound
     """
     origins = " ".join(parse_origins(text))
-    begin_write()
-    changed = execute(
-        update(Form).where(owned_form(account_id, form_id)).values(frame_origins=origins)
-    )
-    if not changed.rowcount:
-        raise no_form()
-    db.session.commit()
+    with write_transaction():
+        changed = execute(
+            update(Form).where(owned_form(account_id, form_id)).values(frame_origins=origins)
+        )
+        if not changed.rowcount:
+            raise no_form()
 
 
 def parse_origins(text: str) -> list[str]:

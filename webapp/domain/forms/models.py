@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, read_rows
+from webapp.database import Base, db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import Content, words
 from webapp.domain.responses.models import raw_column
@@ -127,16 +127,16 @@ def is_full(form: Row[Any], most_bytes: int) -> bool:
 
 def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Take no more answers; closing twice changes nothing. raises NotFound"""
-    if _set_status(account_id, form_id, FormStatus.CLOSED, now):
-        add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
-    db.session.commit()
+    with write_transaction():
+        if _set_status(account_id, form_id, FormStatus.CLOSED, now):
+            add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
 
 
 def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Take answers again; a `one` form that has its response is `completed` instead."""
-    if _set_status(account_id, form_id, FormStatus.PUBLISHED, None):
-        add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
-    db.session.commit()
+    with write_transaction():
+        if _set_status(account_id, form_id, FormStatus.PUBLISHED, None):
+            add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
 
 
 def no_form() -> NotFound:
@@ -150,7 +150,6 @@ def no_form() -> NotFound:
 
 def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> bool:
     """Whether that changed anything; the caller commits."""
-    begin_write()
     form = db.session.scalar(
         select(Form)
         .where(owned_form(account_id, form_id))

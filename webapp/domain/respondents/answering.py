@@ -19,7 +19,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from webapp.database import begin_write, db, read_rows
+from webapp.database import db, read_rows, write_transaction
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answer_writes import (
     Completion,
@@ -104,21 +104,20 @@ def skip_question(
     returns  as `answer_question`
     raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
     """
-    begin_write()
-    state = lock_or_create_session_state(share_token, session_key, now)
-    if state.form_status != FormStatus.PUBLISHED:
-        raise not_open(state.form_status)
-    question = question_at(state, position)
-    answered = dict(state.answered)
-    earlier = answered.pop(question["id"], None)
-    supersede(earlier)
-    _count_skip(state, taken_back=earlier is not None and not answered)
-    newly_skipped = question["id"] not in state.skipped
-    change = QuestionCounts(-int(earlier is not None), int(newly_skipped))
-    count_questions(state.form_id, {question["id"]: change})
-    skipped = [*(skip for skip in state.skipped if skip != question["id"]), question["id"]]
-    touch_session(state, now, skipped=skipped, answered=answered)
-    db.session.commit()
+    with write_transaction():
+        state = lock_or_create_session_state(share_token, session_key, now)
+        if state.form_status != FormStatus.PUBLISHED:
+            raise not_open(state.form_status)
+        question = question_at(state, position)
+        answered = dict(state.answered)
+        earlier = answered.pop(question["id"], None)
+        supersede(earlier)
+        _count_skip(state, taken_back=earlier is not None and not answered)
+        newly_skipped = question["id"] not in state.skipped
+        change = QuestionCounts(-int(earlier is not None), int(newly_skipped))
+        count_questions(state.form_id, {question["id"]: change})
+        skipped = [*(skip for skip in state.skipped if skip != question["id"]), question["id"]]
+        touch_session(state, now, skipped=skipped, answered=answered)
     return next_open(state.questions, {*skipped, *answered}, after=position)
 
 
@@ -138,23 +137,24 @@ def complete_response(
             InvalidInput `name_too_long`
     """
     name = _clean_name(responder_name)
-    begin_write()
-    state = lock_session_state(share_token, session_key)
-    if state is None:
-        get_public_form(share_token)
-    if state is None or (state.answer_count == 0 and state.status != SessionStatus.COMPLETED):
-        raise StateConflict(
-            "nothing_answered",
-            Phrase("Nothing is answered yet."),
-            Phrase("Answer at least one question."),
-        )
-    if state.status == SessionStatus.COMPLETED:
-        db.session.rollback()
-        return False
-    suspect = signs is not None and signs.looks_automated(state.answer_count, now)
-    if not store_completion(state, responder_name=name, suspect=suspect, now=now, beside=beside):
-        raise refusal(state.form_id) or not_open(FormStatus.CLOSED)
-    db.session.commit()
+    with write_transaction():
+        state = lock_session_state(share_token, session_key)
+        if state is None:
+            get_public_form(share_token)
+        if state is None or (state.answer_count == 0 and state.status != SessionStatus.COMPLETED):
+            raise StateConflict(
+                "nothing_answered",
+                Phrase("Nothing is answered yet."),
+                Phrase("Answer at least one question."),
+            )
+        if state.status == SessionStatus.COMPLETED:
+            db.session.rollback()
+            return False
+        suspect = signs is not None and signs.looks_automated(state.answer_count, now)
+        if not store_completion(
+            state, responder_name=name, suspect=suspect, now=now, beside=beside
+        ):
+            raise refusal(state.form_id) or not_open(FormStatus.CLOSED)
     return True
 
 
@@ -163,20 +163,19 @@ def withdraw_response(share_token: str, session_key: str) -> bool:
 
     A `one` form takes answers again. Takes no stamp.
     """
-    begin_write()
-    state = lock_session_state(share_token, session_key)
-    if state is None:
-        db.session.rollback()
-        return False
-    reached, size = _reached(state), stored_bytes(state.session_id)
-    delete_transfer_link(state.session_id)
-    db.session.execute(delete(Answer).where(Answer.session_id == state.session_id))
-    db.session.execute(delete(ResponseSession).where(ResponseSession.id == state.session_id))
-    _lower_counts(state, size)
-    if state.completed_stamp is not None:
-        count_completion(state.form_id, state.completed_stamp, change=-1)
-    count_questions(state.form_id, reached)
-    db.session.commit()
+    with write_transaction():
+        state = lock_session_state(share_token, session_key)
+        if state is None:
+            db.session.rollback()
+            return False
+        reached, size = _reached(state), stored_bytes(state.session_id)
+        delete_transfer_link(state.session_id)
+        db.session.execute(delete(Answer).where(Answer.session_id == state.session_id))
+        db.session.execute(delete(ResponseSession).where(ResponseSession.id == state.session_id))
+        _lower_counts(state, size)
+        if state.completed_stamp is not None:
+            count_completion(state.form_id, state.completed_stamp, change=-1)
+        count_questions(state.form_id, reached)
     return True
 
 

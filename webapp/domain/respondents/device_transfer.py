@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, db, new_id
+from webapp.database import Base, db, new_id, write_transaction
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.session_state import lock_session_state
 from webapp.domain.shared.errors import NotFound, Phrase
@@ -61,26 +61,25 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
     raises  NotFound when the form is gone, or nothing is stored under this key
     """
     secret = secrets.token_urlsafe(24)
-    begin_write()
-    state = lock_session_state(share_token, session_key)
-    if state is None:
-        raise NotFound(
-            "not_found",
-            Phrase("There are no answers to go on with."),
-            Phrase("Answer a question first."),
+    with write_transaction():
+        state = lock_session_state(share_token, session_key)
+        if state is None:
+            raise NotFound(
+                "not_found",
+                Phrase("There are no answers to go on with."),
+                Phrase("Answer a question first."),
+            )
+        delete_transfer_link(state.session_id)
+        db.session.add(
+            DeviceTransfer(
+                id=new_id("hov"),
+                form_id=state.form_id,
+                session_id=state.session_id,
+                secret_hash=token_hash(secret),
+                sealed_key=_seal(secret).encrypt(session_key.encode()).decode(),
+                expires_at=now + timedelta(seconds=TRANSFER_LINK_SECONDS),
+            )
         )
-    delete_transfer_link(state.session_id)
-    db.session.add(
-        DeviceTransfer(
-            id=new_id("hov"),
-            form_id=state.form_id,
-            session_id=state.session_id,
-            secret_hash=token_hash(secret),
-            sealed_key=_seal(secret).encrypt(session_key.encode()).decode(),
-            expires_at=now + timedelta(seconds=TRANSFER_LINK_SECONDS),
-        )
-    )
-    db.session.commit()
     return secret
 
 
@@ -98,16 +97,15 @@ def claim_session_key(share_token: str, secret: str, claim: str, *, now: datetim
     claim  made for each rendered page: repeats of its POST, after a lost response or a double
            click, get the key again
     """
-    begin_write()
-    claimed_by = token_hash(claim)
-    free = or_(_TABLE.c.claimed_by.is_(None), _TABLE.c.claimed_by == claimed_by)
-    sealed: str | None = db.session.execute(
-        update(_TABLE)
-        .where(_live(share_token, secret, now), free)
-        .values(claimed_by=claimed_by)
-        .returning(_TABLE.c.sealed_key)
-    ).scalar_one_or_none()
-    db.session.commit()
+    with write_transaction():
+        claimed_by = token_hash(claim)
+        free = or_(_TABLE.c.claimed_by.is_(None), _TABLE.c.claimed_by == claimed_by)
+        sealed: str | None = db.session.execute(
+            update(_TABLE)
+            .where(_live(share_token, secret, now), free)
+            .values(claimed_by=claimed_by)
+            .returning(_TABLE.c.sealed_key)
+        ).scalar_one_or_none()
     return None if sealed is None else _seal(secret).decrypt(sealed.encode()).decode()
 
 
@@ -123,10 +121,9 @@ def purge_expired_links(now: datetime) -> Iterator[int]:
     """
     some = select(_TABLE.c.id).where(_TABLE.c.expires_at <= now).limit(PURGED_AT_ONCE)
     while True:
-        begin_write()
-        ids = list(db.session.scalars(some))
-        db.session.execute(delete(_TABLE).where(_TABLE.c.id.in_(ids)))
-        db.session.commit()
+        with write_transaction():
+            ids = list(db.session.scalars(some))
+            db.session.execute(delete(_TABLE).where(_TABLE.c.id.in_(ids)))
         if not ids:
             return
         yield len(ids)

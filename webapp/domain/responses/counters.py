@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, begin_write, built_once, db, insert_into
+from webapp.database import Base, built_once, db, insert_into, write_transaction
 
 DAY_MILLIS = 86_400_000
 EPOCH_DAY = date(1970, 1, 1)
@@ -126,10 +126,9 @@ def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
 
 def store_link_views(openings: Mapping[str, int]) -> None:
     """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
-    begin_write()
-    rows = [{"share_token": token, "change": n} for token, n in sorted(openings.items())]
-    db.session.execute(_ADD_OPENINGS, rows)
-    db.session.commit()
+    with write_transaction():
+        rows = [{"share_token": token, "change": n} for token, n in sorted(openings.items())]
+        db.session.execute(_ADD_OPENINGS, rows)
 
 
 def read_questions(form_id: str) -> Mapping[str, QuestionCounts]:

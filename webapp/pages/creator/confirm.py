@@ -9,7 +9,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import Forbidden
 
-from webapp.database import db, utc_now
+from webapp.database import utc_now
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.domain.content.diff import differences
 from webapp.domain.drafts import confirmations, publishing
@@ -56,7 +56,6 @@ def confirm(draft_id: str) -> ResponseReturnValue:
     try:
         return _confirm(draft_id)
     except StateConflict as problem:
-        db.session.rollback()
         return _refused(drafts.get_draft(creator_id(), draft_id), problem)
 
 

@@ -59,12 +59,9 @@ def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:
     """
     try:
         return _save(draft, change)
-    except InvalidInput as problem:
-        db.session.rollback()
-        return problem
-    except StateConflict as problem:
-        db.session.rollback()
-        if problem.code != "revision_conflict":
+    except (InvalidInput, StateConflict) as problem:
+        db.session.rollback()  # expires `draft`: it is read anew
+        if isinstance(problem, StateConflict) and problem.code != "revision_conflict":
             raise
         return problem
 

@@ -8,7 +8,6 @@ from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
 from webapp.config import settings
-from webapp.database import db
 from webapp.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.domain.forms.embedding import find_frame_origins
 from webapp.domain.shared.errors import Outcome
@@ -103,7 +102,6 @@ def _storage_failed(error: Exception) -> Response:
 
 def _outcome(error: Outcome) -> Response:
     """The page of an expected failure; rendering it may fail in turn."""
-    db.session.rollback()
     draw = PAGES.get(error.code)
     if draw is None:
         return errors.outcome(error)

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from tests.pages.creator_client import Creator, alone
-from webapp.database import begin_write, db, utc_now
+from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import (
     Actor,
     ActorKind,
@@ -26,11 +26,9 @@ HERE = "203.0.113.5"
 
 def add(app: Flask, account_id: str, kind: AuditKind, **changed: Any) -> None:
     by = Actor(ActorKind.CREATOR, HERE, "client", "<Desk>")
-    with app.app_context():
-        begin_write()
+    with app.app_context(), write_transaction():
         row = event_values(kind, account_id, by=by, now=utc_now()) | changed
         db.session.add(AuditEvent(**row))
-        db.session.commit()
 
 
 def lines(page: Any) -> list[str]:
@@ -109,12 +107,10 @@ def test_every_kind_is_told_in_words(app: Flask, ann: Creator, kind: AuditKind) 
 
 
 def test_older_events_are_on_the_next_page(app: Flask, ann: Creator) -> None:
-    with app.app_context():
-        begin_write()
+    with app.app_context(), write_transaction():
         for number in range(60):
             by = Actor(ActorKind.CREATOR, f"203.0.113.{number}")
             add_event(AuditKind.SIGN_IN, ann.account.id, by=by, now=utc_now())
-        db.session.commit()
 
     first = ann.page("/account/activity")
     link = re.search(r'href="(/account/activity\?before=[^"]+)"', first.text)
