@@ -13,7 +13,7 @@ from webapp.config import Settings
 from webapp.domain.shared.vocabulary import Scope
 from webapp.wire.error_codes import ERROR_CODES
 
-# spec, Resources: every field, those marked with ? are not required
+# Every field of the objects; those marked with ? are not required
 SCHEMAS = {
     "Question": "id? text context?",
     "OutputQuestion": "id text context?",
@@ -48,7 +48,7 @@ SCHEMAS = {
     "FormList": "formCount forms",
     "Error": "error code message resolution",
 }
-# spec, Endpoints: method, path, scope, success and the other statuses
+# Method, path, scope, success and the other statuses
 OPERATIONS = {
     "createServiceDraft": ("post", "/drafts", "forms:write", "201 400 401 429 500"),
     "updateServiceDraft": (
@@ -72,7 +72,7 @@ OPERATIONS = {
         "200 400 401 404 500",
     ),
 }
-# spec, Endpoints: request body, parameters and the object of the success
+# Request body, parameters and the object of the success
 EXCHANGED: dict[str, tuple[str | None, str, str]] = {
     "createServiceDraft": ("FormDraftInput", "", "FormDraft"),
     "updateServiceDraft": ("FormDraftInput", "draftId", "FormDraft"),

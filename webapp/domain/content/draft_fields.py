@@ -15,7 +15,7 @@ from webapp.domain.shared.vocabulary import FollowUpMode, ResponseLimit, Respons
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
-# spec, FormDraftInput: these two are said to agents wherever they meet the fields
+# Both are said to agents wherever they meet the fields
 CONTEXT_RULE = (
     "Private, never shown to respondents; required when smart follow-ups are enabled. A summary of "
     "relevant non-sensitive conversation context plus any extra context the creator gives."

@@ -138,7 +138,7 @@ def missing_fields(content: Content) -> list[str]:
 
 
 def lacks_context(content: Content) -> bool:
-    """True when the contract's context rule is broken (spec, FormDraftInput.context)."""
+    """True when smart follow-ups lack the private context that they need."""
     smart = content.follow_up_mode is FollowUpMode.SMART
     return smart and not (content.private_context or "").strip()
 

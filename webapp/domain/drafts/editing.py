@@ -56,7 +56,7 @@ def create_draft(
     now: datetime,
     repeatable: Repeatable | None = None,
 ) -> Draft:
-    """A private draft at revision 1; never a public link (spec, Endpoints behaviour 1).
+    """A private draft at revision 1; never a public link.
 
     A repeat of `repeatable` returns the draft as it was created; never a second one, even when its
     creator discarded it, or deleted its form.

@@ -77,7 +77,7 @@ def publish_draft(
     attested_by: str | None = None,
     by: Actor = SYSTEM,
 ) -> Published:
-    """The form of a confirmed draft; a repeat returns the same form (spec, States rule 1).
+    """The form of a confirmed draft; a repeat returns the same form.
 
     attested_by  the grant whose word counts as the creator's, recorded as `agent_attested`
     raises       NotFound; StateConflict `draft_not_confirmed`, `confirmation_stale`,

@@ -69,7 +69,6 @@ def read_responses(
                 while we read belongs to a later page and is not skipped
     since       milliseconds, exclusive; None = from the beginning
     next_since  stamp of the last item returned, else `since` as it was; None when there is neither
-    Source: spec, Endpoints behaviour 6.
     """
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)

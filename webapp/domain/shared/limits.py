@@ -1,11 +1,11 @@
 """Every bound with its unit and its source."""
 
-TITLE_MAX_CHARS = 120  # spec, Limits; Unicode code points
-GOAL_MAX_CHARS = 2000  # spec, Limits
-CONTEXT_MAX_CHARS = 4000  # spec, Limits
-QUESTIONS_MAX = 20  # spec, Limits
-FOLLOW_UPS_MAX = 50  # spec, Limits
-TOTAL_QUESTIONS_MAX = 50  # spec, Limits
+TITLE_MAX_CHARS = 120  # contract; Unicode code points
+GOAL_MAX_CHARS = 2000  # contract
+CONTEXT_MAX_CHARS = 4000  # contract
+QUESTIONS_MAX = 20  # contract
+FOLLOW_UPS_MAX = 50  # contract
+TOTAL_QUESTIONS_MAX = 50  # contract
 
 QUESTION_ID_MAX_CHARS = 200  # our choice: room for any id scheme of an agent
 ANSWER_MAX_CHARS = 20_000  # our choice: longer typed answers stay in the box with a message

@@ -9,7 +9,7 @@ from enum import StrEnum
 class DraftStatus(StrEnum):
     """`draft` until it is published, then `published` for good.
 
-    spec, FormDraft.status
+    OpenAPI document, FormDraft.status
     """
 
     DRAFT = "draft"
@@ -36,7 +36,7 @@ class FollowUpMode(StrEnum):
     """`none`: only the questions of the form. `smart`: follow-up questions that know the private
     context. `deep_dive`: follow-up questions that go into each answer.
 
-    spec, FormSettings.followUpMode
+    OpenAPI document, FormSettings.followUpMode
     """
 
     NONE = "none"
@@ -48,7 +48,7 @@ class ResponseMode(StrEnum):
     """`voice_preferred`: by voice or in writing, as people like. `text_only`: in writing.
     `voice_only`: by voice.
 
-    spec, FormSettings.responseMode
+    OpenAPI document, FormSettings.responseMode
     """
 
     VOICE_PREFERRED = "voice_preferred"
@@ -60,7 +60,7 @@ class ResponseLimit(StrEnum):
     """`one`: the link takes one completed response in all, whoever sends it; it is meant for one
     named person. `multiple`: any number.
 
-    spec, FormSettings.responseLimit
+    OpenAPI document, FormSettings.responseLimit
     """
 
     ONE = "one"
@@ -70,7 +70,7 @@ class ResponseLimit(StrEnum):
 class QuestionKind(StrEnum):
     """`scripted`: a question of the form. `followup`: one that was asked because of an answer.
 
-    spec, ResponseAnswer.questionKind
+    OpenAPI document, ResponseAnswer.questionKind
     """
 
     SCRIPTED = "scripted"
@@ -80,7 +80,7 @@ class QuestionKind(StrEnum):
 class ResponseType(StrEnum):
     """`voice`: spoken; the text is a transcript. `text`: written.
 
-    spec, ResponseAnswer.responseType
+    OpenAPI document, ResponseAnswer.responseType
     """
 
     VOICE = "voice"
@@ -95,7 +95,7 @@ class ConfirmationMethod(StrEnum):
 
 
 class Scope(StrEnum):
-    """spec, Authentication 3"""
+    """What a creator allows a client."""
 
     FORMS_READ = "forms:read"
     RESPONSES_READ = "responses:read"

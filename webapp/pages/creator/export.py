@@ -64,7 +64,7 @@ def as_csv(form_id: str) -> Response:
 
 @bp.get("/export.json")
 def as_json(form_id: str) -> Response:
-    """One FormResponses object with every response (spec, Objects)."""
+    """One FormResponses object with every response."""
     form = forms.get_form(creator_id(), form_id)
     return _file(form, _json_chunks(form), "json", "application/json")
 
