@@ -11,7 +11,7 @@ import pytest
 
 from tests.command import ROOT
 from webapp.cli import main
-from webapp.config import ConfigurationError, Settings
+from webapp.config_environment import ConfigurationError, read_settings
 
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = {path.stem: path.read_text() for path in (ROOT / "templates/docs").glob("*.md")}
@@ -33,6 +33,7 @@ OPERATION_TESTS = {
     "getServiceResponses": "test_get_responses.py",
 }
 PICTURE_MAX_BYTES = 150_000
+README_MAX_LINES = 150
 
 
 def test_every_operation_of_the_document_has_a_test_file() -> None:
@@ -92,6 +93,10 @@ def test_only_targets_of_make_that_exist_are_named(name: str) -> None:
     assert {first or second for first, second in named} <= set(TARGETS)
 
 
+def test_readme_is_short() -> None:
+    assert len(README.splitlines()) <= README_MAX_LINES
+
+
 def test_readme_names_every_target_of_make() -> None:
     named = set(re.findall(r"make ([a-z]+)", README))
 
@@ -140,6 +145,6 @@ def test_the_environment_file_lacks_nothing_but_its_secret() -> None:
     variables = dict(re.findall(r'^([A-Z_]+)="?(.*?)"?$', ENVIRONMENT[1], re.M))
 
     with pytest.raises(ConfigurationError) as refused:
-        Settings.from_env(variables, production=True)
+        read_settings(variables, production=True)
 
     assert [problem.variable for problem in refused.value.problems] == ["SECRET_KEY"]

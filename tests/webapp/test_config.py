@@ -1,6 +1,5 @@
 """Settings are read together, refused together, and never unsafe."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,6 @@ from pydantic import ValidationError
 from webapp.config import VARIABLES, Settings, describe
 from webapp.config_environment import ConfigurationError, read_settings
 
-ROOT = Path(__file__).parents[2]
 SECRET = "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"
 PRODUCTION = {
     "PUBLIC_URL": "https://ask.example.org",
@@ -18,9 +16,6 @@ PRODUCTION = {
     "REDIS_URL": "redis://127.0.0.1:6379/0",
     "SECRET_KEY": SECRET,
 }
-README_ROWS = re.findall(
-    r"^\| `([A-Z_]+)` \| ([^|]*) \| ([^|]*) \|", (ROOT / "README.md").read_text(), re.M
-)
 
 
 @pytest.fixture
@@ -179,12 +174,6 @@ def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     assert "ASKBACK_DATA" in problems_of({"ASKBACK_DATA": str(tmp_path / "file" / "data")})
-
-
-def test_every_setting_stands_in_the_readme_as_it_describes_itself() -> None:
-    rows = [(name, default, text) for name, default, text, _ in map(describe, VARIABLES)]
-
-    assert sorted(README_ROWS) == sorted(rows)
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

@@ -7,6 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
 
+from webapp.config import VARIABLES, describe
 from webapp.pages.public import markdown
 from webapp.pages.public.docs import DOCUMENTS, TITLES
 from webapp.wire.error_codes import ERROR_CODES, ErrorCode
@@ -115,6 +116,25 @@ def test_every_error_code_is_explained(known: ErrorCode, client: FlaskClient) ->
 
 def as_read(text: str) -> str:
     return re.sub("</?code>|`", "", text)
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_every_setting_is_explained(variable: str, client: FlaskClient) -> None:
+    text = client.get("/docs/settings.md").text
+
+    entry = text.partition(f"\n### `{variable}`\n\n")[2].partition("\n#")[0]
+    described = describe(variable)
+    assert entry.startswith(f"{described.text}.\n\n**Default** {described.default}.")
+
+
+def test_a_setting_stands_under_its_heading(client: FlaskClient) -> None:
+    text = client.get("/docs/settings.md").text
+
+    assert re.findall("^## (.+)", text, re.M) == ["Server", "Connections of agents", "Limits"]
+    assert text.index("`PORT`") < text.index("## Connections") < text.index("`OAUTH_CODE_SECONDS`")
+    assert (
+        text.index("`OAUTH_GRANT_SECONDS`") < text.index("## Limits") < text.index("`LIMIT_TOKEN")
+    )
 
 
 def test_a_code_stands_under_its_status(client: FlaskClient) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, current_app, render_template
 from markupsafe import Markup
 
-from webapp.config import DAY, settings
+from webapp.config import DAY, VARIABLES, SettingDescription, describe, settings
 from webapp.domain.shared.vocabulary import Scope
 from webapp.wire.error_codes import ERROR_CODES, ErrorCode
 
@@ -38,6 +38,11 @@ DOCUMENTS = (
     ),
     Document(
         "errors", "Error codes", "when the API answers each of its error codes, and what to do then"
+    ),
+    Document(
+        "settings",
+        "Settings",
+        "every environment variable with its default and meaning",
     ),
     Document("operate", "Operate", "production, proxy, accounts, backups, audit trail"),
     Document(
@@ -120,6 +125,7 @@ def _facts() -> dict[str, Any]:
         "lasting_days": config.oauth_grant_seconds // DAY,
         "documents": DOCUMENTS,
         "error_codes": _error_codes(),
+        "settings": _settings(),
     }
 
 
@@ -129,3 +135,13 @@ def _error_codes() -> list[tuple[HTTPStatus, list[ErrorCode]]]:
         (HTTPStatus(status), list(codes))
         for status, codes in groupby(by_status, key=lambda known: known.status)
     ]
+
+
+def _settings() -> list[tuple[str, list[SettingDescription]]]:
+    described = [describe(variable) for variable in VARIABLES]
+    headings = {"OAUTH": "Connections of agents", "LIMIT": "Limits"}
+    groups: dict[str, list[SettingDescription]] = {"Server": []}
+    for setting in described:
+        heading = headings.get(setting.variable.partition("_")[0], "Server")
+        groups.setdefault(heading, []).append(setting)
+    return list(groups.items())
