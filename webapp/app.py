@@ -1,16 +1,13 @@
 """The application factory: settings in, a bound Flask application out."""
 
 import logging
-from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Flask, Request
+from flask import Flask
 from jinja2 import StrictUndefined
 from sqlalchemy.exc import DBAPIError
-from werkzeug.routing import MapAdapter
 
 import api
 from webapp import database
@@ -90,7 +87,7 @@ log = logging.getLogger("askback.requests")
 
 
 class Application(Flask):
-    """Flask without what it does anew for each request and always comes out the same.
+    """Flask that runs a view again when the database gave its transaction up for others.
 
     Transactions take their locks in one order, except where an account ends: that locks the account
     before its drafts, and publishing a draft before its account. PostgreSQL ends one of two that
@@ -113,18 +110,6 @@ class Application(Flask):
                 log.warning("given up by the database, tried again")
                 database.release_connections()
         return super().dispatch_request()
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as it is: none of ours is a coroutine."""
-        return func
-
-    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
-        """For the addresses of a request; without one, what every request gets besides."""
-        return self._outside if request is None else super().create_url_adapter(request)
-
-    @cached_property
-    def _outside(self) -> MapAdapter | None:
-        return super().create_url_adapter(None)
 
 
 def create_app(config: Settings) -> Flask:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
@@ -16,13 +15,12 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
-    func,
     null,
     select,
     union_all,
 )
 
-from webapp.database import on_sqlite, read_rows
+from webapp.database import read_rows
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -73,7 +71,7 @@ def read_responses(
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)
     values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
-    items = sorted(_read_items(most=max_items + 1, **values), key=_stamp)
+    items: list[_Item] = sorted(read_rows(_ITEMS_AFTER, most=max_items + 1, **values), key=_stamp)
     kept = items[: _fitting(items, max_items, max_bytes)]
     return ResponsePage(
         _by_session(kept),
@@ -125,18 +123,6 @@ _ITEMS_AFTER = union_all(
     select(*_ANSWERS_AFTER.subquery("answered").c),
     select(*_COMPLETIONS_AFTER.subquery("completed").c),
 )
-# in one row: SQLite gives the lock of the interpreter up for each, and gets it back behind others
-_ITEMS_IN_ONE_ROW = select(
-    func.json_group_array(func.json_array(*_ITEMS_AFTER.subquery("items").c))
-)
-
-
-def _read_items(**values: Any) -> Sequence[_Item]:
-    """At most so many answers and so many completions."""
-    if not on_sqlite():
-        return read_rows(_ITEMS_AFTER, **values)
-    items: list[list[Any]] = orjson.loads(read_rows(_ITEMS_IN_ONE_ROW, **values)[0][0])
-    return items
 
 
 def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
