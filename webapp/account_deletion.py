@@ -9,21 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, delete, func, select, update
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import and_, delete, func, select, update
 
 from webapp.database import db, write_transaction
-from webapp.domain.accounts.browser_sessions import SignIn
 from webapp.domain.accounts.models import Account, Invite
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
-from webapp.domain.deletion.form_trash import give_up_forms, purge_deleted
-from webapp.domain.drafts.idempotency import IdempotencyKey
-from webapp.domain.drafts.models import Draft, DraftConfirmation, DraftRevision, DraftView
+from webapp.domain.deletion.form_trash import give_up_forms
+from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import Form
+from webapp.domain.shared.ownership import delete_in_batches, rows_of_account
 from webapp.domain.shared.vocabulary import DraftStatus, RevokedReason
 from webapp.oauth.connections import end_grants, has_token
-from webapp.oauth.expiry import delete_some
-from webapp.oauth.models import OAuthCode, OAuthGrant, OAuthToken
+from webapp.oauth.models import OAuthGrant
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,39 +84,11 @@ def purge_deleted_accounts(now: datetime) -> Iterator[int]:
     """
     deleted_ids = select(Account.id).where(Account.deleted_at.is_not(None))
     for account_id in list(db.session.scalars(deleted_ids)):
-        with write_transaction():
-            # once more: an agent may have published while the account was being deleted
-            give_up_forms(account_id, now=now)
-        yield from purge_deleted(now)
-        for key, which in _owned_rows(account_id):
-            while deleted := delete_some(key, which):
-                yield deleted
+        for table, mine in rows_of_account(account_id):
+            which = mine & ~_IS_END if table is AuditEvent.__table__ else mine
+            yield from delete_in_batches(table, which)
 
 
-def _owned_rows(
-    account_id: str,
-) -> list[tuple[InstrumentedAttribute[str], ColumnElement[bool]]]:
-    drafts = select(Draft.id).where(Draft.account_id == account_id)
-    grants = select(OAuthGrant.id).where(OAuthGrant.account_id == account_id)
-    return [
-        (DraftRevision.draft_id, DraftRevision.draft_id.in_(drafts)),
-        (DraftConfirmation.draft_id, DraftConfirmation.draft_id.in_(drafts)),
-        (DraftView.draft_id, DraftView.draft_id.in_(drafts)),
-        (IdempotencyKey.key, IdempotencyKey.account_id == account_id),
-        (Draft.id, Draft.account_id == account_id),
-        (OAuthCode.code_hash, OAuthCode.grant_id.in_(grants)),
-        (OAuthToken.id, OAuthToken.grant_id.in_(grants)),
-        (OAuthGrant.id, OAuthGrant.account_id == account_id),
-        (Invite.token_hash, Invite.account_id == account_id),
-        (SignIn.id, SignIn.account_id == account_id),
-        (AuditEvent.id, _events_of(account_id)),
-        (Account.id, Account.id == account_id),
-    ]
-
-
-def _events_of(account_id: str) -> ColumnElement[bool]:
-    """The audit events of the account without the one of its deletion."""
-    is_deletion = and_(
-        AuditEvent.kind == AuditKind.ACCOUNT_DELETED, AuditEvent.outcome == AuditOutcome.OK
-    )
-    return and_(AuditEvent.account_id == account_id, ~is_deletion)
+_IS_END = and_(  # the one event that stays
+    AuditEvent.kind == AuditKind.ACCOUNT_DELETED, AuditEvent.outcome == AuditOutcome.OK
+)

@@ -11,7 +11,7 @@ from tests.oauth.flow import Flow, register
 from webapp.database import db, utc_now
 from webapp.domain.accounts.invites import make_invite
 from webapp.domain.accounts.models import Invite
-from webapp.oauth import expiry
+from webapp.domain.shared import ownership
 from webapp.oauth.expiry import purge_dead
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.registration import create_client
@@ -103,7 +103,7 @@ def test_old_links_go(app: Flask) -> None:
 def test_rows_go_in_batches(app: Flask, flow: Flow, monkeypatch: pytest.MonkeyPatch) -> None:
     flow.connect()
     age(app, OAuthToken, expires_at=timedelta(days=91))
-    monkeypatch.setattr(expiry, "BATCH_ROWS", 1)
+    monkeypatch.setattr(ownership, "BATCH_ROWS", 1)
 
     with app.app_context():
         deleted = list(purge_dead(utc_now()))

@@ -10,7 +10,6 @@ from sqlalchemy import func, select
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.database import db, utc_now
-from webapp.domain.deletion import form_trash
 from webapp.domain.deletion.form_trash import (
     delete_form,
     erase_form,
@@ -26,6 +25,7 @@ from webapp.domain.respondents import answering
 from webapp.domain.respondents.public_form import get_public_form, read_progress
 from webapp.domain.responses.counters import store_link_views
 from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared import ownership
 from webapp.domain.shared.errors import NotFound
 
 pytestmark = pytest.mark.usefixtures("app_context")
@@ -219,7 +219,7 @@ class TestPurging:
         assert rows_by_table() == before
 
     def test_it_goes_on_where_it_was_stopped(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(form_trash, "PURGED_AT_ONCE", 2)
+        monkeypatch.setattr(ownership, "BATCH_ROWS", 2)
         account_id = make_account().id
         form = make_form(account_id)
         for _ in range(3):
@@ -234,8 +234,7 @@ class TestPurging:
         assert rows_by_table()["forms"] == 0
 
     def test_every_table_that_hangs_on_a_form_is_purged(self) -> None:
-        purged = {column.class_.__tablename__ for column in form_trash.PURGED} | {"forms", "drafts"}
-        forgets_the_draft = {"idempotency_keys"}
+        purged = {owned.table for owned in (*ownership.OF_FORM, *ownership.OF_DRAFT)}
 
         hanging = {
             table.name
@@ -244,4 +243,4 @@ class TestPurging:
             if key.column.table.name in {"forms", "drafts", "response_sessions", "answers"}
         }
 
-        assert hanging <= purged | forgets_the_draft
+        assert hanging <= purged

@@ -6,26 +6,19 @@ Drafts that were discarded together have the same `deleted_at`, by which they ar
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, func, select, update
 
-from webapp.database import db, write_transaction
+from webapp.database import db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.drafts.idempotency import IdempotencyKey
-from webapp.domain.drafts.models import (
-    Draft,
-    DraftConfirmation,
-    DraftRevision,
-    DraftView,
-    open_draft,
-)
+from webapp.domain.drafts.models import Draft, open_draft
 from webapp.domain.shared.limits import DISCARDED_KEPT_SECONDS
+from webapp.domain.shared.ownership import OF_DRAFT, deletion_of
 from webapp.domain.shared.vocabulary import DraftStatus
 
-_CHILDREN = (
-    DraftRevision.draft_id,
-    DraftConfirmation.draft_id,
-    DraftView.draft_id,
-    IdempotencyKey.draft_id,
+_EXPIRED = (
+    select(Draft.id)
+    .where(Draft.status == DraftStatus.DRAFT, Draft.deleted_at <= bindparam("latest"))
+    .limit(1)
 )
 
 
@@ -69,20 +62,12 @@ def purge_discarded(now: datetime) -> Iterator[int]:
 
     Yields the drafts deleted by each; may be abandoned at any point.
     """
-    too_old = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
-    expired = and_(Draft.status == DraftStatus.DRAFT, Draft.deleted_at <= too_old)
-    while draft_id := _look(expired):
-        with write_transaction():
-            for column in _CHILDREN:
-                db.session.execute(delete(column.class_).where(column == draft_id))
-            db.session.execute(delete(Draft).where(Draft.id == draft_id, expired))
+    latest = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
+    while found := read_rows(_EXPIRED, latest=latest):
+        with write_transaction() as connection:
+            for owned in OF_DRAFT:
+                connection.execute(deletion_of(owned, found[0].id))
         yield 1
-
-
-def _look(expired: ColumnElement[bool]) -> str | None:
-    found = db.session.scalar(select(Draft.id).where(expired).limit(1))
-    db.session.rollback()
-    return found
 
 
 def _restorable(account_id: str, discarded_at: datetime, now: datetime) -> ColumnElement[bool]:

@@ -8,24 +8,21 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, delete, select, update
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import ColumnElement, Row, and_, bindparam, select, update
 
-from webapp.database import db, write_transaction
+from webapp.database import db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.idempotency import IdempotencyKey
-from webapp.domain.drafts.models import Draft, DraftConfirmation, DraftRevision, DraftView
+from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import Form, no_form, owned_form
-from webapp.domain.respondents.device_transfer import DeviceTransfer
-from webapp.domain.responses.counters import DayCount, LinkViews, QuestionCount
-from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.limits import TRASH_KEPT_SECONDS
-
-PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
-_MANY = (DeviceTransfer.form_id, Answer.form_id, ResponseSession.form_id)
-_FEW_OF_FORM = (QuestionCount.form_id, DayCount.form_id, LinkViews.form_id)
-_FEW_OF_DRAFT = (DraftRevision.draft_id, DraftConfirmation.draft_id, DraftView.draft_id)
-PURGED = (*_MANY, *_FEW_OF_FORM, *_FEW_OF_DRAFT)  # children first
+from webapp.domain.shared.ownership import (
+    OF_DRAFT,
+    OF_FORM,
+    delete_in_batches,
+    deletion_of,
+    table_of,
+)
 
 
 def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
@@ -82,11 +79,20 @@ def purge_deleted(now: datetime) -> Iterator[int]:
 
     Yields the rows deleted by each; may be left at any point and goes on with the next call.
     """
-    while (form := _next_expired(now)) is not None:
-        for column in _MANY:
-            while deleted := _delete_some(column, form.id):
-                yield deleted
-        yield _delete_rest(form)
+    while forms := read_rows(_EXPIRED, oldest=_oldest(now)):
+        for owned in OF_FORM:
+            if owned.many:
+                table = table_of(owned)
+                yield from delete_in_batches(table, table.c[owned.column] == forms[0].id)
+        yield _delete_rest(forms[0].id, forms[0].draft_id)
+
+
+_EXPIRED = (
+    select(Form.id, Form.draft_id)
+    .where(Form.deleted_at <= bindparam("oldest"))
+    .order_by(Form.deleted_at)
+    .limit(1)
+)
 
 
 def _oldest(now: datetime) -> datetime:
@@ -110,45 +116,11 @@ def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> None:
     db.session.execute(update(Draft).where(Draft.id == draft_id).values(deleted_at=deleted_at))
 
 
-def _next_expired(now: datetime) -> Row[str, str] | None:
-    query = (
-        select(Form.id, Form.draft_id)
-        .where(Form.deleted_at <= _oldest(now))
-        .order_by(Form.deleted_at)
-        .limit(1)
-    )
-    found = db.session.execute(query).one_or_none()
-    db.session.rollback()
-    return found
-
-
-def _delete_some(form_column: InstrumentedAttribute[str], form_id: str) -> int:
-    with write_transaction():
-        table = form_column.class_
-        some = select(table.id).where(form_column == form_id).limit(PURGED_AT_ONCE)
-        ids = list(db.session.scalars(some))
-        if ids:
-            db.session.execute(
-                delete(table).where(table.id.in_(ids)).execution_options(synchronize_session=False)
-            )
-    return len(ids)
-
-
-def _delete_rest(form: Row[str, str]) -> int:
+def _delete_rest(form_id: str, draft_id: str) -> int:
     """What is few, parents last. Idempotency keys stay, so that a repeat makes no new draft."""
-    with write_transaction():
-        key = IdempotencyKey.draft_id
-        db.session.execute(update(IdempotencyKey).where(key == form.draft_id).values(draft_id=None))
-        conditions = [
-            *(column == form.id for column in _FEW_OF_FORM),
-            *(column == form.draft_id for column in _FEW_OF_DRAFT),
-            Form.id == form.id,
-            Draft.id == form.draft_id,
-        ]
-        for condition in conditions:
-            db.session.execute(
-                delete(condition.left.table)
-                .where(condition)
-                .execution_options(synchronize_session=False)
-            )
-    return len(conditions)
+    rest = [deletion_of(owned, form_id) for owned in OF_FORM if not owned.many]
+    rest += [deletion_of(owned, draft_id) for owned in OF_DRAFT]
+    keys = update(IdempotencyKey).where(IdempotencyKey.draft_id == draft_id)
+    with write_transaction() as connection:
+        connection.execute(keys.values(draft_id=None))
+        return sum(connection.execute(each).rowcount for each in rest)

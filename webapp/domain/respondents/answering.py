@@ -1,8 +1,7 @@
 """Answering a form in public: every answer is stored when given, sending completes the response.
 
 A respondent carries a session key, made by the page and unknown to the database until the first
-answer; only its SHA-256 is kept. Rows are locked in one order: session, form, counters. An
-outcome leaves the transaction open and unwritten: the edge rolls it back.
+answer; only its SHA-256 is kept. Rows are locked in one order: session, form, counters.
 """
 
 from collections.abc import Callable
@@ -13,7 +12,6 @@ from sqlalchemy import (
     String,
     bindparam,
     case,
-    delete,
     func,
     select,
     type_coerce,
@@ -30,7 +28,6 @@ from webapp.domain.respondents.answer_writes import (
     touch_session,
 )
 from webapp.domain.respondents.bot_detection import Signs
-from webapp.domain.respondents.device_transfer import delete_transfer_link
 from webapp.domain.respondents.public_form import get_public_form, next_open
 from webapp.domain.respondents.session_state import (
     SessionState,
@@ -47,6 +44,7 @@ from webapp.domain.responses.counters import QuestionCounts, count_completion, c
 from webapp.domain.responses.models import Answer, ResponseSession, count_bytes, stored_bytes
 from webapp.domain.shared.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, FORM_BYTES_MAX, RESPONDER_NAME_MAX_CHARS
+from webapp.domain.shared.ownership import OF_SESSION, deletion_of
 from webapp.domain.shared.vocabulary import FormStatus, QuestionKind, SessionStatus
 
 _UNDER_KEY = select(Answer.question_id, Answer.answer_text).where(
@@ -163,15 +161,14 @@ def withdraw_response(share_token: str, session_key: str) -> bool:
 
     A `one` form takes answers again. Takes no stamp.
     """
-    with write_transaction():
+    with write_transaction() as connection:
         state = lock_session_state(share_token, session_key)
         if state is None:
             db.session.rollback()
             return False
         reached, size = _reached(state), stored_bytes(state.session_id)
-        delete_transfer_link(state.session_id)
-        db.session.execute(delete(Answer).where(Answer.session_id == state.session_id))
-        db.session.execute(delete(ResponseSession).where(ResponseSession.id == state.session_id))
+        for owned in OF_SESSION:
+            connection.execute(deletion_of(owned, state.session_id))
         _lower_counts(state, size)
         if state.completed_stamp is not None:
             count_completion(state.form_id, state.completed_stamp, change=-1)

@@ -30,12 +30,11 @@ from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.session_state import lock_session_state
 from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import TRANSFER_LINK_SECONDS
+from webapp.domain.shared.ownership import delete_in_batches
 from webapp.domain.shared.secrets import token_hash
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
-
-PURGED_AT_ONCE = 500  # rows in one transaction: others wait for the writer lock of SQLite
 
 
 class DeviceTransfer(Base):
@@ -119,14 +118,7 @@ def purge_expired_links(now: datetime) -> Iterator[int]:
 
     May be left at any point.
     """
-    some = select(_TABLE.c.id).where(_TABLE.c.expires_at <= now).limit(PURGED_AT_ONCE)
-    while True:
-        with write_transaction():
-            ids = list(db.session.scalars(some))
-            db.session.execute(delete(_TABLE).where(_TABLE.c.id.in_(ids)))
-        if not ids:
-            return
-        yield len(ids)
+    yield from delete_in_batches(_TABLE, _TABLE.c.expires_at <= now)
 
 
 def _live(share_token: str, secret: str, now: datetime) -> ColumnElement[bool]:

@@ -1,0 +1,67 @@
+"""Every table has an owner, and is deleted before what its rows refer to."""
+
+import pytest
+from flask import Flask
+
+from webapp.database import db
+from webapp.domain.shared.ownership import (
+    OF_ACCOUNT,
+    OF_CONNECTION,
+    OF_DRAFT,
+    OF_FORM,
+    OF_NOBODY,
+    OF_SESSION,
+    Owned,
+    rows_of_account,
+    table_of,
+)
+
+OWNERS = {
+    "response_sessions": OF_SESSION,
+    "forms": OF_FORM,
+    "drafts": OF_DRAFT,
+    "oauth_grants": OF_CONNECTION,
+    "accounts": OF_ACCOUNT,
+}
+
+
+@pytest.mark.usefixtures("app")
+def test_every_table_has_its_place() -> None:
+    placed = {owned.table for owners in OWNERS.values() for owned in owners}
+
+    assert placed | set(OF_NOBODY) == db.metadata.tables.keys()
+    assert not placed & set(OF_NOBODY)
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("owner", OWNERS)
+def test_whatever_refers_to_an_owner_belongs_to_it(owner: str) -> None:
+    referring = {
+        (table.name, key.parent.name)
+        for table in db.metadata.sorted_tables
+        for key in table.foreign_keys
+        if key.column.table.name == owner
+    }
+
+    declared = {(owned.table, owned.column) for owned in OWNERS[owner]}
+    assert referring - {("forms", "draft_id")} <= declared  # a form goes before its draft
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("owned", OWNERS.values(), ids=list(OWNERS))
+def test_children_go_first(owned: tuple[Owned, ...]) -> None:
+    names = [each.table for each in owned]
+
+    for place, each in enumerate(owned):
+        parents = {key.column.table.name for key in table_of(each).foreign_keys}
+        assert not parents & set(names[:place]), each
+
+
+def test_the_rows_of_an_account_go_children_first(app: Flask) -> None:
+    with app.app_context():
+        order = [table.name for table, _ in rows_of_account("acc_1")]
+
+    for place, name in enumerate(order):
+        parents = {key.column.table.name for key in db.metadata.tables[name].foreign_keys}
+        assert not parents & set(order[:place]), name
+    assert set(order) == db.metadata.tables.keys() - set(OF_NOBODY)
