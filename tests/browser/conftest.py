@@ -12,8 +12,8 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page
 
-from tests.browser.example_data import Cafe, open_cafe, write
-from tests.browser.example_steps import Scene
+from tests.browser.example_data import ExampleData, make_example_data, write
+from tests.browser.example_steps import ExamplePage
 from tests.browser.example_texts import EMAIL, PASSWORD, ROTA
 from tests.browser.respondent_steps import QUESTIONS, Link
 from tests.browsing import window
@@ -24,36 +24,36 @@ from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.drafts.models import Draft
 
-Desk = Callable[..., AbstractContextManager[Page]]
+OpenWindow = Callable[..., AbstractContextManager[Page]]
 
 
 @dataclass(frozen=True)
 class ExampleSite:
-    """A served café and the browser in front of it."""
+    """The served example installation and a browser."""
 
     app: Flask
-    cafe: Cafe
+    data: ExampleData
     browser: Browser
     address: str
     signed_in: Any
 
     @contextmanager
-    def open(self, scene: Scene, **options: Any) -> Iterator[Page]:
-        """The scene in a window of its own, which must stay quiet; `options` as of `window`."""
-        options |= {"storage_state": self.signed_in} if scene.signed_in else {}
-        refused = [scene.refused]
+    def open(self, example: ExamplePage, **options: Any) -> Iterator[Page]:
+        """The page in a window of its own, which must stay quiet; `options` as of `window`."""
+        options |= {"storage_state": self.signed_in} if example.signed_in else {}
+        refused = [example.refused]
         with window(self.browser, self.address, refused=refused, **options) as page:
-            scene.show(page, self.cafe)
+            example.show(page, self.data)
             yield page
 
 
 @pytest.fixture(scope="module")
 def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExampleSite]:
-    folder: Path = tmp_path_factory.mktemp("cafe")
+    folder: Path = tmp_path_factory.mktemp("example")
     app = new_app(
         Settings(
             public_url="http://127.0.0.1",
-            database_url=f"sqlite:///{folder}/cafe.sqlite3",
+            database_url=f"sqlite:///{folder}/example.sqlite3",
             secret_key="only-for-tests-only-for-tests-only-for-tests",
             data_folder=folder,
             write_limits=False,
@@ -61,10 +61,10 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     )
     with app.app_context():
         db.create_all()
-        cafe = open_cafe()
+        data = make_example_data()
     with serving(app):
         address = app.config["SETTINGS"].public_url
-        yield ExampleSite(app, cafe, browser, address, sign_in(browser, address))
+        yield ExampleSite(app, data, browser, address, sign_in(browser, address))
     with app.app_context():
         db.engine.dispose()
 
@@ -134,11 +134,11 @@ def callback() -> Iterator[str]:
 def draft(site: ExampleSite) -> Draft:
     """A draft of this test's own."""
     with site.app.app_context():
-        return write(site.cafe.account_id, ROTA, None, utc_now())
+        return write(site.data.account_id, ROTA, None, utc_now())
 
 
 @pytest.fixture
-def desk(site: ExampleSite) -> Desk:
+def open_window(site: ExampleSite) -> OpenWindow:
     """Opens a quiet window of the signed-in creator."""
 
     def opened(*, refused: Collection[int] = (), **options: object) -> AbstractContextManager[Page]:

@@ -43,8 +43,8 @@ from webapp.oauth.tokens import add_token, revoke_grant
 
 
 @dataclass(frozen=True)
-class Cafe:
-    """Where everything is; the addresses are paths."""
+class ExampleData:
+    """Addresses of the example installation, as paths."""
 
     account_id: str
     rota: str
@@ -62,7 +62,7 @@ class Cafe:
     consent: str
 
 
-def open_cafe() -> Cafe:
+def make_example_data() -> ExampleData:
     """Fill an empty database; commits."""
     now = utc_now()
     account_id = creator(EMAIL, now)
@@ -82,7 +82,7 @@ def open_cafe() -> Cafe:
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
     asked = published_elsewhere(claude, now - timedelta(days=2))
     arrive(now)
-    return Cafe(
+    return ExampleData(
         account_id=account_id,
         rota=f"/drafts/{written_and_changed(account_id, claude, now).id}",
         german=f"/drafts/{write(account_id, GERMAN, codex, now - timedelta(hours=1)).id}",
@@ -115,7 +115,7 @@ def arrive(now: datetime) -> None:
 
 
 def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
-    """Share tokens by response limit, of forms that other scenes do not show; `one` is used up."""
+    """Share tokens by response limit, of forms that no other page shows; `one` is used up."""
     account_id = creator("ann.again@fernhill.example", now)
     found = {
         limit: published(account_id, ROTA | {"responseLimit": limit}, author, now)

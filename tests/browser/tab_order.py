@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from playwright.sync_api import Page
 
 from tests.browser.conftest import ExampleSite
-from tests.browser.example_steps import Scene
+from tests.browser.example_steps import ExamplePage
 
 WINDOWS = ((1280, 800), (390, 664), (640, 400))  # a laptop, a phone with its bars, zoomed to 200 %
 MOST_STOPS = 250
@@ -45,9 +45,11 @@ MESSAGES_SEEN = """(messages) => [...document.querySelectorAll(messages)]
   .map((box) => box.top >= 0 && box.bottom <= innerHeight)"""
 
 
-def open_in(site: ExampleSite, scene: Scene, size: tuple[int, int]) -> AbstractContextManager[Page]:
-    """The scene, played in a window of this width and height."""
-    return site.open(scene, width=size[0], height=size[1])
+def open_in(
+    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
+) -> AbstractContextManager[Page]:
+    """The example page in a window of this width and height."""
+    return site.open(example, width=size[0], height=size[1])
 
 
 def hidden_stops(page: Page) -> list[str]:

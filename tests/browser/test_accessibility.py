@@ -6,13 +6,13 @@ from itertools import product
 import pytest
 
 from tests.browser.conftest import ExampleSite
-from tests.browser.example_steps import ALL, Scene
+from tests.browser.example_steps import ALL, ExamplePage
 from tests.browsing import look, sideways, squeezed, violations
 
 WIDTHS = (320, 390, 768, 1280)
 SCHEMES = ("light", "dark")
 DIRECTIONS = ("ltr", "rtl")
-# Over two neighbouring scenes every pair of width, scheme and direction occurs; every scene is
+# Over two neighbouring pages every pair of width, scheme and direction occurs; every page is
 # seen at each width, in each scheme and in each direction. Its colours are the same at all widths
 # but for what only the narrowest or the widest shows.
 PAIRS = [
@@ -21,26 +21,26 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("scene", ALL, ids=str)
-def test_a_page_is_for_everybody(site: ExampleSite, scene: Scene) -> None:
-    assert problems(site, scene, PAIRS[ALL.index(scene) % 2], contrast_at=(320, 1280)) == {}
+@pytest.mark.parametrize("example", ALL, ids=str)
+def test_a_page_is_for_everybody(site: ExampleSite, example: ExamplePage) -> None:
+    assert problems(site, example, PAIRS[ALL.index(example) % 2], contrast_at=(320, 1280)) == {}
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("scene", ALL, ids=str)
-def test_a_page_is_for_everybody_in_every_way(site: ExampleSite, scene: Scene) -> None:
-    assert problems(site, scene, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
+@pytest.mark.parametrize("example", ALL, ids=str)
+def test_a_page_is_for_everybody_in_every_way(site: ExampleSite, example: ExamplePage) -> None:
+    assert problems(site, example, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
 
 
 def problems(
     site: ExampleSite,
-    scene: Scene,
+    example: ExamplePage,
     looks: list[tuple[int, str, str]],
     contrast_at: Collection[int] = WIDTHS,
 ) -> dict[str, list[str]]:
     """What is wrong in each look; the page is opened once and shown in all of them."""
     found = {}
-    with site.open(scene) as page:
+    with site.open(example) as page:
         for width, scheme, direction in looks:
             look(page, width=width, scheme=scheme, direction=direction)
             found[f"{width} {scheme} {direction}"] = (

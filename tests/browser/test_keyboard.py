@@ -23,7 +23,7 @@ def reach(page: Page, name: str) -> None:
 
 def test_a_draft_is_confirmed_by_keyboard_alone(site: ExampleSite) -> None:
     with site.app.app_context():
-        draft_id = write(site.cafe.account_id, GOODBYE, None, utc_now()).id
+        draft_id = write(site.data.account_id, GOODBYE, None, utc_now()).id
     with window(site.browser, site.address, storage_state=site.signed_in) as page:
         page.goto(f"/drafts/{draft_id}")
         page.keyboard.press("Tab")
@@ -39,7 +39,7 @@ def test_a_draft_is_confirmed_by_keyboard_alone(site: ExampleSite) -> None:
 
 def test_a_form_is_answered_by_keyboard_alone(site: ExampleSite) -> None:
     with window(site.browser, site.address) as page:
-        page.goto(site.cafe.asks)
+        page.goto(site.data.asks)
         for number, text in enumerate(["First.", "Second.", "Third."], start=1):
             expect(page.locator(".count")).to_contain_text(f"Question {number} of 3")
             reach(page, "answer")
@@ -57,7 +57,7 @@ def test_a_form_is_answered_by_keyboard_alone(site: ExampleSite) -> None:
 def test_the_focus_can_always_be_seen(site: ExampleSite) -> None:
     """Each stop of the Tab key draws a line around what it is at."""
     with window(site.browser, site.address, storage_state=site.signed_in) as page:
-        page.goto(f"{site.cafe.rota}/confirm")
+        page.goto(f"{site.data.rota}/confirm")
         unseen = []
         for _ in range(12):
             page.keyboard.press("Tab")

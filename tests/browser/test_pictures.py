@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import ExampleSite
-from tests.browser.example_steps import ALL, Scene
+from tests.browser.example_steps import ALL, ExamplePage
 from tests.browser.tab_order import WINDOWS, open_in
 from tests.browsing import PICTURES, photograph
 
@@ -25,22 +25,22 @@ def test_the_picture_of_a_shared_link_is_drawn(browser: Browser) -> None:
 
 
 @pytest.mark.pictures
-@pytest.mark.parametrize("scene", ALL, ids=str)
-def test_a_page_has_its_picture_taken(site: ExampleSite, scene: Scene) -> None:
-    with site.open(scene) as page:
-        photograph(page, scene.name, schemes=("light", "dark"))
+@pytest.mark.parametrize("example", ALL, ids=str)
+def test_a_page_has_its_picture_taken(site: ExampleSite, example: ExamplePage) -> None:
+    with site.open(example) as page:
+        photograph(page, example.name, schemes=("light", "dark"))
 
 
 @pytest.mark.pictures
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
-@pytest.mark.parametrize("scene", ALL, ids=str)
+@pytest.mark.parametrize("example", ALL, ids=str)
 def test_a_window_has_its_picture_taken(
-    site: ExampleSite, scene: Scene, size: tuple[int, int]
+    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
     width, height = size
-    with open_in(site, scene, size) as page:
+    with open_in(site, example, size) as page:
         page.screenshot(
-            path=PICTURES / f"{scene.name}-{width}x{height}.png",
+            path=PICTURES / f"{example.name}-{width}x{height}.png",
             animations="disabled",
             caret="initial",
         )

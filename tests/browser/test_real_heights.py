@@ -3,37 +3,37 @@
 import pytest
 
 from tests.browser.conftest import ExampleSite
-from tests.browser.example_steps import ALL, Scene
+from tests.browser.example_steps import ALL, ExamplePage
 from tests.browser.tab_order import WINDOWS, hidden_stops, message_is_seen, open_in
 
-REFUSING = [scene for scene in ALL if scene.refused in {409, 422, 429}]
+REFUSING = [example for example in ALL if example.refused in {409, 422, 429}]
 
 
-def size_of(scene: Scene) -> tuple[int, int]:
-    """Neighbouring scenes have different windows, so that each is seen with many."""
-    return WINDOWS[ALL.index(scene) % len(WINDOWS)]
+def size_of(example: ExamplePage) -> tuple[int, int]:
+    """Neighbouring pages have different windows, so that each is seen with many."""
+    return WINDOWS[ALL.index(example) % len(WINDOWS)]
 
 
-@pytest.mark.parametrize("scene", ALL, ids=str)
-def test_nothing_with_the_focus_is_hidden(site: ExampleSite, scene: Scene) -> None:
-    with open_in(site, scene, size_of(scene)) as page:
+@pytest.mark.parametrize("example", ALL, ids=str)
+def test_nothing_with_the_focus_is_hidden(site: ExampleSite, example: ExamplePage) -> None:
+    with open_in(site, example, size_of(example)) as page:
         assert hidden_stops(page) == []
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
-@pytest.mark.parametrize("scene", ALL, ids=str)
+@pytest.mark.parametrize("example", ALL, ids=str)
 def test_nothing_with_the_focus_is_hidden_in_any_window(
-    site: ExampleSite, scene: Scene, size: tuple[int, int]
+    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
-    with open_in(site, scene, size) as page:
+    with open_in(site, example, size) as page:
         assert hidden_stops(page) == []
 
 
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
-@pytest.mark.parametrize("scene", REFUSING, ids=str)
+@pytest.mark.parametrize("example", REFUSING, ids=str)
 def test_a_refusal_is_said_inside_the_window(
-    site: ExampleSite, scene: Scene, size: tuple[int, int]
+    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
-    with open_in(site, scene, size) as page:
+    with open_in(site, example, size) as page:
         assert message_is_seen(page)

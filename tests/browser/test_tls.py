@@ -18,7 +18,7 @@ from playwright.sync_api import Error as PlaywrightError
 from urllib3 import BaseHTTPResponse, HTTPSConnectionPool
 
 from tests.browser.conftest import sign_in
-from tests.browser.example_data import Cafe, open_cafe
+from tests.browser.example_data import ExampleData, make_example_data
 from tests.browser.example_texts import EMAIL, PASSWORD
 from tests.browsing import window
 from tests.oauth.flow import bearer
@@ -44,7 +44,7 @@ class Front:
     """A café behind the proxy, somebody else's site beside it, and a browser before both."""
 
     app: Flask
-    cafe: Cafe
+    data: ExampleData
     browser: Browser
     address: str
     elsewhere: str
@@ -92,7 +92,7 @@ def front(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
             public_url=f"https://{HOST}:{port}",
             port=backend,
             trusted_proxy="127.0.0.1",
-            database_url=f"sqlite:///{folder}/cafe.sqlite3",
+            database_url=f"sqlite:///{folder}/data.sqlite3",
             secret_key="only-for-tests-only-for-tests-only-for-tests",
             data_folder=folder,
             limit_sign_in_address="3/minute",
@@ -100,7 +100,7 @@ def front(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
     )
     with app.app_context():
         db.create_all()
-        cafe = open_cafe()
+        data = make_example_data()
     connections = HTTPSConnectionPool(
         "127.0.0.1", port, server_hostname=HOST, assert_hostname=HOST, ca_certs=authority.ca_file
     )
@@ -120,7 +120,7 @@ def front(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
         address = app.config["SETTINGS"].public_url
         yield Front(
             app,
-            cafe,
+            data,
             browser,
             address,
             f"https://{AGENT}:{elsewhere}",
@@ -196,7 +196,7 @@ def test_an_agent_gets_consent_a_token_and_the_answers(
 
     assert (returned["state"], returned["iss"]) == ("st4te", front.address)
     tokens = redeem(front, client_id, redirect, returned["code"])
-    form_id = front.cafe.results.rpartition("/")[2]
+    form_id = front.data.results.rpartition("/")[2]
     access = bearer(tokens["access_token"])
     answers = front.ask("GET", f"/api/forms/{form_id}/responses", **access).json()
     assert answers["responseCount"] == 12
@@ -204,7 +204,7 @@ def test_an_agent_gets_consent_a_token_and_the_answers(
 
 def test_a_creator_confirms_and_people_answer(front: Front) -> None:
     with front.window(storage_state=front.signed_in) as page:
-        page.goto(f"{front.cafe.german}/confirm")
+        page.goto(f"{front.data.german}/confirm")
         page.get_by_role("button", name="Publish now").click()
         expect(page.locator("h1")).to_have_text("It is out. Send it to someone.")
         shared = page.locator("input[readonly]").first.input_value()
@@ -267,12 +267,12 @@ def test_another_site_cannot_use_the_session(front: Front) -> None:
 
 def test_another_site_cannot_end_an_answer_under_way(front: Front) -> None:
     with front.window(others=[front.elsewhere], refused=[403]) as page:
-        page.goto(front.cafe.asks)
+        page.goto(front.data.asks)
         page.locator("#answer").fill("What only I may go on with")
         page.get_by_role("button", name="Continue").click()
         page.get_by_text("Question 2 of 3").wait_for()
         before = page.context.cookies()
-        target = f"{front.address}{front.cafe.asks}/another"
+        target = f"{front.address}{front.data.asks}/another"
         page.goto(f"{front.elsewhere}/attack?to={quote(target)}")
         page.get_by_role("button", name="Win a prize").click()
         expect(page.locator("h1")).to_have_text("Go on from here.")

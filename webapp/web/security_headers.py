@@ -19,8 +19,9 @@ POLICY = {
     "base-uri": "'none'",
     "frame-ancestors": "'none'",
 }
-CLOSED_DOORS = (
-    "camera=(), geolocation=(), payment=(), usb=(), display-capture=(), browsing-topics=()"
+DENIED_FEATURES = (
+    "microphone=(), camera=(), geolocation=(), payment=(), usb=(), display-capture=(), "
+    "browsing-topics=()"
 )
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 # No route sets any of these itself: looking for each header before it is added takes time.
@@ -60,11 +61,6 @@ def allow_frames(origins: str) -> None:
     g.frame_origins = origins
 
 
-def allow_microphone() -> None:
-    """Let this page ask for the microphone."""
-    g.microphone = True
-
-
 def is_same_origin() -> bool:
     """Whether a browser says that this request comes from a page of ours; silence is a no."""
     site = request.headers.get("Sec-Fetch-Site")
@@ -96,7 +92,7 @@ def _with_headers(response: Response) -> Response:
     headers.setdefault("Cache-Control", "private, no-store")
     if response.mimetype == "text/html":
         headers.add("Content-Security-Policy", _policy())
-        headers.add("Permissions-Policy", f"microphone={_microphone()}, {CLOSED_DOORS}")
+        headers.add("Permissions-Policy", DENIED_FEATURES)
         if not g.get("frame_origins"):
             headers.add("X-Frame-Options", "DENY")
     elif request.endpoint == "asset":
@@ -124,7 +120,3 @@ def _written(policy: dict[str, str]) -> str:
 
 
 STRICT = _written(POLICY)
-
-
-def _microphone() -> str:
-    return "(self)" if g.get("microphone") else "()"

@@ -24,7 +24,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   slot.hidden = false;
 });
 
-// signed out: on the way to the door nothing that somebody is writing may be lost
+// signed out: going to the sign-in page must not lose what somebody is writing
 document.addEventListener("htmx:beforeOnLoad", (event) => {
   const { xhr } = event.detail;
   if (xhr.status !== 401 || !document.querySelector(".editor")) return;

@@ -2,15 +2,17 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Desk, ExampleSite
+from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
 from tests.browser.example_texts import ROTA
 from tests.services import wait_until
 from webapp.domain.drafts.models import Draft
 
 
-def test_a_title_is_edited_by_keyboard_alone(site: ExampleSite, desk: Desk, draft: Draft) -> None:
-    with desk() as page:
+def test_a_title_is_edited_by_keyboard_alone(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("link", name="Edit title").focus()
         page.keyboard.press("Enter")
@@ -26,9 +28,9 @@ def test_a_title_is_edited_by_keyboard_alone(site: ExampleSite, desk: Desk, draf
 
 
 def test_control_and_enter_saves_paper_and_escape_leaves_it(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk() as page:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("link", name="Edit question 2").click()
         page.get_by_role("textbox", name="Question", exact=True).fill("First line\nSecond line")
@@ -44,9 +46,9 @@ def test_control_and_enter_saves_paper_and_escape_leaves_it(
 
 
 def test_questions_are_added_moved_and_removed_in_place(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk() as page:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("link", name="Add a question").click()
         page.get_by_role("textbox", name="Question", exact=True).fill("What else?")
@@ -67,9 +69,9 @@ def test_questions_are_added_moved_and_removed_in_place(
 
 
 def test_questions_are_begun_below_others_and_keep_their_words(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk() as page:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         for number in (2, 1):
             page.get_by_role("link", name=f"Add below question {number}").click()
@@ -90,9 +92,9 @@ def test_questions_are_begun_below_others_and_keep_their_words(
 
 
 def test_arrow_keys_through_the_settings_lose_nothing(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk() as page:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("radio", name="Smart").focus()
         for key in ("ArrowDown", "ArrowUp", "ArrowUp"):
@@ -107,9 +109,9 @@ def test_arrow_keys_through_the_settings_lose_nothing(
 
 
 def test_an_open_editor_goes_on_after_another_part_was_saved(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk() as page:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "A new goal")
         page.get_by_role("radio", name="Type only").check()
@@ -121,9 +123,9 @@ def test_an_open_editor_goes_on_after_another_part_was_saved(
 
 
 def test_an_editor_opened_before_another_change_still_meets_it(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk(refused=[409]) as page:
+    with open_window(refused=[409]) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Mine")
         edit(page, "title", "My title")
@@ -142,9 +144,9 @@ def test_an_editor_opened_before_another_change_still_meets_it(
 
 
 def test_a_text_that_is_too_long_stays_under_the_fingers(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk(refused=[422]) as page:
+    with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "title", "x" * 121)
         page.keyboard.press("Enter")
@@ -155,28 +157,30 @@ def test_a_text_that_is_too_long_stays_under_the_fingers(
     assert stored(site, draft).revision == 1
 
 
-def test_the_preview_walks_through_the_questions(desk: Desk, draft: Draft) -> None:
-    with desk() as page:
+def test_the_preview_walks_through_the_questions(open_window: OpenWindow, draft: Draft) -> None:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         page.locator("#preview").get_by_role("link", name="Question 2").click()
 
         expect(page.locator("#preview .question")).to_have_text(ROTA["questions"][1]["text"])
 
 
-def test_addresses_are_copied(site: ExampleSite, desk: Desk) -> None:
+def test_addresses_are_copied(site: ExampleSite, open_window: OpenWindow) -> None:
     copied = []
-    with desk(permissions=["clipboard-read", "clipboard-write"]) as page:
-        for path in (site.cafe.share, "/connections"):
+    with open_window(permissions=["clipboard-read", "clipboard-write"]) as page:
+        for path in (site.data.share, "/connections"):
             page.goto(path)
             page.get_by_role("button", name="Copy").first.click()
             expect(page.get_by_text("Copied.")).to_be_visible()
             copied.append(page.evaluate("navigator.clipboard.readText()"))
 
-    assert copied == [site.address + site.cafe.shared, f"{site.address}/api"]
+    assert copied == [site.address + site.data.shared, f"{site.address}/api"]
 
 
-def test_everything_works_without_scripts(site: ExampleSite, desk: Desk, draft: Draft) -> None:
-    with desk(java_script_enabled=False) as page:
+def test_everything_works_without_scripts(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    with open_window(java_script_enabled=False) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "title", "Without scripts")
         page.get_by_role("button", name="Save", exact=True).click()
@@ -206,8 +210,10 @@ def test_everything_works_without_scripts(site: ExampleSite, desk: Desk, draft: 
     )
 
 
-def test_a_removed_question_comes_back_by_undo(site: ExampleSite, desk: Desk, draft: Draft) -> None:
-    with desk() as page:
+def test_a_removed_question_comes_back_by_undo(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("link", name="Remove question 1").click()
         page.get_by_role("button", name="Remove", exact=True).click()
@@ -221,9 +227,9 @@ def test_a_removed_question_comes_back_by_undo(site: ExampleSite, desk: Desk, dr
 
 
 def test_an_open_question_stays_open_while_the_others_move(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk() as page:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("link", name="Edit question 1").click()
         page.get_by_role("textbox", name="Question", exact=True).fill("Half a thought")
@@ -246,9 +252,9 @@ def test_an_open_question_stays_open_while_the_others_move(
 
 
 def test_news_of_an_agent_leave_an_open_editor_alone(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk(refused=[409]) as page:
+    with open_window(refused=[409]) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Under my fingers")
         by_agent(site, draft, goal="From the agent", title="Another title")
@@ -266,10 +272,10 @@ def test_news_of_an_agent_leave_an_open_editor_alone(
 
 
 def test_a_change_of_an_agent_is_put_back_in_place(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
     by_agent(site, draft, title="Before anybody looked")
-    with desk() as page:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         by_agent(site, draft, title="From the agent", goal="From the agent")
         page.reload()
@@ -288,9 +294,9 @@ def order(site: ExampleSite, draft: Draft) -> list[int]:
 
 
 def test_dragging_and_keys_and_buttons_give_the_same_order(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk() as page:
+    with open_window() as page:
         page.goto(f"/drafts/{draft.id}")
         page.get_by_role("link", name="Edit question 3").focus()
         page.keyboard.press("Alt+ArrowUp")

@@ -3,14 +3,14 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Desk
+from tests.browser.conftest import OpenWindow
 from tests.browser.creator_steps import saved
 from tests.browser.tab_order import WINDOWS
 from webapp.domain.drafts.models import Draft
 
 
-def test_a_wrong_number_is_marked_until_it_is_right(desk: Desk, draft: Draft) -> None:
-    with desk(refused=[422]) as page:
+def test_a_wrong_number_is_marked_until_it_is_right(open_window: OpenWindow, draft: Draft) -> None:
+    with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
         field = page.get_by_label("Questions in all, at most")
         field.fill("abc")
@@ -32,10 +32,10 @@ def test_a_wrong_number_is_marked_until_it_is_right(desk: Desk, draft: Draft) ->
 
 @pytest.mark.parametrize("size", WINDOWS, ids="{0[0]}×{0[1]}".format)
 def test_without_scripts_a_wrong_number_is_told_in_sight(
-    desk: Desk, draft: Draft, size: tuple[int, int]
+    open_window: OpenWindow, draft: Draft, size: tuple[int, int]
 ) -> None:
     options = {"java_script_enabled": False, "width": size[0], "height": size[1]}
-    with desk(refused=[422], **options) as page:
+    with open_window(refused=[422], **options) as page:
         page.goto(f"/drafts/{draft.id}")
         field = page.get_by_label("Questions in all, at most")
         field.fill("abc")
@@ -46,9 +46,9 @@ def test_without_scripts_a_wrong_number_is_told_in_sight(
         expect(said).to_be_in_viewport(ratio=1)
 
 
-def test_what_is_typed_meanwhile_is_kept(desk: Desk, draft: Draft) -> None:
+def test_what_is_typed_meanwhile_is_kept(open_window: OpenWindow, draft: Draft) -> None:
     """The answer to one field comes while somebody writes in the next."""
-    with desk(refused=[422]) as page:
+    with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
         with page.expect_response("**/settings"):
             page.get_by_label("Follow-ups per question, at most").fill("many")

@@ -16,7 +16,7 @@ from tests.factories import make_answer, make_form
 def form(site: ExampleSite) -> Any:
     """A form of the creator with fifteen answers to its first question."""
     with site.app.app_context():
-        form = make_form(site.cafe.account_id, title="Fifteen answers")
+        form = make_form(site.data.account_id, title="Fifteen answers")
         for number in range(15):
             make_answer(form, secrets.token_hex(16), 0, f"answer {number:02}")
         return form
@@ -49,7 +49,7 @@ def test_more_answers_come_into_the_page_and_take_the_focus(page: Page, form: An
 @pytest.mark.parametrize(("width", "edge"), [(1280, "left"), (390, "top")])
 def test_the_three_figures_stand_in_one_line(site: ExampleSite, width: int, edge: str) -> None:
     with window(site.browser, site.address, storage_state=site.signed_in, width=width) as page:
-        page.goto(site.cafe.results)
+        page.goto(site.data.results)
         edges = page.locator(".figures > div").evaluate_all(
             "(parts, edge) => parts.map((part) => part.getBoundingClientRect()[edge])", edge
         )

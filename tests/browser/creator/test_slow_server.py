@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Dialog, Page, Route, expect
 
-from tests.browser.conftest import Desk, ExampleSite
+from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import edit, saved, stored
 from tests.browser.example_data import write
 from tests.browser.example_texts import EMAIL, GOODBYE, PASSWORD
@@ -28,7 +28,7 @@ def page(site: ExampleSite) -> Iterator[Page]:
 
 def new_draft(site: ExampleSite) -> str:
     with site.app.app_context():
-        return f"/drafts/{write(site.cafe.account_id, GOODBYE, None, utc_now()).id}"
+        return f"/drafts/{write(site.data.account_id, GOODBYE, None, utc_now()).id}"
 
 
 def test_the_masthead_counts_a_draft_that_arrives(site: ExampleSite, page: Page) -> None:
@@ -126,9 +126,9 @@ def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
 
 
 def test_a_draft_that_is_gone_is_said_where_one_writes(
-    site: ExampleSite, desk: Desk, draft: Draft
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
-    with desk(refused=[404]) as page:
+    with open_window(refused=[404]) as page:
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Too late")
         with site.app.app_context():
@@ -162,14 +162,16 @@ def test_words_survive_a_session_that_ended(site: ExampleSite, draft: Draft) -> 
     assert stored(site, draft).goal == "Written overnight"
 
 
-def test_leaving_unsaved_words_asks_first(site: ExampleSite, desk: Desk, draft: Draft) -> None:
+def test_leaving_unsaved_words_asks_first(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
         asked.append(dialog.type)
         dialog.dismiss()
 
-    with desk() as page:
+    with open_window() as page:
         page.on("dialog", stay)
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "A new goal")
@@ -183,9 +185,11 @@ def test_leaving_unsaved_words_asks_first(site: ExampleSite, desk: Desk, draft: 
     assert stored(site, draft).goal == "A new goal"
 
 
-def test_smart_is_saved_as_soon_as_its_private_context_is(site: ExampleSite, desk: Desk) -> None:
+def test_smart_is_saved_as_soon_as_its_private_context_is(
+    site: ExampleSite, open_window: OpenWindow
+) -> None:
     path = new_draft(site)
-    with desk(refused=[422]) as page:
+    with open_window(refused=[422]) as page:
         page.goto(path)
         page.get_by_role("radio", name="Smart").check()
         expect(page.locator("#settings .field__error")).to_contain_text("private context")
