@@ -1,28 +1,23 @@
 """Respondent pages, each rendered from a `Visit` alone."""
 
 import secrets
-from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from flask import Response, abort, current_app, request, url_for
 
 from webapp.config import settings
-from webapp.domain.respondents.public_form import NOTHING_YET, RespondentForm
+from webapp.domain.respondents.public_form import RespondentForm
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.qr_codes import drawn_code
+from webapp.pages.respondent import page_cache
 from webapp.pages.respondent.session_cookie import forget, remember
 from webapp.pages.respondent.visit import Visit, new_visit
 from webapp.web.iframes import says_in_iframe
-from webapp.web.languages import page_language
-from webapp.web.themes import page_theme
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
-FRESH_KEPT = 256  # our choice: some megabytes
-# placeholders of the keys in cached pages; random, so that no text can contain them
-SESSION_HERE, ANSWER_HERE = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
 
 
 def render_instead(visit: Visit, *, left_over: str = "") -> Response | None:
@@ -45,11 +40,16 @@ def question(
     """One question with its stored answer, or with `error` and the `text` that was refused."""
     if not 0 <= position < len(visit.form.questions):
         abort(HTTPStatus.NOT_FOUND)
-    if error or text is not None or visit.progress is not NOTHING_YET:
-        layout = _layout(framed=visit.framed)
+    layout = _layout(framed=visit.framed)
+    if error or text is not None:
         body = _question(visit, position, secrets.token_urlsafe(16), layout, error=error, text=text)
     else:
-        body = _fresh_question(visit, position)
+        body = page_cache.render(
+            visit,
+            ("question", position),
+            layout,
+            by=lambda nobody: _question(nobody, position, page_cache.ANSWER_KEY, layout),
+        )
     if error:
         return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY)
     return _respond(body, visit, push=("respond.ask", {"number": position + 1}))
@@ -57,8 +57,18 @@ def question(
 
 def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
     """All answers for review, the optional name, and Send."""
+    layout, push = _layout(framed=visit.framed), ("respond.check", {})
+    if error or name:
+        body = _render("check", visit, layout, error=error, name=name)
+    else:
+        body = page_cache.render(
+            visit,
+            "check",
+            layout,
+            by=lambda nobody: _render("check", nobody, layout, error=None, name=""),
+        )
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-    return _page("check", visit, status=status, push=("respond.check", {}), error=error, name=name)
+    return _respond(body, visit, status, push)
 
 
 def thanks(visit: Visit, *, left_over: str = "") -> Response:
@@ -160,30 +170,6 @@ def redirect_to(endpoint: str, share_token: str, number: int | None = None) -> R
         values["embed"] = 1
     url = url_for(endpoint, share_token=share_token, **values)
     return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": url})
-
-
-def _fresh_question(visit: Visit, position: int) -> str:
-    """A question for a respondent without answers.
-
-    Such pages differ in two random keys only, so each is rendered once and cached.
-    """
-    page = _kept_question(
-        visit.form, position, _language_and_theme(), **_layout(framed=visit.framed)
-    )
-    keyed = page.replace(SESSION_HERE, visit.session_key)
-    return keyed.replace(ANSWER_HERE, secrets.token_urlsafe(16))
-
-
-def _language_and_theme() -> tuple[str, str]:
-    return page_language().tag, page_theme()
-
-
-@lru_cache(maxsize=FRESH_KEPT)
-def _kept_question(
-    form: RespondentForm, position: int, _language_and_theme: tuple[str, str], **layout: Any
-) -> str:
-    visit = Visit(form, SESSION_HERE, NOTHING_YET, framed=layout["framed"])
-    return _question(visit, position, ANSWER_HERE, layout)
 
 
 def _question(

@@ -1,0 +1,272 @@
+"""Kept pages: everybody gets their own, byte for byte as if it had just been rendered for them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask import Flask, Response
+
+from tests.factories import make_form
+from tests.pages.respondent_client import Respondent, arrive, box, session_in
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.respondents.public_form import NOTHING_YET, Progress, RespondentForm
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
+from webapp.pages.respondent import page_cache, rendering
+from webapp.pages.respondent.page_cache import ANSWER_KEY, PageCache
+from webapp.pages.respondent.visit import Visit
+
+MADE_KEY = "an-answer-key-that-is-always-the-same"
+QUESTIONS: Any = [
+    {"id": "q_1", "text": "Who changed it?"},
+    {"id": "q_2", "text": "What went wrong?", "context": "In a sentence."},
+    {"id": "q_3", "text": "What would have helped?"},
+]
+FORM = RespondentForm(
+    "share-token-of-the-form",
+    "Rota",
+    QUESTIONS,
+    FormStatus.PUBLISHED,
+    ResponseLimit.MULTIPLE,
+    "Robin Example",
+    None,
+    "",
+    is_full=False,
+)
+UNDER_WAY = Progress({"q_1": "Robin did, <at> night & alone"}, frozenset({"q_2"}))
+VISIT = Visit(FORM, "a-session-key-of-somebody", UNDER_WAY)
+REFUSAL = InvalidInput("answer_empty", "It is empty.", "Write something.", field="answer")
+
+Draw = Callable[[Visit], Response]
+
+
+def asked(visit: Visit) -> Response:
+    return rendering.question(visit, 2)
+
+
+def asked_again(visit: Visit) -> Response:
+    return rendering.question(visit, 0)
+
+
+def checked(visit: Visit) -> Response:
+    return rendering.check(visit)
+
+
+def of_form(**changed: Any) -> Visit:
+    return replace(VISIT, form=replace(FORM, **changed))
+
+
+def progressed(texts: dict[str, str], *skipped: str, **changed: Any) -> Visit:
+    return replace(VISIT, progress=Progress(texts, frozenset(skipped), **changed))
+
+
+REWORDED: Any = [*QUESTIONS[:2], {"id": "q_3", "text": "What else?"}]
+HINTED: Any = [*QUESTIONS[:2], QUESTIONS[2] | {"context": "Anything at all."}]
+OTHERS = {
+    "session key": replace(VISIT, session_key="a-session-key-of-another"),
+    "remembered": replace(VISIT, remembered=True),
+    "framed": replace(VISIT, framed=True),
+    "not begun": replace(VISIT, progress=NOTHING_YET),
+    "begun without any answer": progressed({}),
+    "own words": progressed({"q_1": 'Kim did, "early"\n & sober'}, "q_2"),
+    "words like a placeholder": progressed({"q_1": page_cache.placeholder("session")}, "q_2"),
+    "nothing skipped": progressed({"q_1": "Robin did"}),
+    "another skipped": progressed({"q_1": "Robin did"}, "q_3"),
+    "skipped instead of answered": progressed({}, "q_1", "q_2"),
+    "another answered": progressed({"q_2": "Robin did"}),
+    "two answered": progressed({"q_1": "Robin did", "q_2": "It"}),
+    "all answered": progressed({"q_1": "Robin did", "q_2": "It", "q_3": "Sleep"}),
+    "an answer to what is not asked": progressed({"q_1": "Robin did", "q_9": "Why?"}, "q_2"),
+    "sent": progressed({"q_1": "Robin did"}, "q_2", completed_at=utc_now()),
+    "share token": of_form(share_token="share-token-of-another"),
+    "title": of_form(title="Rota of the night"),
+    "question": of_form(questions=REWORDED),
+    "helping line": of_form(questions=HINTED),
+    "one question more": of_form(questions=[*QUESTIONS, {"id": "q_4", "text": "Anything else?"}]),
+    "status": of_form(status=FormStatus.CLOSED, closed_at=utc_now()),
+    "response limit": of_form(response_limit=ResponseLimit.ONE),
+    "asker": of_form(asker="Kim & Co"),
+    "websites": of_form(frame_origins="https://www.example.org"),
+    "full": of_form(is_full=True),
+}
+WAYS = {
+    "language of the browser": {"headers": {"Accept-Language": "de"}},
+    "language from right to left": {"query_string": {"lang": "ar"}},
+    "scripts": {"headers": {"HX-Request": "true"}},
+    "theme": {"headers": {"Cookie": "askback_theme=dark"}},
+    "in a frame": {"query_string": {"embed": "1"}},
+    "posted": {"method": "POST"},
+}
+
+
+@pytest.fixture
+def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
+    """An empty cache, and one answer key for all pages."""
+    kept = PageCache()
+    monkeypatch.setattr(page_cache, "pages", kept)
+    monkeypatch.setattr("secrets.token_urlsafe", lambda *_: MADE_KEY)
+    return kept
+
+
+def rendered(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, Any]:
+    """A page, through the cache, with its headers."""
+    with app.test_request_context(f"/r/{visit.form.share_token}", **way):
+        response = draw(visit)
+        return response.get_data(as_text=True), response.headers.to_wsgi_list()
+
+
+def rendered_alone(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, Any]:
+    """The same for this very visit, without cache and placeholders."""
+    with pytest.MonkeyPatch.context() as patch:
+        plain = lambda visit, *_, by: by(visit).replace(ANSWER_KEY, MADE_KEY)  # noqa: E731
+        patch.setattr(page_cache, "render", plain)
+        return rendered(app, draw, visit, **way)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("draw", [asked, asked_again, checked])
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_two_people_who_differ_in_this_get_a_page_each(
+    app: Flask, draw: Draw, other: Visit
+) -> None:
+    for visit in (VISIT, other, VISIT, other):
+        assert rendered(app, draw, visit) == rendered_alone(app, draw, visit)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("draw", [asked, asked_again, checked])
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_two_who_ask_differently_get_a_page_each(
+    app: Flask, draw: Draw, way: dict[str, Any]
+) -> None:
+    for each in ({}, way, {}, way):
+        assert rendered(app, draw, VISIT, **each) == rendered_alone(app, draw, VISIT, **each)
+
+
+@pytest.mark.usefixtures("cache")
+def test_each_question_has_a_page_of_its_own(app: Flask) -> None:
+    pages = {rendered(app, draw, VISIT)[0] for draw in (asked, asked_again, checked)}
+
+    assert len(pages) == 3
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        lambda visit: rendering.question(visit, 2, text="Words of my own"),
+        lambda visit: rendering.question(visit, 2, error=REFUSAL, text=""),
+        lambda visit: rendering.check(visit, name="Words of my own"),
+        lambda visit: rendering.check(visit, error=REFUSAL),
+    ],
+    ids=["typed", "refused", "name", "not sent"],
+)
+def test_what_was_typed_or_refused_is_on_no_kept_page(
+    app: Flask, cache: PageCache, own: Draw
+) -> None:
+    before = rendered(app, asked, VISIT), rendered(app, checked, VISIT)
+    kept = len(cache)
+
+    assert rendered(app, own, VISIT) == rendered_alone(app, own, VISIT)
+
+    assert len(cache) == kept
+    assert (rendered(app, asked, VISIT), rendered(app, checked, VISIT)) == before
+
+
+def test_people_who_differ_in_keys_and_words_only_share_a_kept_page(
+    app: Flask, cache: PageCache
+) -> None:
+    same = [VISIT, OTHERS["session key"], OTHERS["own words"]]
+
+    pages = [rendered(app, asked_again, visit)[0] for visit in same]
+
+    assert len(cache) == 1
+    assert len(set(pages)) == 3
+    assert "Robin did" not in pages[2]
+
+
+@pytest.mark.parametrize("browser", [{}, {"use_cookies": False}], ids=["cookie", "no cookie"])
+def test_nobody_reads_what_somebody_else_has_written(
+    app: Flask, account: Account, browser: dict[str, Any]
+) -> None:
+    with app.app_context():
+        form = make_form(account.id)
+    people = [arrive(app.test_client(**browser), form) for _ in range(2)]
+    walks = [list(walk(person, name)) for person, name in zip(people, ("Kim", "Lou"), strict=True)]
+
+    for mine, others in (walks, reversed(walks)):
+        words = {said for page in others for said in own_words(page) if said}
+        assert words
+        assert not [each for each in words for page in mine if each in page.text]
+
+
+def own_words(page: Any) -> list[str]:
+    """What a page holds that is of one person: words, session key, name of unsent words."""
+    kept_as = page.text.partition('data-kept-as="')[2].partition('"')[0]
+    return [box(page), session_in(page.text), kept_as.replace("new", "")]
+
+
+def walk(person: Respondent, name: str) -> Iterator[Any]:
+    """The pages of somebody who answers, looks back, passes over and reads all over."""
+    yield person.page
+    yield person.answer(1, f"{name} did")
+    yield person.post("/q/1/open")
+    yield person.answer(1, f"{name} did it again")
+    yield person.answer(2, f"It was {name}")
+    yield person.post("/q/2/open")
+    yield person.post("/q/2/skip")
+    yield person.post("/q/2/open")
+
+
+def test_the_cache_is_bounded_in_pages(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = PageCache(pages_max=3)
+    monkeypatch.setattr(page_cache, "pages", cache)
+
+    for number in range(10):
+        rendered(app, asked, of_form(title=f"Rota {number}"))
+        assert len(cache) <= 3
+
+    assert len(cache) == 3
+
+
+def test_the_cache_is_bounded_in_bytes(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = PageCache(bytes_max=40_000)
+    monkeypatch.setattr(page_cache, "pages", cache)
+
+    for number in range(20):
+        rendered(app, asked, of_form(title=f"Rota {number}"))
+        assert cache.bytes <= 40_000
+
+    assert len(cache) > 1
+
+
+def test_what_was_used_least_recently_gives_way() -> None:
+    cache = PageCache(pages_max=2)
+    for name in (b"first", b"second"):
+        cache.add(name, ["page"])
+    cache.get(b"first")
+
+    cache.add(b"third", ["page"])
+
+    assert cache.get(b"first")
+    assert cache.get(b"third")
+    assert cache.get(b"second") is None
+
+
+def test_a_page_larger_than_the_cache_is_not_kept() -> None:
+    cache = PageCache(bytes_max=1000)
+
+    cache.add(b"large", ["x" * 1000])
+
+    assert (len(cache), cache.bytes) == (0, 0)
+
+
+def test_a_page_kept_twice_counts_once() -> None:
+    cache = PageCache()
+    cache.add(b"page", ["words"])
+    size = cache.bytes
+
+    cache.add(b"page", ["words"])
+
+    assert cache.bytes == size

@@ -1,0 +1,134 @@
+"""Rendered pages, each kept once for all respondents who differ in nothing but keys and words.
+
+A page is rendered for a visit that holds nothing of anybody's: placeholders stand for the session
+key, the answer key, the name that browsers keep unsent words under, and the text of each answer.
+They are filled in for the visit at hand. So a kept page cannot hold words of a respondent, and
+whatever else it was rendered from is its cache key.
+
+Measured against rendering each page: an answer with the next page takes FIGURE, a share page 0.4 of
+the time.
+"""
+
+import hashlib
+import re
+import secrets
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from threading import Lock
+
+import orjson
+from markupsafe import escape
+
+from webapp.domain.respondents.public_form import Progress
+from webapp.pages.respondent.visit import Visit
+from webapp.web.languages import page_language
+from webapp.web.themes import page_theme
+
+PAGES_MAX = 1024  # our choice: of several forms, in several languages
+BYTES_MAX = 8 * 1024**2  # our choice
+MARK = secrets.token_urlsafe(24)  # so that no text can contain a placeholder
+_PLACEHOLDER = re.compile(rf"{MARK}\.(\w+)\.")
+
+
+class PageCache:
+    """Pages by key, split at their placeholders; those used least recently give way.
+
+    Bounded in pages and in bytes, whatever strangers ask for: opening many forms in many languages
+    and orders at most makes it useless to others for a while, who get their pages rendered.
+    """
+
+    def __init__(self, pages_max: int = PAGES_MAX, bytes_max: int = BYTES_MAX) -> None:
+        self.pages_max, self.bytes_max, self.bytes = pages_max, bytes_max, 0
+        self._pages: OrderedDict[bytes, Sequence[str]] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def get(self, key: bytes) -> Sequence[str] | None:
+        """The page of this key, None when it is not kept."""
+        with self._lock:
+            if found := self._pages.get(key):
+                self._pages.move_to_end(key)
+            return found
+
+    def add(self, key: bytes, page: Sequence[str]) -> None:
+        """Keep a page; one larger than all that may be kept is not."""
+        with self._lock:
+            self.bytes += _size(page) - _size(self._pages.pop(key, ()))
+            self._pages[key] = page
+            while len(self._pages) > self.pages_max or self.bytes > self.bytes_max:
+                self.bytes -= _size(self._pages.popitem(last=False)[1])
+
+
+pages = PageCache()
+
+
+def placeholder(name: str) -> str:
+    """What stands in a kept page for something of a respondent's own."""
+    return f"{MARK}.{name}."
+
+
+ANSWER_KEY = placeholder("answer_key")
+
+
+def render(visit: Visit, *shown: object, by: Callable[[Visit], str]) -> str:
+    """The page that `by` renders for the visit, with a fresh answer key, from the cache if it can.
+
+    shown  what it is rendered from besides the visit, the language and the theme: JSON values
+    by     renders the page for a visit that belongs to nobody, with ANSWER_KEY as answer key
+    """
+    key = _key(visit, shown)
+    page = pages.get(key)
+    if page is None:
+        page = _split(visit, by)
+        pages.add(key, page)
+    own = {
+        "session": visit.session_key,
+        "kept_as": visit.kept_as,
+        "answer_key": secrets.token_urlsafe(16),
+    }
+    filled = list(page)
+    filled[1::2] = [own.get(name) or escape(visit.text(int(name))) for name in page[1::2]]
+    return "".join(filled)
+
+
+def _key(visit: Visit, shown: Sequence[object]) -> bytes:
+    """A digest, because the form with all its questions weighs more than the page."""
+    progress = visit.progress
+    stands = (
+        sorted(visit.answered),
+        sorted(visit.skipped),
+        progress.started,
+        progress.completed_at,
+    )
+    person = (visit.remembered, visit.framed, page_language().tag, page_theme())
+    return hashlib.sha256(orjson.dumps((shown, visit.form, stands, person))).digest()
+
+
+def _split(visit: Visit, by: Callable[[Visit], str]) -> list[str]:
+    """The rendered page as pieces, between them the names of the placeholders."""
+    nobody = _nobody(visit)
+    page = by(nobody)
+    if nobody.progress.started:
+        page = page.replace(nobody.kept_as, placeholder("kept_as"))
+    return _PLACEHOLDER.split(page)
+
+
+def _nobody(visit: Visit) -> Visit:
+    """A visit that stands where this one does, and says nothing of whose it is."""
+    questions = enumerate(visit.form.questions, start=1)
+    ids = {number: question["id"] for number, question in questions}
+    progress = Progress(
+        {ids[number]: placeholder(str(number)) for number in visit.answered},
+        frozenset(ids[number] for number in visit.skipped),
+        started=visit.progress.started,
+        completed_at=visit.progress.completed_at,
+    )
+    return replace(visit, session_key=placeholder("session"), progress=progress)
+
+
+def _size(page: Sequence[str]) -> int:
+    return sum(map(sys.getsizeof, page))
