@@ -1,7 +1,9 @@
 """Kept pages: everybody gets their own, byte for byte as if it had just been rendered for them."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -54,6 +56,10 @@ def checked(visit: Visit) -> Response:
     return rendering.check(visit)
 
 
+def thanked(visit: Visit) -> Response:
+    return rendering.thanks(visit)
+
+
 def of_form(**changed: Any) -> Visit:
     return replace(VISIT, form=replace(FORM, **changed))
 
@@ -62,6 +68,8 @@ def progressed(texts: dict[str, str], *skipped: str, **changed: Any) -> Visit:
     return replace(VISIT, progress=Progress(texts, frozenset(skipped), **changed))
 
 
+EARLIER = utc_now() - timedelta(days=400)
+SENT = progressed({"q_1": "Robin did"}, "q_2", completed_at=utc_now())
 REWORDED: Any = [*QUESTIONS[:2], {"id": "q_3", "text": "What else?"}]
 HINTED: Any = [*QUESTIONS[:2], QUESTIONS[2] | {"context": "Anything at all."}]
 OTHERS = {
@@ -79,7 +87,10 @@ OTHERS = {
     "two answered": progressed({"q_1": "Robin did", "q_2": "It"}),
     "all answered": progressed({"q_1": "Robin did", "q_2": "It", "q_3": "Sleep"}),
     "an answer to what is not asked": progressed({"q_1": "Robin did", "q_9": "Why?"}, "q_2"),
-    "sent": progressed({"q_1": "Robin did"}, "q_2", completed_at=utc_now()),
+    "name": progressed({"q_1": "Robin did"}, "q_2", responder_name="Kim"),
+    "sent": SENT,
+    "sent at another time": replace(SENT, progress=replace(SENT.progress, completed_at=EARLIER)),
+    "sent with a name": replace(SENT, progress=replace(SENT.progress, responder_name="Kim")),
     "share token": of_form(share_token="share-token-of-another"),
     "title": of_form(title="Rota of the night"),
     "question": of_form(questions=REWORDED),
@@ -110,14 +121,15 @@ def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
     return kept
 
 
-def rendered(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, Any]:
+def rendered(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, str]:
     """A page, through the cache, with its headers."""
     with app.test_request_context(f"/r/{visit.form.share_token}", **way):
         response = draw(visit)
-        return response.get_data(as_text=True), response.headers.to_wsgi_list()
+        headers = re.sub("Expires=[^;]*", "", str(response.headers))  # to the second
+        return response.get_data(as_text=True), headers
 
 
-def rendered_alone(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, Any]:
+def rendered_alone(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, str]:
     """The same for this very visit, without cache and placeholders."""
     with pytest.MonkeyPatch.context() as patch:
         plain = lambda visit, *_, by: by(visit).replace(ANSWER_KEY, MADE_KEY)  # noqa: E731
@@ -133,6 +145,17 @@ def test_two_people_who_differ_in_this_get_a_page_each(
 ) -> None:
     for visit in (VISIT, other, VISIT, other):
         assert rendered(app, draw, visit) == rendered_alone(app, draw, visit)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("changed", [{}, {"remembered": True}, {"framed": True}], ids=repr)
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_two_who_have_sent_and_differ_in_this_get_a_page_each(
+    app: Flask, other: Visit, changed: dict[str, bool]
+) -> None:
+    completed = replace(other.progress, completed_at=other.progress.completed_at or EARLIER)
+    for visit in (SENT, replace(other, progress=completed, **changed)) * 2:
+        assert rendered(app, thanked, visit) == rendered_alone(app, thanked, visit)
 
 
 @pytest.mark.usefixtures("cache")
@@ -159,8 +182,9 @@ def test_each_question_has_a_page_of_its_own(app: Flask) -> None:
         lambda visit: rendering.question(visit, 2, error=REFUSAL, text=""),
         lambda visit: rendering.check(visit, name="Words of my own"),
         lambda visit: rendering.check(visit, error=REFUSAL),
+        lambda _visit: rendering.thanks(SENT, left_over="Words of my own"),
     ],
-    ids=["typed", "refused", "name", "not sent"],
+    ids=["typed", "refused", "name", "not sent", "too late"],
 )
 def test_what_was_typed_or_refused_is_on_no_kept_page(
     app: Flask, cache: PageCache, own: Draw
@@ -186,7 +210,7 @@ def test_people_who_differ_in_keys_and_words_only_share_a_kept_page(
     assert "Robin did" not in pages[2]
 
 
-@pytest.mark.parametrize("browser", [{}, {"use_cookies": False}], ids=["cookie", "no cookie"])
+@pytest.mark.parametrize("browser", [{}, {"use_cookies": False}], ids=["cookie", "none"])
 def test_nobody_reads_what_somebody_else_has_written(
     app: Flask, account: Account, browser: dict[str, Any]
 ) -> None:

@@ -57,23 +57,19 @@ def question(
 
 def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
     """All answers for review, the optional name, and Send."""
-    layout, push = _layout(framed=visit.framed), ("respond.check", {})
+    push: Push = ("respond.check", {})
     if error or name:
-        body = _render("check", visit, layout, error=error, name=name)
-    else:
-        body = page_cache.render(
-            visit,
-            "check",
-            layout,
-            by=lambda nobody: _render("check", nobody, layout, error=None, name=""),
-        )
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-    return _respond(body, visit, status, push)
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
+        return _page("check", visit, status=status, push=push, error=error, name=name)
+    return _cached_page("check", visit, push, error=None, name="")
 
 
 def thanks(visit: Visit, *, left_over: str = "") -> Response:
     """The response is completed; `left_over` is text that came too late to be part of it."""
-    return _page("thanks", visit, push=("respond.done", {}), left_over=left_over)
+    push: Push = ("respond.done", {})
+    if left_over.strip():
+        return _page("thanks", visit, push=push, left_over=left_over)
+    return _cached_page("thanks", visit, push, left_over="")
 
 
 def sent(visit: Visit) -> Response:
@@ -208,6 +204,15 @@ def _page(
 ) -> Response:
     body = _render(page, visit, _layout(framed=visit.framed), **context)
     return _respond(body, visit, status, push)
+
+
+def _cached_page(page: str, visit: Visit, push: Push, **context: Any) -> Response:
+    """A page whose context is the same for everybody."""
+    layout = _layout(framed=visit.framed)
+    body = page_cache.render(
+        visit, page, layout, by=lambda nobody: _render(page, nobody, layout, **context)
+    )
+    return _respond(body, visit, push=push)
 
 
 def _render(page: str, visit: Visit, layout: dict[str, Any], **context: Any) -> str:
