@@ -14,9 +14,10 @@ from tests.factories import make_draft, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator
 from tests.pages.respondent_client import Respondent
 from webapp.domain.accounts.models import Account
+from webapp.pages.public.docs import DOCUMENTS
 
 KIB = 1024
-LOADED = re.compile(r'<(?:link|script|img|use)\b[^>]*?\s(?:href|src)="([^"#]+)')
+LOADED = re.compile(r'<(?:link(?! rel="alternate")|script|img|use)\b[^>]*?\s(?:href|src)="([^"#]+)')
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def test_a_respondent_page_takes_six_requests_and_no_font(
 @pytest.mark.parametrize(
     "path",
     ["/drafts", "/drafts/{draft.id}", "/drafts/{draft.id}/confirm", "/forms/{form.id}",
-     "/forms/{form.id}/share", "/forms/{form.id}/people", "/connections", "/account", "/privacy"],
+     "/forms/{form.id}/share", "/forms/{form.id}/people", "/connections", "/account", "/privacy",
+     *(f"/docs/{document.name}" for document in DOCUMENTS)],
 )  # fmt: skip
 def test_a_creator_page_is_light(
     app: Flask, ann: Creator, path: str, draft: Any, form: Any
