@@ -1,4 +1,4 @@
-"""Clients that are an address: their metadata stands in a document which we fetch and check.
+"""Clients identified by a URL: their metadata is a document which is fetched and checked.
 
 Source: draft-ietf-oauth-client-id-metadata-document-00. Only the consent page fetches, and only
 for somebody who is signed in; the token endpoint works with what is stored.
@@ -53,7 +53,7 @@ class Failures:
 
 
 def names_document(client_id: str) -> bool:
-    """Whether this client id is meant as the address of a document."""
+    """True if this client id is the URL of a document."""
     return client_id.startswith("https://")
 
 

@@ -28,7 +28,7 @@ TOGETHER = (
 
 
 def is_showable(name: str) -> bool:
-    """False for a name that misleads: whose it is, how far it can be believed, or what it says."""
+    """False for a misleading name: one that imitates others, claims trust or hides its text."""
     return (
         _has_letters(name)
         and _is_of_one_writing(name)

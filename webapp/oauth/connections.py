@@ -28,7 +28,7 @@ class Connection:
 
     @property
     def id(self) -> str:
-        """That of its newest grant; actions take that of any."""
+        """The id of its newest grant; actions accept the id of any."""
         return self.grants[0].id
 
     @property
@@ -118,7 +118,7 @@ def has_token(at: datetime) -> ColumnElement[bool]:
 
 
 def has_consented(account_id: str, client: OAuthClient) -> bool:
-    """Whether this creator ever let this client in, whatever became of it."""
+    """True if this creator ever granted this client access."""
     query = select(
         exists().where(OAuthGrant.account_id == account_id, OAuthGrant.client_pk == client.id)
     )
@@ -196,7 +196,7 @@ def _lock_trust(account_id: str) -> None:
 
 
 def _trust(grants: list[OAuthGrant], *, allowed: bool) -> bool:
-    """Whether that changed any of them; one that only reads is trusted with nothing."""
+    """True if any grant changed; grants without forms:write are never trusted."""
     before = [grant.attests_publish for grant in grants]
     for grant in grants:
         grant.attests_publish = allowed and Scope.FORMS_WRITE in grant.scope.split()

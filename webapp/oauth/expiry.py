@@ -27,7 +27,7 @@ Dead = tuple[type[Base], ColumnElement[bool]]
 
 
 def purge_dead(now: datetime) -> Iterator[int]:
-    """Delete what is dead for long, children first, a short transaction for each batch.
+    """Delete what expired long ago, children first, a short transaction for each batch.
 
     Yields the rows deleted by each; may be left at any point and goes on with the next call.
     """

@@ -1,4 +1,4 @@
-"""Who is calling: the bearer token of a request, checked for one resource and its scopes."""
+"""Checks the bearer token of a request for one resource and its scopes."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

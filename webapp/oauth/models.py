@@ -1,4 +1,4 @@
-"""What the authorization server remembers: clients, grants, codes and tokens.
+"""Tables of the authorization server: clients, grants, codes and tokens.
 
 A grant is one consent of one account for one client and one resource: a "connected agent".
 Codes, tokens and client secrets are kept as SHA-256 only.
@@ -103,7 +103,7 @@ def shows_given_name(kind: ClientKind, given_name: str) -> bool:
 
 
 class OAuthGrant(Base):
-    """One consent; revoking it kills all its tokens. `scope` is what the creator ticked."""
+    """One consent; revoking it ends all its tokens. `scope` is what the creator ticked."""
 
     __tablename__ = "oauth_grants"
 

@@ -92,7 +92,7 @@ def client_name(client_id: str, kind: ClientKind, given_name: str) -> str:
 
 
 def note_use(row: TokenRow, *, now: datetime) -> None:
-    """Remember soon that the connection was used, at most once a minute; nobody waits for it."""
+    """Store `last_used_at` by a deferred write, at most once a minute."""
     since = now - timedelta(seconds=LAST_USED_EVERY_SECONDS)
     if row.last_used_at is None or row.last_used_at <= since:
         write_later(("use", row.grant_id), partial(_store_use, row.grant_id, now))

@@ -57,7 +57,7 @@ def drawn(
 def fragment(
     template: str, *, trigger: str | dict[str, Any] | None = None, **context: Any
 ) -> Response:
-    """A part of a page that nobody but htmx asks for."""
+    """A part of a page that only htmx requests."""
     response = cast(Response, make_response(render_template(template, **context), trigger=trigger))
     response.vary.update(VARIES_BY)
     return response
@@ -76,5 +76,5 @@ def go_to(url: str) -> Response:
 
 
 def nothing_new() -> Response:
-    """The answer to a look that found nothing: the page stays as it is."""
+    """204 for a poll that found nothing new: htmx leaves the page as it is."""
     return Response(status=HTTPStatus.NO_CONTENT)

@@ -1,4 +1,4 @@
-"""The way to the sign-in page and back to where somebody was going."""
+"""The address of the sign-in page, and where to go after sign-in."""
 
 import re
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ OWN_PATH = re.compile(r"/(?!/)[!-\[\]-~]*")
 
 
 def login_url() -> str:
-    """The sign-in page, which remembers the page asked for; for htmx the page that is open."""
+    """The sign-in page with the page to return to: the one asked for, for htmx the open one."""
     shown = shown_address()
     if shown is None:
         remembered = request.method == "GET" or request.endpoint == "consent.decide"
@@ -27,9 +27,9 @@ def login_url() -> str:
 
 
 def next_page() -> str:
-    """Where the person was going when we asked them to sign in.
+    """The page to return to after sign-in.
 
-    Only what we signed ourselves counts, so that no link can send somebody elsewhere.
+    Only a signed `next` counts, so that no link can redirect to another site.
     """
     try:
         page: str = _serializer().loads(request.args.get("next", ""), max_age=RETURN_SECONDS)

@@ -22,7 +22,7 @@ from webapp.web import link_view_counter, request_audit
 STORE_SECONDS = 1.0
 PURGE_SECONDS = 3600.0
 STOP_SECONDS = 0.5  # a database that hangs does not hold up the stop
-PAUSE_SECONDS = 0.05  # between the transactions of a purge: it never keeps writers waiting
+PAUSE_SECONDS = 0.05  # between the transactions of a purge, so that other writers get their turn
 
 log = logging.getLogger("askback.background")
 

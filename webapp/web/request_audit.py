@@ -50,7 +50,7 @@ class Flood:
         self._held: Counter[str] = Counter()
 
     def stands_for(self, key: str, *, now: datetime) -> int:
-        """How many failures with this key the row of this one tells; 0 when it gets none."""
+        """How many failures with this key its row stands for; 0 when it gets none."""
         hour = to_millis(now) // HOUR_MILLIS
         if hour != self._hour or len(self._seen) > KEYS_KEPT:
             self._rows = self._rows if hour == self._hour else 0
@@ -94,7 +94,7 @@ class PendingRows:
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its own rows."""
+    """Give the application its own pending rows."""
     app.extensions["pending_audit_rows"] = PendingRows()
 
 
@@ -159,7 +159,7 @@ def telling_refusals(
 
 
 def store() -> None:
-    """Store what waits; what cannot be stored now is kept for the next call."""
+    """Store the pending rows; what cannot be stored is kept for the next call."""
     if not (taken := _pending().take()):
         return
     try:
@@ -177,7 +177,7 @@ def _note_try(row: dict[str, Any]) -> None:
 
 
 def _not_stored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without those of an earlier try that was carried out, though the answer to it was lost."""
+    """Without rows of an earlier attempt that committed although its answer was lost."""
     ids = [row["id"] for row in rows]
     known = set(db.session.scalars(select(AuditEvent.id).where(AuditEvent.id.in_(ids))))
     return [row for row in rows if row["id"] not in known]

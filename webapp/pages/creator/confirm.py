@@ -1,4 +1,4 @@
-"""The creator's word for one exact revision. Nothing but a browser session can give it.
+"""The creator's confirmation of one exact revision; only a browser session can give it.
 
 A GET never confirms: programs that fetch links look at pages, too.
 """
@@ -31,7 +31,7 @@ for failure in STORAGE_FAILURES:
 
 @bp.before_request
 def refuse_programs() -> None:
-    """Before anything else: no token of an agent, no form of another site."""
+    """Refuse requests with an agent's token and forms posted from another site."""
     if "Authorization" in request.headers:
         raise Forbidden
     if request.method == "POST" and not security_headers.is_same_origin():
@@ -43,7 +43,7 @@ bp.before_request(require_creator)
 
 @bp.get("")
 def ask(draft_id: str) -> ResponseReturnValue:
-    """What people will see and what saying yes means, or what is still missing."""
+    """What respondents will see and what confirming means, or what is still missing."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
@@ -52,7 +52,7 @@ def ask(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("")
 def confirm(draft_id: str) -> ResponseReturnValue:
-    """The word for the revision and hash that the page showed; `then` says who publishes."""
+    """Confirm the revision and hash that the page showed; `then` says who publishes."""
     try:
         return _confirm(draft_id)
     except StateConflict as problem:
@@ -77,7 +77,7 @@ def _confirm(draft_id: str) -> Response:
 
 
 def _refused(draft: Draft, problem: StateConflict) -> Response:
-    """Nothing was published: the difference since the page was shown, or what is missing."""
+    """The page after a refused confirmation: the changes since it was shown, or what is missing."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
     if problem.code == "draft_incomplete":

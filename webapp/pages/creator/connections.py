@@ -21,7 +21,7 @@ bp.before_request(require_creator)
 
 @bp.get(PAGE)
 def show_connections() -> str:
-    """Who may act for this creator, what was ended for safety, and how to connect another.
+    """The connected agents, connections ended for security, and how to connect another.
 
     `?ended=` is the moment at which the creator disconnected something, to say what it was.
     """
@@ -39,14 +39,14 @@ def show_connections() -> str:
 
 @bp.post("/connections/<grant_id>/disconnect")
 def disconnect(grant_id: str) -> Response:
-    """Ends one agent's access at once, whatever it was granted."""
+    """Revoke every grant of one agent."""
     by = request_audit.creator()
     return _after(connections.disconnect(creator_id(), grant_id, now=utc_now(), by=by))
 
 
 @bp.post("/connections/disconnect-all")
 def disconnect_all() -> Response:
-    """Ends every connection at once."""
+    """Revoke the grants of all agents."""
     now = utc_now()
     connections.disconnect_all(creator_id(), now=now, by=request_audit.creator())
     return _after(now)
@@ -54,7 +54,7 @@ def disconnect_all() -> Response:
 
 @bp.post("/connections/<grant_id>/trust")
 def let_publish(grant_id: str) -> Any:
-    """Whether the agent's publish counts as the creator's word."""
+    """Set whether the agent's publish counts as the creator's confirmation."""
     connection = connections.let_publish(
         creator_id(),
         grant_id,

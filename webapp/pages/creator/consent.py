@@ -1,4 +1,4 @@
-"""The consent page: a signed-in creator lets a client act for them, or does not.
+"""The consent page: a signed-in creator grants a client access, or refuses.
 
 The form is posted to the very address of the request, so that everything is validated again.
 """
@@ -62,14 +62,14 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
 
 @bp.errorhandler(Refused)
 def refused(refusal: Refused) -> tuple[str, int]:
-    """A request that must not be sent back to the client, told to the person instead."""
+    """A page for an error that must not be redirected to the client."""
     return _problem(refusal.description)
 
 
 @bp.get("/oauth/authorize")
 @limiter.limit(lambda: settings().limit_token)
 def authorize() -> Any:
-    """Ask the creator; without a session sign in first. Nothing is fetched for strangers."""
+    """Ask the creator, after sign-in. No client document is fetched without a session."""
     _check_characters()
     if not current_user.is_authenticated:
         return _ask_to_sign_in()
@@ -184,6 +184,6 @@ def _may_be_sent_on() -> bool:
 
 
 def _problem(what: str, *, back: str = "", back_to: str = "") -> tuple[str, int]:
-    """A page that says no; `back` is an address that the person may go to, `back_to` its host."""
+    """An error page; `back` is a link for the person, `back_to` its host."""
     page = render_template("oauth/problem.html", what=what, back=back, back_to=back_to)
     return page, HTTPStatus.BAD_REQUEST

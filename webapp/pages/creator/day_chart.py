@@ -1,4 +1,4 @@
-"""Strips of bars, drawn by the server as attributes of SVG, with the same numbers in words."""
+"""Bar charts by day, drawn by the server as SVG attributes, with the same numbers as text."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,13 +10,13 @@ DAYS_SHOWN = 14
 FEWEST_DAYS = 7
 WIDTH = 360
 MARGIN = 20
-FLOOR = 74.5  # where bars stand
+FLOOR = 74.5  # y of the base line
 TALLEST = 54
 NUMBER_ABOVE = 10.5
 
 
 class Bar(NamedTuple):
-    """One day at `x`; no `path` and no `number` when nothing came."""
+    """One day at `x`; `path` and `number` are empty for a day without responses."""
 
     day: Day
     x: float
@@ -26,19 +26,19 @@ class Bar(NamedTuple):
 
 
 class DayChart(NamedTuple):
-    """The bars of a strip and the day with most."""
+    """The bars of a chart and its highest day."""
 
     bars: list[Bar]
     most: Day
 
 
 def days_since(published_at: datetime, now: datetime) -> int:
-    """How many days a strip shows: those since publishing, within reason."""
+    """How many days the chart shows: those since publishing, up to a maximum."""
     return min(max((now.date() - published_at.date()).days + 1, FEWEST_DAYS), DAYS_SHOWN)
 
 
 def day_chart(days: Sequence[Day]) -> DayChart | None:
-    """The strip of at least two days; None when there is nothing to see."""
+    """The chart of at least two days; None when there are no responses."""
     most = max(days, key=lambda day: day.completed)
     if not most.completed:
         return None
@@ -58,7 +58,7 @@ def _bar(day: Day, x: float, most: int) -> Bar:
 
 
 def _short(count: int) -> str:
-    """A number of at most four characters; the table says it exactly."""
+    """The number in at most four characters; the table has the exact one."""
     if count < 1000:
         return str(count)
     if count < 999_500:

@@ -1,4 +1,4 @@
-"""Room for downloads: few at once, each with little in memory, so that none takes others' room."""
+"""Limits of downloads: few at once, each with a bounded amount in memory."""
 
 import threading
 from collections import Counter
@@ -28,14 +28,14 @@ ALL_TAKEN = Problem(
 
 
 class Downloads:
-    """Who downloads at this moment."""
+    """The downloads under way, by account."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()
 
     def begin(self, account_id: str) -> Callable[[], None] | Response:
-        """What to call at the end of the download, or the page that says why there is no room."""
+        """A function to call when the download ends, or the page that refuses it."""
         with self._lock:
             if self._running[account_id] >= MOST_OF_ONE:
                 return _refusal(STILL_RUNNING)
@@ -52,18 +52,18 @@ class Downloads:
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its own count."""
+    """Give the application its own downloads."""
     app.extensions["downloads"] = Downloads()
 
 
 def downloads() -> Downloads:
-    """Those of the current application."""
+    """The downloads of the current application."""
     found: Downloads = current_app.extensions["downloads"]
     return found
 
 
 def in_pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes, no more than PIECE_BYTES at a time."""
+    """The same bytes in chunks of at most PIECE_BYTES."""
     for chunk in chunks:
         for start in range(0, len(chunk), PIECE_BYTES):
             yield chunk[start : start + PIECE_BYTES]

@@ -1,4 +1,4 @@
-"""The review page of one draft, with its words and settings."""
+"""The review page of one draft: its texts and settings."""
 
 import re
 from functools import partial
@@ -31,7 +31,7 @@ bp.before_request(require_creator)
 
 @bp.get("/<draft_id>")
 def review(draft_id: str) -> ResponseReturnValue:
-    """The whole draft. The first look is remembered: later changes are told apart from it."""
+    """The whole draft. The first view is stored: later changes are marked as new since it."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "results.by_question")
@@ -72,7 +72,7 @@ def preview(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/<draft_id>/<any(title, goal, context):part>")
 def show_text(draft_id: str, part: str) -> ResponseReturnValue:
-    """The title, goal or private context as it reads, with the focus on its Edit link."""
+    """The title, goal or private context, with the focus on its Edit link."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.shown(draft, f"drafts/_{part}.html", part, focus=part)
 
@@ -123,7 +123,7 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
 
 
 def _is_prefetch() -> bool:
-    """Browsers and mail programs fetch pages that nobody looks at."""
+    """True if a browser or mail program fetches the page ahead, unseen."""
     return "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
 
 

@@ -1,4 +1,4 @@
-"""What the pages of one draft show, and how a change of it is answered."""
+"""What the pages of one draft show, and the responses to a change of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ Result = Draft | InvalidInput | StateConflict
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What changed since the creator looked last, at revision `since`."""
+    """The changes since the revision that the creator saw last, `since`."""
 
     changes: list[Change]
     since: int
@@ -136,7 +136,7 @@ def shown(
     trigger: dict[str, Any] | None = None,
     **more: Any,
 ) -> Response:
-    """A part as it reads; everybody without htmx gets the whole page."""
+    """One part, not being edited; the whole page without htmx."""
     if not wants_fragment():
         return go_to(
             url_for(
@@ -187,7 +187,7 @@ def undoable(saved: Draft) -> dict[str, int]:
 
 
 def whole(draft: Draft, *, trigger: dict[str, Any] | None = None, **more: Any) -> Response:
-    """Every part of the page as it is now; parts with an open editor keep it."""
+    """Every part of the page for an out-of-band swap; open editors stay."""
     return shown(
         draft,
         "drafts/_all_parts_oob.html",

@@ -51,7 +51,7 @@ CSV_COLUMNS = (
     "answer_type",
     "answer_id",
 )
-# What a spreadsheet could take for a formula, behind anything that it would leave out.
+# What a spreadsheet could read as a formula, after characters that it ignores.
 FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
 
 
@@ -70,7 +70,7 @@ def as_json(form_id: str) -> Response:
 
 
 def _file(form: Row[Any], chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
-    """A download; it holds one of few places until it ends, and no connection while it waits."""
+    """A download, limited by `download_limits`; holds no database connection while it waits."""
     if wakeups().stopped:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
     begun = downloads().begin(creator_id())
@@ -106,7 +106,7 @@ def _csv_chunks(form: Row[Any]) -> Iterator[bytes]:
 
 
 def _csv_lines(batch: AnswerBatch, numbers: dict[str, int], now_millis: int) -> str:
-    """The lines of a batch; what they have in common is put into words once, for speed."""
+    """The lines of a batch; the columns they share are formatted once, for speed."""
     people = {key: _person_cells(person, now_millis) for key, person in batch.people.items()}
     questions: dict[tuple[str, str], str] = {}
     lines = []
@@ -149,7 +149,7 @@ def _cells(*texts: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Words that no spreadsheet takes for a formula: a leading apostrophe stops it."""
+    """Text that no spreadsheet reads as a formula: such text gets a leading apostrophe."""
     return f"'{text}" if FORMULA.match(text) else text
 
 

@@ -34,13 +34,13 @@ def show() -> ResponseReturnValue:
 
 @bp.get("/<form_id>/delete")
 def ask(form_id: str) -> ResponseReturnValue:
-    """What deleting takes away, before it does."""
+    """Ask before deleting, with what is lost."""
     return render_template("forms/delete.html", form=forms.get_form(creator_id(), form_id))
 
 
 @bp.post("/<form_id>/delete")
 def delete(form_id: str) -> ResponseReturnValue:
-    """Into the trash, with all answers; one that is there already stays as it is."""
+    """Move the form with its answers into the trash; no effect on one that is there."""
     now = utc_now()
     if form_trash.find_deleted_form(creator_id(), form_id, now=now) is None:
         form_trash.delete_form(creator_id(), form_id, now=now, by=request_audit.creator())
@@ -49,7 +49,7 @@ def delete(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/restore")
 def restore(form_id: str) -> ResponseReturnValue:
-    """Back out of the trash, as it was; one that is back already stays as it is."""
+    """Restore the form; no effect on one that is restored already."""
     now = utc_now()
     if form_trash.find_deleted_form(creator_id(), form_id, now=now) is not None:
         form_trash.restore_form(creator_id(), form_id, now=now, by=request_audit.creator())
@@ -59,7 +59,7 @@ def restore(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/<form_id>/erase")
 def ask_erase(form_id: str) -> ResponseReturnValue:
-    """What erasing takes away, before it does; a form that was restored meanwhile is safe."""
+    """Ask before erasing; a form that was restored meanwhile is not erased."""
     form = form_trash.find_deleted_form(creator_id(), form_id, now=utc_now())
     if form is not None:
         return render_template("forms/erase.html", form=form)
@@ -69,7 +69,7 @@ def ask_erase(form_id: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/erase")
 def erase(form_id: str) -> ResponseReturnValue:
-    """Out of the trash, beyond restoring."""
+    """Erase the form: it cannot be restored."""
     form_trash.erase_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
     return go_to(url_for("trash.show", erased=1))
 

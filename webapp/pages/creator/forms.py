@@ -1,4 +1,4 @@
-"""Published forms: the list, the link of one, closing and opening it again."""
+"""Published forms: the list, the share page, closing and reopening."""
 
 from http import HTTPStatus
 from io import BytesIO
@@ -49,7 +49,7 @@ def show_all() -> ResponseReturnValue:
 
 @bp.get("/<form_id>/share")
 def share(form_id: str) -> ResponseReturnValue:
-    """The link of a form, to copy, to scan, to put on a website."""
+    """The share page: the link, its QR code, how to embed the form."""
     return _share(form_id)
 
 
@@ -66,7 +66,7 @@ def allow_embedding(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/<form_id>/code.<any(svg, png):kind>")
 def download_code(form_id: str, kind: str) -> ResponseReturnValue:
-    """The code of the link as a file, for print."""
+    """The QR code of the link as a file."""
     form = forms.get_form(creator_id(), form_id)
     body = BytesIO()
     code = code_of(share_url(settings().public_url, form.share_token))
@@ -78,14 +78,14 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
 
 @bp.post("/<form_id>/close")
 def close(form_id: str) -> ResponseReturnValue:
-    """Take no more answers; reversible."""
+    """Close the form to new answers; reversible."""
     forms.close_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
     return go_to(url_for("results.by_question", form_id=form_id))
 
 
 @bp.post("/<form_id>/reopen")
 def reopen(form_id: str) -> ResponseReturnValue:
-    """Take answers again."""
+    """Reopen the form."""
     forms.reopen_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
     return go_to(url_for("results.by_question", form_id=form_id))
 

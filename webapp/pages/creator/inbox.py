@@ -1,4 +1,4 @@
-"""The inbox: what waits for the creator, a form of their own, and drafts put away and back."""
+"""The inbox: drafts to review, new drafts, discarding and restoring drafts."""
 
 import hashlib
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ bp.before_request(require_creator)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A draft in the inbox; `changes` since the creator looked, None when they never did."""
+    """A draft in the inbox; `changes` since the creator saw it, None for an unseen one."""
 
     draft: Row[Any]
     agent: str
@@ -46,7 +46,7 @@ class Entry:
 
 @bp.get("")
 def show() -> ResponseReturnValue:
-    """Drafts that wait for the creator's word, drafts that have it, and the newest live forms.
+    """Unconfirmed drafts, confirmed drafts and the newest live forms.
 
     `?v=` is the state that an open page shows: 204 when it is the same.
     """
@@ -77,7 +77,7 @@ def count() -> ResponseReturnValue:
 
 @bp.get("/new")
 def ask_new() -> ResponseReturnValue:
-    """Looking makes no draft; the button here does."""
+    """The page that offers a new draft; a GET creates none."""
     return render_template("inbox/new.html")
 
 
@@ -92,7 +92,7 @@ def write() -> ResponseReturnValue:
 
 @bp.get("/tidy")
 def choose() -> ResponseReturnValue:
-    """All drafts, to choose those that may go."""
+    """All drafts, to choose those to discard."""
     return render_template(
         "inbox/discard_many.html", entries=_entries(drafts.list_drafts(creator_id()))
     )
@@ -100,7 +100,7 @@ def choose() -> ResponseReturnValue:
 
 @bp.post("/tidy")
 def discard_chosen() -> ResponseReturnValue:
-    """Put the chosen drafts away; the inbox offers to take them back."""
+    """Discard the chosen drafts; the inbox offers to restore them."""
     now = utc_now()
     chosen = [draft_id for draft_id in request.form.getlist("draft") if "\0" not in draft_id]
     count = discarded_drafts.discard_drafts(
@@ -111,7 +111,7 @@ def discard_chosen() -> ResponseReturnValue:
 
 @bp.get("/<draft_id>/discard")
 def ask_discard(draft_id: str) -> ResponseReturnValue:
-    """One question before a draft goes."""
+    """Ask before discarding a draft."""
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return go_to(url_for("drafts.review", draft_id=draft_id))
@@ -120,7 +120,7 @@ def ask_discard(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("/<draft_id>/discard")
 def discard(draft_id: str) -> ResponseReturnValue:
-    """Put one draft away; the inbox offers to take it back."""
+    """Discard one draft; the inbox offers to restore it."""
     now = utc_now()
     discarded_drafts.discard_draft(creator_id(), draft_id, now=now, by=request_audit.creator())
     return _after_discard([draft_id], to_millis(now))
@@ -142,7 +142,7 @@ def _after_discard(draft_ids: list[str], at: int | None) -> Response:
 
 
 def _discarded() -> dict[str, int]:
-    """What the address says was just discarded, as far as it can be taken back."""
+    """The moment and number of drafts that were just discarded and can be restored."""
     at = moment_in(request.args.get("discarded", ""))
     if at is None:
         return {"at": 0, "count": 0}
@@ -168,7 +168,7 @@ def _news(row: Row[Any], views: dict[str, int]) -> int | None:
 
 
 def _state(entries: list[Entry], confirmed: set[str], live: list[FormSummaryRow]) -> str:
-    """A name for all that the page shows; times are not part of it."""
+    """A hash of what the page shows, without times."""
     shown = [
         [(entry.draft.id, entry.draft.revision, entry.changes) for entry in entries],
         sorted(confirmed),

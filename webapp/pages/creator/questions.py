@@ -31,7 +31,7 @@ bp.before_request(require_creator)
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The one question that is being written, changed or removed.
+    """The one question that is being added, changed or removed.
 
     position  from 1; 0 = a new one
     after     the id of the question that a new one follows, "" = at the end
@@ -53,14 +53,14 @@ class Opened:
 
 @bp.get("")
 def show(draft_id: str) -> ResponseReturnValue:
-    """The list of questions as it reads; the focus goes back to where a new one was begun."""
+    """The list of questions, none open; the focus returns to where a new one was begun."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.shown(draft, LIST, "questions", opened=None, focus=_position(draft, _after()))
 
 
 @bp.get("/row")
 def show_row(draft_id: str) -> ResponseReturnValue:
-    """One question as it reads, by its id; nothing when it is not there any more."""
+    """One question, not open; empty when it was removed meanwhile."""
     draft = drafts.get_draft(creator_id(), draft_id)
     position = _position(draft, request.args.get("question", ""))
     if not position:
@@ -77,35 +77,35 @@ def write(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/<int(min=1):position>/edit")
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
-    """One question open."""
+    """The editor of one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return _editing_row(draft, _opened(draft, position))
 
 
 @bp.get("/<int(min=1):position>/remove")
 def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
-    """One question that is about to go."""
+    """Ask before removing one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return _editing_row(draft, replace(_opened(draft, position), leaving=_has(draft, position)))
 
 
 @bp.post("")
 def add(draft_id: str) -> ResponseReturnValue:
-    """A question `after` another, or at the end."""
+    """Add a question `after` another, or at the end."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return _save_words(draft, 0, LIST)
 
 
 @bp.post("/<int(min=1):position>")
 def save(draft_id: str, position: int) -> ResponseReturnValue:
-    """The question's new words; its id stays. One that is gone meanwhile comes back at the end."""
+    """Save the question under its id; one removed meanwhile is added at the end."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return _save_words(draft, _named(draft, position), ROW)
 
 
 @bp.post("/<int(min=1):position>/remove")
 def remove(draft_id: str, position: int) -> ResponseReturnValue:
-    """Take one question out of the list."""
+    """Remove one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
     place = _named(draft_view.as_posted_from(draft), position)
     gone = slice(place - 1, place) if place else slice(0)
@@ -119,7 +119,7 @@ def remove(draft_id: str, position: int) -> ResponseReturnValue:
 
 @bp.post("/<int(min=1):position>/position")
 def move(draft_id: str, position: int) -> ResponseReturnValue:
-    """The question to position `to`, the others in their order around it."""
+    """Move the question to position `to`."""
     draft = drafts.get_draft(creator_id(), draft_id)
     to = request.form.get("to", position, type=int)
     to = min(max(to, 1), len(draft.questions))

@@ -17,13 +17,13 @@ MILLIS_DIGITS = 13
 
 
 def init_app(app: Flask) -> None:
-    """Give the masthead its count."""
+    """Let templates count the drafts that wait."""
     app.add_template_global(waiting_count, "waiting_count")
 
 
 @login_required  # type: ignore[untyped-decorator]
 def require_creator() -> None:
-    """For `before_request`: somebody who is signed in."""
+    """For `before_request`: a signed-in creator is required."""
 
 
 def creator_id() -> str:
@@ -32,12 +32,12 @@ def creator_id() -> str:
 
 
 def waiting_count() -> int:
-    """How many drafts wait for the creator's word."""
+    """How many drafts wait for the creator's confirmation."""
     return confirmations.count_waiting(creator_id())
 
 
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
-    """The names of the programs behind grants; the creator's own writing has no grant."""
+    """Client names by grant id; what the creator wrote has no grant."""
     query = (
         select(OAuthGrant.id, OAuthClient)
         .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
