@@ -19,6 +19,7 @@ from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import Form
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.shared.validation_errors import sent
@@ -164,7 +165,7 @@ def _wait_seconds() -> int:
         text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= DRAFT_WAIT_MAX_SECONDS
     ):
         raise InvalidInput(
-            "validation_failed",
+            ErrorCode.VALIDATION_FAILED,
             f"wait: is {sent(text)}; a whole number from 0 to {DRAFT_WAIT_MAX_SECONDS} is needed.",
             "Send the seconds to wait for the creator, or leave it out.",
             field="wait",
@@ -178,7 +179,7 @@ def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:
         return None
     if not 0 < len(key) <= IDEMPOTENCY_KEY_MAX_CHARS:
         raise InvalidInput(
-            "validation_failed",
+            ErrorCode.VALIDATION_FAILED,
             f"Idempotency-Key: has {len(key)} characters; "
             f"1 to {IDEMPOTENCY_KEY_MAX_CHARS} are allowed.",
             "Send a random key, for example a UUID, or none.",
@@ -196,7 +197,7 @@ def _expected_revision(account_id: str, draft_id: str) -> int | None:
     current = drafts.get_draft(account_id, draft_id).revision
     if not named:
         raise StateConflict(
-            "revision_conflict",
+            ErrorCode.REVISION_CONFLICT,
             f'names no revision of this draft; it is at "{current}".',
             "Send the ETag of the draft as it came, in its quotes and without W/.",
             field="If-Match",

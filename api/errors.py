@@ -15,7 +15,8 @@ from api.json_responses import draft_location, review_link, review_url
 from webapp.config import settings
 from webapp.database import release_connections
 from webapp.database.failures import is_away, may_have_stored
-from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateConflict
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
+from webapp.domain.shared.errors import Outcome, StateConflict
 from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
 from webapp.web.extensions import limit_in_words, seconds_to_wait, time_in_words
@@ -24,13 +25,7 @@ from webapp.wire.types import Error
 
 log = logging.getLogger(__name__)
 
-STATUSES: dict[type[Outcome], HTTPStatus] = {
-    InvalidInput: HTTPStatus.BAD_REQUEST,
-    Unauthenticated: HTTPStatus.UNAUTHORIZED,
-    NotFound: HTTPStatus.NOT_FOUND,
-    StateConflict: HTTPStatus.CONFLICT,
-}
-NEEDS_THE_CREATOR = {"draft_not_confirmed", "confirmation_stale"}
+NEEDS_THE_CREATOR = {ErrorCode.DRAFT_NOT_CONFIRMED, ErrorCode.CONFIRMATION_STALE}
 
 
 def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> None:
@@ -45,9 +40,9 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> N
 @bp.errorhandler(Outcome)
 def outcome(failure: Outcome) -> Response:
     """An expected failure of a use case or of the guard."""
-    response = error_answer(
-        STATUSES[type(failure)], failure.code, _message(failure), _resolution(failure)
-    )
+    if isinstance(failure.code, PageCode):  # not in the contract
+        return unexpected(failure)
+    response = error_answer(failure.code, _message(failure), _resolution(failure))
     if isinstance(failure, Unauthenticated):
         response.headers["WWW-Authenticate"] = failure.challenge
     if isinstance(failure, StateConflict):
@@ -64,23 +59,20 @@ def http_problem(error: HTTPException) -> Response:
         return _method_not_allowed(error)
     if isinstance(error, UnknownHost):
         return error_answer(
-            HTTPStatus.BAD_REQUEST,
-            "validation_failed",
+            ErrorCode.VALIDATION_FAILED,
             f"Host: {error.description}",
             f"Call it at {settings().public_url} instead. If a proxy stands in front, let it "
             "pass on the header Host.",
         )
     if error.code == HTTPStatus.NOT_FOUND:
         return error_answer(
-            HTTPStatus.NOT_FOUND,
-            "not_found",
+            ErrorCode.NOT_FOUND,
             "There is nothing at this address.",
             "Use the paths of the OpenAPI document at /api/openapi.",
         )
     if error.code is not None and error.code < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error_answer(
-            HTTPStatus.BAD_REQUEST,
-            "validation_failed",
+            ErrorCode.VALIDATION_FAILED,
             "The request could not be read.",
             "Send a complete HTTP request as the OpenAPI document describes it.",
         )
@@ -101,22 +93,21 @@ def _storage_unavailable() -> Response:
     else:
         message = "The storage does not answer just now; nothing was changed."
     return error_answer(
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        "storage_unavailable",
+        ErrorCode.STORAGE_UNAVAILABLE,
         message,
         "Send the same request again in a few seconds.",
     )
 
 
-def error_answer(status: HTTPStatus, code: str, message: str, resolution: str) -> Response:
-    """The four fields; text that cannot be encoded is replaced."""
+def error_answer(code: ErrorCode, message: str, resolution: str) -> Response:
+    """The four fields, with the status of the code; text that cannot be encoded is replaced."""
     body = Error(
         error=_encodable(message),
         code=code,
         message=_encodable(message),
         resolution=_encodable(resolution),
     )
-    response = Response(orjson.dumps(body), status, mimetype="application/json")
+    response = Response(orjson.dumps(body), code.status, mimetype="application/json")
     response.headers["Cache-Control"] = "private, no-store"
     return response
 
@@ -144,8 +135,7 @@ def _draft_id() -> str:
 
 def _method_not_allowed(error: MethodNotAllowed) -> Response:
     response = error_answer(
-        HTTPStatus.METHOD_NOT_ALLOWED,
-        "method_not_allowed",
+        ErrorCode.METHOD_NOT_ALLOWED,
         f"{request.method[:20]} is not possible at this address.",
         "Use a method that the Allow header names.",
     )
@@ -156,8 +146,7 @@ def _method_not_allowed(error: MethodNotAllowed) -> Response:
 def _rate_limited(error: RateLimitExceeded) -> Response:
     seconds = seconds_to_wait(error)
     response = error_answer(
-        HTTPStatus.TOO_MANY_REQUESTS,
-        "rate_limited",
+        ErrorCode.RATE_LIMITED,
         f"Too many write operations: {limit_in_words(error)}.",
         f"Send the same request again in {time_in_words(seconds)}.",
     )
@@ -167,8 +156,7 @@ def _rate_limited(error: RateLimitExceeded) -> Response:
 
 def _internal_error() -> Response:
     return error_answer(
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        "internal_error",
+        ErrorCode.INTERNAL_ERROR,
         "The service could not complete the request.",
         "Send the same request again; if it fails again, tell whoever runs this server the request "
         f"id {g.get('request_id', 'in the header X-Request-Id')}.",

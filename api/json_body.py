@@ -8,6 +8,7 @@ from typing import Any
 from flask import request
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import API_BODY_MAX_BYTES
 from webapp.domain.shared.validation_errors import sent
@@ -46,7 +47,7 @@ def read_body() -> bytes:
         return request.get_data()
     except RequestEntityTooLarge:
         raise InvalidInput(
-            "payload_too_large",
+            ErrorCode.PAYLOAD_TOO_LARGE,
             f"body: is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
             "Send less text: question texts have no limit of their own, but all questions of a "
             f"draft together must fit into {API_BODY_MAX_BYTES // 1024} KiB.",
@@ -58,7 +59,7 @@ def _require_json() -> None:
     encoding = request.headers.get("Content-Encoding", "identity").lower()
     if encoding != "identity":
         raise InvalidInput(
-            "invalid_json",
+            ErrorCode.INVALID_JSON,
             f"Content-Encoding: is {sent(encoding)}; a compressed body is not read.",
             "Send the body as it is, without the header Content-Encoding.",
             field="Content-Encoding",
@@ -68,7 +69,7 @@ def _require_json() -> None:
         return
     given = request.headers.get("Content-Type")
     raise InvalidInput(
-        "invalid_json",
+        ErrorCode.INVALID_JSON,
         f"Content-Type: is {sent(given) if given else 'missing'}; application/json is needed.",
         "Send a JSON object in UTF-8 with the header Content-Type: application/json.",
         field="Content-Type",
@@ -77,7 +78,7 @@ def _require_json() -> None:
 
 def _unreadable(reason: str) -> InvalidInput:
     return InvalidInput(
-        "invalid_json",
+        ErrorCode.INVALID_JSON,
         f"body: {reason}.",
         "Send one JSON object in UTF-8 (RFC 8259).",
         field="body",

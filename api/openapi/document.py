@@ -16,9 +16,9 @@ from api.openapi.operations import OPERATIONS, TAGS, Operation
 from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
 from webapp.config import Settings, settings
 from webapp.domain.content.draft_input import FormDraftInput
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 from webapp.wire import types as wire_types
-from webapp.wire.error_codes import ERROR_CODES
 
 CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"
@@ -95,7 +95,9 @@ def document(settings: Settings) -> dict[str, Any]:
                 code: {"value": example} for code, example in errors(settings.public_url).items()
             },
             "responses": {
-                "MethodNotAllowed": _failure(HTTPStatus.METHOD_NOT_ALLOWED, ("method_not_allowed",))
+                "MethodNotAllowed": _failure(
+                    HTTPStatus.METHOD_NOT_ALLOWED, (ErrorCode.METHOD_NOT_ALLOWED,)
+                )
             },
             "securitySchemes": {"oauth2": _security_scheme(settings)},
         },
@@ -210,14 +212,13 @@ def _success(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _failure(status: HTTPStatus, codes: tuple[str, ...]) -> dict[str, Any]:
+def _failure(status: HTTPStatus, codes: tuple[ErrorCode, ...]) -> dict[str, Any]:
     """An Error body, the codes to expect in it, and the headers that come with the status.
 
     The codes are words and no enum: a client that was generated today meets one of tomorrow.
     """
-    meanings = {known.code: known.when for known in ERROR_CODES}
-    listed = "".join(f"\n- `{code}`: {meanings[code]}" for code in codes)
-    examples = {code: _reference("examples", code) for code in codes}
+    listed = "".join(f"\n- `{code}`: {code.meaning}" for code in codes)
+    examples = {code.value: _reference("examples", code) for code in codes}
     return {
         "description": f"{REASONS[status]}.{listed}",
         "headers": {name: _reference("headers", name) for name in ERROR_HEADERS.get(status, ())},

@@ -1,6 +1,7 @@
 """An example of each refusal, in the words that the server uses."""
 
 from api.openapi.parameters import DRAFT_ID
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.wire.types import Error
 
 CONTEXT = (
@@ -42,75 +43,75 @@ FAULT = (
 # code, message, resolution; {origin} stands for the public address
 _SAID = (
     (
-        "invalid_json",
+        ErrorCode.INVALID_JSON,
         "body: is not JSON at line 1, column 12.",
         "Send one JSON object in UTF-8 (RFC 8259).",
     ),
     (
-        "validation_failed",
+        ErrorCode.VALIDATION_FAILED,
         "title: has 134 characters; at most 120 are allowed.",
         "Correct the field and send the request again.",
     ),
-    ("unknown_field", "colour: is not a field of this object.", FIELDS),
-    ("context_required", "context: smart follow-ups need a private context.", CONTEXT),
+    (ErrorCode.UNKNOWN_FIELD, "colour: is not a field of this object.", FIELDS),
+    (ErrorCode.CONTEXT_REQUIRED, "context: smart follow-ups need a private context.", CONTEXT),
     (
-        "invalid_since",
+        ErrorCode.INVALID_SINCE,
         'since: is "yesterday"; an RFC 3339 date-time with an offset is needed.',
         SINCE,
     ),
-    ("invalid_text", "title: contains the control character U+000A at character 9.", TEXTS),
-    ("payload_too_large", "body: is larger than 256 KiB.", SIZE),
+    (ErrorCode.INVALID_TEXT, "title: contains the control character U+000A at character 9.", TEXTS),
+    (ErrorCode.PAYLOAD_TOO_LARGE, "body: is larger than 256 KiB.", SIZE),
     (
-        "idempotency_key_reused",
+        ErrorCode.IDEMPOTENCY_KEY_REUSED,
         "Idempotency-Key: was used with another body.",
         "Use a new key for a new draft, or repeat the first body exactly.",
     ),
-    ("authentication_required", "This call needs an access token.", OAUTH),
+    (ErrorCode.AUTHENTICATION_REQUIRED, "This call needs an access token.", OAUTH),
     (
-        "draft_not_found",
+        ErrorCode.DRAFT_NOT_FOUND,
         "There is no draft with this draftId in this account, or its creator discarded it.",
         "Use the draftId that creating the draft returned, with the same connected account.",
     ),
     (
-        "form_not_found",
+        ErrorCode.FORM_NOT_FOUND,
         "There is no form with this formId in this account, or its creator deleted it.",
         "Use a formId that publishing or listing forms returned, with the same connected account.",
     ),
     (
-        "not_found",
+        ErrorCode.NOT_FOUND,
         "There is nothing at this address.",
         "Use the paths of the OpenAPI document at /api/openapi.",
     ),
     (
-        "method_not_allowed",
+        ErrorCode.METHOD_NOT_ALLOWED,
         "PUT is not possible at this address.",
         "Use a method that the Allow header names.",
     ),
-    ("draft_not_confirmed", "The creator has not confirmed this draft yet.", NOT_CONFIRMED),
-    ("confirmation_stale", "The draft changed after its creator confirmed it.", STALE),
+    (ErrorCode.DRAFT_NOT_CONFIRMED, "The creator has not confirmed this draft yet.", NOT_CONFIRMED),
+    (ErrorCode.CONFIRMATION_STALE, "The draft changed after its creator confirmed it.", STALE),
     (
-        "draft_incomplete",
+        ErrorCode.DRAFT_INCOMPLETE,
         "title, questions[1].text: The draft lacks a title and words for every question.",
         "Add what is missing, then confirm and publish.",
     ),
     (
-        "draft_already_published",
+        ErrorCode.DRAFT_ALREADY_PUBLISHED,
         "The draft is published and cannot change any more.",
         "Create a new draft for a changed form.",
     ),
     (
-        "revision_conflict",
+        ErrorCode.REVISION_CONFLICT,
         "If-Match: The draft is at revision 2, not 1.",
         "Read the draft again, then repeat the request on its current revision.",
     ),
     (
-        "rate_limited",
+        ErrorCode.RATE_LIMITED,
         "Too many write operations: the limit of new drafts is 30 per minute.",
         "Send the same request again in 42 seconds.",
     ),
-    ("internal_error", "The service could not complete the request.", FAULT),
+    (ErrorCode.INTERNAL_ERROR, "The service could not complete the request.", FAULT),
     (
-        "storage_unavailable",
+        ErrorCode.STORAGE_UNAVAILABLE,
         "The storage does not answer just now; nothing was changed.",
         "Send the same request again in a few seconds.",
     ),
@@ -120,7 +121,7 @@ _SAID = (
 def errors(public_url: str) -> dict[str, Error]:
     """The example of each error code, by code."""
     return {
-        code: Error(
+        code.value: Error(
             error=message,
             code=code,
             message=message,

@@ -5,20 +5,21 @@ from http import HTTPMethod, HTTPStatus
 from typing import Any
 
 from api.openapi.examples import CREATE, UPDATE
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 from webapp.web.wakeups import OF_ACCOUNT
 
 UNREADABLE = (
-    "invalid_json",
-    "validation_failed",
-    "unknown_field",
-    "context_required",
-    "invalid_text",
-    "payload_too_large",
+    ErrorCode.INVALID_JSON,
+    ErrorCode.VALIDATION_FAILED,
+    ErrorCode.UNKNOWN_FIELD,
+    ErrorCode.CONTEXT_REQUIRED,
+    ErrorCode.INVALID_TEXT,
+    ErrorCode.PAYLOAD_TOO_LARGE,
 )
-BROKEN = ("internal_error", "storage_unavailable")
-NO_DRAFT = ("draft_not_found", "not_found")
-NO_FORM = ("form_not_found", "not_found")
+BROKEN = (ErrorCode.INTERNAL_ERROR, ErrorCode.STORAGE_UNAVAILABLE)
+NO_DRAFT = (ErrorCode.DRAFT_NOT_FOUND, ErrorCode.NOT_FOUND)
+NO_FORM = (ErrorCode.FORM_NOT_FOUND, ErrorCode.NOT_FOUND)
 TAGS = {
     "Drafts": "Private until their creator confirms them in a browser and they are published.",
     "Forms": "What drafts became: a public link and its counts.",
@@ -52,7 +53,7 @@ class Operation:
     summary: str
     description: str
     answers: str
-    codes: dict[HTTPStatus, tuple[str, ...]]
+    codes: dict[HTTPStatus, tuple[ErrorCode, ...]]
     status: HTTPStatus = HTTPStatus.OK
     takes: str | None = None
     sent: dict[str, Any] | None = None
@@ -82,9 +83,9 @@ OPERATIONS = (
         headers=("Location", "ETag", "Link"),
         links=DRAFT_LINKS,
         codes={
-            HTTPStatus.BAD_REQUEST: (*UNREADABLE, "idempotency_key_reused"),
-            HTTPStatus.UNAUTHORIZED: ("authentication_required",),
-            HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited",),
+            HTTPStatus.BAD_REQUEST: (*UNREADABLE, ErrorCode.IDEMPOTENCY_KEY_REUSED),
+            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
+            HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
             HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
@@ -107,8 +108,8 @@ OPERATIONS = (
         sometimes={"Retry-After": "WaitAgainAfter"},
         links=DRAFT_LINKS,
         codes={
-            HTTPStatus.BAD_REQUEST: ("validation_failed",),
-            HTTPStatus.UNAUTHORIZED: ("authentication_required",),
+            HTTPStatus.BAD_REQUEST: (ErrorCode.VALIDATION_FAILED,),
+            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
             HTTPStatus.NOT_FOUND: NO_DRAFT,
             HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
@@ -132,10 +133,10 @@ OPERATIONS = (
         links=DRAFT_LINKS,
         codes={
             HTTPStatus.BAD_REQUEST: UNREADABLE,
-            HTTPStatus.UNAUTHORIZED: ("authentication_required",),
+            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
             HTTPStatus.NOT_FOUND: NO_DRAFT,
-            HTTPStatus.CONFLICT: ("draft_already_published", "revision_conflict"),
-            HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited",),
+            HTTPStatus.CONFLICT: (ErrorCode.DRAFT_ALREADY_PUBLISHED, ErrorCode.REVISION_CONFLICT),
+            HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
             HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
@@ -155,16 +156,16 @@ OPERATIONS = (
         headers=("Link",),
         links=FORM_LINKS,
         codes={
-            HTTPStatus.BAD_REQUEST: ("payload_too_large",),
-            HTTPStatus.UNAUTHORIZED: ("authentication_required",),
+            HTTPStatus.BAD_REQUEST: (ErrorCode.PAYLOAD_TOO_LARGE,),
+            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
             HTTPStatus.NOT_FOUND: NO_DRAFT,
             HTTPStatus.CONFLICT: (
-                "draft_not_confirmed",
-                "confirmation_stale",
-                "draft_incomplete",
-                "revision_conflict",
+                ErrorCode.DRAFT_NOT_CONFIRMED,
+                ErrorCode.CONFIRMATION_STALE,
+                ErrorCode.DRAFT_INCOMPLETE,
+                ErrorCode.REVISION_CONFLICT,
             ),
-            HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited",),
+            HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
             HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
@@ -182,7 +183,7 @@ OPERATIONS = (
             "getServiceResponses": {"formId": "$response.body#/forms/0/formId"},
         },
         codes={
-            HTTPStatus.UNAUTHORIZED: ("authentication_required",),
+            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
             HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
@@ -198,7 +199,7 @@ OPERATIONS = (
         answers="OwnedForm",
         links=FORM_LINKS,
         codes={
-            HTTPStatus.UNAUTHORIZED: ("authentication_required",),
+            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
             HTTPStatus.NOT_FOUND: NO_FORM,
             HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
@@ -224,8 +225,8 @@ OPERATIONS = (
             }
         },
         codes={
-            HTTPStatus.BAD_REQUEST: ("invalid_since",),
-            HTTPStatus.UNAUTHORIZED: ("authentication_required",),
+            HTTPStatus.BAD_REQUEST: (ErrorCode.INVALID_SINCE,),
+            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
             HTTPStatus.NOT_FOUND: NO_FORM,
             HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },

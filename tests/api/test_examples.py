@@ -16,7 +16,7 @@ from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
-from webapp.wire.error_codes import ERROR_CODES
+from webapp.domain.shared.error_codes import ErrorCode
 
 JSON = "application/json"
 CHANGING = re.compile(
@@ -230,7 +230,7 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("faults")
-@pytest.mark.parametrize("code", [known.code for known in ERROR_CODES])
+@pytest.mark.parametrize("code", ErrorCode)
 def test_the_server_refuses_in_the_words_of_the_example(
     code: str, agent: Agent, draft_id: str, confirm: Confirm, described: Any
 ) -> None:

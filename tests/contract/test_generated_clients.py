@@ -8,7 +8,8 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.forms import models as forms
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
-TOMORROW = "code_of_tomorrow"
+TOMORROW = str.__new__(ErrorCode, "code_of_tomorrow")
+TOMORROW._value_, TOMORROW.status = "code_of_tomorrow", HTTPStatus.NOT_FOUND
 GOT = {
     "questions": 2,
     "limit": "one",
@@ -49,10 +52,11 @@ class Live:
 
 @pytest.fixture
 def live(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
-    own = replace(
-        settings,
-        database_url=f"sqlite:///{tmp_path}/clients.sqlite3",
-        publish_confirmation="agent",
+    own = settings.model_copy(
+        update={
+            "database_url": f"sqlite:///{tmp_path}/clients.sqlite3",
+            "publish_confirmation": "agent",
+        }
     )
     app = new_app(own)
     with app.app_context():

@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, exists, select, update
 from webapp.database import db, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
@@ -236,5 +237,7 @@ def _get_grant(account_id: str, grant_id: str) -> OAuthGrant:
 
 def _no_connection() -> NotFound:
     return NotFound(
-        "not_found", "There is no such connection.", "Reload the page to see the current ones."
+        ErrorCode.NOT_FOUND,
+        "There is no such connection.",
+        "Reload the page to see the current ones.",
     )

@@ -10,6 +10,7 @@ from flask import g, request
 
 from webapp.config import settings
 from webapp.database import utc_now
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.vocabulary import ClientKind, Scope
 from webapp.oauth.credentials import ACCESS_PREFIX, looks_like
@@ -42,7 +43,7 @@ class Unauthenticated(Outcome):
     status = 401
 
     def __init__(self, message: str, resolution: str, challenge: str) -> None:
-        super().__init__("authentication_required", message, resolution)
+        super().__init__(ErrorCode.AUTHENTICATION_REQUIRED, message, resolution)
         self.challenge = challenge
 
 

@@ -2,6 +2,8 @@
 
 import orjson
 
+from webapp.domain.shared.error_codes import ErrorCode
+
 # what was done before the fault is not known, so nothing is said about it
 BROKEN = """<!doctype html>
 <html lang="en">
@@ -29,20 +31,20 @@ def refusal(code: int, reason: str, for_api: bool) -> tuple[str, str, bytes]:  #
 def _api_refusal(code: int) -> tuple[str, bytes]:
     """Status line and body with the four fields; too large and unreadable are both a 400 there."""
     if code >= 500 and code != 501:
-        status, name = "500 Internal Server Error", "internal_error"
+        refused = ErrorCode.INTERNAL_ERROR
         message = "The service could not complete the request."
         resolution = "Try again; if it happens again, tell the operator of this service."
     elif code == 413:
-        status, name = "400 Bad Request", "payload_too_large"
+        refused = ErrorCode.PAYLOAD_TOO_LARGE
         message = "body: is larger than this server reads."
         resolution = "Send less: all questions of a draft together must fit into 256 KiB."
     elif code == 431:
-        status, name = "400 Bad Request", "payload_too_large"
+        refused = ErrorCode.PAYLOAD_TOO_LARGE
         message = "The headers are larger than this server reads."
         resolution = "Send fewer or shorter headers."
     else:
-        status, name = "400 Bad Request", "validation_failed"
+        refused = ErrorCode.VALIDATION_FAILED
         message = "The request is not HTTP/1.1 that this server understands."
         resolution = "Check the request line, the headers and the transfer encoding."
-    fields = {"error": message, "code": name, "message": message, "resolution": resolution}
-    return status, orjson.dumps(fields)
+    fields = {"error": message, "code": refused, "message": message, "resolution": resolution}
+    return f"{refused.status.value} {refused.status.phrase}", orjson.dumps(fields)

@@ -4,6 +4,7 @@ import re
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.validation_errors import sent
 
@@ -52,7 +53,7 @@ def _second(seconds: int) -> str:
 
 def _invalid(text: str) -> InvalidInput:
     return InvalidInput(
-        "invalid_since",
+        ErrorCode.INVALID_SINCE,
         f"since: is {sent(text)}; an RFC 3339 date-time with an offset is needed.",
         "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z; "
         "leave since out as long as nextSince is null.",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import (
     DraftStatus,
@@ -17,7 +18,6 @@ from webapp.domain.shared.vocabulary import (
     ResponseMode,
     ResponseType,
 )
-from webapp.wire.error_codes import ERROR_CODES
 
 
 def _said(description: str, **schema: Any) -> Any:
@@ -279,9 +279,7 @@ class Error(TypedDict):
         str,
         _said(
             "A stable word for programs. There may be new ones: treat a code that you do not know "
-            "by its status. Known are "
-            + ", ".join(f"`{known.code}`" for known in ERROR_CODES)
-            + ".",
+            "by its status. Known are " + ", ".join(f"`{known}`" for known in ErrorCode) + ".",
         ),
     ]
     message: Annotated[

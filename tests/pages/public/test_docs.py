@@ -8,9 +8,9 @@ from flask.testing import FlaskClient
 from markupsafe import escape
 
 from webapp.config import VARIABLES, describe
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.pages.public import markdown
 from webapp.pages.public.docs import DOCUMENTS, TITLES
-from webapp.wire.error_codes import ERROR_CODES, ErrorCode
 
 PAGES = {name: "/docs" if name == "index" else f"/docs/{name}" for name in TITLES}
 HEADING = re.compile(r"<h[123][^>]* id=\"([^\"]+)\"")
@@ -104,14 +104,14 @@ def test_a_section_begins_at_each_second_heading() -> None:
     assert 'role="region" aria-label="Table: G"><table>' in made
 
 
-@pytest.mark.parametrize("known", ERROR_CODES, ids=lambda known: known.code)
+@pytest.mark.parametrize("known", ErrorCode)
 def test_every_error_code_is_explained(known: ErrorCode, client: FlaskClient) -> None:
     page = client.get("/docs/errors").text
 
-    entry = page.partition(f'<h3 id="{known.code}">')[2].partition("<h")[0]
-    assert as_read(escape(known.when)) in as_read(entry)
+    entry = page.partition(f'<h3 id="{known}">')[2].partition("<h")[0]
+    assert as_read(escape(known.meaning)) in as_read(entry)
     assert as_read(escape(known.remedy)) in as_read(entry)
-    assert entry.count("<code>") == 1 + (known.when + known.remedy).count("`") // 2
+    assert entry.count("<code>") == 1 + (known.meaning + known.remedy).count("`") // 2
 
 
 def as_read(text: str) -> str:

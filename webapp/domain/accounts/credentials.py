@@ -21,6 +21,7 @@ from webapp.domain.accounts.passwords import (
     password_matches,
 )
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, TooBusy
 
 Also = Callable[[str], None]
@@ -49,7 +50,7 @@ def change_details(account_id: str, name: str, language: str) -> None:
     """
     if language not in CREATOR_LANGUAGES:
         raise InvalidInput(
-            "validation_failed",
+            ErrorCode.VALIDATION_FAILED,
             "These pages are not written in that language.",
             "Choose one of the list.",
             field="language",
@@ -88,7 +89,7 @@ def check_own_password(account: Account, password: str) -> None:
     release_connections()  # hashing has its queue
     if not password_matches(account.password_hash, password):
         raise InvalidInput(
-            "validation_failed",
+            ErrorCode.VALIDATION_FAILED,
             "That is not your password.",
             "Type the one you sign in with.",
             field="current",

@@ -16,6 +16,7 @@ from webapp.domain.accounts.credentials import Also, set_password
 from webapp.domain.accounts.models import Account, Invite, account_disabled, clean_email, clean_name
 from webapp.domain.accounts.passwords import check_password, password_hash
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.limits import INVITE_LIFETIME_SECONDS
 from webapp.domain.shared.secrets import token_hash
@@ -116,7 +117,7 @@ def _one_account(email: str) -> Iterator[None]:
             yield
     except IntegrityError as error:
         raise StateConflict(
-            "email_taken",
+            PageCode.EMAIL_TAKEN,
             f"{email} has an account already.",
             "Sign in with it, or use another address.",
         ) from error
@@ -136,7 +137,7 @@ def _use_invite(token: str, *, now: datetime) -> None:
 
 def _no_invite() -> NotFound:
     return NotFound(
-        "not_found",
+        ErrorCode.NOT_FOUND,
         "This link does not work any more.",
         "It works once, within a day. If you have used it, sign in; "
         "else ask whoever runs this server for a new one.",

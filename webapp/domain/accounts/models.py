@@ -10,6 +10,7 @@ from sqlalchemy import ForeignKey, String, delete, exists, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, db
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS, EMAIL_MAX_CHARS
 from webapp.domain.shared.unicode_normalization import normalized
@@ -90,7 +91,7 @@ def end_links(account_id: str) -> None:
 def account_disabled() -> StateConflict:
     """The outcome for somebody who may come in again when the operator says so."""
     return StateConflict(
-        "account_disabled",
+        PageCode.ACCOUNT_DISABLED,
         "This account is switched off.",
         "Whoever runs this server can switch it on again.",
     )
@@ -101,7 +102,7 @@ def clean_email(email: str) -> str:
     address = normal_email(email)
     if len(address) > EMAIL_MAX_CHARS or not EMAIL.fullmatch(address):
         raise InvalidInput(
-            "validation_failed",
+            ErrorCode.VALIDATION_FAILED,
             "That is not an e-mail address.",
             "Write it as name@example.com.",
             field="email",

@@ -11,6 +11,7 @@ from typing import ParamSpec, TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, TooBusy
 from webapp.domain.shared.limits import PASSWORD_MAX_CHARS, PASSWORD_MIN_CHARS
 from webapp.domain.shared.unicode_normalization import normalized
@@ -103,7 +104,7 @@ def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) 
     """The result of the work, done in one of the threads for hashing. Raises TooBusy."""
     if not _places.acquire(blocking=False):
         raise TooBusy(
-            "too_busy",
+            PageCode.TOO_BUSY,
             "Too many passwords are being checked just now.",
             "Wait a few seconds, then try again.",
             field="password",
@@ -170,4 +171,4 @@ _rating = threading.Lock()
 
 
 def _refused(message: str, resolution: str) -> InvalidInput:
-    return InvalidInput("validation_failed", message, resolution, field="password")
+    return InvalidInput(ErrorCode.VALIDATION_FAILED, message, resolution, field="password")

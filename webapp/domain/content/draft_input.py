@@ -32,6 +32,7 @@ from webapp.domain.content.draft_fields import (
 )
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.shared import limits
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.validation_errors import refusal, sent
 from webapp.domain.shared.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
@@ -139,7 +140,7 @@ def _question_rows(questions: list[str | Question]) -> list[QuestionRow]:
     for position, row in enumerate(rows):
         if "id" in row and ids.count(row["id"]) > 1:
             raise InvalidInput(
-                "validation_failed",
+                ErrorCode.VALIDATION_FAILED,
                 f"questions[{position}].id: is {sent(row['id'])}, as another question of this form"
                 " has it.",
                 "Give each question its own id, or leave ids out.",

@@ -11,6 +11,7 @@ from sqlalchemy import JSON, Enum, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import new_id
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.vocabulary import (
     DEFAULT_FOLLOW_UPS,
@@ -170,7 +171,7 @@ def require_context(content: Content) -> None:
     """Raises InvalidInput `context_required`."""
     if lacks_context(content):
         raise InvalidInput(
-            "context_required",
+            ErrorCode.CONTEXT_REQUIRED,
             "context: smart follow-ups need a private context.",
             "Send `context` with a summary of what the follow-ups should know, or another"
             " followUpMode.",

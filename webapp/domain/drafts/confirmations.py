@@ -15,6 +15,7 @@ from webapp.domain.drafts.models import (
     owned_draft,
     unpublished,
 )
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import ConfirmationMethod, DraftStatus
 
@@ -46,7 +47,7 @@ def confirm_shown(
     draft = open_draft(account_id, draft_id)
     if (draft.revision, draft.content_hash) != (revision, shown_hash):
         raise StateConflict(
-            "confirmation_stale",
+            ErrorCode.CONFIRMATION_STALE,
             "The draft changed while you were reading it.",
             "Read the change, then decide again.",
         )
@@ -114,7 +115,7 @@ def require_complete(draft: Draft) -> None:
     """Raises StateConflict `draft_incomplete` while the draft lacks what a form needs."""
     if missing := missing_parts(draft):
         raise StateConflict(
-            "draft_incomplete",
+            ErrorCode.DRAFT_INCOMPLETE,
             f"The draft lacks {' and '.join(missing)}.",
             "Add what is missing, then confirm and publish.",
             field=", ".join(missing_fields(draft)),

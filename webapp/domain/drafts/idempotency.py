@@ -7,6 +7,7 @@ from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, db
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import IDEMPOTENCY_KEPT_SECONDS
 
@@ -50,7 +51,7 @@ def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> Ide
         return None
     if key.body_hash != repeatable.body_hash:
         raise InvalidInput(
-            "idempotency_key_reused",
+            ErrorCode.IDEMPOTENCY_KEY_REUSED,
             "Idempotency-Key: was used with another body.",
             "Use a new key for a new draft, or repeat the first body exactly.",
             field="Idempotency-Key",
@@ -75,7 +76,7 @@ def form_deleted() -> InvalidInput:
 
 def _gone(what: str) -> InvalidInput:
     return InvalidInput(
-        "idempotency_key_reused",
+        ErrorCode.IDEMPOTENCY_KEY_REUSED,
         f"Idempotency-Key: was used for {what}.",
         "Ask the creator whether a new draft is wanted; if so, create it with a new key.",
         field="Idempotency-Key",

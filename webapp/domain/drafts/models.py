@@ -25,6 +25,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, db, execute_autocommit, to_millis, tried_again, write_transaction
 from webapp.domain.content.model import Content, words
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
     ConfirmationMethod,
@@ -197,7 +198,7 @@ def unpublished(account_id: str) -> ColumnElement[bool]:
 def no_draft() -> NotFound:
     """The outcome for an unknown draft and for another account's."""
     return NotFound(
-        "draft_not_found",
+        ErrorCode.DRAFT_NOT_FOUND,
         "There is no draft with this draftId in this account, or its creator discarded it.",
         "Use the draftId that creating the draft returned, with the same connected account.",
     )
@@ -207,7 +208,7 @@ def require_revision(draft: Draft | Row[Any], expected: int) -> None:
     """Raises StateConflict `revision_conflict` unless the draft is at that revision."""
     if draft.revision != expected:
         raise StateConflict(
-            "revision_conflict",
+            ErrorCode.REVISION_CONFLICT,
             f"The draft is at revision {draft.revision}, not {expected}.",
             "Read the draft again, then repeat the request on its current revision.",
             field="If-Match",
@@ -225,7 +226,7 @@ def require_open(draft: Draft | Row[Any]) -> None:
     """Raises StateConflict `draft_already_published` for one that is."""
     if draft.status is DraftStatus.PUBLISHED:
         raise StateConflict(
-            "draft_already_published",
+            ErrorCode.DRAFT_ALREADY_PUBLISHED,
             "The draft is published and cannot change any more.",
             "Create a new draft for a changed form.",
         )

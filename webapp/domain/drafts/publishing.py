@@ -39,6 +39,7 @@ from webapp.domain.drafts.confirmations import (
 )
 from webapp.domain.drafts.models import Draft, no_draft, owned_draft
 from webapp.domain.forms.models import Form
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
 
@@ -232,12 +233,12 @@ def _published_before(account_id: str, draft_id: str) -> Row[Any]:
     # one that is current came in this very moment: the next try will find it
     if confirmation and not is_current(confirmation, draft):
         raise StateConflict(
-            "confirmation_stale",
+            ErrorCode.CONFIRMATION_STALE,
             "The draft changed after its creator confirmed it.",
             "Ask the creator to read and confirm the current revision, then retry.",
         )
     raise StateConflict(
-        "draft_not_confirmed",
+        ErrorCode.DRAFT_NOT_CONFIRMED,
         "The creator has not confirmed this draft yet.",
         "Ask the creator to open the draft and confirm it, then retry.",
     )

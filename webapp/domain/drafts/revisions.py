@@ -21,6 +21,7 @@ from webapp.domain.drafts.models import (
     content_of,
     find_revision,
 )
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, NotFound
 from webapp.domain.shared.limits import QUESTIONS_MAX
 
@@ -114,7 +115,7 @@ def _questions(
         rows[place] = _with_earlier(rows[place], before[origin or 0], name)
     if len(rows) > QUESTIONS_MAX:
         raise InvalidInput(
-            "validation_failed",
+            ErrorCode.VALIDATION_FAILED,
             f"questions: at most {QUESTIONS_MAX} questions.",
             "Remove another question first.",
             field="questions",
@@ -169,7 +170,7 @@ def _revision(draft: Draft, number: int) -> Content:
 
 def _nothing_there() -> NotFound:
     return NotFound(
-        "revision_not_found",
+        PageCode.REVISION_NOT_FOUND,
         "There is no such revision or change of this draft.",
         "Open the draft again and choose from what it shows.",
     )

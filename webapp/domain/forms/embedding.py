@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, select, update
 
 from webapp.database import execute, read_rows, write_transaction
 from webapp.domain.forms.models import Form, no_form, owned_form, shared_form
+from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import FRAME_ORIGINS_MAX
 
@@ -40,7 +41,7 @@ def parse_origins(text: str) -> list[str]:
     origins = list(dict.fromkeys(_origin(word) for word in re.split(r"[\s,]+", text) if word))
     if len(origins) > FRAME_ORIGINS_MAX:
         raise InvalidInput(
-            "too_many_origins",
+            PageCode.TOO_MANY_ORIGINS,
             f"There are {len(origins)} addresses.",
             f"Name at most {FRAME_ORIGINS_MAX}.",
             "origins",
@@ -60,7 +61,7 @@ def _origin(word: str) -> str:
     if not 0 < len(host) <= HOST_MAX_CHARS or not 0 < int(port or 443) < 65_536:
         shown = word if len(word) <= 60 else f"{word[:59]}…"
         raise InvalidInput(
-            "origin_unreadable",
+            PageCode.ORIGIN_UNREADABLE,
             f"“{shown}” is not an address of this kind.",
             "Write https:// and the name of the website, nothing after it.",
             "origins",

@@ -28,6 +28,7 @@ from webapp.database import Base, db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import Content, words
 from webapp.domain.responses.models import raw_column
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
@@ -142,7 +143,7 @@ def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYS
 def no_form() -> NotFound:
     """The outcome for an unknown form and for another account's."""
     return NotFound(
-        "form_not_found",
+        ErrorCode.FORM_NOT_FOUND,
         "There is no form with this formId in this account, or its creator deleted it.",
         "Use a formId that publishing or listing forms returned, with the same connected account.",
     )

@@ -42,6 +42,7 @@ from webapp.domain.respondents.session_state import (
 )
 from webapp.domain.responses.counters import QuestionCounts, count_completion, count_questions
 from webapp.domain.responses.models import Answer, ResponseSession, count_bytes, stored_bytes
+from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, FORM_BYTES_MAX, RESPONDER_NAME_MAX_CHARS
 from webapp.domain.shared.ownership import OF_SESSION, deletion_of
@@ -141,7 +142,7 @@ def complete_response(
             get_public_form(share_token)
         if state is None or (state.answer_count == 0 and state.status != SessionStatus.COMPLETED):
             raise StateConflict(
-                "nothing_answered",
+                PageCode.NOTHING_ANSWERED,
                 Phrase("Nothing is answered yet."),
                 Phrase("Answer at least one question."),
             )
@@ -181,7 +182,7 @@ def _clean_name(name: str) -> str | None:
     name = " ".join("".join(c for c in name if c.isprintable() or c.isspace()).split())
     if len(name) > RESPONDER_NAME_MAX_CHARS:
         raise InvalidInput(
-            "name_too_long",
+            PageCode.NAME_TOO_LONG,
             Phrase("The name is longer than %(limit)s characters.", limit=RESPONDER_NAME_MAX_CHARS),
             Phrase("Shorten it or leave it out."),
             field="name",
@@ -192,14 +193,14 @@ def _clean_name(name: str) -> str | None:
 def _require_answer(answer_text: str) -> None:
     if not answer_text.strip():
         raise InvalidInput(
-            "answer_empty",
+            PageCode.ANSWER_EMPTY,
             Phrase("This page is still empty."),
             Phrase("Write something, or skip the question."),
             field="answer",
         )
     if len(answer_text) > ANSWER_MAX_CHARS:
         raise InvalidInput(
-            "answer_too_long",
+            PageCode.ANSWER_TOO_LONG,
             Phrase("The answer is longer than %(limit)s characters.", limit=ANSWER_MAX_CHARS),
             Phrase("Shorten it; nothing you wrote is lost."),
             field="answer",
@@ -222,7 +223,7 @@ def _is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -
     stored = read_rows(_UNDER_KEY, session=state.session_id, key=answer.answer_key)
     if stored and tuple(stored[0]) != (answer.question_id, answer.answer_text):
         raise StateConflict(
-            "answer_differs",
+            PageCode.ANSWER_DIFFERS,
             Phrase("An earlier version of this answer is saved."),
             Phrase("Continue once more to replace it with these words."),
         )

@@ -28,6 +28,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from webapp.database import Base, db, new_id, write_transaction
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.session_state import lock_session_state
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import TRANSFER_LINK_SECONDS
 from webapp.domain.shared.ownership import delete_in_batches
@@ -64,7 +65,7 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
         state = lock_session_state(share_token, session_key)
         if state is None:
             raise NotFound(
-                "not_found",
+                ErrorCode.NOT_FOUND,
                 Phrase("There are no answers to go on with."),
                 Phrase("Answer a question first."),
             )

@@ -12,6 +12,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.forms.models import Form, is_full, shared_form
 from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.secrets import token_hash
@@ -124,5 +125,5 @@ def next_open(
 def no_public_form() -> NotFound:
     """The outcome for a share token that no form has."""
     return NotFound(
-        "not_found", Phrase("There is no form at this address."), Phrase("Check the link.")
+        ErrorCode.NOT_FOUND, Phrase("There is no form at this address."), Phrase("Check the link.")
     )

@@ -15,6 +15,7 @@ from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.answer_statements import insert_session
 from webapp.domain.respondents.public_form import no_public_form
 from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.secrets import token_hash
@@ -109,7 +110,7 @@ def next_activity(state: SessionState, now: datetime) -> int:
 def _require_unsent(state: SessionState) -> SessionState:
     if state.status == SessionStatus.COMPLETED:
         raise StateConflict(
-            "response_completed",
+            PageCode.RESPONSE_COMPLETED,
             Phrase("These answers are sent already."),
             Phrase("Start another response to say more."),
         )
@@ -120,7 +121,7 @@ def question_at(state: SessionState, position: int) -> QuestionRow:
     """The scripted question at a 0-based position; raises InvalidInput when there is none."""
     if not 0 <= position < len(state.questions):
         raise InvalidInput(
-            "question_unknown",
+            PageCode.QUESTION_UNKNOWN,
             Phrase("This form has no such question."),
             Phrase("Go back to the form and answer its questions."),
             field="position",
@@ -148,12 +149,12 @@ def not_open(status: str | None) -> StateConflict:
     """The refusal of a form in this status; None stands for one that is gone."""
     if status == FormStatus.COMPLETED:
         return StateConflict(
-            "form_completed",
+            PageCode.FORM_COMPLETED,
             Phrase("This form has its answer already."),
             Phrase("Copy what you wrote if you want to keep it."),
         )
     return StateConflict(
-        "form_closed",
+        PageCode.FORM_CLOSED,
         Phrase("This form takes no more answers."),
         Phrase("Copy what you wrote if you want to keep it."),
     )
@@ -226,7 +227,7 @@ def refusal(
 
 def _form_full() -> StateConflict:
     return StateConflict(
-        "form_full",
+        PageCode.FORM_FULL,
         Phrase("This form has no room for more answers."),
         Phrase(
             "Your words are still here: copy them, and tell whoever sent you the link. "

@@ -22,6 +22,7 @@ from webapp.domain.responses.models import (
     current_answers,
 )
 from webapp.domain.results.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.unicode_normalization import normalized
 from webapp.domain.shared.vocabulary import SessionStatus
@@ -136,7 +137,7 @@ def get_person(form_id: str, session_id: str) -> SessionAnswers:
     )
     row = db.session.execute(query).one_or_none()
     if row is None:
-        raise NotFound("not_found", "There is no such response.", "It may be withdrawn.")
+        raise NotFound(ErrorCode.NOT_FOUND, "There is no such response.", "It may be withdrawn.")
     return SessionAnswers(SessionRow._make(row), current_answers([session_id]))
 
 

@@ -1,5 +1,7 @@
 """Outcomes of use cases. Each carries a stable code, what happened and what to do about it."""
 
+from webapp.domain.shared.error_codes import Code
+
 
 class Phrase(str):
     """English words that a page may say in another language, which needs their numbers apart.
@@ -21,7 +23,7 @@ class Phrase(str):
 class Outcome(Exception):
     """Base of expected failures; `resolution` is the actionable hint of the contract's Error."""
 
-    def __init__(self, code: str, message: str, resolution: str) -> None:
+    def __init__(self, code: Code, message: str, resolution: str) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
@@ -31,7 +33,7 @@ class Outcome(Exception):
 class InvalidInput(Outcome):
     """The request itself is wrong (400); `field` is the path of the value, "" for the body."""
 
-    def __init__(self, code: str, message: str, resolution: str, field: str = "") -> None:
+    def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
         super().__init__(code, message, resolution)
         self.field = field
 
@@ -39,7 +41,7 @@ class InvalidInput(Outcome):
 class TooBusy(Outcome):
     """More is asked for at once than the process takes (503); `field` is what to send again."""
 
-    def __init__(self, code: str, message: str, resolution: str, field: str = "") -> None:
+    def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
         super().__init__(code, message, resolution)
         self.field = field
 
@@ -51,6 +53,6 @@ class NotFound(Outcome):
 class StateConflict(Outcome):
     """The state of the object does not allow the operation (409); `field` is what to change."""
 
-    def __init__(self, code: str, message: str, resolution: str, field: str = "") -> None:
+    def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
         super().__init__(code, message, resolution)
         self.field = field

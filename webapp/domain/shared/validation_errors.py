@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 
 NAMED_AT_MOST = 10  # further wrong fields in one resolution
@@ -19,9 +20,9 @@ SURROGATES = re.compile("[\ud800-\udfff]")
 UNION_ARMS = {"text", "object"}  # of a question: no part of its path
 
 _CODES = {
-    "extra_forbidden": "unknown_field",
-    "invalid_text": "invalid_text",
-    "string_unicode": "invalid_text",
+    "extra_forbidden": ErrorCode.UNKNOWN_FIELD,
+    "invalid_text": ErrorCode.INVALID_TEXT,
+    "string_unicode": ErrorCode.INVALID_TEXT,
 }
 
 
@@ -50,7 +51,7 @@ def refusal(
     """
     first = errors[0]
     field = _path(first["loc"])
-    code = _CODES.get(first["type"], "validation_failed")
+    code = _CODES.get(first["type"], ErrorCode.VALIDATION_FAILED)
     hints = [] if field == "settings" else [_hint(code, first, body_fields)]
     if any(error["loc"] == ("settings",) for error in errors):
         named = _list(list(settings))
@@ -111,11 +112,11 @@ def _contains(character: str, place: int) -> str:
     return f"contains {described(character)} at character {place}"
 
 
-def _hint(code: str, error: ErrorDetails, body_fields: Iterable[str]) -> str:
-    if code == "unknown_field":
+def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> str:
+    if code == ErrorCode.UNKNOWN_FIELD:
         known = "id, text and context" if len(error["loc"]) > 1 else _list(list(body_fields))
         return f"Remove the field; those of this object are {known}."
-    if code == "invalid_text":
+    if code == ErrorCode.INVALID_TEXT:
         return (
             "Send the text without that character. Titles and question ids are one line without "
             "control characters; other texts may hold line breaks."

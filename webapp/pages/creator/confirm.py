@@ -15,6 +15,7 @@ from webapp.domain.content.diff import differences
 from webapp.domain.drafts import confirmations, publishing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages import errors
@@ -80,7 +81,7 @@ def _refused(draft: Draft, problem: StateConflict) -> Response:
     """The page after a refused confirmation: the changes since it was shown, or what is missing."""
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "forms.share")
-    if problem.code == "draft_incomplete":
+    if problem.code == ErrorCode.DRAFT_INCOMPLETE:
         return _page("confirmation/confirm.html", draft, HTTPStatus.CONFLICT)
     return _page("confirmation/stale.html", draft, HTTPStatus.CONFLICT)
 

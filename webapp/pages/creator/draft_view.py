@@ -18,6 +18,7 @@ from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared import limits
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
@@ -61,7 +62,7 @@ def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:
         return _save(draft, change)
     except (InvalidInput, StateConflict) as problem:
         db.session.rollback()  # expires `draft`: it is read anew
-        if isinstance(problem, StateConflict) and problem.code != "revision_conflict":
+        if isinstance(problem, StateConflict) and problem.code != ErrorCode.REVISION_CONFLICT:
             raise
         return problem
 
@@ -225,9 +226,9 @@ def in_plain_words(problem: InvalidInput) -> str:
     """The reason beside a field, without the path that an agent needs."""
     words: str
     limit = FIELD_LIMITS.get(problem.field)
-    if problem.code == "context_required":
+    if problem.code == ErrorCode.CONTEXT_REQUIRED:
         words = _("Smart follow-ups need private context. Write it first, or choose another kind.")
-    elif problem.code == "invalid_text":
+    elif problem.code == ErrorCode.INVALID_TEXT:
         words = _("There is a character in it that cannot be kept. Type that part again.")
     elif problem.field == "questions":
         words = _("A form holds at most %(limit)s questions.", limit=limits.QUESTIONS_MAX)
@@ -247,7 +248,7 @@ def wrong_setting(result: Result) -> str:
     """The field of the settings form at which the reason of a refusal stands; "" for none."""
     if not isinstance(result, InvalidInput):
         return ""
-    if result.code == "context_required":
+    if result.code == ErrorCode.CONTEXT_REQUIRED:
         return "followUpMode"
     return result.field if result.field in MOST else ""
 

@@ -17,6 +17,7 @@ from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import creator_id, posted_revision, require_creator, typed
@@ -201,7 +202,7 @@ def _changed(
 
 def _typed_question(before: QuestionRow) -> QuestionRow:
     if not before and not typed("text"):
-        raise InvalidInput("validation_failed", "write the question, or cancel", "", "text")
+        raise InvalidInput(ErrorCode.VALIDATION_FAILED, "write the question, or cancel", "", "text")
     row = QuestionRow(text=typed("text"))
     if "id" in before:
         row["id"] = before["id"]

@@ -8,8 +8,8 @@ from flask import Blueprint, Response, current_app, render_template
 from markupsafe import Markup
 
 from webapp.config import DAY, VARIABLES, SettingDescription, describe, settings
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
-from webapp.wire.error_codes import ERROR_CODES, ErrorCode
 
 HOUR = 3600
 
@@ -130,7 +130,7 @@ def _facts() -> dict[str, Any]:
 
 
 def _error_codes() -> list[tuple[HTTPStatus, list[ErrorCode]]]:
-    by_status = sorted(ERROR_CODES, key=lambda known: known.status)
+    by_status = sorted(ErrorCode, key=lambda known: known.status)
     return [
         (HTTPStatus(status), list(codes))
         for status, codes in groupby(by_status, key=lambda known: known.status)

@@ -1,5 +1,6 @@
 """Limits and errors of respondent POSTs. Whatever happens, the page keeps the typed text."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 
@@ -10,6 +11,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.config import settings
 from webapp.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.domain.forms.embedding import find_frame_origins
+from webapp.domain.shared.error_codes import Code, PageCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.secrets import token_hash
 from webapp.pages import errors
@@ -119,7 +121,7 @@ def _visit(error: Outcome) -> tuple[Visit, int]:
     """The visit, a new one for an unknown session, and the 0-based position of its question."""
     values = request.view_args or {}
     token = values["share_token"]
-    if error.code == "session_unknown":
+    if error.code == PageCode.SESSION_UNKNOWN:
         return new_visit(find_form(token)), (values.get("number") or 1) - 1
     posted = read_form_data(token)
     return posted_visit(token, posted), (posted.left or values.get("number") or 1) - 1
@@ -152,17 +154,17 @@ def _already_sent(_error: Outcome, visit: Visit, _position: int) -> Response:
     return rendering.thanks(visit, left_over="" if text in visit.progress.texts.values() else text)
 
 
-PAGES = {
-    "answer_empty": _question_again,
-    "answer_too_long": _question_again,
-    "answer_unsent": _question_again,
-    "words_left": _question_again,
-    "answer_differs": _question_again,
-    "form_full": _no_room,
-    "session_unknown": _question_again,
-    "nothing_answered": _check_again,
-    "name_too_long": _check_again,
-    "form_closed": _not_open,
-    "form_completed": _not_open,
-    "response_completed": _already_sent,
+PAGES: dict[Code, Callable[[Outcome, Visit, int], Response]] = {
+    PageCode.ANSWER_EMPTY: _question_again,
+    PageCode.ANSWER_TOO_LONG: _question_again,
+    PageCode.ANSWER_UNSENT: _question_again,
+    PageCode.WORDS_LEFT: _question_again,
+    PageCode.ANSWER_DIFFERS: _question_again,
+    PageCode.FORM_FULL: _no_room,
+    PageCode.SESSION_UNKNOWN: _question_again,
+    PageCode.NOTHING_ANSWERED: _check_again,
+    PageCode.NAME_TOO_LONG: _check_again,
+    PageCode.FORM_CLOSED: _not_open,
+    PageCode.FORM_COMPLETED: _not_open,
+    PageCode.RESPONSE_COMPLETED: _already_sent,
 }

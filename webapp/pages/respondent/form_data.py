@@ -13,6 +13,7 @@ from flask import request
 
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.public_form import read_progress
+from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
 from webapp.pages.respondent import session_cookie
 from webapp.web.iframes import says_in_iframe
@@ -111,7 +112,7 @@ SKIPPING = Phrase("Continue sends them. To skip the question, empty the box firs
 GOING_BACK = Phrase("Continue sends them, or go back without them.")
 
 
-def unsent(code: str, resolution: Phrase) -> InvalidInput:
+def unsent(code: PageCode, resolution: Phrase) -> InvalidInput:
     """The refusal to leave a question whose typed text would be lost.
 
     code  `words_left` if the page offers another button that leaves without the text
@@ -124,7 +125,7 @@ def unsent(code: str, resolution: Phrase) -> InvalidInput:
 def session_unknown() -> InvalidInput:
     """The refusal of an unknown session key: the page goes on under a new one."""
     return InvalidInput(
-        "session_unknown",
+        PageCode.SESSION_UNKNOWN,
         Phrase("This page was open for too long."),
         Phrase("Nothing you wrote is lost. Continue once more."),
         field="session",
@@ -134,7 +135,7 @@ def session_unknown() -> InvalidInput:
 def unreadable() -> InvalidInput:
     """The refusal of a body that none of our pages sends."""
     return InvalidInput(
-        "form_unreadable",
+        PageCode.FORM_UNREADABLE,
         Phrase("This page was not sent as it was made."),
         Phrase("Nothing was stored. Open the link once more and answer there."),
     )

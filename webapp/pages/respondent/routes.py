@@ -7,6 +7,7 @@ from flask import Blueprint, Response
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.respondents import answering
+from webapp.domain.shared.error_codes import PageCode
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import (
@@ -85,7 +86,7 @@ def skip(share_token: str, number: int) -> Response:
     posted = read_form_data(share_token)
     visit = _visit_with_unsent_text(share_token, posted)
     if visit and not visit.text(number):
-        raise unsent("answer_unsent", SKIPPING)
+        raise unsent(PageCode.ANSWER_UNSENT, SKIPPING)
     following = answering.skip_question(
         share_token, posted.session_key, position=number - 1, now=utc_now()
     )
@@ -216,7 +217,7 @@ def _require_nothing_unsent(share_token: str) -> None:
     posted = read_form_data(share_token)
     visit = _visit_with_unsent_text(share_token, posted) if posted.left else None
     if visit and visit.text(posted.left) != posted.answer:
-        raise unsent("words_left", GOING_BACK)
+        raise unsent(PageCode.WORDS_LEFT, GOING_BACK)
 
 
 def _page_by_post(

@@ -1,155 +1,191 @@
-"""Every error code with its status and what it means; the words of the documentation."""
+"""Every code of a refusal. Those of the API are documented from here."""
 
-from typing import NamedTuple
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Self
 
 
-class ErrorCode(NamedTuple):
-    """`when` completes "This is answered when …"; `remedy` says what to do.
+class ErrorCode(StrEnum):
+    """A refusal that the API gives, and that pages may give as well.
 
-    Words of programs stand in both between backticks.
+    status    of the answer of the API; pages have their own
+    meaning   completes "This is answered when …"
+    remedy    what to do
+
+    Words of programs stand in both texts between backticks.
     """
 
-    code: str
-    status: int
-    when: str
+    status: HTTPStatus
+    meaning: str
     remedy: str
 
+    def __new__(cls, code: str, status: HTTPStatus, meaning: str, remedy: str) -> Self:
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.status, member.meaning, member.remedy = status, meaning, remedy
+        return member
 
-ERROR_CODES = (
-    ErrorCode(
+    INVALID_JSON = (
         "invalid_json",
-        400,
+        HTTPStatus.BAD_REQUEST,
         "the body is not one JSON object in UTF-8, or its content type is not `application/json`",
         "Send a JSON object with `Content-Type: application/json`, not compressed.",
-    ),
-    ErrorCode(
+    )
+    VALIDATION_FAILED = (
         "validation_failed",
-        400,
+        HTTPStatus.BAD_REQUEST,
         "a value has the wrong type or is out of its bounds; the message begins with the path of"
         " the field and says what was sent and what is allowed",
         "Correct the field that the message names, and those that the resolution names.",
-    ),
-    ErrorCode(
+    )
+    UNKNOWN_FIELD = (
         "unknown_field",
-        400,
+        HTTPStatus.BAD_REQUEST,
         "an object holds a field that the contract does not know, as `settings` of an answer sent"
         " back",
         "Remove the field. What stands inside `settings` is sent as fields of the body itself.",
-    ),
-    ErrorCode(
+    )
+    CONTEXT_REQUIRED = (
         "context_required",
-        400,
+        HTTPStatus.BAD_REQUEST,
         "`followUpMode` is `smart` and the draft has no private `context`",
         "Send `context` with it, or another `followUpMode`.",
-    ),
-    ErrorCode(
+    )
+    INVALID_SINCE = (
         "invalid_since",
-        400,
+        HTTPStatus.BAD_REQUEST,
         "`since` is not an RFC 3339 date-time with an offset",
         "Send the `nextSince` of an earlier result unchanged.",
-    ),
-    ErrorCode(
+    )
+    INVALID_TEXT = (
         "invalid_text",
-        400,
+        HTTPStatus.BAD_REQUEST,
         "a text holds `U+0000`, half of a surrogate pair, or (in titles and ids) a control or"
         " text-direction character; the message says which and where",
         "Send the text without that character.",
-    ),
-    ErrorCode(
+    )
+    PAYLOAD_TOO_LARGE = (
         "payload_too_large",
-        400,
+        HTTPStatus.BAD_REQUEST,
         "the body is larger than 256 KiB, into which all questions of a draft have to fit together",
         "Send less text.",
-    ),
-    ErrorCode(
+    )
+    IDEMPOTENCY_KEY_REUSED = (
         "idempotency_key_reused",
-        400,
+        HTTPStatus.BAD_REQUEST,
         "the `Idempotency-Key` was used within a day, with another body, or for a draft that its"
         " creator discarded or whose form they deleted",
         "Use a new key, or repeat the first body exactly. After a discard, ask the creator first.",
-    ),
-    ErrorCode(
+    )
+    AUTHENTICATION_REQUIRED = (
         "authentication_required",
-        401,
+        HTTPStatus.UNAUTHORIZED,
         "there is no valid access token, or it lacks the scope of the operation",
         "Complete OAuth as the `WWW-Authenticate` header says, then retry with the required scope.",
-    ),
-    ErrorCode(
+    )
+    DRAFT_NOT_FOUND = (
         "draft_not_found",
-        404,
+        HTTPStatus.NOT_FOUND,
         "the account has no draft with this `draftId`, or its creator discarded it",
         "Use the `draftId` that creating the draft returned.",
-    ),
-    ErrorCode(
+    )
+    FORM_NOT_FOUND = (
         "form_not_found",
-        404,
+        HTTPStatus.NOT_FOUND,
         "the account has no form with this `formId`, or its creator deleted it",
         "Use a `formId` that publishing or listing forms returned.",
-    ),
-    ErrorCode(
+    )
+    NOT_FOUND = (
         "not_found",
-        404,
+        HTTPStatus.NOT_FOUND,
         "there is nothing at this address",
         "Use the paths of the OpenAPI document.",
-    ),
-    ErrorCode(
+    )
+    METHOD_NOT_ALLOWED = (
         "method_not_allowed",
-        405,
+        HTTPStatus.METHOD_NOT_ALLOWED,
         "the address does not take this method",
         "Use a method that the `Allow` header names.",
-    ),
-    ErrorCode(
+    )
+    DRAFT_NOT_CONFIRMED = (
         "draft_not_confirmed",
-        409,
+        HTTPStatus.CONFLICT,
         "the creator has not confirmed the draft",
         "Ask the creator to open the review page and confirm. `GET /drafts/{draftId}?wait=25`"
         " waits for it; then publish again.",
-    ),
-    ErrorCode(
+    )
+    CONFIRMATION_STALE = (
         "confirmation_stale",
-        409,
+        HTTPStatus.CONFLICT,
         "the draft changed after the creator confirmed it",
         "Ask the creator to confirm the current revision. `GET /drafts/{draftId}?wait=25` waits"
         " for it; then publish again.",
-    ),
-    ErrorCode(
+    )
+    DRAFT_INCOMPLETE = (
         "draft_incomplete",
-        409,
+        HTTPStatus.CONFLICT,
         "the draft lacks a title, a question, the words of one, or the context of smart follow-ups;"
         " the message names the fields",
         "Add what the message names, then have it confirmed and publish.",
-    ),
-    ErrorCode(
+    )
+    DRAFT_ALREADY_PUBLISHED = (
         "draft_already_published",
-        409,
+        HTTPStatus.CONFLICT,
         "a published draft is changed",
         "Create a new draft for a changed form.",
-    ),
-    ErrorCode(
+    )
+    REVISION_CONFLICT = (
         "revision_conflict",
-        409,
+        HTTPStatus.CONFLICT,
         "the draft is not at the revision that `If-Match` names",
         "Read the draft again, then repeat the request on its current revision.",
-    ),
-    ErrorCode(
+    )
+    RATE_LIMITED = (
         "rate_limited",
-        429,
+        HTTPStatus.TOO_MANY_REQUESTS,
         "too many write operations were sent",
         "Wait as many seconds as the `Retry-After` header says.",
-    ),
-    ErrorCode(
+    )
+    INTERNAL_ERROR = (
         "internal_error",
-        500,
+        HTTPStatus.INTERNAL_SERVER_ERROR,
         "the service could not complete the request",
         "Send the same request again; if it fails again, tell whoever runs the server the request"
         " id, which the `X-Request-Id` header says, too.",
-    ),
-    ErrorCode(
+    )
+    STORAGE_UNAVAILABLE = (
         "storage_unavailable",
-        500,
+        HTTPStatus.INTERNAL_SERVER_ERROR,
         "the storage does not answer or is full; nothing was changed, unless the message says that"
         " nobody knows",
         "Send the same request again in a few seconds. With an `Idempotency-Key`, a new draft"
         " is made once.",
-    ),
-)
+    )
+
+
+class PageCode(StrEnum):
+    """A refusal that pages alone give; some codes have a page of their own."""
+
+    ACCOUNT_DISABLED = "account_disabled"
+    ANSWER_DIFFERS = "answer_differs"
+    ANSWER_EMPTY = "answer_empty"
+    ANSWER_TOO_LONG = "answer_too_long"
+    ANSWER_UNSENT = "answer_unsent"
+    EMAIL_TAKEN = "email_taken"
+    FORM_CLOSED = "form_closed"
+    FORM_COMPLETED = "form_completed"
+    FORM_FULL = "form_full"
+    FORM_UNREADABLE = "form_unreadable"
+    NAME_TOO_LONG = "name_too_long"
+    NOTHING_ANSWERED = "nothing_answered"
+    ORIGIN_UNREADABLE = "origin_unreadable"
+    QUESTION_UNKNOWN = "question_unknown"
+    RESPONSE_COMPLETED = "response_completed"
+    REVISION_NOT_FOUND = "revision_not_found"
+    SESSION_UNKNOWN = "session_unknown"
+    TOO_BUSY = "too_busy"
+    TOO_MANY_ORIGINS = "too_many_origins"
+    WORDS_LEFT = "words_left"
+
+
+Code = ErrorCode | PageCode

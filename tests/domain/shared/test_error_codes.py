@@ -1,0 +1,55 @@
+"""Every code is given somewhere, under the status that its class of refusals has."""
+
+import re
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+
+from api.openapi.operations import OPERATIONS
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
+
+ROOT = Path(__file__).parents[3]
+# where codes are listed, not given
+LISTS = {"webapp/domain/shared/error_codes.py", "api/openapi/operations.py"}
+LISTS |= {"api/openapi/error_examples.py", "api/openapi/document.py"}
+LOOKED_AT = re.compile(r"code (?:[!=]=|in) (?:ErrorCode|PageCode)\.\w+|^PAGES.*?^}", re.M | re.S)
+GIVEN = re.compile(r"\b((?:ErrorCode|PageCode)\.[A-Z_]+)")
+
+
+@pytest.fixture(scope="module")
+def given() -> set[str]:
+    """The members named in the code, except where the code of a refusal is looked at."""
+    texts = [
+        path.read_text()
+        for folder in ("webapp", "api")
+        for path in (ROOT / folder).rglob("*.py")
+        if str(path.relative_to(ROOT)) not in LISTS
+    ]
+    return {name for text in texts for name in GIVEN.findall(LOOKED_AT.sub("", text))}
+
+
+@pytest.mark.parametrize("code", [*ErrorCode, *PageCode], ids=str)
+def test_every_code_is_given_somewhere(code: ErrorCode | PageCode, given: set[str]) -> None:
+    assert f"{type(code).__name__}.{code.name}" in given
+
+
+def test_no_code_has_two_meanings() -> None:
+    codes = [*ErrorCode, *PageCode]
+
+    assert len(set(codes)) == len(codes)
+    assert all(code.name == code.value.upper() for code in codes)
+
+
+def test_a_code_of_the_api_says_what_it_means_and_what_to_do() -> None:
+    for code in ErrorCode:
+        assert code.meaning
+        assert code.meaning[-1] not in ".;"
+        assert code.remedy.endswith(".")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.path)
+def test_the_document_lists_a_code_under_its_status(operation: object) -> None:
+    listed: dict[HTTPStatus, tuple[ErrorCode, ...]] = operation.codes
+
+    assert all(code.status is status for status, codes in listed.items() for code in codes)
