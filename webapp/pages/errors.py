@@ -22,6 +22,7 @@ from webapp.pages.error_pages import Again, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.login_redirect import login_url
+from webapp.pages.typed_text import typed_text
 from webapp.web import security_headers
 from webapp.web.extensions import seconds_to_wait
 from webapp.web.hosts import UnknownHost
@@ -124,7 +125,7 @@ def stale_page(_error: CSRFError) -> Response:
     A page that was open while its creator signed in again gets the token of the new session.
     """
     if not wants_fragment():
-        return problem(STALE_PAGE, HTTPStatus.BAD_REQUEST, kept=_typed())
+        return problem(STALE_PAGE, HTTPStatus.BAD_REQUEST, kept=_typed_by_creator())
     if not current_user.is_authenticated:
         return signed_out()
     response = problem(SIGNED_IN_AGAIN, HTTPStatus.BAD_REQUEST)
@@ -213,13 +214,13 @@ def _away(what: Problem, again: Again | None) -> Response:
     log.exception("storage failed")
     release_connections()
     g.storage_failed = True
-    response = problem(what, HTTPStatus.SERVICE_UNAVAILABLE, kept=_typed(), again=again)
+    response = problem(what, HTTPStatus.SERVICE_UNAVAILABLE, kept=_typed_by_creator(), again=again)
     response.headers["Retry-After"] = RETRY_SECONDS
     return response
 
 
-def _typed() -> str:
+def _typed_by_creator() -> str:
     """The words of the creator's editors; none for a form of another site."""
     if not security_headers.is_same_origin():
         return ""
-    return "\n\n".join(filter(None, (request.form.get(name) for name in ("text", "hint"))))
+    return "\n\n".join(filter(None, map(typed_text, ("text", "hint"))))

@@ -1,9 +1,57 @@
-"""Browser sessions, which programs and respondents do not have."""
+"""Cookies in browsers, and the session cookie, which programs and respondents do not have."""
 
-from flask import Flask, Request
+from typing import NamedTuple
+
+from flask import Flask, Request, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from werkzeug.wrappers import Response
+
+from webapp.config import settings
 
 COOKIELESS = ("/api/", "/r/", "/healthz", "/readyz")
+
+
+class BrowserCookie(NamedTuple):
+    """An HttpOnly, SameSite=Lax cookie; over https it is Secure and its name says so.
+
+    max_age  seconds
+    """
+
+    name: str
+    max_age: int
+    path: str = "/"
+
+    def read(self) -> str:
+        """The value that this request brought, "" without one."""
+        return request.cookies.get(self._full_name(), "")
+
+    def keep(self, response: Response, value: str) -> None:
+        """Let the browser send this value from now on."""
+        response.set_cookie(
+            self._full_name(),
+            value,
+            max_age=self.max_age,
+            path=self.path,
+            secure=settings().secure,
+            httponly=True,
+            samesite="Lax",
+        )
+
+    def delete(self, response: Response) -> None:
+        """Let the browser forget the cookie."""
+        response.delete_cookie(
+            self._full_name(),
+            path=self.path,
+            secure=settings().secure,
+            httponly=True,
+            samesite="Lax",
+        )
+
+    def _full_name(self) -> str:
+        """With the prefix that binds the cookie to https (RFC 6265bis, section 4.1.3)."""
+        if not settings().secure:
+            return self.name
+        return f"{'__Host-' if self.path == '/' else '__Secure-'}{self.name}"
 
 
 class BrowserSessions(SecureCookieSessionInterface):

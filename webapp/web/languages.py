@@ -18,7 +18,7 @@ from flask import Flask, Response, g, has_request_context, request
 from flask_babel import Domain, get_locale
 from werkzeug.exceptions import HTTPException
 
-from webapp.config import settings
+from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.extensions import babel
 from webapp.web.iframes import says_in_iframe
 
@@ -27,7 +27,8 @@ FOLDER = Path(__file__).parent.parent / "translations"
 FIELD = "lang"  # of the address and of every form that a respondent posts
 CHOICE = "language"  # what they choose instead of it
 VARY = "Accept-Language, Cookie"
-COOKIE_DAYS = 30  # as long as a browser finds its answers again
+# as long as a browser finds its answers again
+COOKIE = BrowserCookie("askback_lang", max_age=30 * 24 * 3600, path="/r")
 
 
 class Language(NamedTuple):
@@ -129,7 +130,7 @@ def _posted() -> str:
 
 def _expected() -> Language:
     """What this browser gets while nothing else is said: its last choice, or what it prefers."""
-    chosen = find_language(request.cookies.get(_cookie_name(), ""))
+    chosen = find_language(COOKIE.read())
     accepted = (find_language(tag) for tag, quality in request.accept_languages if quality > 0)
     return chosen or next(filter(None, accepted), ENGLISH)
 
@@ -141,21 +142,5 @@ def _tell(response: Response) -> Response:
         response.headers["Vary"] = f"{before}, {VARY}" if before else VARY
         named = _named()
         if named and named is not _expected() and not says_in_iframe():
-            _remember(response, named)
+            COOKIE.keep(response, named.tag)
     return response
-
-
-def _remember(response: Response, language: Language) -> None:
-    response.set_cookie(
-        _cookie_name(),
-        language.tag,
-        max_age=COOKIE_DAYS * 24 * 3600,
-        path="/r",
-        secure=settings().secure,
-        httponly=True,
-        samesite="Lax",
-    )
-
-
-def _cookie_name() -> str:
-    return "__Secure-askback_lang" if settings().secure else "askback_lang"

@@ -6,13 +6,13 @@ Only choosing sets the cookie, and never inside a frame, which is coloured as th
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException
 
-from webapp.config import settings
+from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.iframes import says_in_iframe
 
 FIELD = "theme"
 SYSTEM = "system"
 THEMES = (SYSTEM, "light", "dark")
-COOKIE_DAYS = 365
+COOKIE = BrowserCookie("askback_theme", max_age=365 * 24 * 3600)
 
 
 def init_app(app: Flask) -> None:
@@ -34,18 +34,9 @@ def page_theme() -> str:
 def keep(response: Response, theme: str) -> None:
     """Let this browser remember the theme; anything that is none stands for the device's own."""
     if theme not in THEMES or theme == SYSTEM:
-        response.delete_cookie(
-            _cookie_name(), secure=settings().secure, httponly=True, samesite="Lax"
-        )
-        return
-    response.set_cookie(
-        _cookie_name(),
-        theme,
-        max_age=COOKIE_DAYS * 24 * 3600,
-        secure=settings().secure,
-        httponly=True,
-        samesite="Lax",
-    )
+        COOKIE.delete(response)
+    else:
+        COOKIE.keep(response, theme)
 
 
 def _keep_posted(response: Response) -> Response:
@@ -67,9 +58,5 @@ def _posted() -> str:
 
 
 def _kept() -> str:
-    theme = request.cookies.get(_cookie_name(), "")
+    theme = COOKIE.read()
     return theme if theme in THEMES else SYSTEM
-
-
-def _cookie_name() -> str:
-    return "__Host-askback_theme" if settings().secure else "askback_theme"

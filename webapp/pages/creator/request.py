@@ -12,6 +12,7 @@ from sqlalchemy import select
 from webapp.database import db, from_millis
 from webapp.domain.drafts import confirmations
 from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.pages.typed_text import typed_text
 
 MILLIS_DIGITS = 13
 
@@ -47,8 +48,8 @@ def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
 
 
 def typed(name: str) -> str:
-    """A posted text with the line ends of a page undone; empty when it was not posted."""
-    return request.form.get(name, "").replace("\r\n", "\n").strip()
+    """A posted field with line feeds as line ends and without space around it; "" if absent."""
+    return typed_text(name).strip()
 
 
 def posted_revision(name: str = "revision") -> int:

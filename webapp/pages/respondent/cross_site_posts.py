@@ -9,7 +9,7 @@ from flask import Flask, Response, request
 
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.pages.respondent import rendering
-from webapp.pages.respondent.form_data import typed
+from webapp.pages.respondent.form_data import typed_anywhere
 from webapp.web import security_headers
 
 
@@ -27,7 +27,7 @@ def _stop() -> Response | None:
     if request.url_rule is None or not _is_foreign():
         return None
     share_token = (request.view_args or {})["share_token"]
-    return rendering.cross_site_post(share_token, _words()[:ANSWER_MAX_CHARS])
+    return rendering.cross_site_post(share_token, typed_anywhere()[:ANSWER_MAX_CHARS])
 
 
 def _set_no_cookie(response: Response) -> Response:
@@ -40,7 +40,3 @@ def _set_no_cookie(response: Response) -> Response:
 def _is_foreign() -> bool:
     posted = request.method == "POST" and request.path.startswith("/r/")
     return posted and security_headers.is_from_another_site()
-
-
-def _words() -> str:
-    return typed("answer") or typed("name") or typed("draft")

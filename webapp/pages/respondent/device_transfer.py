@@ -12,7 +12,14 @@ from flask import Blueprint, Response, request
 from webapp.database import utc_now
 from webapp.domain.respondents import device_transfer
 from webapp.pages.respondent import error_handling, rendering
-from webapp.pages.respondent.form_data import KEY, FormData, read_form_data, typed, unreadable
+from webapp.pages.respondent.form_data import (
+    KEY,
+    FormData,
+    read_form_data,
+    typed,
+    typed_anywhere,
+    unreadable,
+)
 from webapp.pages.respondent.visit import find_form, keyed_visit, new_visit, posted_visit
 from webapp.web.extensions import csrf
 from webapp.web.languages import FIELD as LANGUAGE
@@ -43,9 +50,8 @@ def offer(share_token: str, number: int | None) -> Response:
     visit = posted_visit(share_token, posted)
     if stand_in := rendering.render_instead(visit, left_over=posted.answer):
         return stand_in
-    draft = typed("answer") or typed("name") or typed("draft")
     return rendering.device_transfer(
-        visit, _offered(share_token, posted), number=number, draft=draft
+        visit, _offered(share_token, posted), number=number, draft=typed_anywhere()
     )
 
 

@@ -16,6 +16,7 @@ from webapp.domain.respondents.public_form import read_progress
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
 from webapp.pages.respondent import session_cookie
+from webapp.pages.typed_text import typed_text
 from webapp.web.iframes import says_in_iframe
 from webapp.web.languages import CHOICE
 from webapp.web.languages import FIELD as LANGUAGE
@@ -90,8 +91,12 @@ def typed(name: str) -> str:
 
     Characters that no database stores (U+0000, lone surrogates) become U+FFFD: the answer is kept.
     """
-    text = request.form.get(name, "").replace("\r\n", "\n").replace("\r", "\n")
-    return UNSTORABLE.sub("\ufffd", text)
+    return UNSTORABLE.sub("\ufffd", typed_text(name))
+
+
+def typed_anywhere() -> str:
+    """The text of the one field of a page that is typed into, or what that page was handed."""
+    return typed("answer") or typed("name") or typed("draft")
 
 
 def typed_along(field: str) -> str | None:

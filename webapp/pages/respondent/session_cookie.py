@@ -9,11 +9,11 @@ import secrets
 from datetime import datetime
 from functools import lru_cache
 
-from flask import request
 from itsdangerous import BadSignature, TimestampSigner
 from werkzeug.wrappers import Response
 
 from webapp.config import settings
+from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.iframes import says_in_iframe
 
 COOKIE_DAYS = 30
@@ -27,36 +27,20 @@ def new_session_key() -> str:
 
 def remembered_key(share_token: str) -> str | None:
     """The session key in the cookie of this form, None if absent or malformed."""
-    key = request.cookies.get(_cookie_name(), "")
+    key = _cookie(share_token).read()
     return key if SESSION_KEY.fullmatch(key) else None
 
 
 def remember(response: Response, share_token: str, session_key: str) -> None:
     """Set the cookie of this form, except in an iframe."""
-    if says_in_iframe():
-        return
-    response.set_cookie(
-        _cookie_name(),
-        session_key,
-        max_age=COOKIE_DAYS * 24 * 3600,
-        path=f"/r/{share_token}",
-        secure=settings().secure,
-        httponly=True,
-        samesite="Lax",
-    )
+    if not says_in_iframe():
+        _cookie(share_token).keep(response, session_key)
 
 
 def forget(response: Response, share_token: str) -> None:
     """Delete the cookie of this form."""
-    if says_in_iframe():
-        return
-    response.delete_cookie(
-        _cookie_name(),
-        path=f"/r/{share_token}",
-        secure=settings().secure,
-        httponly=True,
-        samesite="Lax",
-    )
+    if not says_in_iframe():
+        _cookie(share_token).delete(response)
 
 
 @lru_cache
@@ -72,5 +56,5 @@ def made_at(session_key: str) -> datetime | None:
         return None
 
 
-def _cookie_name() -> str:
-    return "__Secure-askback_r" if settings().secure else "askback_r"
+def _cookie(share_token: str) -> BrowserCookie:
+    return BrowserCookie("askback_r", COOKIE_DAYS * 24 * 3600, path=f"/r/{share_token}")

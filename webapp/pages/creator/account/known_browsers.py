@@ -11,8 +11,9 @@ from itsdangerous import BadSignature, URLSafeSerializer
 
 from webapp.config import settings
 from webapp.domain.accounts.models import Account, find_account
+from webapp.web.browser_cookies import BrowserCookie
 
-COOKIE_SECONDS = 365 * 24 * 3600  # our choice
+COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)  # our choice
 
 
 def remember_device(account: Account) -> None:
@@ -21,21 +22,14 @@ def remember_device(account: Account) -> None:
 
     @after_this_request
     def keep(response: Response) -> Response:
-        response.set_cookie(
-            _cookie_name(),
-            value,
-            max_age=COOKIE_SECONDS,
-            secure=settings().secure,
-            httponly=True,
-            samesite="Lax",
-        )
+        COOKIE.keep(response, value)
         return response
 
 
 def known_device() -> str | None:
     """The id of this request's browser, if it has signed in to the account that it tries now."""
     if "known_device" not in g:
-        g.known_device = _read(request.cookies.get(_cookie_name(), ""))
+        g.known_device = _read(COOKIE.read())
     found: str | None = g.known_device
     return found
 
@@ -53,7 +47,3 @@ def _read(cookie: str) -> str | None:
 
 def _signer(account: Account) -> URLSafeSerializer:
     return URLSafeSerializer(settings().secret_key, salt=f"device {account.password_hash}")
-
-
-def _cookie_name() -> str:
-    return "__Host-askback_device" if settings().secure else "askback_device"
