@@ -20,8 +20,9 @@ OF_FAULTS = (
     "respondent/not_saved.html",
     "respondent/swap.html",
     "base/respondent.html",
-    "respondent/_parts.html",
-    "macros/parts.html",
+    "respondent/_components.html",
+    "macros/components.html",
+    "macros/theme_switch.html",
 )
 
 
