@@ -1,4 +1,4 @@
-"""A respondent over plain HTTP: reads slips as a browser without scripts would, and posts them."""
+"""A respondent over plain HTTP: reads and posts pages as a browser without scripts would."""
 
 import re
 import sqlite3
@@ -19,14 +19,14 @@ from webapp.domain.responses.models import Answer, ResponseSession
 
 
 def hidden(page: TestResponse) -> dict[str, str]:
-    """The hidden fields of a slip, besides those of the switch that goes to another address."""
-    slip = re.sub(r'<form [^>]*action="/appearance".*?</form>', "", page.text, flags=re.DOTALL)
-    fields = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', slip)
+    """The hidden fields of a page, without those of the theme switch."""
+    html = re.sub(r'<form [^>]*action="/appearance".*?</form>', "", page.text, flags=re.DOTALL)
+    fields = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', html)
     return {name: unescape(value) for name, value in fields}
 
 
 def session_in(text: str) -> str:
-    """The session key in the words of a slip."""
+    """The session key in the HTML of a page."""
     return unescape(text.partition('name="session" value="')[2].partition('"')[0])
 
 
@@ -71,7 +71,7 @@ class Respondent:
 
 
 def arrive(client: FlaskClient, form: Any) -> Respondent:
-    """Somebody who opened the link of `form`."""
+    """A respondent who has opened the link of `form`."""
     return Respondent(client, form.share_token, client.get(f"/r/{form.share_token}"))
 
 

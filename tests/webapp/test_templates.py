@@ -8,7 +8,23 @@ from jinja2 import nodes
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NAMES = sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html"))
+LINE_MOST = 160
 MESSAGES = {"_": 1, "gettext": 1, "ngettext": 2}  # how many arguments are the words
+
+
+def test_no_line_is_too_long() -> None:
+    lines = (
+        (name, number, len(line))
+        for name in NAMES
+        for number, line in enumerate((TEMPLATES / name).read_text().splitlines(), start=1)
+    )
+
+    assert [each for each in lines if each[2] > LINE_MOST] == []
+
+
+@pytest.mark.parametrize("layout", ["creator", "public"])
+def test_a_layout_imports_nothing_from_respondent_templates(layout: str) -> None:
+    assert '"respondent/' not in (TEMPLATES / "base" / f"{layout}.html").read_text()
 
 
 @pytest.mark.parametrize("name", NAMES)

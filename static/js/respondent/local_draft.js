@@ -97,7 +97,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const action = withoutQuery(form?.getAttribute("action"));
   const path = withoutQuery(detail.pathInfo.requestPath);
   if (!form || detail.xhr.status !== 200) return;
-  // words that were never sent outlive a question passed over: it may have been a slip of the finger
+  // unsent text outlives a skipped question: Skip may have been pressed by mistake
   const takenBack = path === `${action}/skip` && keptField(form).defaultValue !== "";
   if (path === action || takenBack) forget(place(form));
 });

@@ -93,7 +93,7 @@ def test_each_part_is_defined_once_in_the_code(part: str) -> None:
 
 @both_databases
 @first_or_later
-def test_what_an_answer_is_lands_in_its_row(form: Any, earlier: list[str]) -> None:
+def test_every_field_of_an_answer_is_stored(form: Any, earlier: list[str]) -> None:
     for text in earlier:
         store(form, new_answer(form, text))
 
@@ -130,7 +130,7 @@ def test_a_follow_up_counts_for_its_session_but_not_by_question(form: Any) -> No
 
 
 @both_databases
-def test_a_place_that_is_another_by_now_stores_nothing(form: Any) -> None:
+def test_a_session_that_has_changed_stores_nothing(form: Any) -> None:
     store(form, new_answer(form))
     state = read_session_state(form.share_token, KEY)
     store(form, new_answer(form, "Mira"))
@@ -171,7 +171,7 @@ def test_an_answer_that_finds_no_room_claims_nothing(
 def test_an_answer_is_one_statement_that_the_driver_keeps(
     form: Any, link: DeviceTransfer, claim: Update | None
 ) -> None:
-    """It parses longer ones, and those with more parameters, anew each time."""
+    """psycopg parses longer statements, and those with more parameters, each time."""
     attachments = None if claim is None else Attachments(claim, {"link": link.id})
     answers = [new_answer(form, text, attachments=attachments) for text in ("first", "corrected")]
 

@@ -1,4 +1,4 @@
-"""Answering: what is stored when, what a correction means, and what is refused."""
+"""Answering: what is stored, corrected and refused."""
 
 import secrets
 from typing import Any
@@ -122,7 +122,7 @@ def test_a_repeat_of_an_answer_key_stores_nothing(form: Any) -> None:
     assert answers(form) == before
 
 
-def test_other_words_under_a_known_key_are_refused(form: Any) -> None:
+def test_another_text_under_a_known_key_is_refused(form: Any) -> None:
     give(form, "Me", answer_key="render-1")
 
     assert refusal(give, form, "Mira", answer_key="render-1") == "answer_differs"
@@ -162,7 +162,7 @@ def test_a_correction_is_a_new_answer_and_the_old_one_is_never_returned_again(fo
 
 
 @both_databases
-def test_the_same_words_sent_again_keep_their_answer(form: Any) -> None:
+def test_the_same_text_sent_again_keeps_its_answer(form: Any) -> None:
     give(form, "Me", position=1)
     before, (old,) = now_of(form), answers(form)
 
@@ -174,7 +174,7 @@ def test_the_same_words_sent_again_keep_their_answer(form: Any) -> None:
 
 
 @both_databases
-def test_words_that_were_taken_back_are_a_new_answer(form: Any) -> None:
+def test_a_skipped_answer_given_again_is_a_new_answer(form: Any) -> None:
     give(form, "Me")
     (old,) = answers(form)
     give(form, "Mira")
@@ -187,7 +187,7 @@ def test_words_that_were_taken_back_are_a_new_answer(form: Any) -> None:
     assert len({old.id, again[0].id, answers(form)[0].id}) == 3
 
 
-def test_the_same_words_are_refused_by_a_closed_form_like_others(form: Any) -> None:
+def test_a_closed_form_refuses_the_same_text_like_any_other(form: Any) -> None:
     give(form, "Me")
     close_form(form.account_id, form.id, now=utc_now())
 

@@ -1,4 +1,4 @@
-"""The bytes that the answers of a form take: counted with each answer, bounded, given back."""
+"""The byte count of a form's answers: raised, bounded and lowered."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def test_every_stored_text_counts_in_bytes(form: Any) -> None:
 
 
 def test_a_long_question_counts_with_each_answer(app_context: None) -> None:
-    """Its text is kept with each, and it alone has no limit of its own."""
+    """Its text is stored with each answer and has no limit of its own."""
     form = make_form(make_account().id, questions=["Q" * 200_000])
     give(form, "x", most=400_002)
     give(form, "x", key="b" * 32, most=400_002)
@@ -74,7 +74,7 @@ def test_a_long_question_counts_with_each_answer(app_context: None) -> None:
     assert size(form) == 200_001
 
 
-def test_withdrawing_gives_the_bytes_of_that_person_back(form: Any) -> None:
+def test_withdrawing_lowers_the_byte_count(form: Any) -> None:
     give(form, "Zoë")
     give(form, "corrected")
     give(form, "stays", key="b" * 32)
@@ -107,7 +107,7 @@ def test_a_full_form_takes_repeats_and_what_was_saved(form: Any) -> None:
     assert complete_response(form.share_token, KEY, responder_name="", now=utc_now())
 
 
-def test_room_that_comes_back_is_used(form: Any) -> None:
+def test_freed_room_is_used_again(form: Any) -> None:
     give(form, "four", most=8)
     assert refusal(form, "five", key="b" * 32, most=8) == "form_full"
     withdraw_response(form.share_token, KEY)
@@ -117,7 +117,7 @@ def test_room_that_comes_back_is_used(form: Any) -> None:
     assert size(form) == 8
 
 
-def test_many_at_once_do_not_overfill(app: Flask) -> None:
+def test_concurrent_answers_do_not_exceed_the_limit(app: Flask) -> None:
     with app.app_context():
         form = make_form(make_account().id, questions=["Who?"])
 

@@ -1,4 +1,4 @@
-"""What respondents might try against each other: keys, secrets and answers that are not theirs."""
+"""Attacks of respondents on each other: foreign keys, transfer secrets and answer keys."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def test_a_secret_is_not_used_up_by_trying_it_at_another_form(
 
 @pytest.mark.parametrize("wrong", ["", "short", "s" * 10_000, "s" * 31 + "\0", "é" * 32, "s" * 32])
 @pytest.mark.parametrize("field", ["secret", "claim"])
-def test_no_made_up_secret_or_claim_takes_anything_over(
+def test_an_invented_secret_or_claim_transfers_nothing(
     app: Flask, client: FlaskClient, theirs: tuple[Any, str, str], field: str, wrong: str
 ) -> None:
     form, _, secret = theirs
@@ -94,7 +94,7 @@ def test_nobody_overwrites_the_answer_of_somebody_else(app: Flask, form: Any) ->
 
 @pytest.mark.parametrize("path", ["/q/2", "/q/1/skip", "/check", "/resume", "/withdraw/now"])
 def test_the_cookie_alone_does_nothing(app: Flask, respondent: Respondent, path: str) -> None:
-    """Browsers send it by themselves; what is meant stands in the body."""
+    """Browsers send it by themselves, so it is no proof of intent."""
     respondent.answer(1, "Me")
     before = every_row(app)
 

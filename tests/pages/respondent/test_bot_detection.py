@@ -1,4 +1,4 @@
-"""Programs that fill forms: their responses are flagged for the creator and never dropped."""
+"""Automated responses are flagged for the creator and never dropped."""
 
 from datetime import timedelta
 from typing import Any
@@ -37,11 +37,11 @@ def key_of_an_hour_ago(monkeypatch: pytest.MonkeyPatch, app: Flask) -> str:
 
 @pytest.fixture
 def slow(app: Flask, respondent: Respondent, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The fields of somebody who takes time."""
+    """The fields of a respondent who takes time."""
     return {"session": key_of_an_hour_ago(monkeypatch, app)}
 
 
-def test_somebody_who_takes_time_is_not_flagged(
+def test_a_response_at_human_speed_is_not_flagged(
     app: Flask, respondent: Respondent, slow: dict[str, str]
 ) -> None:
     respondent.post("/q/1", answer="Me", **slow)
@@ -51,7 +51,7 @@ def test_somebody_who_takes_time_is_not_flagged(
     assert flags(app) == [False]
 
 
-def test_the_field_that_nobody_sees_flags_and_drops_nothing(
+def test_a_filled_honeypot_flags_and_drops_nothing(
     app: Flask, respondent: Respondent, slow: dict[str, str]
 ) -> None:
     page = respondent.post(
@@ -62,7 +62,7 @@ def test_the_field_that_nobody_sees_flags_and_drops_nothing(
     assert (flags(app), texts(app)) == ([True], ["Cheap watches"])
 
 
-def test_the_field_that_nobody_sees_counts_when_sending_too(
+def test_the_honeypot_counts_when_sending_too(
     app: Flask, respondent: Respondent, slow: dict[str, str]
 ) -> None:
     respondent.post("/q/1", answer="Me", **slow)
@@ -82,7 +82,7 @@ def test_answers_faster_than_people_read_are_flagged(app: Flask, respondent: Res
 def test_a_session_without_a_mac_on_its_key_is_flagged(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
-    """It was stored when keys had none; nobody can tell when its first page was drawn."""
+    """Keys stored before keys had a MAC do not say when their first page was rendered."""
     with app.app_context():
         make_answer(form, "k" * 32, text="Me")
 
@@ -92,7 +92,7 @@ def test_a_session_without_a_mac_on_its_key_is_flagged(
 
 
 @pytest.mark.parametrize("path", ["", "/check"])
-def test_the_field_is_out_of_sight_and_reach(respondent: Respondent, path: str) -> None:
+def test_the_honeypot_is_out_of_sight_and_reach(respondent: Respondent, path: str) -> None:
     respondent.answer_all()
     page = respondent.open("/q/1") if not path else respondent.open(path)
 

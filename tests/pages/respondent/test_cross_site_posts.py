@@ -1,4 +1,4 @@
-"""A page of another website posts to a respondent's: nothing changes, and no cookie with it."""
+"""Cross-site POSTs to respondent pages change nothing and set no cookie."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def every_row(app: Flask) -> dict[str, list[Any]]:
 
 @pytest.fixture
 def planted(app: Flask, form: Any) -> dict[str, str]:
-    """All that a page of somebody who has answered here may post, and a choice of looks."""
+    """All fields that a page of a started session may post, language and theme included."""
     with app.app_context():
         key = new_session_key()
         make_answer(form, key, text="by the attacker")
@@ -107,7 +107,7 @@ def test_nothing_changes_wherever_another_site_posts(
 
 
 @pytest.mark.parametrize("headers", OWN, ids=str)
-def test_a_page_of_ours_and_a_browser_that_says_nothing_answer(
+def test_same_origin_posts_and_browsers_without_fetch_metadata_are_served(
     app: Flask, respondent: Respondent, headers: dict[str, str]
 ) -> None:
     sent = hidden(respondent.page) | {"answer": "Me"}
@@ -201,13 +201,13 @@ def test_it_uses_up_no_limit_and_is_never_offered_again(
     limiter.reset()
 
 
-def test_looking_from_another_site_is_what_links_are_for(client: FlaskClient, form: Any) -> None:
+def test_a_get_from_another_site_is_answered(client: FlaskClient, form: Any) -> None:
     page = client.get(f"/r/{form.share_token}", headers={"Sec-Fetch-Site": "cross-site"})
 
     assert heading(page) == "Who changed it?"
 
 
-def test_a_frame_leads_back_to_its_frame(client: FlaskClient, form: Any) -> None:
+def test_in_an_iframe_the_page_leads_back_into_it(client: FlaskClient, form: Any) -> None:
     page = client.post(f"/r/{form.share_token}/q/1?embed=1", headers=FOREIGN[0])
 
     assert 'name="embed" value="1"' in page.text

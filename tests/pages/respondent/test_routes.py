@@ -412,7 +412,7 @@ def test_two_tabs_never_mix_their_sessions(app: Flask, respondent: Respondent) -
 HTMX = {"HX-Request": "true"}
 
 
-def test_htmx_gets_the_next_slip_with_its_title_and_address(respondent: Respondent) -> None:
+def test_htmx_gets_the_next_page_with_its_title_and_address(respondent: Respondent) -> None:
     where = f"/r/{respondent.share_token}"
     sent = hidden(respondent.page) | {"answer": "Me"}
 

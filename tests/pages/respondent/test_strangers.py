@@ -1,4 +1,4 @@
-"""Posts that no page of ours sends, and more of them than a person sends. Nothing is stored."""
+"""Malformed, forged and too many POSTs store nothing."""
 
 from collections.abc import Callable, Iterator
 from io import BytesIO

@@ -1,1 +1,1 @@
-"""What respondents see and do: answer, correct, send, change devices."""
+"""The respondent's use cases: answer, correct, skip, send, withdraw, change devices."""

@@ -1,4 +1,4 @@
-"""The statements that write an answer, a completion and their session: each part once.
+"""The statements that write an answer, a completion and their session, each defined once.
 
 All are built once and take times in milliseconds. Locks are taken in one order: session, form,
 counters.
@@ -112,7 +112,7 @@ _GIVEN = (
 
 
 def _session_insert() -> Any:
-    """The INSERT of a session; it inserts nothing where the key has one already."""
+    """The INSERT of a session; inserts nothing if the key has one."""
     columns = _SESSIONS.c
     given = ("form_id", "key_hash", "skipped", "answered", "answer_count", "suspect")
     return (
@@ -134,7 +134,7 @@ insert_session = built_once(_session_insert)
 
 
 def _insert_answer(stamp: ColumnElement[int], *sources: FromClause) -> Insert:
-    """An answer for each row of the sources, or one."""
+    """The INSERT of one answer for each row of the sources; of one without sources."""
     given = [bindparam(name, type_=_ANSWERS.c[name].type) for name in _GIVEN]
     row = select(*given, false(), stamp).select_from(*sources)
     return insert(_ANSWERS).from_select([*_GIVEN, "superseded", "stamp"], row)
@@ -145,10 +145,10 @@ ADD_ANSWER = _insert_answer(bindparam("stamp", type_=BigInteger))
 
 @cache
 def answer_at_once(claim: Update | None, *, begins: bool) -> Insert:
-    """All parts as one statement of PostgreSQL; each waits for the one before.
+    """All parts as one PostgreSQL statement, in order by data dependency.
 
-    It returns nothing when the session is another by now. A form that takes no answers stamps
-    nothing: then nothing more is written, and NOT NULL undoes a session that begins with this.
+    Returns no row if the session has changed. A form that takes no answers gets no stamp: then no
+    further part writes, and NOT NULL rolls back a session that was inserted.
     """
     opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("opened")
     stamped = STAMP_ANSWER.where(opened.c.id.is_not(None)).cte("stamped")

@@ -1,10 +1,10 @@
-"""The one write of an answer and that of a completion, with all that changes with them.
+"""The writes of an answer and of a completion, with all rows that change with them.
 
-On PostgreSQL an answer is one statement, which is the transaction, too: whoever answers holds the
-row of the form until the commit, and a trip in between would make all others wait. Measured gain:
-31 % more answers per second, 68 % where all answer one form. SQLite takes the same parts one by
-one: nothing travels there, and a writer is alone anyway. The state of the session was read before
-that; nothing is written if it has changed since.
+On PostgreSQL an answer is one statement and its own transaction: it locks the row of the form
+until the commit, and a round trip in between would make other writers wait. Measured gain: 31 %
+more answers per second, 68 % where all answer one form. SQLite runs the same parts one by one: it
+has no round trips and one writer at a time. The state of the session was read before; nothing is
+written if it has changed since.
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
 
 
 class Attachments(NamedTuple):
-    """Stored rows that become those of an answer.
+    """Stored rows that an answer claims.
 
     claim   an UPDATE that is built once; the columns of the answer are its parameters, too (`:id`)
     values  those of its other parameters
@@ -53,9 +53,9 @@ class Attachments(NamedTuple):
 
 
 class NewAnswer(NamedTuple):
-    """An answer as given; a follow-up names the scripted question it goes back to as its parent.
+    """An answer as given; the parent of a follow-up is its scripted question.
 
-    answer_key  made for each rendered question: a session stores one answer under it
+    answer_key  made for each rendered question; unique in a session
     """
 
     question_id: str
@@ -78,7 +78,7 @@ class Completion(NamedTuple):
 
 
 class _Refused(Exception):
-    """A step found that something has changed; nothing is written."""
+    """A step found that the state has changed; nothing is written."""
 
 
 def store_answer(
@@ -109,7 +109,7 @@ def store_answer(
     except _Refused:
         return False
     except IntegrityError:
-        if begins:  # the form has closed, is full or gone
+        if begins:  # the form is closed, full or deleted
             return False
         raise
     return True
@@ -123,9 +123,9 @@ def store_completion(
     now: datetime,
     beside: Callable[[Completion], None] | None = None,
 ) -> bool:
-    """Complete a locked session, with a stamp; False when the form takes no answers.
+    """Complete a locked session with a stamp; False if the form takes no answers.
 
-    Does not commit. `beside` is called last, with what is stored by then, and may write more rows.
+    Does not commit. `beside` is called last and may write more rows.
     """
     values = {"now": to_millis(now), "session_id": state.session_id}
     stamp = execute(STAMP_COMPLETION, form_id=state.form_id, **values).scalar_one_or_none()
@@ -141,7 +141,7 @@ def store_completion(
 def touch_session(
     state: SessionState, now: datetime, *, skipped: list[str], answered: dict[str, str]
 ) -> None:
-    """Write what a locked session has reached; `answered` holds current answers by question id.
+    """Write the progress of a locked session; `answered` holds answer ids by question id.
 
     Does not commit.
     """
@@ -158,7 +158,7 @@ def touch_session(
 
 
 def supersede(answer_id: str | None) -> None:
-    """Never return this answer again; nothing for None. Does not commit."""
+    """Mark an answer as superseded; does nothing for None. Does not commit."""
     if answer_id:
         execute(SUPERSEDE, earlier=answer_id)
 
@@ -182,7 +182,7 @@ def _in_steps(
 
 
 def _row(state: SessionState, answer: NewAnswer) -> dict[str, Any]:
-    """The new row of answers, all but its stamp."""
+    """The columns of the new answer without its stamp."""
     return {
         "id": new_id("ans"),
         "form_id": state.form_id,
@@ -199,9 +199,9 @@ def _row(state: SessionState, answer: NewAnswer) -> dict[str, Any]:
 
 
 def _changes(state: SessionState, answer: NewAnswer, now: datetime) -> dict[str, Any]:
-    """What becomes of the session, the form and the counters; `answered` misses the new answer.
+    """The new values of session, form and counters; `answered` is added by the caller.
 
-    The counters of questions know the scripted ones.
+    Only scripted questions have counters.
     """
     earlier = state.answered.get(answer.question_id)
     scripted = answer.question_kind is QuestionKind.SCRIPTED

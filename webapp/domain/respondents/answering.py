@@ -1,7 +1,7 @@
-"""Answering a form in public: every answer is stored when given, sending completes the response.
+"""Use cases of respondents. Each answer is stored when given; sending completes the response.
 
-A respondent carries a session key, made by the page and unknown to the database until the first
-answer; only its SHA-256 is kept. Rows are locked in one order: session, form, counters.
+A respondent is identified by a session key, made by the page and stored with the first answer, as
+its SHA-256 only. Rows are locked in one order: session, form, counters.
 """
 
 from collections.abc import Callable
@@ -48,10 +48,10 @@ from webapp.domain.shared.limits import ANSWER_MAX_CHARS, FORM_BYTES_MAX, RESPON
 from webapp.domain.shared.ownership import OF_SESSION, deletion_of
 from webapp.domain.shared.vocabulary import FormStatus, QuestionKind, SessionStatus
 
-_UNDER_KEY = select(Answer.question_id, Answer.answer_text).where(
+_STORED_UNDER_KEY = select(Answer.question_id, Answer.answer_text).where(
     Answer.session_id == bindparam("session"), Answer.answer_key == bindparam("key")
 )
-_WORDS = select(Answer.answer_text).where(Answer.id == bindparam("answer"))
+_ANSWER_TEXT = select(Answer.answer_text).where(Answer.id == bindparam("answer"))
 
 
 def answer_question(  # noqa: PLR0913 - a value of the request each, besides the limit
@@ -67,15 +67,15 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
 ) -> int | None:
     """Store one typed answer durably; a repeat of `answer_key` stores nothing and is no error.
 
-    The very words of the current answer store nothing either: it keeps its id and its stamp.
+    The text of the current answer sent again stores nothing either: id and stamp stay.
 
     position    0-based place of the scripted question
-    answer_key  made for each rendered question, so a double click or a retry answers once
+    answer_key  made for each rendered question, so that a double click or a retry is stored once
     signs       how the page was used: flags the session if it looks automated
     returns     position of the next question that is neither answered nor skipped, None at the end
     raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
                 `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key stored
-                other words); InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`;
+                another text); InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`;
                 nothing is stored then
     """
     _require_answer(answer_text)
@@ -98,7 +98,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
 def skip_question(
     share_token: str, session_key: str, *, position: int, now: datetime
 ) -> int | None:
-    """Pass over a question, taking back an answer given to it before; repeats change nothing.
+    """Skip a question and supersede an answer it has; repeats change nothing.
 
     returns  as `answer_question`
     raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
@@ -129,9 +129,9 @@ def complete_response(
     signs: Signs | None = None,
     beside: Callable[[Completion], None] | None = None,
 ) -> bool:
-    """Send the response; True the first time, False for a repeat. `signs` as `answer_question`.
+    """Complete the response; False if it is complete already. `signs` as in `answer_question`.
 
-    beside  writes more rows in the transaction that completes the response, last of all
+    beside  called last in the transaction, may write more rows
     raises  NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
             InvalidInput `name_too_long`
     """
@@ -158,9 +158,9 @@ def complete_response(
 
 
 def withdraw_response(share_token: str, session_key: str) -> bool:
-    """Delete the session with all its answers and lower the counts; False when it is gone already.
+    """Delete the session with its answers and lower all counters; False if there is none.
 
-    A `one` form takes answers again. Takes no stamp.
+    A completed form with `response_limit` one takes answers again. No stamp is taken.
     """
     with write_transaction() as connection:
         state = lock_session_state(share_token, session_key)
@@ -178,7 +178,7 @@ def withdraw_response(share_token: str, session_key: str) -> bool:
 
 
 def _clean_name(name: str) -> str | None:
-    """The name in one line, without the characters that steer how others are drawn."""
+    """The name in one line, without control and formatting characters."""
     name = " ".join("".join(c for c in name if c.isprintable() or c.isspace()).split())
     if len(name) > RESPONDER_NAME_MAX_CHARS:
         raise InvalidInput(
@@ -208,19 +208,19 @@ def _require_answer(answer_text: str) -> None:
 
 
 def _is_unchanged(state: SessionState, question_id: str, answer_text: str) -> bool:
-    """Whether these are the words of the current answer, on a form that would take others."""
+    """True if this is the text of the current answer and the form is open."""
     current = state.answered.get(question_id)
     if current is None or state.form_status != FormStatus.PUBLISHED:
         return False
-    return [tuple(row) for row in read_rows(_WORDS, answer=current)] == [(answer_text,)]
+    return [tuple(row) for row in read_rows(_ANSWER_TEXT, answer=current)] == [(answer_text,)]
 
 
 def _is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -> bool:
-    """Nothing was stored: True if this key stored this very answer before, False to try again.
+    """After a failed write: True if this key has stored this answer, False to try again.
 
-    raises  StateConflict, NotFound when another try would come to nothing
+    raises  StateConflict, NotFound if another try would fail, too
     """
-    stored = read_rows(_UNDER_KEY, session=state.session_id, key=answer.answer_key)
+    stored = read_rows(_STORED_UNDER_KEY, session=state.session_id, key=answer.answer_key)
     if stored and tuple(stored[0]) != (answer.question_id, answer.answer_text):
         raise StateConflict(
             PageCode.ANSWER_DIFFERS,
@@ -236,7 +236,7 @@ def _is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -
 
 
 def _count_skip(state: SessionState, *, taken_back: bool) -> None:
-    """A session more if it begins with this skip, an answered one less if none is left."""
+    """Count the session if it begins with this skip; uncount it as answered if none is left."""
     values: dict[str, Any] = {}
     if is_new(state):
         values["started_count"] = Form.started_count + 1
@@ -247,7 +247,7 @@ def _count_skip(state: SessionState, *, taken_back: bool) -> None:
 
 
 def _reached(state: SessionState) -> dict[str, QuestionCounts]:
-    """What taking the session away changes, by scripted question."""
+    """The counter changes of deleting the session, by question id."""
     query = select(Answer.question_id).where(
         Answer.session_id == state.session_id,
         Answer.superseded.is_(False),
@@ -260,7 +260,7 @@ def _reached(state: SessionState) -> dict[str, QuestionCounts]:
 
 
 def _lower_counts(state: SessionState, size: int) -> None:
-    """One session less, with what it counted for; `completed_stamp` is then the newest left."""
+    """Lower the form's counters by one session; `size` in bytes of its answers."""
     values: dict[str, Any] = {
         "started_count": Form.started_count - 1,
         "answer_bytes": Form.answer_bytes - size,

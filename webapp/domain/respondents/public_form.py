@@ -1,4 +1,4 @@
-"""What respondents may see: the public part of a form and where they stand in it."""
+"""What respondents may see: the public part of a form and their progress in it."""
 
 from collections.abc import Container
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, SessionSt
 
 @dataclass(frozen=True, slots=True)
 class RespondentForm:
-    """All that respondent pages may know of a form: never goal or private context."""
+    """The public columns of a form: never goal or private context."""
 
     share_token: str
     title: str
@@ -31,12 +31,12 @@ class RespondentForm:
     asker: str
     closed_at: datetime | None
     frame_origins: str
-    is_full: bool  # has no room for those who begin; what is left is for those under way
+    is_full: bool  # no room for new sessions; what is left is for those that have begun
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a respondent stands: texts by question id; not `started` when nothing is stored."""
+    """A respondent's current answers by question id; not `started` if nothing is stored."""
 
     texts: dict[str, str]
     skipped: frozenset[str] = frozenset()
@@ -99,7 +99,7 @@ def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -
 
 
 def read_progress(share_token: str, session_key: str) -> Progress:
-    """What is stored under this key for this form; a key of another form has nothing here."""
+    """What is stored under this key for this form; NOTHING_YET for a key of another form."""
     keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     found = read_rows(_PROGRESS, **keys)
     if not found:
@@ -117,7 +117,7 @@ def read_progress(share_token: str, session_key: str) -> Progress:
 def next_open(
     questions: list[QuestionRow], settled: Container[str], *, after: int = -1
 ) -> int | None:
-    """0-based position of the first unsettled question behind `after`, then from the beginning."""
+    """0-based position of the first unsettled question after `after`, then from the beginning."""
     order = [*range(after + 1, len(questions)), *range(after + 1)]
     return next((at for at in order if questions[at]["id"] not in settled), None)
 

@@ -23,7 +23,7 @@ from webapp.domain.shared.vocabulary import FormStatus, SessionStatus
 
 
 class SessionState(NamedTuple):
-    """The columns of a form and of one session. No two states have one `last_active_at` (ms)."""
+    """Columns of a form and one session; each state of it has its own `last_active_at` (ms)."""
 
     form_id: str
     questions: list[QuestionRow]
@@ -118,7 +118,7 @@ def _require_unsent(state: SessionState) -> SessionState:
 
 
 def question_at(state: SessionState, position: int) -> QuestionRow:
-    """The scripted question at a 0-based position; raises InvalidInput when there is none."""
+    """The scripted question at a 0-based position; raises InvalidInput if there is none."""
     if not 0 <= position < len(state.questions):
         raise InvalidInput(
             PageCode.QUESTION_UNKNOWN,
@@ -131,12 +131,12 @@ def question_at(state: SessionState, position: int) -> QuestionRow:
 
 
 def is_new(state: SessionState) -> bool:
-    """True in the transaction that made the session: it answers or skips a question at once."""
+    """True for a session inserted in this transaction, with nothing answered or skipped yet."""
     return state.answer_count == 0 and not state.skipped
 
 
 def change_form(form_id: str, values: dict[str, Any]) -> None:
-    """Write the new counters of a form whose session the caller has locked."""
+    """Update the counters of a form whose session the caller has locked."""
     db.session.execute(
         update(Form)
         .where(Form.id == form_id)
@@ -146,7 +146,7 @@ def change_form(form_id: str, values: dict[str, Any]) -> None:
 
 
 def not_open(status: str | None) -> StateConflict:
-    """The refusal of a form in this status; None stands for one that is gone."""
+    """The refusal of a form with this status."""
     if status == FormStatus.COMPLETED:
         return StateConflict(
             PageCode.FORM_COMPLETED,
@@ -161,7 +161,7 @@ def not_open(status: str | None) -> StateConflict:
 
 
 def _insert_or_lock(share_token: str, session_key: str, now: datetime) -> SessionState:
-    """Insert the session, or take the one that a request at the same moment inserted."""
+    """Insert the session, or lock the one that a concurrent request inserted."""
     form = execute(_FORM, share_token=share_token).one_or_none()
     made = _unstored(form, token_hash(session_key))._replace(last_active_at=to_millis(now))
     if _insert(made, now):
@@ -212,9 +212,9 @@ def _insert(made: SessionState, now: datetime) -> bool:
 def refusal(
     form_id: str, *, more_bytes: int = 0, form_bytes_max: int = FORM_BYTES_MAX
 ) -> Outcome | None:
-    """Why a form that was there a moment ago takes no answer now; None when it does.
+    """Why a form takes no answer; None if it does.
 
-    more_bytes  what the answer adds to the answers of the form, which are at most `form_bytes_max`
+    more_bytes  size of the answer; all answers of the form take at most `form_bytes_max`
     """
     found = read_rows(_STATUS, form=form_id)
     if not found:
