@@ -215,7 +215,7 @@ def test_audit_events_whose_storing_nobody_could_find_out_keep_no_later_ones_wai
     assert count(app, AuditEvent) == 2
 
 
-def test_openings_whose_storing_nobody_could_find_out_are_not_counted_twice(
+def test_link_views_after_a_commit_of_unknown_outcome_are_not_counted_twice(
     app: Flask, account: Account
 ) -> None:
     with app.app_context():

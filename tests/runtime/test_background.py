@@ -1,4 +1,4 @@
-"""What runs beside the requests: openings of links are stored, old trash is purged."""
+"""Background work: link views are stored, expired rows are purged."""
 
 import time
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def form(app: Flask) -> Any:
 
 
 def stored(app: Flask, form: Any) -> int:
-    """How many openings are stored, after storing what is counted."""
+    """How many views are stored, after storing those counted."""
     with app.app_context():
         link_view_counter.store()
         return read_link_views(form.id)
@@ -53,7 +53,7 @@ def test_each_showing_of_the_first_page_counts(app: Flask, client: FlaskClient, 
     ("method", "headers"),
     [("HEAD", {}), ("GET", {"Sec-Purpose": "prefetch"}), ("GET", {"Sec-Purpose": "prefetch;x"})],
 )
-def test_a_look_ahead_counts_nothing(
+def test_a_prefetch_counts_no_view(
     app: Flask, client: FlaskClient, form: Any, method: str, headers: dict[str, str]
 ) -> None:
     client.open(f"/r/{form.share_token}", method=method, headers=headers)
@@ -83,7 +83,7 @@ def test_what_cannot_be_stored_is_kept(
     assert stored(app, form) == 1
 
 
-def test_openings_are_stored_while_serving_and_at_the_end(
+def test_link_views_are_stored_while_serving_and_at_the_end(
     app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)

@@ -78,7 +78,7 @@ def test_large_bodies_wait_for_a_file_and_arrive(
     assert [answer.endswith(b"\r\n\r\n700000") for answer in answers] == [True] * 12
 
 
-def test_no_free_file_is_told_in_a_page_of_ours(served: Flask) -> None:
+def test_no_free_file_descriptor_is_reported_in_a_page_of_ours(served: Flask) -> None:
     def exhausted(_environ: Any, _start_response: Any) -> Any:
         raise OSError(24, "Too many open files")
 

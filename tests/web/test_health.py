@@ -165,7 +165,7 @@ def test_a_database_that_takes_no_writes_is_not_ready(
     assert (answer.status_code, answer.json["database"]) == (503, "it is read-only")
 
 
-def test_a_look_that_got_no_thread_is_not_waited_for(
+def test_a_check_that_got_no_thread_is_not_waited_for(
     app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_thread: threading.Thread) -> None:

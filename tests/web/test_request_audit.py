@@ -39,7 +39,7 @@ def told(app: Flask) -> list[tuple[str, str, str, str | None]]:
     return [(event.kind, event.outcome, event.actor, event.address) for event in stored(app)]
 
 
-def test_signing_in_and_out_is_told(app: Flask, creator: Account, client: FlaskClient) -> None:
+def test_signing_in_and_out_is_audited(app: Flask, creator: Account, client: FlaskClient) -> None:
     sign_in(client)
     client.post("/logout", data={"csrf_token": csrf_token(client.get("/account"))})
 
@@ -49,7 +49,7 @@ def test_signing_in_and_out_is_told(app: Flask, creator: Account, client: FlaskC
     ]
 
 
-def test_a_wrong_password_is_told_to_its_account(
+def test_a_wrong_password_is_audited_for_its_account(
     app: Flask, creator: Account, client: FlaskClient
 ) -> None:
     sign_in(client, password="wrong")
@@ -92,7 +92,7 @@ def test_a_failed_sign_in_waits_for_no_writer(
     assert stored(app)[-1].outcome == "failed"
 
 
-def test_a_link_that_is_used_or_gone_is_told(app: Flask, client: FlaskClient) -> None:
+def test_a_used_or_unknown_link_is_audited(app: Flask, client: FlaskClient) -> None:
     with app.app_context():
         link = invites.make_invite(now=utc_now())
     form = {"email": EMAIL, "name": "Ann", "password": PASSWORD}
@@ -171,7 +171,7 @@ def test_what_cannot_be_stored_waits(
     assert [event.outcome for event in stored(app)][-1] == "failed"
 
 
-def test_looking_stores_nothing(app: Flask, creator: Account, client: FlaskClient) -> None:
+def test_a_get_stores_no_event(app: Flask, creator: Account, client: FlaskClient) -> None:
     sign_in(client)
     before = len(stored(app))
 

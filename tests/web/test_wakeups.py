@@ -47,7 +47,7 @@ def test_a_notification_wakes_the_waiter(wakeups: Wakeups) -> None:
         assert time.monotonic() - began < 0.5
 
 
-def test_a_notification_between_the_look_and_the_sleep_is_not_lost(wakeups: Wakeups) -> None:
+def test_a_notification_between_the_read_and_the_sleep_is_not_lost(wakeups: Wakeups) -> None:
     looks: list[int] = []
 
     def look() -> str | None:
@@ -64,7 +64,7 @@ def test_a_notification_between_the_look_and_the_sleep_is_not_lost(wakeups: Wake
     assert time.monotonic() - began < 0.5
 
 
-def test_without_any_notification_it_looks_each_second(wakeups: Wakeups) -> None:
+def test_without_a_notification_it_reads_each_second(wakeups: Wakeups) -> None:
     looks: list[float] = []
 
     assert (

@@ -47,17 +47,17 @@ def fill(account_id: str) -> None:
     )
     changed = parse_draft_input({"title": "Changed"})
     editing.update_draft(account_id, draft.id, changed, author=None, now=utc_now())
-    form, thrown = make_form(account_id), make_form(account_id)
+    form, in_trash = make_form(account_id), make_form(account_id)
     drafts.mark_seen(account_id, draft.id, 1, now=utc_now())
     make_response(form)
-    make_response(thrown)
+    make_response(in_trash)
     session_key = secrets.token_hex(16)
     make_answer(form, session_key, 1)
     create_transfer_link(form.share_token, session_key, now=utc_now())
     store_link_views({form.share_token: 7})
-    remember(account_id, replace(once, key="thrown"), thrown.draft_id, utc_now())
+    remember(account_id, replace(once, key="thrown"), in_trash.draft_id, utc_now())
     db.session.commit()
-    form_trash.delete_form(account_id, thrown.id, now=utc_now())
+    form_trash.delete_form(account_id, in_trash.id, now=utc_now())
 
 
 def rows() -> dict[str, int]:
@@ -85,20 +85,20 @@ def test_nothing_is_left_of_a_deleted_account(app: Flask, full: Account) -> None
         assert rows() == ONLY_CLIENTS_STAY
 
 
-def test_everybody_else_keeps_everything(app: Flask, full: Account) -> None:
+def test_other_accounts_keep_all_rows(app: Flask, full: Account) -> None:
     with app.app_context():
-        leaver = make_account().id
+        deleted_id = make_account().id
         before = rows()
         before |= {"accounts": 1, "audit_events": before["audit_events"] + 1}
-        fill(leaver)
-        delete_account(leaver, now=utc_now())
+        fill(deleted_id)
+        delete_account(deleted_id, now=utc_now())
 
         list(purge_deleted_accounts(utc_now()))
 
         assert rows() == before
 
 
-def test_address_name_and_password_are_gone_before_any_purge(app: Flask, full: Account) -> None:
+def test_address_name_and_password_are_cleared_before_any_purge(app: Flask, full: Account) -> None:
     with app.app_context():
         delete_account(full.id, now=utc_now())
 
@@ -106,7 +106,7 @@ def test_address_name_and_password_are_gone_before_any_purge(app: Flask, full: A
         assert (row.email, row.name, row.password_hash) == (full.id, "", "!")
 
 
-def test_erasing_goes_on_where_it_was_stopped(app: Flask, full: Account) -> None:
+def test_a_stopped_purge_continues_with_the_next_call(app: Flask, full: Account) -> None:
     with app.app_context():
         delete_account(full.id, now=utc_now())
         stopped = purge_deleted_accounts(utc_now())

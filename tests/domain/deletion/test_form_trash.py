@@ -125,12 +125,12 @@ class TestRestoring:
 
     def test_the_trash_lists_deleted_forms_of_the_account_only(self) -> None:
         account_id = make_account().id
-        kept, thrown = make_form(account_id), make_form(account_id)
-        delete_form(account_id, thrown.id, now=utc_now())
+        kept, in_trash = make_form(account_id), make_form(account_id)
+        delete_form(account_id, in_trash.id, now=utc_now())
 
         listed = list_deleted_forms(account_id, now=utc_now())
 
-        assert [row.id for row in listed] == [thrown.id]
+        assert [row.id for row in listed] == [in_trash.id]
         assert kept.id not in {row.id for row in listed}
         assert list_deleted_forms(make_account().id, now=utc_now()) == []
 
@@ -155,8 +155,8 @@ class TestRestoring:
     @both_databases
     def test_an_erased_form_is_purged_and_the_others_stay(self) -> None:
         account_id = make_account().id
-        erased, thrown, live = (full_form(account_id) for _ in range(3))
-        for form in (erased, thrown):
+        erased, in_trash, live = (full_form(account_id) for _ in range(3))
+        for form in (erased, in_trash):
             delete_form(account_id, form.id, now=utc_now())
 
         erase_form(account_id, erased.id, now=utc_now())
@@ -166,22 +166,22 @@ class TestRestoring:
             restore_form(account_id, erased.id, now=utc_now())
         db.session.rollback()
         assert sum(purge_deleted(utc_now())) > 0
-        restore_form(account_id, thrown.id, now=utc_now())
-        assert {form.id for form in forms.list_forms(account_id)} == {thrown.id, live.id}
+        restore_form(account_id, in_trash.id, now=utc_now())
+        assert {form.id for form in forms.list_forms(account_id)} == {in_trash.id, live.id}
         left = db.session.scalars(select(ResponseSession.form_id).distinct())
-        assert set(left) == {thrown.id, live.id}
+        assert set(left) == {in_trash.id, live.id}
 
     def test_only_the_account_erases_and_only_out_of_the_trash(self) -> None:
         account_id = make_account().id
-        thrown, live = make_form(account_id), make_form(account_id)
-        delete_form(account_id, thrown.id, now=utc_now())
+        in_trash, live = make_form(account_id), make_form(account_id)
+        delete_form(account_id, in_trash.id, now=utc_now())
 
-        for owner, form in ((make_account().id, thrown), (account_id, live)):
+        for owner, form in ((make_account().id, in_trash), (account_id, live)):
             with pytest.raises(NotFound):
                 erase_form(owner, form.id, now=utc_now())
             db.session.rollback()
 
-        assert find_deleted_form(account_id, thrown.id, now=utc_now())
+        assert find_deleted_form(account_id, in_trash.id, now=utc_now())
         assert forms.get_form(account_id, live.id)
 
     def test_another_account_restores_nothing(self) -> None:

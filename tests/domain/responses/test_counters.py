@@ -205,7 +205,7 @@ class TestSingleSteps:
 
         assert counted(form.id) == recounted(form.id)
 
-    def test_openings_add_up(self) -> None:
+    def test_link_views_add_up(self) -> None:
         form = make_form(make_account().id)
 
         store_link_views({form.share_token: 2})
@@ -213,7 +213,7 @@ class TestSingleSteps:
 
         assert read_link_views(form.id) == 5
 
-    def test_openings_of_a_link_that_is_gone_are_left_out(self) -> None:
+    def test_link_views_of_a_link_that_is_gone_are_left_out(self) -> None:
         form = make_form(make_account().id)
 
         store_link_views({"gone": 4, form.share_token: 1})

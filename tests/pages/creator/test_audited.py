@@ -61,7 +61,7 @@ def token(app: Flask, account: Account) -> str:
         return issue_token(account.id, [Scope.FORMS_WRITE], API, now=utc_now())
 
 
-def test_publishing_in_the_browser_is_told(app: Flask, ann: Creator, draft_id: str) -> None:
+def test_publishing_in_the_browser_is_audited(app: Flask, ann: Creator, draft_id: str) -> None:
     confirm(ann, draft_id, "people")
 
     confirmed, published = told(app, "confirmed", "published")
@@ -71,7 +71,7 @@ def test_publishing_in_the_browser_is_told(app: Flask, ann: Creator, draft_id: s
     assert (published[2] or "").startswith("frm_")
 
 
-def test_publishing_by_an_agent_is_told_once(
+def test_publishing_by_an_agent_is_audited_once(
     app: Flask, ann: Creator, draft_id: str, token: str
 ) -> None:
     confirm(ann, draft_id, "agent")
@@ -85,7 +85,7 @@ def test_publishing_by_an_agent_is_told_once(
     assert (event.client_name, event.address) == ("Askback command line", "127.0.0.1")
 
 
-def test_the_word_of_an_agent_is_told_as_such(
+def test_an_agents_attestation_is_audited_as_such(
     app: Flask, account: Account, draft_id: str, token: str
 ) -> None:
     with app.app_context():
@@ -116,7 +116,7 @@ def test_a_form_and_its_event_come_together(app: Flask, caplog: pytest.LogCaptur
     assert caplog.messages.count("published ok") == 1
 
 
-def test_what_is_done_with_a_form_is_told(app: Flask, ann: Creator, form: Any) -> None:
+def test_changes_of_a_form_are_audited(app: Flask, ann: Creator, form: Any) -> None:
     for what in ("close", "close", "reopen", "delete", "restore", "delete", "erase"):
         ann.post(f"/forms/{form.id}/{what}")
 
@@ -127,7 +127,9 @@ def test_what_is_done_with_a_form_is_told(app: Flask, ann: Creator, form: Any) -
     assert {event[1:] for event in told(app, *kinds)} == {("creator", form.id)}
 
 
-def test_a_draft_discarded_and_taken_back_is_told(app: Flask, ann: Creator, draft_id: str) -> None:
+def test_discarding_and_restoring_a_draft_are_audited(
+    app: Flask, ann: Creator, draft_id: str
+) -> None:
     away = ann.post(f"/drafts/{draft_id}/discard").location.partition("discarded=")[2]
     ann.post("/drafts/take-back", at=away)
     ann.post("/drafts/take-back", at=away)
@@ -139,7 +141,7 @@ def test_a_draft_discarded_and_taken_back_is_told(app: Flask, ann: Creator, draf
 
 
 @both_databases
-def test_drafts_discarded_together_are_told_one_by_one(app: Flask, ann: Creator) -> None:
+def test_drafts_discarded_together_are_audited_one_by_one(app: Flask, ann: Creator) -> None:
     with app.app_context():
         ids = [make_draft(ann.account.id).id for _ in range(3)]
 
@@ -149,7 +151,7 @@ def test_drafts_discarded_together_are_told_one_by_one(app: Flask, ann: Creator)
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])
-def test_an_export_is_told_and_stores_nothing_itself(
+def test_an_export_is_audited_without_a_write_of_its_own(
     app: Flask, ann: Creator, form: Any, kind: str
 ) -> None:
     ann.page(f"/forms/{form.id}/export.{kind}")
@@ -160,7 +162,7 @@ def test_an_export_is_told_and_stores_nothing_itself(
     assert told(app, "exported") == [("exported", "creator", form.id)]
 
 
-def test_reading_by_the_api_is_not_told(app: Flask, ann: Creator, form: Any) -> None:
+def test_reading_by_the_api_is_not_audited(app: Flask, ann: Creator, form: Any) -> None:
     with app.app_context():
         scopes = [Scope.FORMS_READ, Scope.RESPONSES_READ]
         token = issue_token(form.account_id, scopes, API, now=utc_now())
@@ -172,7 +174,7 @@ def test_reading_by_the_api_is_not_told(app: Flask, ann: Creator, form: Any) -> 
     assert len(events(app)) == before
 
 
-def test_neither_words_nor_secrets_are_in_rows_or_lines(
+def test_neither_texts_nor_secrets_are_in_audit_rows_or_log_lines(
     app: Flask, ann: Creator, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "askback.audit")

@@ -87,7 +87,7 @@ def test_the_confirmed_draft_says_that_the_agent_goes_on(ann: Creator, draft: Dr
     assert "Check and confirm" not in words
 
 
-def test_a_change_takes_the_word_back_on_the_open_page(ann: Creator, draft: Draft) -> None:
+def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draft: Draft) -> None:
     say_yes(ann, draft, then="agent")
 
     saved = ann.post(f"/drafts/{draft.id}/title", htmx=True, revision=1, text="New").text
@@ -107,7 +107,7 @@ def test_nothing_is_counted_before_there_is_a_question(ann: Creator) -> None:
     assert "0 questions" not in words
 
 
-def test_looking_never_confirms(app: Flask, ann: Creator, draft: Draft) -> None:
+def test_a_get_never_confirms(app: Flask, ann: Creator, draft: Draft) -> None:
     query = f"?then=publish&revision=1&shown_hash={draft.content_hash}"
 
     ann.page(f"/drafts/{draft.id}/confirm{query}")
@@ -149,7 +149,7 @@ def test_the_second_yes_is_for_the_revision_just_read(
     [{"shown_hash": "0" * 64}, {"shown_hash": ""}, {"revision": 2}, {"revision": "x"}],
     ids=str,
 )
-def test_a_word_for_something_else_is_no_word(
+def test_a_confirmation_of_other_content_does_not_count(
     app: Flask, ann: Creator, draft: Draft, forged: dict[str, Any]
 ) -> None:
     response = say_yes(ann, draft, **forged)
@@ -253,7 +253,7 @@ def test_a_second_click_leads_to_the_same_form(ann: Creator, draft: Draft) -> No
     ],
     ids=str,
 )
-def test_a_word_from_anywhere_else_is_refused(
+def test_a_confirmation_from_another_site_is_refused(
     app: Flask, ann: Creator, draft: Draft, headers: dict[str, str]
 ) -> None:
     token = hidden(ann.page(f"/drafts/{draft.id}/confirm"), "csrf_token")
@@ -285,7 +285,7 @@ def test_a_form_without_our_token_is_refused(app: Flask, ann: Creator, draft: Dr
     assert untouched(app, draft)
 
 
-def test_publish_by_the_agent_needs_the_current_word(
+def test_publish_by_the_agent_needs_a_current_confirmation(
     app: Flask, ann: Creator, draft: Draft
 ) -> None:
     say_yes(ann, draft, then="agent")

@@ -92,7 +92,7 @@ def test_the_review_page_shows_the_whole_draft(app: Flask, ann: Creator) -> None
     assert "Nobody is asked more than 3 questions." in words
 
 
-def test_only_a_real_first_look_is_remembered(app: Flask, ann: Creator) -> None:
+def test_only_a_real_first_view_is_stored(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
 
     ann.page(f"/drafts/{draft.id}", **{"Sec-Purpose": "prefetch;prerender"})
@@ -283,7 +283,7 @@ def test_an_empty_number_means_as_usual(app: Flask, ann: Creator) -> None:
     assert (saved.followups_given, saved.max_total_questions) == (None, None)
 
 
-def test_a_swap_of_settings_tells_the_new_worst_case(app: Flask, ann: Creator) -> None:
+def test_a_swap_of_settings_shows_the_new_worst_case(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
 
     response = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)
@@ -397,7 +397,7 @@ def test_the_start_leads_to_the_inbox_or_to_the_sign_in_page(app: Flask, ann: Cr
     assert app.test_client().get("/").location == "/login"
 
 
-def test_a_deep_dive_without_context_is_told_at_once(app: Flask, ann: Creator) -> None:
+def test_a_deep_dive_without_context_is_refused_at_once(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
 
     chosen = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN)

@@ -16,7 +16,7 @@ from tests.pages.creator_client import Creator
         ("51", "Enter a whole number up to 50, or leave it empty."),
     ],
 )
-def test_a_refused_number_is_told_at_its_field(
+def test_the_reason_of_a_refused_number_stands_at_its_field(
     name: str, value: str, reason: str, app: Flask, ann: Creator
 ) -> None:
     draft = written(app, ann)

@@ -14,7 +14,7 @@ from webapp.domain.forms.models import Form
 
 
 @pytest.fixture
-def thrown(app: Flask, ann: Creator, form: Any) -> Any:
+def in_trash(app: Flask, ann: Creator, form: Any) -> Any:
     """A form in the trash, with one finished response and one that is not."""
     with app.app_context():
         make_response(form)
@@ -23,26 +23,26 @@ def thrown(app: Flask, ann: Creator, form: Any) -> Any:
     return form
 
 
-def test_erasing_asks_first_and_says_what_goes(ann: Creator, thrown: Any) -> None:
-    asked = f"/forms/{thrown.id}/erase"
+def test_erasing_asks_first_and_says_what_is_lost(ann: Creator, in_trash: Any) -> None:
+    asked = f"/forms/{in_trash.id}/erase"
     assert f'href="{asked}"' in ann.page("/forms/trash").text
 
     words = alone(ann.page(asked).text)
 
     assert "1 finished response goes with it, and 1 that is not finished." in words
     assert "Nobody can bring it back" in words
-    assert ann.post(f"/forms/{thrown.id}/restore").location == f"/forms/{thrown.id}"
+    assert ann.post(f"/forms/{in_trash.id}/restore").location == f"/forms/{in_trash.id}"
 
 
-def test_an_erased_form_cannot_be_restored(ann: Creator, thrown: Any) -> None:
-    sent = ann.post(f"/forms/{thrown.id}/erase")
+def test_an_erased_form_cannot_be_restored(ann: Creator, in_trash: Any) -> None:
+    sent = ann.post(f"/forms/{in_trash.id}/erase")
 
     words = alone(ann.page(sent.location).text)
     assert "The form is erased." in words
     assert "The trash is empty." in words
     assert "The form is erased." not in alone(ann.page("/forms/trash").text)
-    assert ann.post(f"/forms/{thrown.id}/restore").status_code == 404
-    assert ann.page(f"/forms/{thrown.id}/erase").status_code == 404
+    assert ann.post(f"/forms/{in_trash.id}/restore").status_code == 404
+    assert ann.page(f"/forms/{in_trash.id}/erase").status_code == 404
 
 
 def test_deleting_and_restoring_again_say_what_is_true(app: Flask, ann: Creator, form: Any) -> None:
@@ -67,19 +67,19 @@ def test_a_form_that_is_not_in_the_trash_is_not_erased(ann: Creator, form: Any) 
 
 
 def test_another_creator_erases_nothing(
-    app: Flask, ann: Creator, stranger: Creator, thrown: Any
+    app: Flask, ann: Creator, stranger: Creator, in_trash: Any
 ) -> None:
     with app.app_context():
         before = db.session.execute(select(Form.id, Form.deleted_at)).all()
 
-    assert stranger.page(f"/forms/{thrown.id}/erase").status_code == 404
-    assert stranger.post(f"/forms/{thrown.id}/erase").status_code == 404
+    assert stranger.page(f"/forms/{in_trash.id}/erase").status_code == 404
+    assert stranger.post(f"/forms/{in_trash.id}/erase").status_code == 404
 
     with app.app_context():
         assert db.session.execute(select(Form.id, Form.deleted_at)).all() == before
-    assert ann.post(f"/forms/{thrown.id}/restore").status_code == 303
+    assert ann.post(f"/forms/{in_trash.id}/restore").status_code == 303
 
 
-def test_erasing_needs_the_token_of_the_form(ann: Creator, thrown: Any) -> None:
-    assert ann.post(f"/forms/{thrown.id}/erase", csrf_token="").status_code == 400
-    assert ann.post(f"/forms/{thrown.id}/restore").status_code == 303
+def test_erasing_needs_the_token_of_the_form(ann: Creator, in_trash: Any) -> None:
+    assert ann.post(f"/forms/{in_trash.id}/erase", csrf_token="").status_code == 400
+    assert ann.post(f"/forms/{in_trash.id}/restore").status_code == 303

@@ -58,9 +58,7 @@ def test_nothing_published_is_an_invitation_without_a_trash(ann: Creator) -> Non
     assert "/forms/trash" not in page
 
 
-def test_before_the_end_it_is_told_what_goes_with_the_form(
-    app: Flask, ann: Creator, form: Any
-) -> None:
+def test_before_erasing_the_page_says_what_is_lost(app: Flask, ann: Creator, form: Any) -> None:
     said = []
     for step in (None, make_response, partial(make_answer, session_key="k" * 32)):
         with app.app_context():
@@ -73,7 +71,7 @@ def test_before_the_end_it_is_told_what_goes_with_the_form(
     assert "1 finished response goes with it, and 1 that is not finished." in said[2]
 
 
-def test_the_list_tells_what_lies_in_the_trash(ann: Creator, form: Any) -> None:
+def test_the_list_links_the_trash_with_its_count(ann: Creator, form: Any) -> None:
     ann.post(f"/forms/{form.id}/delete")
 
     assert "1 form in the trash" in alone(ann.page("/forms").text)
@@ -89,7 +87,7 @@ def test_the_settings_tell_what_follow_ups_would_add(app: Flask, ann: Creator) -
     assert "nobody is asked more than 6." in words
 
 
-def test_looking_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:
+def test_a_get_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:
     assert ann.page(f"/forms/{form.id}/close").status_code == 405
     assert status(app, form) is FormStatus.PUBLISHED
 

@@ -32,7 +32,7 @@ def moment(location: str) -> int:
     return int(location.partition("discarded=")[2])
 
 
-def test_an_inbox_that_is_current_is_told_nothing(app: Flask, ann: Creator) -> None:
+def test_an_inbox_that_is_current_gets_no_content(app: Flask, ann: Creator) -> None:
     written(app, ann)
     shown = state(ann.page("/drafts"))
 
@@ -40,7 +40,9 @@ def test_an_inbox_that_is_current_is_told_nothing(app: Flask, ann: Creator) -> N
 
 
 @both_databases
-def test_an_open_inbox_hears_of_drafts_changes_and_words(app: Flask, ann: Creator) -> None:
+def test_an_open_inbox_is_updated_after_drafts_changes_and_confirmations(
+    app: Flask, ann: Creator
+) -> None:
     draft = written(app, ann)
     states = [state(ann.page("/drafts"))]
     ann.page(f"/drafts/{draft.id}")
@@ -89,7 +91,7 @@ def test_a_form_is_written_by_hand(app: Flask, ann: Creator) -> None:
 
 
 @pytest.mark.parametrize("path", ["/drafts/new", "/drafts/tidy", "/drafts"])
-def test_looking_makes_no_draft(app: Flask, ann: Creator, path: str) -> None:
+def test_a_get_makes_no_draft(app: Flask, ann: Creator, path: str) -> None:
     ann.page(path)
 
     with app.app_context():
@@ -123,7 +125,7 @@ def test_a_single_discard_is_undone_from_the_inbox(app: Flask, ann: Creator) -> 
     assert stored(app, draft).title == "Rota"
 
 
-def test_a_discarded_draft_is_gone_for_its_agent_and_cannot_go_out(
+def test_a_discarded_draft_is_not_found_by_its_agent_and_cannot_be_published(
     app: Flask, ann: Creator
 ) -> None:
     draft = written(app, ann)
@@ -196,7 +198,7 @@ def test_after_a_day_a_discarded_draft_is_purged(app: Flask, ann: Creator) -> No
     assert left == {young.id}
 
 
-def test_a_session_that_ended_takes_no_words_with_it(app: Flask, ann: Creator) -> None:
+def test_a_session_that_ended_loses_no_typed_text(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
     gone = app.test_client()
     path, typed = f"/drafts/{draft.id}/goal", {"text": "Typed <b>", "hint": "", "revision": 1}
@@ -237,7 +239,7 @@ def test_the_count_in_the_masthead_follows_the_drafts(app: Flask, ann: Creator) 
     assert alone(news.text).strip() == "1 waiting"
 
 
-def test_a_look_for_news_without_a_session_leads_to_the_door_and_back(
+def test_a_poll_without_a_session_leads_to_the_sign_in_page_and_back(
     app: Flask, ann: Creator
 ) -> None:
     gone = app.test_client()

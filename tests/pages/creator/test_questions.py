@@ -89,7 +89,7 @@ def test_another_change_of_the_revision_before_is_not_taken_for_the_same(
     assert texts(app, draft) == ["A?", "B?", "C?"]
 
 
-def test_the_words_of_an_agent_are_not_taken_for_the_creators(
+def test_an_agents_text_is_not_taken_for_the_creators(
     app: Flask, ann: Creator, asking: Ask
 ) -> None:
     draft = asking("A?")
@@ -154,7 +154,7 @@ def test_saving_can_begin_the_next_question(ann: Creator, app: Flask, asking: As
     assert f'data-after="{stored(app, draft).questions[2]["id"]}"' in swapped.text
 
 
-def test_a_new_question_needs_words(ann: Creator, app: Flask, asking: Ask) -> None:
+def test_a_new_question_needs_text(ann: Creator, app: Flask, asking: Ask) -> None:
     draft = asking("A?")
 
     response = ann.post(f"/drafts/{draft.id}/questions", text=" ", hint="Help", revision=1)
@@ -206,7 +206,7 @@ def test_a_change_meets_the_question_where_it_stands_now(
     assert texts(app, draft) == ["B", "A, said I"]
 
 
-def test_words_for_a_question_that_is_gone_are_offered_as_a_new_one(
+def test_text_for_a_removed_question_is_offered_as_a_new_one(
     app: Flask, ann: Creator, asking: Ask
 ) -> None:
     draft = asking("A", "B")
@@ -265,7 +265,7 @@ def test_a_question_is_added_below_another(app: Flask, ann: Creator, asking: Ask
     assert re.search(r'/questions/2/edit"[^>]*autofocus', saved.text)
 
 
-def test_a_question_below_one_that_is_gone_stands_at_the_end(
+def test_a_question_after_a_removed_one_is_added_at_the_end(
     app: Flask, ann: Creator, asking: Ask
 ) -> None:
     draft = asking("A", "B")

@@ -230,14 +230,14 @@ class TestSearching:
             make_answer(form, "k" * 32, 0, "The ovens were cold")
             make_answer(form, "k" * 32, 1, "Nobody came")
 
-    def test_words_are_found_by_question(self, ann: Creator, form: Any) -> None:
+    def test_answers_are_found_by_question(self, ann: Creator, form: Any) -> None:
         words = alone(ann.page(f"/forms/{form.id}?q=OVENS").text)
 
         assert "The ovens were cold" in words
         assert "1 answer on this page." in words
         assert "Nobody came" not in words
 
-    def test_words_are_found_by_person(self, ann: Creator, form: Any) -> None:
+    def test_answers_are_found_by_person(self, ann: Creator, form: Any) -> None:
         words = alone(ann.page(f"/forms/{form.id}/people?q=ovens").text)
 
         assert "1 person on this page." in words
@@ -352,7 +352,7 @@ class TestWhatIsNew:
 
 
 class TestTrash:
-    def test_deleting_asks_first_and_says_what_goes(
+    def test_deleting_asks_first_and_says_what_is_lost(
         self, app: Flask, ann: Creator, form: Any
     ) -> None:
         with app.app_context():
@@ -414,7 +414,7 @@ class TestTrash:
 
 
 class TestCopying:
-    def test_a_draft_begins_with_the_words_of_the_form(self, app: Flask, ann: Creator) -> None:
+    def test_a_copied_draft_has_the_content_of_the_form(self, app: Flask, ann: Creator) -> None:
         with app.app_context():
             form = make_form(
                 ann.account.id,

@@ -189,9 +189,7 @@ def test_a_strange_place_in_the_history_starts_at_the_top(
 
 
 @pytest.mark.parametrize("looked", ["have=1", "have=0&told=1", "have=x&told=1"])
-def test_a_page_that_knows_everything_is_told_nothing(
-    app: Flask, ann: Creator, looked: str
-) -> None:
+def test_a_page_that_is_current_gets_no_content(app: Flask, ann: Creator, looked: str) -> None:
     draft = written(app, ann)
 
     response = ann.swap(f"/drafts/{draft.id}/rev?{looked}")

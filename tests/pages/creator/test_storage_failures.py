@@ -7,7 +7,7 @@ from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import storage_away
 
 
-def test_storage_that_fails_is_told_and_works_again(app: Flask, ann: Creator) -> None:
+def test_a_storage_failure_is_reported_and_recovers(app: Flask, ann: Creator) -> None:
     with app.app_context():
         draft = make_draft(ann.account.id)
     path, sent = f"/drafts/{draft.id}/title", {"text": "Better", "revision": "1"}

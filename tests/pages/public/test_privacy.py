@@ -48,7 +48,7 @@ def test_a_name_is_text(client: FlaskClient) -> None:
         "keeps you signed in for 30 days, and one for a year if you choose colours",
     ],
 )
-def test_it_tells_how_long_things_are_kept(client: FlaskClient, period: str) -> None:
+def test_it_says_how_long_data_is_kept(client: FlaskClient, period: str) -> None:
     assert period in words(client)
 
 

@@ -71,7 +71,7 @@ def test_search_engines_and_previews_get_title_and_length_only(respondent: Respo
 
 
 @pytest.mark.parametrize("path", ["", "/q/1", "/q/2", "/check", "/done", "/sent"])
-def test_looking_stores_nothing(app: Flask, client: FlaskClient, form: Any, path: str) -> None:
+def test_a_get_stores_no_event(app: Flask, client: FlaskClient, form: Any, path: str) -> None:
     response = client.get(f"/r/{form.share_token}{path}")
 
     assert response.status_code in {200, 303}

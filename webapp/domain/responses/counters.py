@@ -124,11 +124,11 @@ def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
     db.session.execute(_ADD_DAY, row)
 
 
-def store_link_views(openings: Mapping[str, int]) -> None:
+def store_link_views(views: Mapping[str, int]) -> None:
     """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
     with write_transaction():
-        rows = [{"share_token": token, "change": n} for token, n in sorted(openings.items())]
-        db.session.execute(_ADD_OPENINGS, rows)
+        rows = [{"share_token": token, "change": n} for token, n in sorted(views.items())]
+        db.session.execute(_ADD_LINK_VIEWS, rows)
 
 
 def read_questions(form_id: str) -> Mapping[str, QuestionCounts]:
@@ -162,7 +162,7 @@ _ADD_DAY = text(
     "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
     " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
 )
-_ADD_OPENINGS = text(
+_ADD_LINK_VIEWS = text(
     "INSERT INTO link_openings (form_id, opened)"
     " SELECT id, :change FROM forms WHERE share_token = :share_token AND deleted_at IS NULL"
     " ON CONFLICT (form_id) DO UPDATE SET opened = link_openings.opened + :change"

@@ -164,7 +164,7 @@ def test_deletion_says_what_will_be_lost(
         assert said in page
 
 
-def test_looking_deletes_nothing(app: Flask, browser: FlaskClient) -> None:
+def test_a_get_deletes_nothing(app: Flask, browser: FlaskClient) -> None:
     browser.get("/account/delete")
 
     assert known(app) == [EMAIL]

@@ -133,7 +133,7 @@ def test_nobody_reads_of_somebody_else(app: Flask, ann: Creator, stranger: Creat
     assert "You took" not in stranger.page("/account/activity").text
 
 
-def test_looking_at_it_stores_nothing(app: Flask, ann: Creator) -> None:
+def test_a_get_stores_nothing(app: Flask, ann: Creator) -> None:
     before = len(lines(ann.page("/account/activity")))
     with app.app_context():
         request_audit.store()

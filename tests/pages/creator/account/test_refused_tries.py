@@ -101,7 +101,9 @@ def test_each_account_has_a_row_of_its_own(app: Flask, creator: Account) -> None
     assert [account_id for _, account_id, *_ in told(app)] == [creator.id, other.id, None]
 
 
-def test_tries_of_a_link_are_told(app: Flask, creator: Account, client: FlaskClient) -> None:
+def test_failed_uses_of_a_link_are_audited(
+    app: Flask, creator: Account, client: FlaskClient
+) -> None:
     form = {"email": EMAIL, "password": "x", "csrf_token": csrf_token(client.get("/login"))}
 
     statuses = [client.post("/join/unknown", data=form).status_code for _ in range(40)]
@@ -113,7 +115,7 @@ def test_tries_of_a_link_are_told(app: Flask, creator: Account, client: FlaskCli
 @pytest.mark.parametrize(
     ("path", "kind"), [("password", "password_changed"), ("delete", "account_deleted")]
 )
-def test_tries_of_somebody_signed_in_are_told(
+def test_failed_tries_of_a_signed_in_creator_are_audited(
     app: Flask, creator: Account, client: FlaskClient, path: str, kind: str, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(
@@ -131,7 +133,7 @@ def test_tries_of_somebody_signed_in_are_told(
     assert "event--alarm" in page
 
 
-def test_the_token_endpoint_tells_and_keeps_nothing_of_what_was_sent(
+def test_failures_of_the_token_endpoint_are_audited_without_what_was_sent(
     app: Flask, client: FlaskClient
 ) -> None:
     form = {"grant_type": "authorization_code", "client_id": "canary7f3a", "code": "canary7f3a"}
@@ -155,7 +157,7 @@ def test_a_refusal_needs_no_storage(app: Flask, creator: Account, client: FlaskC
     assert told(app) == [("sign_in", None, "visitor", "127.0.0.1")]
 
 
-def test_a_sign_in_that_was_refused_is_told_to_its_account(
+def test_a_refused_sign_in_is_audited_for_its_account(
     app: Flask, creator: Account, client: FlaskClient
 ) -> None:
     for _ in range(6):
