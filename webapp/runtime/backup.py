@@ -1,4 +1,4 @@
-"""Copies of the whole database in one file, taken beside running servers, and their way back."""
+"""Backs up the whole database into one file beside running servers, and restores it."""
 
 import os
 from pathlib import Path
@@ -30,7 +30,7 @@ def back_up(url: URL, file: Path) -> None:
 
 
 def restore(url: URL, file: Path, folder: Path) -> str:
-    """Put the database back as it is in `file`; a line about where the old one is kept.
+    """Restore the database from `file`; returns a line about where the old one is kept.
 
     No server may run on it: SQLite's is kept away by the lock of its folder, one on PostgreSQL is
     seen by its connections. The schema is the newest one. A process that ends at any moment leaves

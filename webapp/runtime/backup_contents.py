@@ -1,4 +1,4 @@
-"""What a backup says about itself, what it holds, and whether this program can bring it back."""
+"""The description of a backup, its tables, and whether this program can restore it."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ OURS = {"accounts", "drafts", "forms", "answers"}  # of every version
 
 
 class BackupFailed(Exception):
-    """Nothing was changed; the message says why."""
+    """The backup or restore failed and changed nothing; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def read_mark(file: Path, text: str | bytes) -> dict[str, Any]:
 
 
 def check(file: Path, found: Contents) -> None:
-    """Refuse what this program did not write whole, or cannot read. Raises BackupFailed."""
+    """Raises BackupFailed for an incomplete backup or one that this program cannot read."""
     known = found.revision in schema.revisions()
     if found.revision is None or not (known or found.mark or found.columns.keys() >= OURS):
         raise BackupFailed(f"{file} is no backup of Askback.")
@@ -80,7 +80,7 @@ def check_counts(file: Path, wanted: Mapping[str, int], found: Mapping[str, int]
 
 
 def free_name(database: Path) -> Path:
-    """Where what a restore replaces is kept."""
+    """Where the database that a restore replaces is kept."""
     number = 1
     while (kept := database.with_name(f"{database.name}.before-restore-{number}")).exists():
         number += 1

@@ -1,4 +1,4 @@
-"""Dumps of a PostgreSQL database and their way back, in one transaction.
+"""Dumps a PostgreSQL database, and restores it in one transaction.
 
 A backup is a tar file: `manifest.json`, then `database.dump` as `pg_dump` wrote it. A bare dump, as
 earlier versions wrote it, can be brought back, too.
@@ -75,7 +75,7 @@ def _append_dump(url: URL, file: IO[bytes], begins: int, snapshot: str) -> None:
 
 
 def replace(url: URL, file: Path, kept: Path) -> Path | None:
-    """Bring back what `file` holds, in the newest schema; the backup of what was there before.
+    """Restore `file` in the newest schema; returns the backup of the replaced database.
 
     Nobody writes between the copy that is kept and the end: our locks last from one to the other.
     None when nothing was there. Raises BackupFailed, with nothing replaced.
@@ -97,7 +97,7 @@ def replace(url: URL, file: Path, kept: Path) -> Path | None:
 
 
 def _lock(connection: Connection, tables: list[str]) -> None:
-    """Against all writers; a dump may still read."""
+    """Lock out all writers; a dump may still read."""
     names = ", ".join(connection.dialect.identifier_preparer.quote(name) for name in tables)
     connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
 
@@ -144,7 +144,7 @@ def _run_script(url: URL, file: Path, connection: Connection) -> None:
                 with cursor.copy(line) as copy:
                     for row in _data(script):
                         copy.write(row)
-            elif not line.startswith(b"\\"):  # a word to psql
+            elif not line.startswith(b"\\"):  # a command of psql
                 statements.append(line)
         cursor.execute(b"".join(statements))
         cursor.execute("RESET ALL")

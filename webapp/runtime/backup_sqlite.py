@@ -1,4 +1,4 @@
-"""Copies of a SQLite file and their way back, by SQLite itself.
+"""Copies a SQLite file, and restores it, by SQLite itself.
 
 A restore is one transaction: readers find all of the old content or all of the new, also after a
 crash. No file of a database is moved, and none of its logs touched, but by SQLite.
@@ -42,7 +42,7 @@ def write(database: Path, target: Path) -> None:
 
 
 def replace(database: Path, file: Path) -> Path | None:
-    """Bring back what `file` holds, in the newest schema; the backup of what was there before.
+    """Restore `file` in the newest schema; returns the backup of the replaced database.
 
     None when nothing was there. Raises BackupFailed, with nothing replaced.
     """
