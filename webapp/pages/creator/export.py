@@ -32,7 +32,7 @@ from webapp.wire.timestamps import wire_time
 bp = Blueprint("exports", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
 
-QUOTE = '"'
+QUOTE, TWO_QUOTES = '"', '""'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
 CSV_COLUMNS = (
     "answered_at",
@@ -114,9 +114,11 @@ def _csv_lines(batch: AnswerBatch, numbers: dict[str, int], now_millis: int) -> 
         asked = (answer.question_id, answer.question_text)
         if asked not in questions:
             questions[asked] = _question_cells(answer, numbers)
-        given = _cells(cell(answer.answer_text), answer.response_type, answer.id)
-        person = people[answer.session_id]
-        lines.append(f'"{wire_time(answer.stamp)}",{person},{questions[asked]},{given}\r\n')
+        text = cell(answer.answer_text).replace(QUOTE, TWO_QUOTES)
+        lines.append(
+            f'"{wire_time(answer.stamp)}",{people[answer.session_id]},{questions[asked]},'
+            f'"{text}","{answer.response_type}","{answer.id}"\r\n'
+        )
     return "".join(lines)
 
 
@@ -145,7 +147,7 @@ def _question_cells(answer: AnswerRow, numbers: dict[str, int]) -> str:
 
 def _cells(*texts: str) -> str:
     """RFC 4180: every cell quoted, quotes doubled."""
-    return ",".join([f'"{text.replace(QUOTE, QUOTE * 2)}"' for text in texts])
+    return ",".join([f'"{text.replace(QUOTE, TWO_QUOTES)}"' for text in texts])
 
 
 def cell(text: str) -> str:
