@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from webapp.config import DAY, VARIABLES, SettingDescription, describe, settings
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.vocabulary import Scope
 
 HOUR = 3600
 
@@ -119,7 +118,6 @@ def _facts() -> dict[str, Any]:
     return {
         "origin": config.public_url,
         "api_url": config.api_url,
-        "scopes": [scope.value for scope in Scope],
         "code_seconds": config.oauth_code_seconds,
         "access_seconds": config.oauth_access_seconds,
         "lasting_days": config.oauth_grant_seconds // DAY,
