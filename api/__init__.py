@@ -9,7 +9,9 @@ from werkzeug.wrappers import Response
 from api import drafts, errors, forms, responses
 from api.blueprint import bp
 from api.openapi import document as openapi
+from webapp.web import request_kind
 from webapp.web.extensions import csrf
+from webapp.web.request_kind import RequestKind
 
 __all__ = ["drafts", "forms", "init_app", "openapi", "responses"]
 
@@ -20,4 +22,4 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None
     app.url_map.merge_slashes = False
     csrf.exempt(bp)
     errors.init_app(app, elsewhere)
-    app.register_blueprint(bp)
+    request_kind.register(app, bp, RequestKind.API)

@@ -21,6 +21,7 @@ from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
 from webapp.web.extensions import limit_in_words, seconds_to_wait, time_in_words
 from webapp.web.hosts import UnknownHost
+from webapp.web.request_kind import RequestKind, request_kind
 from webapp.wire.types import Error
 
 log = logging.getLogger(__name__)
@@ -33,8 +34,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> N
 
     @app.errorhandler(HTTPException)
     def refused(error: HTTPException) -> AnyResponse:
-        inside = request.path == bp.url_prefix or request.path.startswith(f"{bp.url_prefix}/")
-        return http_problem(error) if inside else elsewhere(error)
+        return http_problem(error) if request_kind() is RequestKind.API else elsewhere(error)
 
 
 @bp.errorhandler(Outcome)

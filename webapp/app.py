@@ -45,6 +45,7 @@ from webapp.web import (
     link_view_counter,
     logs,
     request_audit,
+    request_kind,
     security_headers,
     themes,
     url_converters,
@@ -52,36 +53,21 @@ from webapp.web import (
 )
 from webapp.web.browser_cookies import BrowserSessions
 from webapp.web.extensions import csrf, htmx, init_limiter
+from webapp.web.request_kind import RequestKind
 
 __all__ = ["create_app", "settings"]
 
 ROOT = Path(__file__).resolve().parent.parent
-ROUTES = (
-    health,
-    home,
-    inbox,
-    draft,
-    questions,
-    revisions,
-    confirm,
-    forms,
-    form_trash,
-    results,
-    export,
-    connections,
-    account_settings,
-    activity,
-    browser_sessions,
-    docs,
-    privacy,
-    security_txt,
-    theme_switch,
-    sign_in,
-    consent,
-    oauth_endpoints,
-    respondent_routes,
-    device_transfer,
-)
+ROUTES = {
+    RequestKind.PROBE: (health,),
+    RequestKind.PUBLIC_PAGE: (home, docs, security_txt, theme_switch),
+    RequestKind.CREATOR_PAGE: (
+        *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
+        *(connections, account_settings, activity, browser_sessions, sign_in, consent),
+    ),
+    RequestKind.OAUTH: (oauth_endpoints,),
+    RequestKind.RESPONDENT_PAGE: (respondent_routes, device_transfer, privacy),
+}
 
 log = logging.getLogger("askback.requests")
 
@@ -150,6 +136,12 @@ def create_app(config: Settings) -> Flask:
     errors.init_app(app)
     api.init_app(app, elsewhere=oauth_endpoints.router_refusal(errors.http_problem))
     creator_request.init_app(app)
-    for module in ROUTES:
-        app.register_blueprint(module.bp)
+    _register_routes(app)
     return app
+
+
+def _register_routes(app: Flask) -> None:
+    for kind, modules in ROUTES.items():
+        for module in modules:
+            request_kind.register(app, module.bp, kind)
+    request_kind.require_kinds(app)

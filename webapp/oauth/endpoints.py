@@ -41,12 +41,12 @@ from webapp.web.extensions import (
     seconds_to_wait,
     time_in_words,
 )
+from webapp.web.request_kind import RequestKind, request_kind
 
 BODY_MAX_BYTES = 16 * 1024  # our choice
 METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of its limit
 FORM = "application/x-www-form-urlencoded"
-ENDPOINTS = {"/oauth/token", "/oauth/revoke", "/oauth/register"}
 UNREADABLE = "The request cannot be read as one of this address."
 REFUSALS = {
     HTTPStatus.METHOD_NOT_ALLOWED: ("invalid_request", "This address takes POST requests only."),
@@ -137,7 +137,7 @@ def router_refusal(
     """A refusal before any route was found: ours for our addresses, as a wrong method at token."""
 
     def refuse(error: HTTPException) -> AnyResponse:
-        if request.path in ENDPOINTS:
+        if request_kind() is RequestKind.OAUTH:
             return open_to_all_origins(http_error(error))
         return elsewhere(error)
 

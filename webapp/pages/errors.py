@@ -23,7 +23,7 @@ from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.login_redirect import login_url
 from webapp.pages.typed_text import typed_text
-from webapp.web import security_headers
+from webapp.web import request_origin
 from webapp.web.extensions import seconds_to_wait
 from webapp.web.hosts import UnknownHost
 from webapp.web.url_converters import current_address
@@ -205,7 +205,7 @@ def storage_failed(error: Exception) -> Response:
 
 def offer_again(error: Exception) -> Response:
     """The same, for a form that may be sent twice: with a button that sends it once more."""
-    if request.method != "POST" or not security_headers.is_same_origin() or not is_away(error):
+    if request.method != "POST" or not request_origin.is_same_origin() or not is_away(error):
         return storage_failed(error)
     return _away(NOT_PUBLISHED, Again(current_address(), request.form.to_dict()))
 
@@ -221,6 +221,6 @@ def _away(what: Problem, again: Again | None) -> Response:
 
 def _typed_by_creator() -> str:
     """The words of the creator's editors; none for a form of another site."""
-    if not security_headers.is_same_origin():
+    if not request_origin.is_same_origin():
         return ""
     return "\n\n".join(filter(None, map(typed_text, ("text", "hint"))))

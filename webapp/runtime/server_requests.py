@@ -9,6 +9,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask, WSGITask
 
 from webapp.runtime.server_errors import refusal
+from webapp.web.request_kind import RequestKind, of_address
 
 HEAD_BYTES = 1024  # enough of a request line to know where it went
 REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
@@ -53,7 +54,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     def for_api(self) -> bool:
         """Whether the refusal needs the body of the contract."""
         found = REQUEST_LINE.match(self.head)
-        return bool(found and (found[1] + b"/").startswith(b"/api/"))
+        return found is not None and of_address(found[1].decode("latin-1")) is RequestKind.API
 
 
 class Refusal(ErrorTask):  # type: ignore[misc]

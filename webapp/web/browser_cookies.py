@@ -7,8 +7,9 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from werkzeug.wrappers import Response
 
 from webapp.config import settings
+from webapp.web.request_kind import RequestKind, of_address
 
-COOKIELESS = ("/api/", "/r/", "/healthz", "/readyz")
+COOKIELESS = {RequestKind.API, RequestKind.RESPONDENT_PAGE, RequestKind.PROBE}
 
 
 class BrowserCookie(NamedTuple):
@@ -59,6 +60,6 @@ class BrowserSessions(SecureCookieSessionInterface):
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         """None, a session that refuses to be written, for programs and respondents."""
-        if request.path.startswith(COOKIELESS):
+        if of_address(request.path) in COOKIELESS:
             return None
         return super().open_session(app, request)

@@ -17,6 +17,7 @@ from htmx_flask import Htmx
 
 from webapp.config import Settings, settings
 from webapp.web.rate_limit_storage import LimitStorage
+from webapp.web.request_kind import RequestKind, request_kind
 
 UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 UNREADABLE_ADDRESS = "an address that cannot be read"
@@ -116,8 +117,9 @@ class DecoratorLimiter(Limiter):
 
 
 def _has_none_before_its_route() -> bool:
-    return request.blueprint == "api" or (
-        request.blueprint == "respond" and request.method != "POST"
+    kind = request_kind()
+    return kind is RequestKind.API or (
+        kind is RequestKind.RESPONDENT_PAGE and request.method != "POST"
     )
 
 

@@ -12,9 +12,10 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
 from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES, FORM_FIELDS_MAX
+from webapp.web.request_kind import RequestKind, request_kind
 
 URLENCODED = "application/x-www-form-urlencoded"
-PROGRAMS = {"api", "oauth"}  # blueprints that read and bound bodies themselves
+PROGRAMS = {RequestKind.API, RequestKind.OAUTH}  # which read and bound bodies themselves
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
 
@@ -54,5 +55,5 @@ def init_app(app: Flask) -> None:
     @app.before_request
     def read_form() -> None:
         """A form that is too large is refused here: the limiter would take it for a fault."""
-        if request.content_type and request.blueprint not in PROGRAMS:
+        if request.content_type and request_kind() not in PROGRAMS:
             request.form  # noqa: B018

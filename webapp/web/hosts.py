@@ -8,10 +8,8 @@ from werkzeug.wrappers import Response
 
 from webapp.config import Settings
 from webapp.config_readers import is_loopback
+from webapp.web.request_kind import PAGES, RequestKind, request_kind
 from webapp.web.url_converters import current_address
-
-FOR_PROBES = {"/healthz", "/readyz"}  # a supervisor asks by whatever address it knows
-NOT_PAGES = ("/api", "/mcp", "/.well-known", "/static")
 
 
 class UnknownHost(BadRequest):
@@ -31,7 +29,7 @@ def init_app(app: Flask, config: Settings) -> None:
 
     @app.before_request
     def check_host() -> Response | None:
-        if request.host == public_place or request.path in FOR_PROBES:
+        if request.host == public_place or _is_probe():
             return None
         name = _host_name(request.host)
         if name not in known and not (on_loopback and is_loopback(name)):
@@ -39,6 +37,11 @@ def init_app(app: Flask, config: Settings) -> None:
         if on_loopback and _is_page():
             return redirect(config.public_url + current_address())
         return None
+
+
+def _is_probe() -> bool:
+    """A supervisor asks by whatever address it knows."""
+    return request_kind() is RequestKind.PROBE
 
 
 def _host_name(host: str) -> str:
@@ -50,4 +53,4 @@ def _host_name(host: str) -> str:
 
 
 def _is_page() -> bool:
-    return request.method in ("GET", "HEAD") and not request.path.startswith(NOT_PAGES)
+    return request.method in ("GET", "HEAD") and request_kind() in PAGES

@@ -21,6 +21,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.extensions import babel
 from webapp.web.iframes import says_in_iframe
+from webapp.web.request_kind import RequestKind, request_kind
 
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent.parent / "translations"
@@ -86,7 +87,7 @@ def page_language() -> Language:
 
 def for_respondents() -> bool:
     """Whether this request asks for a page that respondents see, refusals included."""
-    return has_request_context() and (request.path.startswith("/r/") or request.path == "/privacy")
+    return has_request_context() and request_kind() is RequestKind.RESPONDENT_PAGE
 
 
 def find_language(tag: str) -> Language | None:
@@ -120,7 +121,7 @@ def _named() -> Language | None:
 
 
 def _posted() -> str:
-    if request.method != "POST" or request.blueprint is None:
+    if request.method != "POST" or request.url_rule is None:
         return ""
     try:
         return request.form.get(CHOICE, "") or request.form.get(FIELD, "")

@@ -21,6 +21,8 @@ import orjson
 from flask import Flask, Response, g, has_request_context, request
 from sqlalchemy.exc import OperationalError
 
+from webapp.web.request_kind import RequestKind, request_kind
+
 ROOT = Path(__file__).resolve().parents[2]
 REQUEST_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 SECRETS = re.compile(
@@ -30,7 +32,7 @@ FIELDS = (
     *("method", "route", "status", "ms", "account", "client", "endpoint"),
     *("event", "outcome", "actor", "address", "subject"),
 )
-QUIET = {"health.healthz", "health.readyz", "asset"}
+QUIET = {RequestKind.PROBE, RequestKind.STATIC}
 
 log = logging.getLogger("askback.requests")
 
@@ -46,7 +48,7 @@ def init_app(app: Flask) -> None:
     @app.after_request
     def finish(response: Response) -> Response:
         response.headers["X-Request-Id"] = g.get("request_id", "")
-        if request.endpoint not in QUIET:
+        if request_kind() not in QUIET:
             log.info("request", extra=_described(response))
         return response
 

@@ -1,11 +1,12 @@
-"""Response headers of every page, and where a request comes from.
+"""Response headers of every page.
 
 A route widens one of the headers by calling a function here.
 """
 
-from flask import Flask, Response, g, request, session
+from flask import Flask, Response, g, session
 
-from webapp.config import Settings, settings
+from webapp.config import Settings
+from webapp.web.request_kind import RequestKind, request_kind
 
 POLICY = {
     "default-src": "'none'",
@@ -61,31 +62,10 @@ def allow_frames(origins: str) -> None:
     g.frame_origins = origins
 
 
-def is_same_origin() -> bool:
-    """Whether a browser says that this request comes from a page of ours; silence is a no."""
-    site = request.headers.get("Sec-Fetch-Site")
-    origin = request.headers.get("Origin")
-    if site not in {None, "same-origin"} or (site is None and origin is None):
-        return False
-    ours = {settings().public_url, request.host_url.rstrip("/")}
-    return origin is None or origin in ours
-
-
-def is_from_another_site() -> bool:
-    """Whether a browser says that a page which is not ours sent this; silence is a no.
-
-    `Origin: null` is not ours: under `Referrer-Policy: same-origin` our pages name themselves.
-    """
-    if request.headers.get("Sec-Fetch-Site") in {"cross-site", "same-site"}:
-        return True
-    # a proxy that ends TLS may not say so
-    ours = {settings().public_url, request.host_url.rstrip("/"), f"https://{request.host}"}
-    return request.headers.get("Origin", settings().public_url) not in ours
-
-
 def _with_headers(response: Response) -> Response:
     headers = response.headers
-    if request.blueprint == "api":
+    kind = request_kind()
+    if kind is RequestKind.API:
         headers.extend(FOR_PROGRAMS)
         return response
     headers.extend(FOR_EVERYBODY)
@@ -95,7 +75,7 @@ def _with_headers(response: Response) -> Response:
         headers.add("Permissions-Policy", DENIED_FEATURES)
         if not g.get("frame_origins"):
             headers.add("X-Frame-Options", "DENY")
-    elif request.endpoint == "asset":
+    elif kind is RequestKind.STATIC:
         # Flask-Login looks into the session of every request; static files are the same for all
         session.accessed = False
     else:

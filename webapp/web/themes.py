@@ -8,6 +8,7 @@ from werkzeug.exceptions import HTTPException
 
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.iframes import says_in_iframe
+from webapp.web.request_kind import RequestKind, request_kind
 
 FIELD = "theme"
 SYSTEM = "system"
@@ -48,7 +49,7 @@ def _keep_posted(response: Response) -> Response:
 
 def _posted() -> str:
     """What a respondent has just chosen, with the session that their page carries."""
-    if request.method != "POST" or request.blueprint not in {"respond", "elsewhere"}:
+    if request.method != "POST" or request_kind() is not RequestKind.RESPONDENT_PAGE:
         return ""
     try:
         theme = request.form.get(FIELD, "")

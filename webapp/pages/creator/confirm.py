@@ -22,7 +22,7 @@ from webapp.pages import errors
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import creator_id, posted_revision, require_creator
 from webapp.pages.fragments import go_to
-from webapp.web import request_audit, security_headers
+from webapp.web import request_audit, request_origin
 from webapp.web.wakeups import wakeups
 
 bp = Blueprint("confirm", __name__, url_prefix="/drafts/<draft_id>/confirm")
@@ -35,7 +35,7 @@ def refuse_programs() -> None:
     """Refuse requests with an agent's token and forms posted from another site."""
     if "Authorization" in request.headers:
         raise Forbidden
-    if request.method == "POST" and not security_headers.is_same_origin():
+    if request.method == "POST" and not request_origin.is_same_origin():
         raise Forbidden
 
 

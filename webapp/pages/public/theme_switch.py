@@ -9,7 +9,7 @@ from werkzeug.exceptions import Forbidden
 
 from webapp.pages.fragments import go_to
 from webapp.pages.login_redirect import HOME, is_own_path
-from webapp.web import security_headers, themes
+from webapp.web import request_origin, themes
 from webapp.web.extensions import csrf
 
 bp = Blueprint("appearance", __name__)
@@ -19,7 +19,7 @@ csrf.exempt(bp)
 @bp.post("/appearance")
 def choose() -> Response:
     """Keep the theme and go back to the page that the choice was made on."""
-    if not security_headers.is_same_origin():
+    if not request_origin.is_same_origin():
         raise Forbidden
     back = request.form.get("back", "")
     response = go_to(back if is_own_path(back) else HOME)

@@ -10,7 +10,8 @@ from flask import Flask, Response, request
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.pages.respondent import rendering
 from webapp.pages.respondent.form_data import typed_anywhere
-from webapp.web import security_headers
+from webapp.web.request_kind import RequestKind, request_kind
+from webapp.web.request_origin import is_from_another_site
 
 
 def init_app(app: Flask) -> None:
@@ -38,5 +39,5 @@ def _set_no_cookie(response: Response) -> Response:
 
 
 def _is_foreign() -> bool:
-    posted = request.method == "POST" and request.path.startswith("/r/")
-    return posted and security_headers.is_from_another_site()
+    posted = request.method == "POST" and request_kind() is RequestKind.RESPONDENT_PAGE
+    return posted and is_from_another_site()

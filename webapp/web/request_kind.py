@@ -1,0 +1,86 @@
+"""What kind each request is of: who asks, and what is said back.
+
+A blueprint names its kind where it is registered. Whoever asks before there is a route, or where no
+route was found, goes by the address.
+"""
+
+from enum import Enum, auto
+
+from flask import Blueprint, Flask, current_app, request
+
+
+class RequestKind(Enum):
+    """Of pages, for whom; else, which programs ask."""
+
+    CREATOR_PAGE = auto()
+    RESPONDENT_PAGE = auto()  # without a session, in the reader's language
+    PUBLIC_PAGE = auto()
+    API = auto()
+    OAUTH = auto()
+    STATIC = auto()
+    PROBE = auto()  # of a supervisor
+
+
+PAGES = {RequestKind.CREATOR_PAGE, RequestKind.RESPONDENT_PAGE, RequestKind.PUBLIC_PAGE}
+# with everything below
+ADDRESSES = {
+    "/api": RequestKind.API,
+    "/healthz": RequestKind.PROBE,
+    "/oauth/register": RequestKind.OAUTH,
+    "/oauth/revoke": RequestKind.OAUTH,
+    "/oauth/token": RequestKind.OAUTH,
+    "/privacy": RequestKind.RESPONDENT_PAGE,
+    "/r": RequestKind.RESPONDENT_PAGE,
+    "/readyz": RequestKind.PROBE,
+    "/static": RequestKind.STATIC,
+    "/.well-known": RequestKind.OAUTH,
+}
+# told by the address alone: what has no session is known before there is a route
+BY_ADDRESS = {
+    RequestKind.API,
+    RequestKind.RESPONDENT_PAGE,
+    RequestKind.PROBE,
+    RequestKind.STATIC,
+}
+
+
+class UnknownKind(RuntimeError):
+    """A blueprint has no kind, or a route another one than its address says."""
+
+
+def register(app: Flask, blueprint: Blueprint, kind: RequestKind) -> None:
+    """Register the blueprint; all its requests are of this kind."""
+    _kinds(app)[blueprint.name] = kind
+    app.register_blueprint(blueprint)
+
+
+def require_kinds(app: Flask) -> None:
+    """Look at all blueprints and routes, once they are registered. Raises UnknownKind."""
+    without = app.blueprints.keys() - _kinds(app).keys()
+    if without:
+        raise UnknownKind(f"no kind of request: {', '.join(sorted(without))}")
+    for rule in app.url_map.iter_rules():
+        kind, told = _of_endpoint(app, rule.endpoint), of_address(rule.rule)
+        if kind and kind != told and {kind, told} & BY_ADDRESS:
+            raise UnknownKind(f"{rule.rule} is {kind}, and its address says {told}")
+
+
+def request_kind() -> RequestKind:
+    """The kind of the current request; a page of nobody known counts as public."""
+    routed = request.blueprint and _kinds(current_app)[request.blueprint]
+    return routed or of_address(request.path) or RequestKind.PUBLIC_PAGE
+
+
+def of_address(path: str) -> RequestKind | None:
+    """The kind of requests to this path, None for pages of creators and of the public."""
+    first, second = "/".join(path.split("/", 2)[:2]), "/".join(path.split("/", 3)[:3])
+    return ADDRESSES.get(first) or ADDRESSES.get(second)
+
+
+def _of_endpoint(app: Flask, endpoint: str) -> RequestKind | None:
+    return _kinds(app).get(endpoint.rpartition(".")[0])
+
+
+def _kinds(app: Flask) -> dict[str, RequestKind]:
+    kinds: dict[str, RequestKind] = app.extensions.setdefault("request_kinds", {})
+    return kinds
