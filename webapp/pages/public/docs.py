@@ -1,4 +1,4 @@
-"""Documents, open to everybody: each one Markdown, as a page and as text for programs."""
+"""Documentation, public: each document is a Markdown template, served as HTML and as text."""
 
 from http import HTTPStatus
 from itertools import groupby
@@ -60,7 +60,7 @@ TITLES = {INDEX: "Documents"} | {document.name: document.title for document in D
 NAMES = f"<any({', '.join(document.name for document in DOCUMENTS)}):name>"
 
 
-class Made(NamedTuple):
+class Rendered(NamedTuple):
     """A document as text and as the body of its page."""
 
     text: str
@@ -86,7 +86,7 @@ def show_text(name: str) -> Response:
 @bp.get("/llms.txt")
 def list_for_programs() -> Response:
     """The documents with their addresses, in the format of llmstxt.org."""
-    return _text(render_template("docs/llms.txt", **_facts()))
+    return _text(render_template("docs/llms.txt", **_template_values()))
 
 
 def _text(body: str) -> Response:
@@ -96,24 +96,24 @@ def _text(body: str) -> Response:
     return response
 
 
-def _document(name: str) -> Made:
-    """The document, made at its first use: it depends on nothing but the settings."""
-    documents: dict[str, Made] = current_app.extensions.setdefault("documents", {})
+def _document(name: str) -> Rendered:
+    """The document, rendered at its first use: it depends on nothing but the settings."""
+    documents: dict[str, Rendered] = current_app.extensions.setdefault("documents", {})
     if name not in documents:
-        documents[name] = _make(name)
+        documents[name] = _render(name)
     return documents[name]
 
 
-def _make(name: str) -> Made:
-    # the parser takes long to load, and most processes never serve a document
+def _render(name: str) -> Rendered:
+    # imported late: it takes 50 ms, and many processes never serve a document
     from webapp.pages.public import markdown
 
-    text = render_template(f"docs/{name}.md", **_facts()) + "\n"
-    return Made(text, markdown.render(text))
+    text = render_template(f"docs/{name}.md", **_template_values()) + "\n"
+    return Rendered(text, markdown.render(text))
 
 
-def _facts() -> dict[str, Any]:
-    """What documents say about this installation and this version."""
+def _template_values() -> dict[str, Any]:
+    """The variables of all document templates."""
     config = settings()
     return {
         "origin": config.public_url,

@@ -1,7 +1,7 @@
-"""Documents in Markdown as markup in the look of our pages."""
+"""Markdown rendered as HTML with the classes of our pages."""
 
 import re
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,22 +11,22 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-BESIDE = re.compile(r"([a-z]+)\.md(#.*)?")
+RELATIVE_LINK = re.compile(r"([a-z]+)\.md(#.*)?")
 
 
 def render(source: str) -> Markup:
     """The markup of `source`, which is CommonMark with tables; HTML in it is shown as text.
 
-    A heading has the id that code hosts give it. Each second heading begins a section. A link to a
-    document beside this one, as `settings.md#port`, leads to its page. What follows the language of
-    a code block names it for whoever cannot see it.
+    A heading gets the id that code hosts give it, and each h2 begins a section. A relative link,
+    such as `settings.md#port`, becomes one to the page of that document. What follows the language
+    of a code block is its accessible name.
     """
     parser = _parser()
     tokens = parser.parse(source)
     for token in tokens:
         for part in token.children or ():
-            _lead_to_page(part)
-    _address_headings(tokens)
+            _link_to_page(part)
+    _set_heading_ids(tokens)
     markup = parser.renderer.render(list(_in_sections(tokens)), parser.options, {})
     return Markup(markup)  # noqa: S704 - the renderer has escaped it
 
@@ -40,26 +40,26 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _lead_to_page(part: Token) -> None:
-    found = part.type == "link_open" and BESIDE.fullmatch(str(part.attrs["href"]))
+def _link_to_page(part: Token) -> None:
+    found = part.type == "link_open" and RELATIVE_LINK.fullmatch(str(part.attrs["href"]))
     if found:
         name = "" if found[1] == "index" else f"/{found[1]}"
         part.attrs["href"] = f"/docs{name}{found[2] or ''}"
 
 
-def _address_headings(tokens: list[Token]) -> None:
-    """Give headings their ids and looks, and tables the words of the heading above."""
+def _set_heading_ids(tokens: list[Token]) -> None:
+    """Set the ids and classes of headings, and tell tables the heading above them."""
     words = ""
     for token, inline in zip(tokens, tokens[1:], strict=False):
         if token.type == "heading_open":
             words = "".join(part.content for part in inline.children or ())
             token.attrs["id"] = _slug(words)
-            _dress(token, inline)
+            _set_heading_attributes(token, inline)
         elif token.type == "table_open":
             token.meta["heading"] = words
 
 
-def _dress(heading: Token, inline: Token) -> None:
+def _set_heading_attributes(heading: Token, inline: Token) -> None:
     if heading.tag == "h1":
         heading.attrs |= {"class": "page__title", "tabindex": "-1"}
     elif heading.tag == "h2":
@@ -118,6 +118,6 @@ def _table_close(
     _tokens: Sequence[Token],
     _at: int,
     _options: OptionsDict,
-    _env: MutableMapping[str, Any],
+    _env: Any,
 ) -> str:
     return "</table></div>\n"
