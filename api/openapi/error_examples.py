@@ -1,6 +1,7 @@
 """An example of each refusal, in the words that the server uses."""
 
 from api.openapi.parameters import DRAFT_ID
+from webapp.domain.content.draft_input import FIELDS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.wire.types import Error
 
@@ -11,10 +12,7 @@ TEXTS = (
     "Send the text without that character. Titles and question ids are one line without control "
     "characters; other texts may hold line breaks."
 )
-FIELDS = (
-    "Remove the field; those of this object are title, goal, context, questions, followUpMode, "
-    "responseMode, responseLimit, maxFollowupsPerQuestion and maxTotalQuestions."
-)
+REMOVE = f"Remove the field; those of this object are {', '.join(FIELDS[:-1])} and {FIELDS[-1]}."
 SIZE = (
     "Send less text: question texts have no limit of their own, but all questions of a draft "
     "together must fit into 256 KiB."
@@ -52,7 +50,7 @@ _SAID = (
         "title: has 134 characters; at most 120 are allowed.",
         "Correct the field and send the request again.",
     ),
-    (ErrorCode.UNKNOWN_FIELD, "colour: is not a field of this object.", FIELDS),
+    (ErrorCode.UNKNOWN_FIELD, "colour: is not a field of this object.", REMOVE),
     (ErrorCode.CONTEXT_REQUIRED, "context: smart follow-ups need a private context.", CONTEXT),
     (
         ErrorCode.INVALID_SINCE,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from api.openapi.parameters import DRAFT_ID, FORM_ID
+from webapp.domain.content.model import DRAFT_SETTINGS
 
 TITLE = "How your rota really gets made"
 GOAL = "Find out why shifts change at short notice"
@@ -67,10 +68,9 @@ def bodies(public_url: str) -> dict[str, dict[str, Any]]:
 
 
 def _settings(follow_ups: str, each: int, total: int | None) -> dict[str, Any]:
-    return {
+    return {setting.name: setting.default for setting in DRAFT_SETTINGS} | {
         "followUpMode": follow_ups,
         "responseMode": "text_only",
-        "responseLimit": "multiple",
         "maxFollowupsPerQuestion": each,
         "maxTotalQuestions": total,
     }

@@ -4,7 +4,10 @@ They are typed for mypy and built by hand: validating our own output would cost 
 A form is a row of its columns, as `webapp.domain.forms.models` selects them.
 """
 
+from dataclasses import fields
 from typing import Any, cast
+
+from pydantic.alias_generators import to_camel
 
 from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
@@ -29,6 +32,9 @@ from webapp.wire.types import (
     ResponseSession,
 )
 
+# names on the wire and of the attributes
+_SETTINGS = tuple((to_camel(field.name), field.name) for field in fields(content.FormSettings))
+
 
 def share_url(public_url: str, share_token: str) -> str:
     """Where people answer the form."""
@@ -36,15 +42,9 @@ def share_url(public_url: str, share_token: str) -> str:
 
 
 def form_settings(of: Any) -> FormSettings:
-    """The five settings of a draft or of a form."""
+    """All settings of a draft or of a form."""
     found = content.form_settings(of)
-    return {
-        "followUpMode": found.follow_up_mode,
-        "responseMode": found.response_mode,
-        "responseLimit": found.response_limit,
-        "maxFollowupsPerQuestion": found.max_followups_per_question,
-        "maxTotalQuestions": found.max_total_questions,
-    }
+    return cast(FormSettings, {name: getattr(found, field) for name, field in _SETTINGS})
 
 
 def form_draft(draft: Draft, public_url: str, form: Any = None) -> FormDraft:

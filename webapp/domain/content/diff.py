@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from webapp.domain.content.model import Content, QuestionRow, snapshot
+from webapp.domain.content.model import DRAFT_SETTINGS, Content, QuestionRow, snapshot
 
 SAME_QUESTION_RATIO = 0.6  # our choice: half the words kept still reads as the same question
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
@@ -87,13 +87,6 @@ class Effort:
 
 
 TEXTS = ("title", "goal", "private_context")
-SETTINGS = (
-    "follow_up_mode",
-    "followups_given",
-    "max_total_questions",
-    "response_mode",
-    "response_limit",
-)
 
 
 def differences(before: Content, after: Content) -> list[Change]:
@@ -125,7 +118,7 @@ def _differences(before: Content, after: Content) -> list[Change]:
         *_text_change("goal", before.goal, after.goal, effort),
         *_question_changes(before.questions, after.questions, effort),
     ]
-    for name in SETTINGS:
+    for name in (setting.column for setting in DRAFT_SETTINGS):
         was, now = getattr(before, name), getattr(after, name)
         if was != now:
             found.append(Change(name, Kind.CHANGED, was=was, now=now))

@@ -104,8 +104,8 @@ class FormDraftInput(_Input):
     max_total_questions: MaxQuestions = 0
 
 
-_FIELDS = tuple(to_camel(name) for name in FormDraftInput.model_fields)
-_SETTINGS = _FIELDS[_FIELDS.index("followUpMode") :]
+FIELDS = tuple(to_camel(name) for name in FormDraftInput.model_fields)
+_SETTINGS = FIELDS[FIELDS.index("followUpMode") :]
 _COLUMNS = {
     "context": "private_context",
     "max_followups_per_question": "followups_given",
@@ -123,7 +123,7 @@ def parse_draft_input(raw: object) -> DraftUpdate:
         given = FormDraftInput.model_validate(raw)
     except ValidationError as problem:
         errors = problem.errors(include_url=False)
-        raise refusal(errors, body_fields=_FIELDS, settings=_SETTINGS) from None
+        raise refusal(errors, body_fields=FIELDS, settings=_SETTINGS) from None
     changes: dict[str, Any] = {
         _COLUMNS.get(name, name): getattr(given, name) for name in given.model_fields_set
     }

@@ -4,13 +4,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import orjson
 from sqlalchemy import JSON, Enum, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import new_id
+from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.vocabulary import (
@@ -29,9 +30,35 @@ class QuestionRow(TypedDict, total=False):
     context: str
 
 
+class DraftSetting(NamedTuple):
+    """A setting of drafts and of the forms that they become.
+
+    name     on the wire and in forms of pages
+    default  stored in a new draft; None says that no number was chosen
+    most     of a number
+    """
+
+    column: str
+    name: str
+    default: StrEnum | None
+    most: int = 0
+
+
+# in the order of the review page
+DRAFT_SETTINGS = (
+    DraftSetting("follow_up_mode", "followUpMode", FollowUpMode.NONE),
+    DraftSetting("followups_given", "maxFollowupsPerQuestion", None, limits.FOLLOW_UPS_MAX),
+    DraftSetting("max_total_questions", "maxTotalQuestions", None, limits.TOTAL_QUESTIONS_MAX),
+    DraftSetting("response_mode", "responseMode", ResponseMode.VOICE_PREFERRED),
+    DraftSetting("response_limit", "responseLimit", ResponseLimit.MULTIPLE),
+)
+CHOICES = tuple(setting for setting in DRAFT_SETTINGS if not setting.most)
+NUMBERS = tuple(setting for setting in DRAFT_SETTINGS if setting.most)
+
+
 @dataclass(frozen=True, slots=True)
 class FormSettings:
-    """The five settings with every default filled in."""
+    """All settings with every default filled in."""
 
     follow_up_mode: FollowUpMode
     response_mode: ResponseMode
@@ -71,16 +98,12 @@ CONTENT_COLUMNS = (
     "goal",
     "private_context",
     "questions",
-    "follow_up_mode",
-    "response_mode",
-    "response_limit",
-    "followups_given",
-    "max_total_questions",
+    *(setting.column for setting in DRAFT_SETTINGS),
 )
 
 
 def form_settings(content: Any) -> FormSettings:
-    """The five settings of a draft, a form or a row of either's columns."""
+    """All settings of a draft, a form or a row of either's columns."""
     given = content.followups_given
     return FormSettings(
         content.follow_up_mode,

@@ -24,6 +24,7 @@ from webapp.database.prepared_statements import run
 from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import (
     CONTENT_COLUMNS,
+    DRAFT_SETTINGS,
     content_hash,
     merged,
     require_context,
@@ -45,7 +46,7 @@ from webapp.domain.drafts.models import (
     require_open,
     require_revision,
 )
-from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode, ResponseLimit, ResponseMode
+from webapp.domain.shared.vocabulary import DraftStatus
 
 
 def create_draft(
@@ -157,11 +158,7 @@ _EMPTY: dict[str, Any] = {
     "goal": None,
     "private_context": None,
     "questions": [],
-    "follow_up_mode": FollowUpMode.NONE,
-    "response_mode": ResponseMode.VOICE_PREFERRED,
-    "response_limit": ResponseLimit.MULTIPLE,
-    "followups_given": None,
-    "max_total_questions": None,
+    **{setting.column: setting.default for setting in DRAFT_SETTINGS},
 }
 
 

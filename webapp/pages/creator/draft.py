@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
+from webapp.domain.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode
@@ -21,9 +22,6 @@ from webapp.pages.creator.request import (
     typed,
 )
 from webapp.web.deferred_writes import write_later
-
-CHOICES = ("followUpMode", "responseMode", "responseLimit")
-NUMBERS = ("maxFollowupsPerQuestion", "maxTotalQuestions")
 
 bp = Blueprint("drafts", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
@@ -118,7 +116,7 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
         inside="draft_settings/_settings_result.html",
         anchor="settings",
         wrong=draft_view.wrong_setting(result),
-        posted={name: typed(name) for name in CHOICES + NUMBERS},
+        posted={setting.name: typed(setting.name) for setting in DRAFT_SETTINGS},
     )
 
 
@@ -134,14 +132,12 @@ def _text(draft: Draft, part: str) -> str:
 
 def _posted_settings() -> DraftUpdate:
     """The settings form; an empty number means the default, and no cap."""
-    raw: dict[str, Any] = {name: typed(name) for name in CHOICES}
-    numbers = {name: typed(name) for name in NUMBERS}
-    for name, value in numbers.items():
-        if value:
-            raw[name] = int(value) if re.fullmatch("[0-9]{1,9}", value) else value
-    changes = parse_draft_input(raw)
-    if not numbers["maxFollowupsPerQuestion"] or changes["follow_up_mode"] is FollowUpMode.NONE:
+    raw: dict[str, Any] = {setting.name: typed(setting.name) for setting in CHOICES}
+    for setting in NUMBERS:
+        if value := typed(setting.name):
+            raw[setting.name] = int(value) if re.fullmatch("[0-9]{1,9}", value) else value
+    empty: Any = {setting.column: None for setting in NUMBERS if setting.name not in raw}
+    changes: DraftUpdate = parse_draft_input(raw) | empty
+    if changes["follow_up_mode"] is FollowUpMode.NONE:
         changes["followups_given"] = None
-    if not numbers["maxTotalQuestions"]:
-        changes["max_total_questions"] = None
     return changes

@@ -12,7 +12,13 @@ from flask_babel import gettext as _
 from webapp.database import db, utc_now
 from webapp.domain.content.diff import Change, differences
 from webapp.domain.content.draft_input import DraftUpdate
-from webapp.domain.content.model import form_settings, missing_parts, most_questions
+from webapp.domain.content.model import (
+    DRAFT_SETTINGS,
+    NUMBERS,
+    form_settings,
+    missing_parts,
+    most_questions,
+)
 from webapp.domain.drafts import confirmations, publishing
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts import models as drafts
@@ -30,10 +36,7 @@ FIELD_LIMITS = {
     "goal": limits.GOAL_MAX_CHARS,
     "context": limits.CONTEXT_MAX_CHARS,
 }
-MOST = {
-    "maxFollowupsPerQuestion": limits.FOLLOW_UPS_MAX,
-    "maxTotalQuestions": limits.TOTAL_QUESTIONS_MAX,
-}
+MOST = {setting.name: setting.most for setting in NUMBERS}
 Result = Draft | InvalidInput | StateConflict
 
 
@@ -119,6 +122,7 @@ def context(draft: Draft) -> dict[str, Any]:
     return {
         "draft": draft,
         "settings": form_settings(draft),
+        "stored": {setting.name: _as_typed(draft, setting.column) for setting in DRAFT_SETTINGS},
         "most_questions": most_questions(draft),
         "missing": missing_parts(draft),
         "author": names.get(draft.author or "", ""),
@@ -251,6 +255,11 @@ def wrong_setting(result: Result) -> str:
     if result.code == ErrorCode.CONTEXT_REQUIRED:
         return "followUpMode"
     return result.field if result.field in MOST else ""
+
+
+def _as_typed(draft: Draft, column: str) -> object:
+    value = getattr(draft, column)
+    return "" if value is None else value
 
 
 def _preview_position(draft: Draft) -> int:
