@@ -2,7 +2,6 @@
 
 import ast
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from tests.command import ROOT
 from webapp.cli import main
-from webapp.config_environment import ConfigurationError, read_settings
 
 README = (ROOT / "README.md").read_text()
 DOCUMENTS = {path.stem: path.read_text() for path in (ROOT / "templates/docs").glob("*.md")}
@@ -120,31 +118,3 @@ def test_the_changelog_says_what_comes_next() -> None:
 
     assert "## [Unreleased]" in changes
     assert re.search(r"^### (Added|Changed|Fixed)$", changes, re.M)
-
-
-ENVIRONMENT = re.search(r"```ini /etc/askback.env\n(.*?)```", DOCUMENTS["operate"], re.DOTALL)
-
-
-def test_a_shell_reads_the_environment_file(tmp_path: Path) -> None:
-    file = tmp_path / "askback.env"
-    assert ENVIRONMENT is not None
-    file.write_text(ENVIRONMENT[1])
-
-    sourced = subprocess.run(
-        ["sh", "-euc", f". {file}; echo $OPERATOR_NAME"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (sourced.stdout, sourced.stderr) == ("Fernhill Ltd, 12 Mill Lane, York\n", "")
-
-
-def test_the_environment_file_lacks_nothing_but_its_secret() -> None:
-    assert ENVIRONMENT is not None
-    variables = dict(re.findall(r'^([A-Z_]+)="?(.*?)"?$', ENVIRONMENT[1], re.M))
-
-    with pytest.raises(ConfigurationError) as refused:
-        read_settings(variables, production=True)
-
-    assert [problem.variable for problem in refused.value.problems] == ["SECRET_KEY"]

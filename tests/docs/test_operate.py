@@ -1,0 +1,82 @@
+"""The document about running a server: its files and commands, used as they are written."""
+
+import json
+import re
+import signal
+import subprocess
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.command import ROOT, askback, start
+from tests.services import free_port, wait_until
+from webapp.config_environment import ConfigurationError, read_settings
+
+DOCUMENT = (ROOT / "templates/docs/operate.md").read_text()
+BLOCKS = dict(re.findall(r"```\w+ ([^\n]+)\n(.*?)```", DOCUMENT, re.DOTALL))
+ENVIRONMENT = BLOCKS["/etc/askback.env"]
+VARIABLES = dict(re.findall(r'^([A-Z_]+)="?(.*?)"?$', ENVIRONMENT, re.MULTILINE))
+COMMAND = re.compile(r"/opt/askback/\.venv/bin/askback (.+)")
+
+
+@pytest.fixture
+def variables(empty_database_url: str, redis_url: str) -> dict[str, str]:
+    """The environment file with the services of this test and a secret made as it says."""
+    made = re.search(r"# what `(.+)` prints\nSECRET_KEY=\n", ENVIRONMENT)
+    assert made is not None
+    secret = subprocess.run(made[1].split(), capture_output=True, text=True, check=True).stdout
+    services = {"DATABASE_URL": empty_database_url, "REDIS_URL": redis_url}
+    return VARIABLES | services | {"SECRET_KEY": secret.strip()}
+
+
+def command_of(block: str) -> list[str]:
+    found = COMMAND.search(BLOCKS[block])
+    assert found is not None
+    return found[1].split()
+
+
+def is_ready(port: int) -> bool:
+    asked = Request(f"http://127.0.0.1:{port}/readyz", headers={"Host": "ask.example.org"})
+    try:
+        with urlopen(asked, timeout=5) as answer:
+            return bool(json.load(answer)["status"] == "ok")
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_the_services_start_and_stop(variables: dict[str, str]) -> None:
+    port = free_port()
+    migrated = askback(*command_of("askback-migrate.service"), **variables)
+    server = start(*command_of("askback@.service"), **variables, PORT=str(port))
+    try:
+        wait_until(lambda: is_ready(port) or server.poll() is not None, "starting")
+        link = askback(*command_of("Print a one-time link"), **variables)
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=10)
+
+    assert (migrated.returncode, server.returncode) == (0, 0)
+    assert link.stdout.startswith("https://ask.example.org/join/")
+
+
+def test_a_shell_reads_the_environment_file(tmp_path: Path) -> None:
+    file = tmp_path / "askback.env"
+    file.write_text(ENVIRONMENT)
+
+    sourced = subprocess.run(
+        ["sh", "-euc", f". {file}; echo $OPERATOR_NAME"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (sourced.stdout, sourced.stderr) == ("Fernhill Ltd, 12 Mill Lane, York\n", "")
+
+
+def test_the_environment_file_lacks_nothing_but_its_secret() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read_settings(VARIABLES, production=True)
+
+    assert [problem.variable for problem in refused.value.problems] == ["SECRET_KEY"]
