@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Table, insert, select, text
 
 from webapp.database import db
+from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import Form
 
 ANSWERS_PER_SESSION = 10
@@ -65,6 +66,20 @@ def copy_rows(table: Table, row_id: str, copies: int, **changed: Callable[[int],
     rows = [row | {name: value(n) for name, value in changed.items()} for n in range(copies)]
     db.session.execute(insert(table), rows)
     db.session.commit()
+
+
+def copy_forms(form: Any, copies: int) -> None:
+    """Forms with the same words, each with a draft and a link of its own; commits."""
+    drafts = f"{form.draft_id}-{{}}".format
+    copy_rows(Draft.__table__, form.draft_id, copies, id=drafts)
+    copy_rows(
+        Form.__table__,
+        form.id,
+        copies,
+        id=f"{form.id}-{{}}".format,
+        draft_id=drafts,
+        share_token=f"{form.share_token}-{{}}".format,
+    )
 
 
 def dump() -> Dump:

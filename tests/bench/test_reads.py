@@ -16,13 +16,12 @@ from tests.bench.ceiling import PAGE
 from tests.bench.conftest import Bench
 from tests.bench.figures import BEFORE, Side
 from tests.bench.work import DRAFT, Work, connected
-from tests.bulk import analyze, copy_rows, store_answers
+from tests.bulk import analyze, copy_forms, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
 from tests.proof.plans import plan_of, steps_of
 from webapp.database import db
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form, get_form
+from webapp.domain.forms.models import get_form
 from webapp.domain.responses.cursor import read_responses
 from webapp.domain.responses.models import Answer
 from webapp.wire.serializers import form_responses
@@ -131,20 +130,6 @@ def times(ratios: list[float]) -> str:
 
 def another_account(app: Flask) -> Work:
     return connected(app, "http://127.0.0.1:8000/api")
-
-
-def copy_forms(form: Any, copies: int) -> None:
-    """Forms with the same words, each with a draft and a link of its own."""
-    drafts = f"{form.draft_id}-{{}}".format
-    copy_rows(Draft.__table__, form.draft_id, copies, id=drafts)
-    copy_rows(
-        Form.__table__,
-        form.id,
-        copies,
-        id=f"{form.id}-{{}}".format,
-        draft_id=drafts,
-        share_token=f"{form.share_token}-{{}}".format,
-    )
 
 
 def page_of(account_id: str, form_id: str) -> bytes:

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.bulk import analyze, copy_rows, store_answers
+from tests.bulk import analyze, copy_forms, copy_rows, store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.proof.plans import plan_of, statements_of
 from webapp.database import db, utc_now
-from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form, get_form, list_forms
+from webapp.domain.forms.models import get_form, list_forms
 from webapp.domain.respondents.public_form import get_public_form, read_progress
 from webapp.domain.responses.cursor import read_responses
 from webapp.domain.results.by_question import count_new, newest_answers, usual_words
@@ -43,27 +42,13 @@ def stored(app_context: None) -> Stored:
     form = make_form(account_id, questions=questions)
     token = issue_token(account_id, [Scope.FORMS_READ], "http://127.0.0.1/api", now=utc_now())
     token_id = db.session.scalars(db.select(OAuthToken.id)).one()
-    forms_of(account_id, ROWS // 100)
-    forms_of(make_account().id, ROWS)
+    # so many that finding one's own by reading all would show
+    copy_forms(make_form(account_id), ROWS // 100)
+    copy_forms(make_form(make_account().id), ROWS)
     copy_rows(OAuthToken.__table__, token_id, ROWS, id="tok_{}".format, token_hash="hash-{}".format)
     store_answers(form.id, 10 * ROWS)
     analyze()
     return Stored(account_id, get_form(account_id, form.id), token, token_id)
-
-
-def forms_of(account_id: str, forms: int) -> None:
-    """So many forms that finding one's own by reading all would show."""
-    form = make_form(account_id)
-    draft_id = f"{account_id}-drf-{{}}".format
-    copy_rows(Draft.__table__, form.draft_id, forms, id=draft_id)
-    copy_rows(
-        Form.__table__,
-        form.id,
-        forms,
-        id=f"{account_id}-frm-{{}}".format,
-        draft_id=draft_id,
-        share_token=f"{account_id}-{{}}".format,
-    )
 
 
 def some_new(stored: Stored) -> Callable[[], Any]:
