@@ -1,4 +1,4 @@
-"""Styles name sides by the direction of writing, so that each page mirrors itself."""
+"""Styles use logical properties, so that a page in a right-to-left language is mirrored."""
 
 import re
 from pathlib import Path
@@ -15,21 +15,25 @@ SIDES = re.compile(
     )\s*: | (text-align|float|clear)\s*:\s*(left|right)\b""",
     re.VERBOSE,
 )
-QUERY = re.compile(r"@(media|container)[^{]*")  # a window and a container are asked by their width
+QUERY = re.compile(r"@(media|container)[^{]*")  # media and container queries ask for the width
 
 
-@pytest.mark.parametrize("file", sorted(CSS.rglob("*.css")), ids=lambda file: file.name)
-def test_no_style_speaks_of_left_or_right(file: Path) -> None:
-    lines = QUERY.sub("", file.read_text()).splitlines()
+def test_styles_use_logical_properties() -> None:
+    lines = [
+        (str(file.relative_to(CSS)), line)
+        for file in sorted(CSS.rglob("*.css"))
+        for line in QUERY.sub("", file.read_text()).splitlines()
+    ]
 
-    assert [line for line in lines if SIDES.search(line)] == []
+    assert lines
+    assert [(file, line) for file, line in lines if SIDES.search(line)] == []
 
 
 @pytest.mark.parametrize("wrong", ["margin-left: 1px", "left:0", "max-width: 3rem", "float: right"])
-def test_what_does_not_mirror_itself_is_found(wrong: str) -> None:
+def test_a_physical_property_is_found(wrong: str) -> None:
     assert SIDES.search(f".part {{ {wrong}; }}")
 
 
 @pytest.mark.parametrize("right", ["margin-inline: 0", "border-inline-start: 0", "--left: 1px"])
-def test_what_mirrors_itself_is_fine(right: str) -> None:
+def test_a_logical_property_is_allowed(right: str) -> None:
     assert not SIDES.search(f".part {{ {right}; }}")
