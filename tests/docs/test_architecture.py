@@ -1,12 +1,20 @@
 """The map of the code leads to what it names."""
 
 import ast
+import inspect
 import re
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.command import ROOT
+from webapp.database import execute_autocommit
+from webapp.domain.respondents.answer_writes import store_answer
+from webapp.domain.respondents.answering import answer_question
+from webapp.pages.respondent.routes import answer
 
 PAGE = (ROOT / "templates/docs/architecture.md").read_text()
 SECTIONS = dict(re.findall(r"^##+ ([^\n]+)\n\n(.*?)(?=\n##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -71,6 +79,17 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.ImportFrom):
             found |= {f"{node.module}.{name.name}" for name in node.names} | {str(node.module)}
     return found
+
+
+def test_an_answer_takes_four_calls_to_its_statement() -> None:
+    calls: list[Callable[..., Any]] = [answer, answer_question, store_answer, execute_autocommit]
+
+    assert [
+        called.__name__
+        for caller, called in pairwise(calls)
+        if f"{called.__name__}(" not in inspect.getsource(caller)
+    ] == []
+    assert "an answer takes four calls" in PAGE
 
 
 def test_every_folder_of_the_application_has_a_line() -> None:
