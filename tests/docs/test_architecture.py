@@ -51,10 +51,10 @@ def paths(text: str) -> list[str]:
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_every_question_is_answered_by_files_that_exist(asked: str) -> None:
-    (answer,) = [where for what, where in ROWS if what.endswith(asked)]
+    (found,) = [where for what, where in ROWS if what.endswith(asked)]
 
-    assert paths(answer)
-    assert [path for path in paths(answer) if not (ROOT / path).is_file()] == []
+    assert paths(found)
+    assert [path for path in paths(found) if not (ROOT / path).is_file()] == []
 
 
 def test_there_are_no_other_questions() -> None:
