@@ -72,7 +72,7 @@ def begin_write() -> None:
         session.connection(execution_options={IMMEDIATE: True})
 
 
-def execute(statement: Executable, **values: Any) -> CursorResult[Any]:
+def execute(statement: Executable, **values: Any) -> CursorResult[*tuple[Any, ...]]:
     """Run a statement without entities in the session's transaction.
 
     Hot statements are built once, with `bindparam`, and come here: building one and passing the
@@ -81,7 +81,7 @@ def execute(statement: Executable, **values: Any) -> CursorResult[Any]:
     return db.session.connection().execute(statement, values)
 
 
-def read_rows(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
+def read_rows(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
     """All rows of one SELECT, in a transaction of its own unless the session is in one.
 
     The connection is kept for further reads until the session begins, `release_connections` or the
@@ -106,7 +106,7 @@ def is_read_only() -> bool:
     return bool(read_rows(text("SHOW transaction_read_only"))[0][0] == "on")
 
 
-def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[Any]]:
+def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, ...]]]:
     """One statement outside of the session as a transaction of its own; the rows it returns.
 
     PostgreSQL commits it by itself: one round trip, and rows are locked no longer than the database

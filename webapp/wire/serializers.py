@@ -1,11 +1,10 @@
 """The contract's objects, one function each; nowhere else are they put together.
 
 They are typed for mypy and built by hand: validating our own output would cost most of a read.
-A form is a row of its columns, as `webapp.domain.forms.models` selects them.
 """
 
 from dataclasses import fields
-from typing import Any, cast
+from typing import cast
 
 from pydantic.alias_generators import to_camel
 
@@ -13,7 +12,7 @@ from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
-from webapp.domain.forms.models import FormSummaryRow
+from webapp.domain.forms.models import Form, FormRow, FormSummaryRow
 from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import AnswerRow, SessionAnswers, session_status
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
@@ -41,13 +40,13 @@ def share_url(public_url: str, share_token: str) -> str:
     return f"{public_url}/r/{share_token}"
 
 
-def form_settings(of: Any) -> FormSettings:
+def form_settings(of: content.AnyContent) -> FormSettings:
     """All settings of a draft or of a form."""
     found = content.form_settings(of)
     return cast(FormSettings, {name: getattr(found, field) for name, field in _SETTINGS})
 
 
-def form_draft(draft: Draft, public_url: str, form: Any = None) -> FormDraft:
+def form_draft(draft: Draft, public_url: str, form: Form | FormRow | None = None) -> FormDraft:
     """A draft; `form` is what it became when it is published."""
     return {
         "draftId": draft.id,
@@ -90,13 +89,13 @@ def form_summary(form: FormSummaryRow, public_url: str) -> FormSummary:
     }
 
 
-def owned_form(form: Any, public_url: str) -> OwnedForm:
+def owned_form(form: FormRow, public_url: str) -> OwnedForm:
     """One form with its counts."""
     return {
         "formId": form.id,
         "title": form.title,
         "goal": form.goal,
-        "questions": form.questions,
+        "questions": cast(list[OutputQuestion], form.questions),
         "settings": form_settings(form),
         "shareUrl": share_url(public_url, form.share_token),
         "status": form.status,
@@ -106,7 +105,7 @@ def owned_form(form: Any, public_url: str) -> OwnedForm:
     }
 
 
-def form_responses(form: Any, page: ResponsePage) -> FormResponses:
+def form_responses(form: FormRow, page: ResponsePage) -> FormResponses:
     """A page of answers in the order of their stamps, grouped by session."""
     now = to_millis(utc_now())
     return {
@@ -123,13 +122,13 @@ def form_responses(form: Any, page: ResponsePage) -> FormResponses:
     }
 
 
-def response_form(form: Any) -> ResponseForm:
+def response_form(form: FormRow) -> ResponseForm:
     """The form inside a page of its responses."""
     return {
         "formId": form.id,
         "title": form.title,
         "goal": form.goal,
-        "questions": form.questions,
+        "questions": cast(list[OutputQuestion], form.questions),
         "settings": form_settings(form),
         "status": form.status,
     }

@@ -6,15 +6,14 @@ cannot be restored any more, and purging deletes it with everything it holds, in
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, bindparam, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, select, update
 
 from webapp.database import db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.idempotency import IdempotencyKey
 from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form, no_form, owned_form
+from webapp.domain.forms.models import FORM_COLUMNS, Form, FormRow, no_form, owned_form
 from webapp.domain.shared.limits import TRASH_KEPT_SECONDS
 from webapp.domain.shared.ownership import (
     OF_DRAFT,
@@ -46,20 +45,21 @@ def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYST
         add_event(AuditKind.ERASED, account_id, by=by, now=now, subject=form_id)
 
 
-def list_deleted_forms(account_id: str, *, now: datetime) -> list[Row[Any]]:
-    """What the account can restore, as column rows, deleted last first."""
+def list_deleted_forms(account_id: str, *, now: datetime) -> list[FormRow]:
+    """What the account can restore, deleted last first."""
     query = (
-        select(*Form.__table__.c)
+        select(*FORM_COLUMNS)
         .where(_in_trash(account_id, now))
         .order_by(Form.deleted_at.desc(), Form.id)
     )
-    return list(db.session.execute(query))
+    return [FormRow(*row) for row in db.session.execute(query)]
 
 
-def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> Row[Any] | None:
-    """A form that the account can restore, as a column row."""
+def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> FormRow | None:
+    """A form that the account can restore."""
     found = and_(Form.id == form_id, _in_trash(account_id, now))
-    return db.session.execute(select(*Form.__table__.c).where(found)).one_or_none()
+    row = db.session.execute(select(*FORM_COLUMNS).where(found)).one_or_none()
+    return None if row is None else FormRow(*row)
 
 
 def give_up_forms(account_id: str, *, now: datetime) -> None:

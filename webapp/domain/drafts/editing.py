@@ -5,10 +5,11 @@ was read, and begins again where that is another one by now.
 """
 
 from collections.abc import Iterable
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, Row, bindparam, insert, select, update
+from sqlalchemy import Integer, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.database import (
@@ -40,6 +41,7 @@ from webapp.domain.drafts.idempotency import (
 from webapp.domain.drafts.models import (
     Draft,
     DraftRevision,
+    DraftRow,
     content_of,
     no_draft,
     owned_draft,
@@ -102,7 +104,7 @@ def update_draft(
         if expected_revision is not None:
             require_revision(before, expected_revision)
         given = merged(changes, before.questions)
-        draft = Draft(**{**before._asdict(), **given})
+        draft = Draft(**{**_columns(before, _COLUMNS), **given})
         require_context(draft)
         draft.content_hash = content_hash(draft)
         if draft.content_hash != before.content_hash:
@@ -122,8 +124,7 @@ def is_made(draft: Draft, before: Draft, changes: DraftUpdate) -> bool:
     return _without_new_ids(asked, known) == _without_new_ids(snapshot(draft), known)
 
 
-_TABLE = Draft.__table__
-_COLUMNS = tuple(_TABLE.c.keys())
+_COLUMNS = tuple(field.name for field in fields(DraftRow))
 _CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "updated_at")
 _KEPT = {
     f"kept_{column.key}": bindparam(f"kept_{column.key}", type_=column.type)
@@ -152,7 +153,9 @@ _REPLACE_AND_KEEP = (
     .from_select(DraftRevision.__table__.c.keys(), select(*_KEPT.values()).select_from(_REPLACED))
     .returning(DraftRevision.revision)
 )
-_ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(*_TABLE.c)
+_ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(
+    *(Draft.__table__.c[name] for name in _COLUMNS)
+)
 _EMPTY: dict[str, Any] = {
     "title": "",
     "goal": None,
@@ -170,11 +173,11 @@ def _without_new_ids(content: dict[str, Any], known: set[str]) -> dict[str, Any]
     return content | {"questions": questions}
 
 
-def _row(account_id: str, draft_id: str) -> Row[Any]:
+def _row(account_id: str, draft_id: str) -> DraftRow:
     found = read_rows(_ROW, account=account_id, draft=draft_id)
     if not found:
         raise no_draft()
-    return found[0]
+    return DraftRow(*found[0])
 
 
 def _insert(draft: Draft) -> None:
@@ -192,7 +195,7 @@ def _is_stored(draft: Draft) -> bool:
     return all(getattr(row, name) == getattr(draft, name) for name in _CHANGING)
 
 
-def _replace(before: Row[Any], draft: Draft) -> bool:
+def _replace(before: DraftRow, draft: Draft) -> bool:
     """Write the draft over the row, which is kept as history; False when it is another by now."""
     values = _columns(draft, _CHANGING) | {
         "key": before.id,
@@ -211,11 +214,11 @@ def _replace(before: Row[Any], draft: Draft) -> bool:
     return bool(replaced)
 
 
-def _columns(draft: Draft, names: Iterable[str]) -> dict[str, Any]:
+def _columns(draft: Draft | DraftRow, names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(draft, name) for name in names}
 
 
-def _superseded(row: Row[Any]) -> dict[str, Any]:
+def _superseded(row: DraftRow) -> dict[str, Any]:
     """The history row of a draft that is about to change."""
     return {
         "kept_draft_id": row.id,

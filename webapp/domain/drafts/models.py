@@ -4,15 +4,15 @@ States: draft -> published. Every change of content raises `revision` and keeps 
 content; a confirmation is bound to revision and hash, so any change of content voids it.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     JSON,
     BindParameter,
     ColumnElement,
     ForeignKey,
-    Row,
     Select,
     String,
     and_,
@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, db, execute_autocommit, to_millis, tried_again, write_transaction
-from webapp.domain.content.model import Content, words
+from webapp.domain.content.model import Content, ContentRow, words
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
@@ -52,6 +52,34 @@ class Draft(Content, Base):
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
+
+
+@dataclass(slots=True)
+class DraftRow(ContentRow):
+    """The columns of `Draft` as a statement read them."""
+
+    id: str
+    account_id: str
+    status: DraftStatus
+    revision: int
+    content_hash: str
+    created_by: str | None
+    author: str | None
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+
+
+class DraftSummaryRow(NamedTuple):
+    """An unpublished draft as lists show it."""
+
+    id: str
+    title: str
+    author: str | None
+    created_by: str | None
+    revision: int
+    updated_at: datetime
+    question_count: int
 
 
 class DraftRevision(Base):
@@ -98,25 +126,17 @@ def get_draft(account_id: str, draft_id: str) -> Draft:
     return draft
 
 
-def list_drafts(account_id: str) -> list[Row[Any]]:
-    """What a list shows of each unpublished draft, changed last first.
-
-    Rows of id, title, author, created_by, revision, updated_at and question_count.
-    """
+def list_drafts(account_id: str) -> list[DraftSummaryRow]:
+    """The account's unpublished drafts, changed last first."""
     query = (
         select(
-            Draft.id,
-            Draft.title,
-            Draft.author,
-            Draft.created_by,
-            Draft.revision,
-            Draft.updated_at,
+            *(getattr(Draft, name) for name in DraftSummaryRow._fields[:-1]),
             func.json_array_length(Draft.questions).label("question_count"),
         )
         .where(unpublished(account_id))
         .order_by(Draft.updated_at.desc(), Draft.id)
     )
-    return list(db.session.execute(query))
+    return list(map(DraftSummaryRow._make, db.session.execute(query)))
 
 
 def list_views(account_id: str) -> dict[str, int]:
@@ -204,7 +224,7 @@ def no_draft() -> NotFound:
     )
 
 
-def require_revision(draft: Draft | Row[Any], expected: int) -> None:
+def require_revision(draft: Draft | DraftRow, expected: int) -> None:
     """Raises StateConflict `revision_conflict` unless the draft is at that revision."""
     if draft.revision != expected:
         raise StateConflict(
@@ -222,7 +242,7 @@ def open_draft(account_id: str, draft_id: str) -> Draft:
     return draft
 
 
-def require_open(draft: Draft | Row[Any]) -> None:
+def require_open(draft: Draft | DraftRow) -> None:
     """Raises StateConflict `draft_already_published` for one that is."""
     if draft.status is DraftStatus.PUBLISHED:
         raise StateConflict(

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
 from webapp.database import (
     db,
+    execute,
     execute_autocommit,
     new_id,
     on_sqlite,
@@ -38,7 +39,7 @@ from webapp.domain.drafts.confirmations import (
     require_complete,
 )
 from webapp.domain.drafts.models import Draft, no_draft, owned_draft
-from webapp.domain.forms.models import Form
+from webapp.domain.forms.models import FORM_COLUMNS, Form, FormRow
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
@@ -48,7 +49,7 @@ from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
 class Published:
     """`repeated` is True when the form was there before this call."""
 
-    form: Row[Any]
+    form: FormRow
     repeated: bool
 
 
@@ -128,7 +129,7 @@ _MADE = (
 _ADD_FORM = (
     insert(Form)
     .values({name: bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS)})
-    .returning(*Form.__table__.c)
+    .returning(*FORM_COLUMNS)
 )
 _ADD_EVENT = insert(AuditEvent)
 _EVENT = AuditEvent.__table__.c
@@ -143,7 +144,7 @@ _MADE_FORM = (
         ),
         include_defaults=False,
     )
-    .returning(*Form.__table__.c)
+    .returning(*FORM_COLUMNS)
     .cte("made")
 )
 _MADE_EVENT = (
@@ -158,9 +159,10 @@ _MADE_EVENT = (
     .cte("told")
 )
 _TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
+_FORM_OF_DRAFT = select(*FORM_COLUMNS).where(Form.draft_id == bindparam("draft"))
 
 
-def _at_once(made: dict[str, Any], event: dict[str, Any]) -> Row[Any] | None:
+def _at_once(made: dict[str, Any], event: dict[str, Any]) -> FormRow | None:
     """As `_in_steps`, in a transaction of its own."""
     if on_sqlite():
         with write_transaction() as connection:
@@ -170,20 +172,20 @@ def _at_once(made: dict[str, Any], event: dict[str, Any]) -> Row[Any] | None:
     forms = execute_autocommit(
         _TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values
     )
-    return forms[0] if forms else None
+    return FormRow(*forms[0]) if forms else None
 
 
 def _in_steps(
     connection: Connection, made: dict[str, Any], event: dict[str, Any]
-) -> Row[Any] | None:
+) -> FormRow | None:
     """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
     keys = {"draft": made["draft_id"], "account": made["account_id"]}
     taken = all_rows(connection, _TAKE_DRAFT, keys)
     if not taken:
         return None
-    form: Row[Any] = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
+    form = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
     run(connection, _ADD_EVENT, event)
-    return form
+    return FormRow(*form)
 
 
 def _made(
@@ -207,7 +209,7 @@ def _made(
     return form, event
 
 
-def _published(form: Row[Any] | None, account_id: str, draft_id: str) -> Published:
+def _published(form: FormRow | None, account_id: str, draft_id: str) -> Published:
     if form is None:
         return Published(_published_before(account_id, draft_id), repeated=True)
     return Published(form, repeated=False)
@@ -220,14 +222,14 @@ def _logged(published: Published, event: dict[str, Any]) -> Published:
     return published
 
 
-def _published_before(account_id: str, draft_id: str) -> Row[Any]:
+def _published_before(account_id: str, draft_id: str) -> FormRow:
     draft = db.session.scalar(
         owned_draft(account_id, draft_id).execution_options(populate_existing=True)
     )
     if draft is None:
         raise no_draft()
     if draft.status is DraftStatus.PUBLISHED:
-        return db.session.execute(select(*Form.__table__.c).where(Form.draft_id == draft_id)).one()
+        return FormRow(*execute(_FORM_OF_DRAFT, draft=draft_id).one())
     require_complete(draft)
     confirmation = find_confirmation(draft)
     # one that is current came in this very moment: the next try will find it

@@ -5,8 +5,9 @@ the last stamp change only in the transaction that writes an answer or a complet
 marks a form in the trash, which nothing but `trash` sees.
 """
 
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -14,7 +15,6 @@ from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
-    Row,
     String,
     Text,
     and_,
@@ -26,7 +26,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.content.model import Content, words
+from webapp.domain.content.model import Content, ContentRow, words
 from webapp.domain.responses.models import raw_column
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
@@ -79,6 +79,30 @@ def shared_form(share_token: str | BindParameter[str]) -> ColumnElement[bool]:
     return and_(Form.share_token == share_token, Form.deleted_at.is_(None))
 
 
+@dataclass(slots=True)
+class FormRow(ContentRow):
+    """The columns of `Form` as a statement read them."""
+
+    id: str
+    account_id: str
+    draft_id: str
+    share_token: str
+    status: FormStatus
+    last_stamp: int
+    completed_stamp: int | None
+    response_count: int
+    answered_count: int
+    started_count: int
+    answer_bytes: int
+    published_at: datetime
+    closed_at: datetime | None
+    frame_origins: str
+    deleted_at: datetime | None
+
+
+FORM_COLUMNS = tuple(Form.__table__.c[field.name] for field in fields(FormRow))
+
+
 class FormSummaryRow(NamedTuple):
     """A form as lists show it; times in milliseconds since the epoch, words as plain text."""
 
@@ -101,7 +125,7 @@ _LIST = (
     .where(Form.account_id == bindparam("account_id"), Form.deleted_at.is_(None))
     .order_by(Form.published_at.desc(), Form.id.desc())
 )
-_ONE = select(*Form.__table__.c).where(owned_form(bindparam("account_id"), bindparam("form_id")))
+_ONE = select(*FORM_COLUMNS).where(owned_form(bindparam("account_id"), bindparam("form_id")))
 
 
 def list_forms(account_id: str) -> list[FormSummaryRow]:
@@ -113,17 +137,17 @@ def list_forms(account_id: str) -> list[FormSummaryRow]:
     return list(map(FormSummaryRow._make, read_rows(_LIST, account_id=account_id)))
 
 
-def get_form(account_id: str, form_id: str) -> Row[Any]:
-    """The account's form as a row of its columns; raises NotFound `form_not_found`."""
+def get_form(account_id: str, form_id: str) -> FormRow:
+    """The account's form; raises NotFound `form_not_found`."""
     found = read_rows(_ONE, account_id=account_id, form_id=form_id)
     if not found:
         raise no_form()
-    return found[0]
+    return FormRow(*found[0])
 
 
-def is_full(form: Row[Any], most_bytes: int) -> bool:
-    """Whether a longest answer finds no room any more in a form that keeps so many bytes."""
-    return most_bytes - int(form.answer_bytes) < ANSWER_MAX_CHARS * BYTES_OF_CHAR
+def is_full(answer_bytes: int, most_bytes: int) -> bool:
+    """Whether a longest answer finds no room any more beside those stored."""
+    return most_bytes - answer_bytes < ANSWER_MAX_CHARS * BYTES_OF_CHAR
 
 
 def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:

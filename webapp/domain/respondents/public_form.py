@@ -3,7 +3,6 @@
 from collections.abc import Container
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import and_, bindparam, select
 
@@ -93,8 +92,8 @@ def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -
     found = read_rows(_FORM, share_token=share_token)
     if not found:
         raise no_public_form()
-    values: list[Any] = [*found[0]]
-    values[-1] = is_full(found[0], form_bytes_max)
+    values = list(found[0])
+    values[-1] = is_full(found[0].answer_bytes, form_bytes_max)
     return RespondentForm(*values)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    Row,
     bindparam,
     case,
     cast,
@@ -25,6 +24,7 @@ from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
     Answer,
+    AnsweredForm,
     AnswerRow,
     ResponseSession,
     SessionAnswers,
@@ -55,7 +55,7 @@ def next_stamp(last_stamp: ColumnElement[int]) -> ColumnElement[int]:
 
 
 def read_responses(
-    form: Row[Any],
+    form: AnsweredForm,
     since: int | None,
     *,
     max_items: int = PAGE_MAX_ITEMS,
@@ -63,8 +63,8 @@ def read_responses(
 ) -> ResponsePage:
     """The answers stamped after `since` and the sessions completed after it, oldest first.
 
-    form        a row of the form's columns; its `last_stamp` bounds the page, so that what commits
-                while we read belongs to a later page and is not skipped
+    form        its `last_stamp` bounds the page, so that what commits while we read belongs to a
+                later page and is not skipped
     since       milliseconds, exclusive; None = from the beginning
     next_since  stamp of the last item returned, else `since` as it was; None when there is neither
     """

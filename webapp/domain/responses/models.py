@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import (
     JSON,
@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
 from webapp.database import Base, UtcDateTime, execute, on_sqlite
-from webapp.domain.content.model import words
+from webapp.domain.content.model import QuestionRow, words
 from webapp.domain.shared.limits import ABANDONED_AFTER_SECONDS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, SessionStatus
 
@@ -91,6 +91,21 @@ class Answer(Base):
     word_count: Mapped[int] = mapped_column(server_default="0")
     superseded: Mapped[bool] = mapped_column(default=False)
     stamp: Mapped[int] = mapped_column(BigInteger)
+
+
+class AnsweredForm(Protocol):
+    """What the reading of responses has to know of their form."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def questions(self) -> list[QuestionRow]: ...
+    @property
+    def last_stamp(self) -> int: ...
+    @property
+    def started_count(self) -> int: ...
+    @property
+    def response_count(self) -> int: ...
 
 
 class AnswerRow(NamedTuple):

@@ -13,7 +13,7 @@ from sqlalchemy import Row, Select, func, select, union_all
 
 from webapp.database import db
 from webapp.domain.responses.counters import QuestionCounts, read_link_views, read_questions
-from webapp.domain.responses.models import Answer, ResponseSession, raw_column
+from webapp.domain.responses.models import Answer, AnsweredForm, ResponseSession, raw_column
 from webapp.domain.shared.vocabulary import SessionStatus
 
 ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
@@ -73,7 +73,7 @@ SHOWN_COLUMNS = (
 )
 
 
-def read_funnel(form: Row[Any]) -> Funnel:
+def read_funnel(form: AnsweredForm) -> Funnel:
     """The way from the link to the last question, from counters alone; in order of questions."""
     reached = read_questions(form.id)
     return Funnel(
@@ -84,7 +84,7 @@ def read_funnel(form: Row[Any]) -> Funnel:
     )
 
 
-def newest_answers(form: Row[Any]) -> dict[str, AnswerPage]:
+def newest_answers(form: AnsweredForm) -> dict[str, AnswerPage]:
     """The newest current answers to each scripted question, by its id."""
     found: dict[str, list[ShownAnswer]] = {question["id"]: [] for question in form.questions}
     for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
@@ -99,7 +99,7 @@ def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
     return _page([ShownAnswer._make(row) for row in rows])
 
 
-def usual_words(form: Row[Any]) -> dict[str, int]:
+def usual_words(form: AnsweredForm) -> dict[str, int]:
     """The median number of words of the newest answers, by id of each question that has enough."""
     counts: dict[str, list[int]] = {}
     for row in _of_each_question(form, _lengths_of, USUAL_OF):
@@ -111,7 +111,7 @@ def usual_words(form: Row[Any]) -> dict[str, int]:
     }
 
 
-def count_new(form: Row[Any], since: int) -> int:
+def count_new(form: AnsweredForm, since: int) -> int:
     """Current answers stamped after `since` (milliseconds), counted up to NEW_COUNTED + 1."""
     if since >= form.last_stamp:
         return 0
@@ -151,7 +151,7 @@ def _current(form_id: str, question_id: str) -> tuple[Any, ...]:
 
 
 def _of_each_question(
-    form: Row[Any], newest: Callable[[str, str], Any], limit: int
+    form: AnsweredForm, newest: Callable[[str, str], Any], limit: int
 ) -> list[Row[Any]]:
     """The first rows for every question in one statement."""
     parts = [

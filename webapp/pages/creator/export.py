@@ -13,11 +13,11 @@ from urllib.parse import quote
 
 import orjson
 from flask import Blueprint, Response, abort, stream_with_context
-from sqlalchemy import Row
 
 from webapp.database import release_connections, to_millis, utc_now
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import AnswerRow, SessionRow, session_status
 from webapp.domain.results.export import AnswerBatch, read_answers, read_people
@@ -69,7 +69,7 @@ def as_json(form_id: str) -> Response:
     return _file(form, _json_chunks(form), "json", "application/json")
 
 
-def _file(form: Row[Any], chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
+def _file(form: FormRow, chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
     """A download, limited by `download_limits`; holds no database connection while it waits."""
     if wakeups().stopped:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -97,7 +97,7 @@ def _file_names(title: str, kind: str) -> dict[str, str]:
     return {"filename": plain, "filename*": f"UTF-8''{quote(name)}"}
 
 
-def _csv_chunks(form: Row[Any]) -> Iterator[bytes]:
+def _csv_chunks(form: FormRow) -> Iterator[bytes]:
     numbers = {question["id"]: at for at, question in enumerate(form.questions, start=1)}
     now = to_millis(utc_now())
     yield BYTE_ORDER_MARK + f"{_cells(*CSV_COLUMNS)}\r\n".encode()
@@ -155,7 +155,7 @@ def cell(text: str) -> str:
     return f"'{text}" if FORMULA.match(text) else text
 
 
-def _json_chunks(form: Row[Any]) -> Iterator[bytes]:
+def _json_chunks(form: FormRow) -> Iterator[bytes]:
     """`nextSince` is where to go on with the API: what came in while this ran comes once more."""
     now = to_millis(utc_now())
     position = form.last_stamp if form.answered_count else None

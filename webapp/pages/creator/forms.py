@@ -96,7 +96,7 @@ def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | Non
     return render_template(
         "forms/share.html",
         form=form,
-        is_full=forms.is_full(form, settings().limit_form_bytes),
+        is_full=forms.is_full(form.answer_bytes, settings().limit_form_bytes),
         share_url=address,
         host=urlsplit(address).netloc,
         qr=drawn_code(address),

@@ -2,17 +2,16 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import Row
 
 from webapp.database import to_millis, utc_now
 from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
 from webapp.domain.drafts import confirmations, editing
 from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.models import DraftSummaryRow
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormSummaryRow
 from webapp.domain.shared.vocabulary import DraftStatus
@@ -39,7 +38,7 @@ bp.before_request(require_creator)
 class Entry:
     """A draft in the inbox; `changes` since the creator saw it, None for an unseen one."""
 
-    draft: Row[Any]
+    draft: DraftSummaryRow
     agent: str
     changes: int | None
 
@@ -150,7 +149,7 @@ def _discarded() -> dict[str, int]:
     return {"at": to_millis(at), "count": count}
 
 
-def _entries(found: list[Row[Any]]) -> list[Entry]:
+def _entries(found: list[DraftSummaryRow]) -> list[Entry]:
     names = agent_names(draft.author or draft.created_by for draft in found)
     views = drafts.list_views(creator_id())
     return [
@@ -159,7 +158,7 @@ def _entries(found: list[Row[Any]]) -> list[Entry]:
     ]
 
 
-def _news(row: Row[Any], views: dict[str, int]) -> int | None:
+def _news(row: DraftSummaryRow, views: dict[str, int]) -> int | None:
     if row.id not in views:
         return None
     if views[row.id] == row.revision:

@@ -8,7 +8,6 @@ from typing import Any
 
 from flask import Blueprint, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy import Row
 
 from webapp.config import settings
 from webapp.database import from_millis, to_millis, utc_now
@@ -16,6 +15,7 @@ from webapp.domain.content.model import form_settings, most_questions
 from webapp.domain.drafts import confirmations
 from webapp.domain.drafts import models as drafts
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.counters import read_days
 from webapp.domain.results import by_question as results
 from webapp.domain.results import search
@@ -125,7 +125,7 @@ def news(form_id: str) -> ResponseReturnValue:
     )
 
 
-def _found(form: Row[Any], choice: Choice) -> ResponseReturnValue:
+def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
     found = search.find_answers(form.id, choice.filters, before=stamp("before"))
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
     for answer in found.answers:
@@ -140,14 +140,14 @@ def _found(form: Row[Any], choice: Choice) -> ResponseReturnValue:
     )
 
 
-def _address(endpoint: str, form: Row[Any], choice: Choice, before: str | int | None) -> str:
+def _address(endpoint: str, form: FormRow, choice: Choice, before: str | int | None) -> str:
     """Where the same choice goes on; "" at the end."""
     if before is None:
         return ""
     return url_for(endpoint, form_id=form.id, before=before, **choice.values)  # type: ignore[arg-type]
 
 
-def _layout(form: Row[Any], view: str, choice: Choice) -> dict[str, Any]:
+def _layout(form: FormRow, view: str, choice: Choice) -> dict[str, Any]:
     """What stands above every view of a form."""
     now = utc_now()
     days = read_days(form.id, now, days=days_since(form.published_at, now))
@@ -169,17 +169,17 @@ def _layout(form: Row[Any], view: str, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _room(form: Row[Any]) -> dict[str, Any]:
+def _room(form: FormRow) -> dict[str, Any]:
     """How full the form is, in per cent, and whether a longest answer finds no room any more."""
     most = settings().limit_form_bytes
     return {
         "filled": form.answer_bytes * 100 // most,
-        "is_full": forms.is_full(form, most),
+        "is_full": forms.is_full(form.answer_bytes, most),
         "told_percent": FORM_TOLD_PERCENT,
     }
 
 
-def _whose_word(form: Row[Any]) -> dict[str, Any]:
+def _whose_word(form: FormRow) -> dict[str, Any]:
     """Whether an agent's word published the form, and whose; "" for one that is gone."""
     draft = drafts.get_draft(creator_id(), form.draft_id)
     confirmation = confirmations.find_confirmation(draft)
