@@ -257,6 +257,7 @@ def _exchange(
     connection.request(method, target, body, {"Connection": "close", **headers})
     with closing(connection.getresponse()) as response:
         most = connection.deadline.bounds.body_bytes
-        received = response.read(most + 1)
+        received = bytearray(most + 1)  # bounds what a chunk of negative size could make of a read
+        size = response.readinto(received)
         names = {name.lower(): value for name, value in response.getheaders()}
-        return Reply(response.status, names, received[:most], len(received) > most)
+        return Reply(response.status, names, bytes(received[: min(size, most)]), size > most)

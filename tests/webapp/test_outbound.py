@@ -3,7 +3,9 @@
 import socket
 import ssl
 import time
+import tracemalloc
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -247,6 +249,36 @@ def test_redirects_are_returned_not_followed(site: Site, bounds: Bounds) -> None
 
 def test_a_long_body_is_cut(site: Site, bounds: Bounds) -> None:
     site.serve(b"x" * 10_000_000)
+
+    reply = fetch(f"https://{HOST}/", headers={}, bounds=bounds)
+
+    assert (len(reply.body), reply.cut) == (100, True)
+
+
+@pytest.mark.parametrize("size", ["-1", "-5", "-ffffffffff", "ffffffffff", "x", ""])
+def test_a_chunk_of_any_size_stays_within_the_bound(site: Site, bounds: Bounds, size: str) -> None:
+    """http.client reads a chunk of -1 bytes to the end of the connection, however far that is."""
+    site.serve(f"{size}\r\n".encode() + b"x" * 10_000_000, Transfer_Encoding="chunked")
+    tracemalloc.start()
+
+    with suppress(Unreachable):
+        fetch(f"https://{HOST}/", headers={}, bounds=bounds)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert most < 2_000_000
+
+
+def test_a_chunked_body_is_put_together(site: Site, bounds: Bounds) -> None:
+    site.serve(b"3\r\nhel\r\n2;a=b\r\nlo\r\n0\r\n\r\n", Transfer_Encoding="chunked")
+
+    reply = fetch(f"https://{HOST}/", headers={}, bounds=bounds)
+
+    assert (reply.body, reply.cut) == (b"hello", False)
+
+
+def test_a_long_chunked_body_is_cut(site: Site, bounds: Bounds) -> None:
+    site.serve((b"3c\r\n" + b"x" * 60 + b"\r\n") * 1000, Transfer_Encoding="chunked")
 
     reply = fetch(f"https://{HOST}/", headers={}, bounds=bounds)
 
