@@ -15,13 +15,22 @@ from pydantic import BeforeValidator
 from pydantic_settings import NoDecode
 
 UNSAFE_SECRETS = ("secret", "password", "change", "default", "example")
+NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
 SECRET_MIN_CHARS = 32
 SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
 
 
 def from_text(read: Callable[[str], object]) -> BeforeValidator:
     """A validator for texts of variables; values of other types pass as they are."""
-    return BeforeValidator(lambda value: read(value) if isinstance(value, str) else value)
+
+    def validate(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if NOT_UTF_8.search(value):  # pydantic cannot repeat it, nor can what reads the value
+            raise ValueError("it is not UTF-8")
+        return read(value)
+
+    return BeforeValidator(validate)
 
 
 def whole_number(least: int, most: int) -> BeforeValidator:

@@ -133,6 +133,17 @@ def test_a_wrong_value_is_refused_with_its_reason(
     assert said in problem.get(variable, problem.get("PUBLIC_URL", ""))
 
 
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_bytes_that_are_not_utf_8_are_refused_beside_other_problems(variable: str) -> None:
+    environ = PRODUCTION | {variable: PRODUCTION.get(variable, "x") + "\udcff"}
+    other = "AUDIT_DAYS" if variable != "AUDIT_DAYS" else "PORT"
+
+    problems = problems_of(environ | {other: "some"})
+
+    assert problems[variable] == "it is not UTF-8"
+    assert set(problems) == {variable, other}
+
+
 @pytest.mark.parametrize(
     "environ",
     [
