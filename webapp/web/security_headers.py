@@ -75,11 +75,14 @@ def _with_headers(response: Response) -> Response:
         headers.add("Permissions-Policy", DENIED_FEATURES)
         if not g.get("frame_origins"):
             headers.add("X-Frame-Options", "DENY")
-    elif kind is RequestKind.STATIC:
-        # Flask-Login looks into the session of every request; static files are the same for all
-        session.accessed = False
-    else:
+        return response
+    if kind is not RequestKind.STATIC:
         headers.add("Content-Security-Policy", NOTHING)
+    if kind is RequestKind.STATIC or response.cache_control.public:
+        # Flask-Login looks into the session of every request and writes into that of some; what
+        # anybody may keep is the same for all, and takes no cookie along
+        session.modified = False
+        session.accessed = False  # last: looking at the session sets it
     return response
 
 

@@ -7,6 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
 
+from tests.pages.creator_client import Creator
 from webapp.config import VARIABLES, describe
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.pages.public import markdown
@@ -25,6 +26,25 @@ def test_nobody_has_to_be_signed_in(name: str, client: FlaskClient) -> None:
     assert "Set-Cookie" not in page.headers
     assert "Set-Cookie" not in text.headers
     assert text.headers["Cache-Control"] == "public, max-age=3600"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/llms.txt",
+        "/docs/connect.md",
+        "/.well-known/oauth-protected-resource/api",
+        "/.well-known/oauth-authorization-server",
+    ],
+)
+def test_what_caches_may_keep_carries_no_cookie(path: str, ann: Creator) -> None:
+    """The first request of a browser session writes to it."""
+    response = ann.client.get(path)
+
+    assert response.cache_control.public
+    assert "Set-Cookie" not in response.headers
+    assert "Cookie" not in response.vary
+    assert "Set-Cookie" in ann.page("/docs").headers
 
 
 @pytest.mark.parametrize("name", PAGES)
