@@ -267,7 +267,7 @@ def told(page: Page, data: ExampleData) -> None:
     """The page of an older revision hears of the newer one."""
     page.goto(data.rota)
     page.locator("input[name=have]").evaluate("field => { field.value = 1 }")
-    page.evaluate("htmx.trigger(document.body, 'app:tick')")
+    page.evaluate("htmx.trigger(document.body, 'app:poll')")
     page.get_by_role("link", name="Show the changes").wait_for()
 
 
@@ -336,7 +336,7 @@ def results_news(page: Page, data: ExampleData) -> None:
         "document.getElementById('news').getAttribute('hx-get').replace(/since=\\d+/, 'since=1'))"
     )
     page.evaluate("htmx.process(document.getElementById('news'))")
-    page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
+    page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
     page.get_by_role("link", name="new answers").wait_for()
 
 

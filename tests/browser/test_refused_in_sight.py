@@ -71,7 +71,7 @@ def test_continue_without_a_network_says_so_beside_the_button(page: Page, link: 
     page.context.set_offline(True)
     main_button(page).click()
 
-    note = page.locator("[data-trouble] .note")
+    note = page.locator("[data-retry] .note")
     expect(note).to_contain_text("Not saved yet. Trying again in")
     expect(note.get_by_text("You seem to be offline.")).to_be_visible()
     expect(note).to_contain_text("you can keep writing")
@@ -100,7 +100,7 @@ def test_send_that_fails_says_so_beside_the_button(page: Page) -> None:
     failing(page, "**/check", status, **{"Retry-After": "30"})
     main_button(page).click()
 
-    note = page.locator("[data-trouble] .note")
+    note = page.locator("[data-retry] .note")
     told = "Not sent yet. Trying again in"
     safe = "Your answers are saved; only sending them is left."
     if status == 500:
@@ -124,7 +124,7 @@ def test_the_seconds_are_counted_down_and_said_aloud_once(usual: Page) -> None:
     usual.clock.pause_at(60)
     failing(usual, "**/q/1", 429, **{"Retry-After": "9"})
     give(usual, "A long story")
-    slot = usual.locator("[data-trouble]")
+    slot = usual.locator("[data-retry]")
     expect(slot).to_contain_text("Trying again in 9 s.")
     assert slot.get_attribute("aria-live") is None
     usual.clock.run_for(3000)
@@ -156,7 +156,7 @@ def test_another_button_that_fails_leaves_the_main_one_its_name(usual: Page) -> 
     failing(usual, "**/q/1/skip", 503)
     press(usual, "Skip this question")
 
-    expect(usual.locator("[data-trouble] .note")).to_be_visible()
+    expect(usual.locator("[data-retry] .note")).to_be_visible()
     expect(main_button(usual)).to_have_text(re.compile("Continue"))
 
 

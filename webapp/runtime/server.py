@@ -40,7 +40,7 @@ class Server:
     """Listens from the moment it is made; raises OSError when the address cannot be had."""
 
     def __init__(self, app: Flask, settings: Settings) -> None:
-        self._waiting: Wakeups = app.extensions["wakeups"]
+        self._wakeups: Wakeups = app.extensions["wakeups"]
         self._sockets: dict[int, Any] = {}
         self._stop_at: float | None = None
         self._most = open_files.for_connections()
@@ -65,7 +65,7 @@ class Server:
             self._poll(1.0)
             self._make_room()
             self._leave_the_stalled()
-        self._waiting.stop()
+        self._wakeups.stop()
         for listener in self._listeners:
             wasyncore.dispatcher.close(listener)
         while self._busy() and time.monotonic() < self._stop_at:

@@ -17,7 +17,7 @@ from flask import Flask, Response, abort, current_app, request, url_for
 BUNDLES = {
     "css/app.css": (
         "shared/foundation",
-        "shared/small",
+        "shared/small_components",
         "shared/button",
         "shared/field",
         "shared/note",
@@ -30,11 +30,11 @@ BUNDLES = {
     ),
     "css/creator.css": (
         "creator/layout",
-        "creator/part",
-        "creator/row",
+        "creator/section",
+        "creator/list_row",
         "creator/review",
         "creator/changes",
-        "creator/private",
+        "creator/private_context",
         "creator/preview",
         "creator/share",
         "creator/results",

@@ -1,13 +1,12 @@
-// What the server refuses, or what never reached it, is said at the top of the page. The words that
-// were typed stay where they are.
-const slot = document.getElementById("trouble");
+// A refused or failed request is shown at the top of the page. Typed text stays where it is.
+const slot = document.getElementById("error-note");
 
 function say(...nodes) {
   slot.replaceChildren(...nodes);
   slot.hidden = false;
 }
 
-// a look for news that failed: nobody asked for it, and it asks again
+// a failed poll: nobody asked for it, and it is repeated
 const quiet = ({ requestConfig }) => requestConfig.elt.matches("[data-quiet]");
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -46,13 +45,13 @@ document.addEventListener("askback:token", ({ target, detail }) => {
   if (target.matches(".editor, .options")) htmx.trigger(target, "submit");
 });
 
-// a setting is marked as wrong by what is said at it: its field stays, somebody may be typing
+// a setting is marked invalid by the message next to it: its field stays, somebody may be typing
 document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
-  const said = detail.target;
-  if (!said.matches(".field__said")) return;
-  const isWrong = said.querySelector(".field__error") !== null;
-  if (isWrong) said.scrollIntoView({ block: "nearest" });
-  const field = document.getElementById(said.id.replace(/-said$/, ""));
+  const message = detail.target;
+  if (!message.matches(".field__said")) return;
+  const isWrong = message.querySelector(".field__error") !== null;
+  if (isWrong) message.scrollIntoView({ block: "nearest" });
+  const field = document.getElementById(message.id.replace(/-said$/, ""));
   if (isWrong) field?.setAttribute("aria-invalid", "true");
   else field?.removeAttribute("aria-invalid");
 });

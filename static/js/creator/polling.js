@@ -1,24 +1,24 @@
-// Parts of a page that wait for news ask at each tick, as long as somebody looks at the page. While
-// they get no answer a line above the page says so: all that was shown stays, and the next answer
-// takes the line away.
+// Elements that show news request it on each `app:poll`, while the page is visible. While they get
+// no response, a line above the page says so: what is shown stays, and the next response removes the
+// line.
 const EVERY_MS = 5000;
 const line = document.getElementById("unrefreshed");
 const failing = new Set();
 let goodAt = new Date();
 
-function tick() {
-  if (navigator.onLine) document.body.dispatchEvent(new Event("app:tick"));
+function poll() {
+  if (navigator.onLine) document.body.dispatchEvent(new Event("app:poll"));
   else failed("network");
 }
 
 function failed(what) {
   failing.add(what);
   if (line.childElementCount) return;
-  const words = document.getElementById("unrefreshed-words").content.cloneNode(true);
-  const said = words.querySelector("span");
+  const message = document.getElementById("unrefreshed-words").content.cloneNode(true);
+  const text = message.querySelector("span");
   const time = goodAt.toLocaleTimeString(document.documentElement.lang, { timeStyle: "short" });
-  said.textContent = said.textContent.replace("{time}", time);
-  line.append(words);
+  text.textContent = text.textContent.replace("{time}", time);
+  line.append(message);
 }
 
 function worked(what) {
@@ -29,7 +29,7 @@ function worked(what) {
   line.replaceChildren();
 }
 
-// no error for the console: it is told to whoever looks at the page
+// no error in the console: the page shows it
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.requestConfig.elt.matches("[data-quiet]")) detail.isError = false;
 });
@@ -41,9 +41,9 @@ document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
 });
 
 document.addEventListener("click", ({ target }) => {
-  if (target.closest("[data-refreshes]")) tick();
+  if (target.closest("[data-refreshes]")) poll();
 });
 
 addEventListener("offline", () => failed("network"));
-addEventListener("online", tick);
-setInterval(() => document.hidden || tick(), EVERY_MS);
+addEventListener("online", poll);
+setInterval(() => document.hidden || poll(), EVERY_MS);

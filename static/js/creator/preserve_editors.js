@@ -1,6 +1,5 @@
-// A swap never takes an open editor away: a part that is being edited stays as it is, and an editor
-// of a question goes to where its question stands in the new list, one of a new question to where it
-// was begun.
+// A swap never removes an open editor: a part that is being edited stays as it is, and the editor of
+// a question moves to its question in the new list, that of a new question to where it was begun.
 const open = (part) => part.querySelectorAll(".q--open");
 
 document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
@@ -23,9 +22,9 @@ function keep(list, asking) {
 function putBack(kept) {
   const list = document.getElementById("question-list");
   const rows = [...list.children];
-  const place = (row) => `${row.dataset.question} ${row.dataset.after ?? ""}`;
+  const identity = (row) => `${row.dataset.question} ${row.dataset.after ?? ""}`;
   for (const row of kept) {
-    const same = rows.find((other) => place(other) === place(row));
+    const same = rows.find((other) => identity(other) === identity(row));
     const before = rows.find((other) => other.dataset.question === row.dataset.after);
     if (same) same.replaceWith(row);
     else if (before) before.after(row);
@@ -33,7 +32,7 @@ function putBack(kept) {
   }
 }
 
-// an editor that a swap has brought is seen, as far as the window holds it, with what is wrong
+// scroll a swapped-in editor into view, with its error
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
   const editor = detail.elt.matches?.(".editor, .q--open")
     ? detail.elt

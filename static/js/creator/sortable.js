@@ -8,7 +8,7 @@ customElements.define(
       this.addEventListener("keydown", (event) => this.step(event));
     }
 
-    // a question that is not saved yet has no place
+    // a question that is not saved yet has no position
     get rows() {
       return [...this.querySelectorAll(":scope > ol > li:not(.q--new)")];
     }
@@ -57,14 +57,14 @@ customElements.define(
     send(row, to) {
       const form = row.querySelector("form.tools");
       if (!form) return;
-      const place = Object.assign(document.createElement("input"), {
+      const position = Object.assign(document.createElement("input"), {
         type: "hidden",
         name: "to",
         value: to + 1,
       });
-      form.append(place);
+      form.append(position);
       htmx.trigger(form, "submit");
-      place.remove();
+      position.remove();
     }
   },
 );

@@ -1,9 +1,9 @@
-// A form at work takes no second press, and its button says so when that takes a while.
-const SAID_AFTER_MS = 300;
+// A form is not submitted again while its request runs; its button says so after SHOWN_AFTER_MS.
+const SHOWN_AFTER_MS = 300;
 const release = new Map();
 
 document.addEventListener("submit", begin, true);
-// the answer is there: what it triggers may send the form again
+// the response has arrived: what it triggers may submit the form again
 document.addEventListener("htmx:beforeOnLoad", ({ detail }) => end(detail.elt));
 document.addEventListener("htmx:afterRequest", ({ detail }) => end(detail.elt));
 // the page came back out of the browser's memory
@@ -18,13 +18,13 @@ function begin(event) {
     event.stopImmediatePropagation();
     return;
   }
-  const words = button.textContent;
-  const timer = setTimeout(() => say(form, button), SAID_AFTER_MS);
+  const label = button.textContent;
+  const timer = setTimeout(() => say(form, button), SHOWN_AFTER_MS);
   release.set(form, () => {
     clearTimeout(timer);
     form.removeAttribute("aria-busy");
     button.removeAttribute("aria-disabled");
-    button.textContent = words;
+    button.textContent = label;
   });
 }
 

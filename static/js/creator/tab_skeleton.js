@@ -1,4 +1,4 @@
-// Another view that lets one wait is drawn in outline first, under its own name.
+// A view that takes longer than WAIT_MS to load is marked as current and busy meanwhile.
 const WAIT_MS = 300;
 const view = document.querySelector("[data-view]");
 let timer;
@@ -6,10 +6,10 @@ let timer;
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-views] a");
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  timer = setTimeout(() => wait(link), WAIT_MS);
+  timer = setTimeout(() => showBusy(link), WAIT_MS);
 });
 
-function wait(link) {
+function showBusy(link) {
   for (const other of link.parentElement.children) other.removeAttribute("aria-current");
   link.setAttribute("aria-current", "page");
   view.setAttribute("aria-busy", "true");

@@ -1,4 +1,4 @@
-// Words in an open editor do not go with a wrong press: the browser asks before it leaves the page.
+// Unsaved text in an open editor: the browser asks before it leaves the page.
 const REFUSED = ".field__error, .note--alarm";
 
 function isUnsaved(editor) {

@@ -6,16 +6,16 @@ function count(field) {
   const most = Number(field.dataset.most);
   const few = field.value.length > most * (1 - FEW);
   const left = few ? most - [...field.value].length : most;
-  const words = left < 0 ? line.dataset.over : line.dataset.left;
-  line.textContent = left > most * FEW ? "" : words.replace("{count}", Math.abs(left));
+  const text = left < 0 ? line.dataset.over : line.dataset.left;
+  line.textContent = left > most * FEW ? "" : text.replace("{count}", Math.abs(left));
 }
 
-function look(part) {
+function countAll(part) {
   part.querySelectorAll("[data-most]").forEach(count);
 }
 
 document.addEventListener("input", ({ target }) => {
   if (target.matches("[data-most]")) count(target);
 });
-document.addEventListener("htmx:afterSettle", ({ detail }) => look(detail.elt));
-look(document);
+document.addEventListener("htmx:afterSettle", ({ detail }) => countAll(detail.elt));
+countAll(document);

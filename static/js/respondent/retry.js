@@ -1,10 +1,10 @@
-// A request that failed is sent again with the same keys, so the server stores it once. The words
-// stay in their box meanwhile. What the server refuses for good is shown in the same place.
+// A failed request is sent again with the same keys, so the server stores it once. The text stays in
+// its field meanwhile. A final refusal of the server is shown in the same place.
 const WAITS = [2, 5, 15, 30];
 const AGAIN = new Set([0, 408, 425, 429]);
 const NOT_DONE = new Set([408, 425, 429, 503]);
 
-let ticking;
+let countdown;
 let tries = 0;
 let sendAgain;
 let wasOnline = true;
@@ -23,38 +23,38 @@ function failed({ detail: { requestConfig, xhr } }) {
   const seconds = Math.max(WAITS[Math.min(tries, WAITS.length - 1)], asked || 0);
   tries += 1;
   sendAgain = () => {
-    clearInterval(ticking);
+    clearInterval(countdown);
     sendAgain = undefined;
     if (elt.isConnected) htmx.trigger(elt, elt.matches("form") ? "submit" : "click");
   };
-  tell(seconds, isUnsure(xhr));
+  showCountdown(seconds, isUnsure(xhr));
   if (elt.matches("form")) renameMain(elt);
 }
 
-// counts down in sight; said aloud once
-function tell(seconds, unsure) {
-  const slot = slotOf("trouble");
-  const words = slot?.querySelector("template").content.cloneNode(true);
-  const line = words?.querySelector("[data-words]");
-  const counting = unsure ? line?.dataset.unsure : line?.dataset.words;
+// the countdown is visible; a screen reader announces it once
+function showCountdown(seconds, unsure) {
+  const slot = slotOf("retry");
+  const message = slot?.querySelector("template").content.cloneNode(true);
+  const line = message?.querySelector("[data-words]");
+  const text = unsure ? line?.dataset.unsure : line?.dataset.words;
   const say = () => {
-    if (line) line.textContent = counting.replace("{seconds}", seconds);
+    if (line) line.textContent = text.replace("{seconds}", seconds);
   };
   say();
-  clearInterval(ticking);
-  ticking = setInterval(() => {
+  clearInterval(countdown);
+  countdown = setInterval(() => {
     seconds -= 1;
     slot?.setAttribute("aria-live", "off");
     if (seconds > 0) say();
     else sendAgain();
   }, 1000);
   if (!slot) return;
-  words.querySelector("[data-offline]").hidden = navigator.onLine;
-  const safe = words.querySelector("[data-safe]");
+  message.querySelector("[data-offline]").hidden = navigator.onLine;
+  const safe = message.querySelector("[data-safe]");
   if (unsure) safe.textContent = safe.dataset.unsure;
   slot.removeAttribute("aria-live");
   slot.querySelector(".note")?.remove();
-  slot.append(words);
+  slot.append(message);
   show(slot);
 }
 
@@ -67,11 +67,11 @@ function show(slot) {
 
 function renameMain(form) {
   const button = form.querySelector(".btn--main");
-  const { again } = slotOf("trouble")?.dataset ?? {};
+  const { again } = slotOf("retry")?.dataset ?? {};
   if (button && again) button.textContent = again;
 }
 
-function refused(detail) {
+function showRefusal(detail) {
   const slot = slotOf("refusal");
   if (!slot) return;
   detail.shouldSwap = true;
@@ -85,7 +85,7 @@ document.addEventListener("htmx:timeout", failed);
 addEventListener("online", () => sendAgain?.());
 
 document.addEventListener("htmx:beforeRequest", () => {
-  clearInterval(ticking);
+  clearInterval(countdown);
   wasOnline = navigator.onLine;
 });
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -93,9 +93,9 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const { status } = detail.xhr;
   if (detail.shouldSwap) tries = 0;
   if (detail.shouldSwap || status < 400) return;
-  detail.isError = false; // it is told on the page, so not on the console
+  detail.isError = false; // the page shows it, so the console need not
   if (AGAIN.has(status) || status >= 500) failed(event);
-  else refused(detail);
+  else showRefusal(detail);
 });
 document.addEventListener("htmx:afterSettle", ({ target }) => {
   const slot = target.closest("[data-refusal]");

@@ -1,6 +1,6 @@
-// What takes longer than a moment says so; what never ends counts as failed.
-const PATIENCE = 300;
-const GIVEN_UP_AFTER = 20000;
+// A request that takes longer than SHOWN_AFTER_MS says so; one without a response counts as failed.
+const SHOWN_AFTER_MS = 300;
+const TIMEOUT_MS = 20000;
 
 let timer;
 
@@ -10,11 +10,11 @@ function say(text) {
 }
 
 document.addEventListener("htmx:configRequest", ({ detail }) => {
-  detail.timeout = GIVEN_UP_AFTER;
+  detail.timeout = TIMEOUT_MS;
 });
 document.addEventListener("htmx:beforeRequest", () => {
   clearTimeout(timer);
-  timer = setTimeout(say, PATIENCE);
+  timer = setTimeout(say, SHOWN_AFTER_MS);
 });
 document.addEventListener("htmx:afterRequest", () => {
   clearTimeout(timer);

@@ -258,7 +258,7 @@ def test_news_of_an_agent_leave_an_open_editor_alone(
         page.goto(f"/drafts/{draft.id}")
         edit(page, "goal", "Under my fingers")
         by_agent(site, draft, goal="From the agent", title="Another title")
-        page.evaluate("htmx.trigger(document.body, 'app:tick')")
+        page.evaluate("htmx.trigger(document.body, 'app:poll')")
         expect(page.locator("#news")).to_contain_text("changed this draft just now")
         expect(page.get_by_role("textbox", name="Goal")).to_be_focused()
         page.get_by_role("link", name="Show the changes").click()

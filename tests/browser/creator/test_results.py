@@ -63,7 +63,7 @@ def test_new_answers_wait_until_they_are_wanted(page: Page, site: ExampleSite, f
     with site.app.app_context():
         make_answer(form, secrets.token_hex(16), 0, "brand new")
 
-    page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
+    page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
 
     link = page.get_by_role("link", name="1 new answer – Show")
     expect(link).to_be_visible()
@@ -89,10 +89,10 @@ def test_while_the_storage_is_away_the_page_stays_as_it_was(site: ExampleSite, f
     with window(site.browser, site.address, **options) as page:
         page.goto(f"/forms/{form.id}")
         page.route("**/new?*", lambda route: route.fulfill(status=503, body="away"))
-        page.evaluate("document.body.dispatchEvent(new Event('app:tick'))")
+        page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
         expect(page.get_by_text("Could not refresh.")).to_be_visible()
         expect(page.locator(".answer")).to_have_count(10)
-        expect(page.locator("#trouble")).to_be_hidden()
+        expect(page.locator("#error-note")).to_be_hidden()
         page.unroute("**/new?*")
 
         page.get_by_role("button", name="Try now").click()

@@ -16,7 +16,7 @@ from webapp.domain.drafts.models import Draft
 
 HOLD_BACK = """() => { window.sent = []; addEventListener("submit", (event) => {
   if (!event.defaultPrevented) sent.push(event.submitter.value); event.preventDefault(); }) }"""
-TICK = "document.body.dispatchEvent(new Event('app:tick'))"
+TICK = "document.body.dispatchEvent(new Event('app:poll'))"
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
         page.keyboard.press("Control+Enter")
         saved(page, 2)
 
-        expect(page.locator("#trouble")).to_be_hidden()
+        expect(page.locator("#error-note")).to_be_hidden()
     assert stored(site, draft).goal == "Written on a train"
 
 
@@ -158,7 +158,7 @@ def test_words_survive_a_session_that_ended(site: ExampleSite, draft: Draft) -> 
         page.locator("#goal").get_by_role("button", name="Save").click()
         saved(page, 2)
 
-        expect(page.locator("#trouble")).to_be_hidden()
+        expect(page.locator("#error-note")).to_be_hidden()
     assert stored(site, draft).goal == "Written overnight"
 
 

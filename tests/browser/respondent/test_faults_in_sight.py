@@ -92,7 +92,7 @@ def test_with_scripts_the_words_stay_in_their_box(
     with storage_away(link.app):
         give(page, LONG)
 
-        note = page.locator("[data-trouble] .note")
+        note = page.locator("[data-retry] .note")
         expect(note).to_contain_text("Not saved yet." if certain else "It is not certain")
         expect(note).to_be_in_viewport(ratio=1)
         expect(page.get_by_role("button", name="Try again")).to_be_in_viewport(ratio=1)

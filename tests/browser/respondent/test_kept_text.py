@@ -257,7 +257,7 @@ def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
     troubled.route("**/q/1", lose_the_answer)
     give(troubled, "Me")
 
-    told = troubled.locator("[data-trouble] .note")
+    told = troubled.locator("[data-retry] .note")
     expect(told).to_contain_text("It is not certain that this was saved. Trying again in")
     expect(told).to_contain_text("They are saved once, even if they were saved before.")
     asked(troubled, 2)

@@ -118,7 +118,7 @@ def test_code_is_named_for_whoever_cannot_see_it() -> None:
 def test_a_section_begins_at_each_second_heading() -> None:
     made = markdown.render("# A\n\nb\n\n## C `d_e`\n\nf\n\n## G\n\n| h |\n|---|\n| i |\n")
 
-    assert made.count('<section class="doc__part" aria-labelledby="c-d_e">') == 1
+    assert made.count('<section class="doc__section" aria-labelledby="c-d_e">') == 1
     assert made.count("<section") == made.count("</section>") == 2
     assert made.count("<div") == made.count("</div>") == 3
     assert 'role="region" aria-label="Table: G"><table>' in made

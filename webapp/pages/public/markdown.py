@@ -63,7 +63,7 @@ def _set_heading_attributes(heading: Token, inline: Token) -> None:
     if heading.tag == "h1":
         heading.attrs |= {"class": "page__title", "tabindex": "-1"}
     elif heading.tag == "h2":
-        heading.attrs["class"] = "part__label"
+        heading.attrs["class"] = "section__label"
     else:
         link = Token("link_open", "a", 1, attrs={"href": f"#{heading.attrs['id']}"})
         inline.children = [link, *(inline.children or ()), Token("link_close", "a", -1)]
@@ -80,7 +80,7 @@ def _in_sections(tokens: list[Token]) -> Iterator[Token]:
             if is_open:
                 yield from _section_end()
             is_open = True
-            attrs = {"class": "doc__part", "aria-labelledby": token.attrs["id"]}
+            attrs = {"class": "doc__section", "aria-labelledby": token.attrs["id"]}
             yield Token("section_open", "section", 1, attrs=attrs, block=True)
         yield token
         if token.type == "heading_close" and token.tag == "h2":
