@@ -168,8 +168,8 @@ def _listen(app: Flask, settings: Settings) -> Server:
 
 def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str], None]) -> None:
     server.stop_on_signals()
-    if (files := open_files.allowed()) < open_files.ENOUGH:
-        log.warning(FEW_FILES.format(files, open_files.ENOUGH))
+    if (files := open_files.limit()) < open_files.RECOMMENDED:
+        log.warning(FEW_FILES.format(files, open_files.RECOMMENDED))
     load_pages(app)
     tell(f"Askback runs on {settings.public_url}")
     with background_work(app):

@@ -1,19 +1,19 @@
-"""How many files this process may open, and how they are shared out.
+"""The limit of open files of this process, and how it is divided.
 
-A server without a free file number can neither take a connection nor open its database: each use
-has a share of its own, so that connections never take those of the work.
+A server without a free file descriptor can neither accept a connection nor open its database. Each
+use has a share of its own, so that connections never take the descriptors of the database.
 """
 
 import resource
 
 MAX_CONNECTIONS = 4000
 DATABASE_FILES = 192  # 64 connections of SQLite with a database, its log and a rollback journal
-SPARE_FILES = 64  # logs, templates, connections to Redis, what comes in one turn of the loop
-ENOUGH = 1024  # below, an operator is warned
+SPARE_FILES = 64  # logs, templates, Redis, connections accepted in one turn of the loop
+RECOMMENDED = 1024  # the operator is warned of a lower limit
 
 
-def allowed() -> int:
-    """The limit of this process, after raising it as far as we need and may."""
+def limit() -> int:
+    """The limit of this process (RLIMIT_NOFILE), raised as far as needed and permitted."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + DATABASE_FILES + SPARE_FILES
     if soft == resource.RLIM_INFINITY:
@@ -25,10 +25,10 @@ def allowed() -> int:
 
 
 def for_database() -> int:
-    """Files of all connections to the database together."""
-    return max(3, min(DATABASE_FILES, (allowed() - SPARE_FILES) // 3))
+    """Descriptors for all connections to the database."""
+    return max(3, min(DATABASE_FILES, (limit() - SPARE_FILES) // 3))
 
 
 def for_connections() -> int:
-    """Connections of clients, and what they keep in files."""
-    return max(16, min(MAX_CONNECTIONS, allowed() - SPARE_FILES - for_database()))
+    """Descriptors for connections of clients and their files on disk."""
+    return max(16, min(MAX_CONNECTIONS, limit() - SPARE_FILES - for_database()))

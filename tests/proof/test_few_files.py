@@ -121,7 +121,7 @@ def test_half_sent_large_bodies_keep_nobody_from_an_answer(tmp_path: Path, peopl
 @pytest.mark.prove
 def test_more_idle_connections_than_a_server_takes(tmp_path: Path) -> None:
     server = Server(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
-    open_files.allowed()  # for the connections of this process
+    open_files.limit()  # for the connections of this process
     with server.up(), idling(server.port, 4200):
         slowest = max(seconds_of_healthz(server) for _ in range(10))
         writer = Writer(server)

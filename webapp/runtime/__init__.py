@@ -1,1 +1,1 @@
-"""What runs the application: its server, background work, backups and diagnosis."""
+"""Running the application: its server, background work, backups and diagnosis."""

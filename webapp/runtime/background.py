@@ -1,5 +1,5 @@
-"""Background work of a serving process, in one thread: stores counts each second, purges each
-hour. Several processes may do it at once.
+"""Background work of a server process, in one thread: stores counts every second, purges every
+hour. Several processes may do so concurrently.
 """
 
 import logging
@@ -21,7 +21,7 @@ from webapp.web import link_view_counter, request_audit
 
 STORE_SECONDS = 1.0
 PURGE_SECONDS = 3600.0
-STOP_SECONDS = 0.5  # a database that hangs does not hold up the stop
+STOP_SECONDS = 0.5  # so that a hanging database does not delay the stop
 PAUSE_SECONDS = 0.05  # between the transactions of a purge, so that other writers get their turn
 
 log = logging.getLogger("askback.background")
@@ -56,7 +56,7 @@ def _store(app: Flask) -> None:
 
 
 def _once(app: Flask, work: Callable[[], None]) -> None:
-    """Log a failure and go on: the database may be unavailable for a while."""
+    """Log a failure and continue: the database may be unavailable for a while."""
     with app.app_context():
         try:
             work()

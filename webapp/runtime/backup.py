@@ -12,7 +12,7 @@ KEPT = "What was there before is kept as {}."
 
 
 def back_up(url: URL, file: Path) -> None:
-    """Write the database behind `url` to a new file, for its owner alone. Raises BackupFailed."""
+    """Write the database at `url` to a new file with mode 0600. Raises BackupFailed."""
     try:
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
@@ -32,10 +32,11 @@ def back_up(url: URL, file: Path) -> None:
 def restore(url: URL, file: Path, folder: Path) -> str:
     """Restore the database from `file`; returns a line about where the old one is kept.
 
-    No server may run on it: SQLite's is kept away by the lock of its folder, one on PostgreSQL is
-    seen by its connections. The schema is the newest one. A process that ends at any moment leaves
-    all of the old or all of the new. Raises BackupFailed; needs an application context.
-    folder  takes a dump of what PostgreSQL held; a file of SQLite is kept beside the new one
+    No server may use it: on SQLite the lock of the data folder prevents that, on PostgreSQL other
+    connections are detected. The result has the newest schema. The restore is atomic, even if the
+    process is killed. Raises BackupFailed; needs an application context.
+    folder  where the dump of a replaced PostgreSQL database goes; a SQLite file is kept next to the
+            new one
     """
     if not file.is_file():
         raise BackupFailed(f"There is no file {file}.")

@@ -12,7 +12,7 @@ from webapp.database import schema
 
 PROGRAM = "askback"
 VERSIONS = "alembic_version"
-OURS = {"accounts", "drafts", "forms", "answers"}  # of every version
+OURS = {"accounts", "drafts", "forms", "answers"}  # in every version
 
 
 class BackupFailed(Exception):
@@ -24,8 +24,8 @@ class Contents:
     """The tables of a database or of a backup.
 
     columns  by table
-    rows     how many, by table
-    mark     what `mark` wrote into the backup; None in those of earlier versions
+    rows     number of rows by table
+    mark     what `mark` wrote into the backup; None in backups of earlier versions
     """
 
     revision: str | None
@@ -35,7 +35,7 @@ class Contents:
 
 
 def mark(revision: str | None, rows: Mapping[str, int]) -> dict[str, Any]:
-    """What a backup carries: program, version, schema revision and rows by table."""
+    """The description in a backup: program, version, schema revision and rows by table."""
     return {
         "program": PROGRAM,
         "version": version(PROGRAM),
@@ -45,7 +45,7 @@ def mark(revision: str | None, rows: Mapping[str, int]) -> dict[str, Any]:
 
 
 def read_mark(file: Path, text: str | bytes) -> dict[str, Any]:
-    """What `mark` wrote as JSON. Raises BackupFailed for anything else."""
+    """Parse what `mark` wrote, as JSON. Raises BackupFailed for anything else."""
     with suppress(ValueError):
         found = json.loads(text)
         if isinstance(found, dict) and "version" in found and isinstance(found.get("rows"), dict):
@@ -54,7 +54,7 @@ def read_mark(file: Path, text: str | bytes) -> dict[str, Any]:
 
 
 def check(file: Path, found: Contents) -> None:
-    """Raises BackupFailed for an incomplete backup or one that this program cannot read."""
+    """Raises BackupFailed for an incomplete backup or one that this version cannot read."""
     known = found.revision in schema.revisions()
     if found.revision is None or not (known or found.mark or found.columns.keys() >= OURS):
         raise BackupFailed(f"{file} is no backup of Askback.")
@@ -71,7 +71,7 @@ def check(file: Path, found: Contents) -> None:
 
 
 def check_counts(file: Path, wanted: Mapping[str, int], found: Mapping[str, int]) -> None:
-    """Raises BackupFailed when a table has not as many rows as it should have."""
+    """Raises BackupFailed when the number of rows of a table differs."""
     for table, count in wanted.items():
         if found.get(table, 0) != count:
             raise BackupFailed(
@@ -80,7 +80,7 @@ def check_counts(file: Path, wanted: Mapping[str, int], found: Mapping[str, int]
 
 
 def free_name(database: Path) -> Path:
-    """Where the database that a restore replaces is kept."""
+    """An unused name for the database that a restore replaces."""
     number = 1
     while (kept := database.with_name(f"{database.name}.before-restore-{number}")).exists():
         number += 1

@@ -1,7 +1,7 @@
 """Dumps a PostgreSQL database, and restores it in one transaction.
 
 A backup is a tar file: `manifest.json`, then `database.dump` as `pg_dump` wrote it. A bare dump, as
-earlier versions wrote it, can be brought back, too.
+earlier versions wrote it, can be restored, too.
 """
 
 import json
@@ -35,7 +35,7 @@ from webapp.runtime.backup_contents import (
 MANIFEST = "manifest.json"
 DUMP = "database.dump"
 COPIED_BYTES = 1024 * 1024
-# the only lines of a script of pg_restore that rows of data follow
+# in the output of pg_restore, rows of data follow only these lines
 DATA = re.compile(rb'^COPY (?:\S+\.)?"?(\w+)"? \((.*)\) FROM stdin;\n$')
 END_OF_DATA = b"\\.\n"
 OTHER_CONNECTIONS = text(
@@ -45,7 +45,7 @@ OTHER_CONNECTIONS = text(
 
 
 def write(url: URL, target: Path) -> None:
-    """Dump what is committed at one moment into the empty file `target`, with what was counted."""
+    """Dump one snapshot into the empty file `target`, with the row counts of that snapshot."""
     with _connected(url) as connection:
         connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         snapshot = connection.scalar(text("SELECT pg_export_snapshot()"))
@@ -62,7 +62,10 @@ def write(url: URL, target: Path) -> None:
 
 
 def _append_dump(url: URL, file: IO[bytes], begins: int, snapshot: str) -> None:
-    """Its header needs its size, and comes last; pg_dump writes into a pipe, so never seeks."""
+    """Append the dump; its tar header, which holds its size, is written last.
+
+    pg_dump writes into a pipe, so it never seeks.
+    """
     file.seek(begins + tarfile.BLOCKSIZE)
     file.truncate()
     with _running("pg_dump", url, "--format=custom", "--no-owner", f"--snapshot={snapshot}") as out:
@@ -77,8 +80,8 @@ def _append_dump(url: URL, file: IO[bytes], begins: int, snapshot: str) -> None:
 def replace(url: URL, file: Path, kept: Path) -> Path | None:
     """Restore `file` in the newest schema; returns the backup of the replaced database.
 
-    Nobody writes between the copy that is kept and the end: our locks last from one to the other.
-    None when nothing was there. Raises BackupFailed, with nothing replaced.
+    Locks keep all writers out from the backup of the replaced database until the commit. None if
+    the database was empty. Raises BackupFailed, with nothing replaced.
     """
     found = survey(url, file)
     check(file, found)
@@ -103,7 +106,7 @@ def _lock(connection: Connection, tables: list[str]) -> None:
 
 
 def _keep(url: URL, connection: Connection, kept: Path) -> None:
-    """A backup of its own, read and counted before it counts as one."""
+    """Back up the replaced database; the file gets its name after its rows were counted."""
     writing = kept.with_name(f"{kept.name}.part")
     writing.unlink(missing_ok=True)
     os.close(os.open(writing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -116,7 +119,7 @@ def _keep(url: URL, connection: Connection, kept: Path) -> None:
 
 
 def survey(url: URL, file: Path) -> Contents:
-    """What a backup holds, after reading all of it."""
+    """The contents of a backup, after reading all of it."""
     columns: dict[str, set[str]] = {}
     rows: dict[str, int] = {}
     revision = None
@@ -133,7 +136,7 @@ def survey(url: URL, file: Path) -> Contents:
 
 
 def _run_script(url: URL, file: Path, connection: Connection) -> None:
-    """All statements and rows of a dump in the transaction of `connection`."""
+    """Run all statements and insert all rows of a dump in the transaction of `connection`."""
     driver = cast(psycopg.Connection[Any], connection.connection.driver_connection)
     with driver.cursor() as cursor, _script(url, file, "--clean", "--if-exists") as script:
         statements: list[bytes] = []
@@ -159,7 +162,7 @@ def _data(script: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def _script(url: URL, file: Path, *options: str) -> Iterator[IO[bytes]]:
-    """The statements of a backup; raises BackupFailed when it cannot be read to its end."""
+    """The lines of a backup as SQL; raises BackupFailed when it cannot be read to its end."""
     with file.open("rb") as opened:
         os.lseek(opened.fileno(), _dump_begins(file), os.SEEK_SET)
         arguments = ("--no-owner", "--file=-", *options)
@@ -213,7 +216,7 @@ def _connected(url: URL) -> Iterator[Connection]:
 def _running(
     program: str, url: URL, *arguments: str, stdin: IO[bytes] | None = None
 ) -> Iterator[IO[bytes]]:
-    """What a program of PostgreSQL prints; the password goes through its environment."""
+    """The output of a program of PostgreSQL; the password is passed in its environment."""
     found = shutil.which(program)
     if found is None:
         raise BackupFailed(f"{program} is missing. Install the PostgreSQL client programs.")
@@ -232,13 +235,13 @@ def _running(
                 raise
         if process.returncode:
             errors.seek(0)
-            said = errors.read().decode(errors="replace").strip()
-            raise BackupFailed(f"{program} said: {said}")
+            output = errors.read().decode(errors="replace").strip()
+            raise BackupFailed(f"{program} said: {output}")
 
 
 def _environment(url: URL) -> dict[str, str]:
     query = {name: value for name, value in url.query.items() if isinstance(value, str)}
-    place = {
+    variables = {
         "PGHOST": query.get("host") or url.host,
         "PGPORT": query.get("port") or (str(url.port) if url.port else None),
         "PGUSER": url.username,
@@ -246,4 +249,4 @@ def _environment(url: URL) -> dict[str, str]:
         "PGDATABASE": url.database,
         "PGSSLMODE": query.get("sslmode"),
     }
-    return os.environ | {name: value for name, value in place.items() if value}
+    return os.environ | {name: value for name, value in variables.items() if value}

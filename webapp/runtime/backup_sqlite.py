@@ -1,7 +1,7 @@
-"""Copies a SQLite file, and restores it, by SQLite itself.
+"""Backs up and restores a SQLite file with SQLite's own backup API.
 
-A restore is one transaction: readers find all of the old content or all of the new, also after a
-crash. No file of a database is moved, and none of its logs touched, but by SQLite.
+A restore is one transaction: readers see all of the old content or all of the new, also after a
+crash. Only SQLite itself moves database files or changes their logs.
 """
 
 import json
@@ -31,7 +31,7 @@ BUSY_SECONDS = 5.0
 
 
 def write(database: Path, target: Path) -> None:
-    """Copy what is committed into the empty file `target`, and mark it."""
+    """Copy the committed content into the empty file `target`, and add the description."""
     if not database.exists():
         raise BackupFailed(f"There is no database at {database} yet.")
     with _opened(database) as source:
@@ -44,7 +44,7 @@ def write(database: Path, target: Path) -> None:
 def replace(database: Path, file: Path) -> Path | None:
     """Restore `file` in the newest schema; returns the backup of the replaced database.
 
-    None when nothing was there. Raises BackupFailed, with nothing replaced.
+    None if there was no database. Raises BackupFailed, with nothing replaced.
     """
     check(file, survey(file))
     arriving = database.with_name(f"{database.name}.arriving")
@@ -58,7 +58,7 @@ def replace(database: Path, file: Path) -> Path | None:
 
 
 def survey(file: Path) -> Contents:
-    """What a file holds, after a look at every page of it."""
+    """The contents of a file, after an integrity check of all its pages."""
     try:
         with closing(
             sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
@@ -112,7 +112,7 @@ def _write_mark(connection: sqlite3.Connection) -> None:
 
 
 def _copy_file(file: Path, arriving: Path) -> None:
-    """A file for its owner alone, without the mark."""
+    """Copy into a file with mode 0600, without the description."""
     os.close(os.open(arriving, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with _opened(file) as source, _opened(arriving) as copy:
         source.backup(copy)
@@ -127,7 +127,7 @@ def _migrate(arriving: Path) -> None:
 
 
 def _swap(database: Path, arriving: Path) -> Path | None:
-    """Everything behind one exclusive lock, so that nothing is written in between."""
+    """Replace the content under one exclusive lock, so that nothing is written in between."""
     os.close(os.open(database, os.O_WRONLY | os.O_CREAT, 0o600))
     with _held(database) as live:
         kept = _keep(live, free_name(database)) if _tables(live) else None
@@ -139,7 +139,7 @@ def _swap(database: Path, arriving: Path) -> Path | None:
 
 @contextmanager
 def _held(database: Path) -> Iterator[sqlite3.Connection]:
-    """The database without anybody else on it, and with everything of its log in it."""
+    """The database under an exclusive lock, with its log checkpointed into it."""
     with _opened(database) as live:
         live.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
         live.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -156,7 +156,7 @@ IN_USE = "{} is in use by another program. Stop everything that reads it first."
 
 
 def _keep(live: sqlite3.Connection, kept: Path) -> Path:
-    """A backup of its own, opened and counted before it counts as one."""
+    """Back up the replaced database; the file gets its name after its rows were counted."""
     writing = kept.with_name(f"{kept.name}.part")
     writing.unlink(missing_ok=True)
     os.close(os.open(writing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -183,7 +183,7 @@ NOT_KEPT = (
 
 @contextmanager
 def _opened(file: Path) -> Iterator[sqlite3.Connection]:
-    """A connection whose statements commit by themselves; raises BackupFailed for its errors."""
+    """A connection in autocommit mode; raises BackupFailed for its errors."""
     try:
         with closing(sqlite3.connect(file, isolation_level=None)) as connection:
             yield connection
@@ -193,9 +193,9 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
         raise BackupFailed(f"{file}: {error}.") from error
 
 
-def _sync(place: Path) -> None:
-    """Of a file what is in it, of a folder which names are in it."""
-    opened = os.open(place, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    """fsync a file or a folder."""
+    opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)
     finally:

@@ -1,4 +1,4 @@
-"""Whether a failure comes from a disk without room."""
+"""Detects failures caused by a full disk."""
 
 import errno
 import os
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 EXIT_TEMPORARY = 75  # sysexits.h, EX_TEMPFAIL
-DISK_FULL = "53100"  # of PostgreSQL
-# what SQLite says in place of SQLITE_FULL when it cannot make or lengthen a file beside its own
+DISK_FULL = "53100"  # SQLSTATE of PostgreSQL
+# what SQLite reports instead of SQLITE_FULL when it cannot create or extend a journal or log
 UNCLEAR = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 LITTLE_BYTES = 256 * 1024
 
 
 def is_full(error: BaseException, folder: Path) -> bool:
-    """Whether `error`, or what it came from, is a disk without room.
+    """Whether `error` or one of its causes is a full disk.
 
-    folder  where the database lies, looked at when the error alone does not tell
+    folder  where the database is: its free space is checked when the error is ambiguous
     """
     return any(_says_full(each, folder) for each in _causes(error))
 
@@ -40,7 +40,7 @@ def _says_full(error: BaseException, folder: Path) -> bool:
 
 
 def _free_bytes(folder: Path) -> int:
-    """Of the nearest folder that exists."""
-    place = next(each for each in (folder, *folder.parents) if each.exists())
-    found = os.statvfs(place)
+    """Free bytes at the nearest existing parent folder."""
+    existing = next(each for each in (folder, *folder.parents) if each.exists())
+    found = os.statvfs(existing)
     return found.f_bavail * found.f_frsize

@@ -1,4 +1,4 @@
-"""What an operator should know about this installation before people rely on it."""
+"""`askback doctor`: checks an installation before people rely on it."""
 
 import resource
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from webapp.database import db, schema
 from webapp.domain.accounts.models import Account
 from webapp.web.health import redis_state
 
-OPEN_FILES = 4096  # for a server full of waiting agents
+OPEN_FILES = 4096  # for a server with all its slots for waiting agents in use
 DURABLE: dict[str, dict[str, str | int]] = {
     "postgresql": {
         "SHOW fsync": "on",
@@ -26,14 +26,14 @@ DURABLE: dict[str, dict[str, str | int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One look at the installation; `fine` is False for what should be changed."""
+    """The result of one check; `fine` is False for what should be changed."""
 
     fine: bool
     what: str
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
-    """All findings, in the order an operator would look; needs an application context."""
+    """Run all checks, in the order of importance to an operator; needs an application context."""
     yield Finding(True, f"Askback lives at {settings.public_url}")  # noqa: FBT003
     yield from _folder(settings)
     yield from _database()
@@ -82,7 +82,7 @@ def _proxy(settings: Settings) -> Iterator[Finding]:
 
 
 def _operator(settings: Settings) -> Iterator[Finding]:
-    """People who answer have to find out who keeps their answers."""
+    """Respondents must be able to find out who stores their answers."""
     if not settings.on_loopback:
         missing = [
             variable

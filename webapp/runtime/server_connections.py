@@ -1,4 +1,4 @@
-"""One connection of the server: what it reads, what it refuses, and how it ends."""
+"""One connection of the server: reading, refusing, closing."""
 
 import fcntl
 import socket
@@ -15,10 +15,10 @@ from waitress.server import TcpWSGIServer
 
 from webapp.runtime.server_requests import Answer, Parser, Refusal
 
-STALL_SECONDS = 30.0  # for a client that takes nothing of what it is owed
-LINGER_SECONDS = 5.0  # for a client that sends on after its request was refused
-TAKEN_AT_ONCE = 32  # new connections; with BODIES_AT_ONCE below the spare file numbers
-ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: reset, and forget what was not sent
+STALL_SECONDS = 30.0  # after which a client that reads nothing of its response is dropped
+LINGER_SECONDS = 5.0  # for a client that keeps sending after its request was refused
+TAKEN_AT_ONCE = 32  # new connections; with BODIES_AT_ONCE less than the spare descriptors
+ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: reset, and discard unsent data
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -28,24 +28,24 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     task_class = Answer
     error_task_class = Refusal
     lingers = False
-    header = b""  # of the answer, while nothing of its body is there
-    _sends = False  # while a thread that serves a request sends
-    _is_listened_to = False  # whether the loop waits for what the client sends
+    header = b""  # of the response, until the first part of its body is written
+    _sends = False  # while the thread that serves a request sends
+    _is_listened_to = False  # whether the loop polls this socket for data
     _deaf_until: float | None = None
-    _left: tuple[float, int] | None = None  # to take, as last seen
+    _left: tuple[float, int] | None = None  # last activity and unacknowledged bytes, as last seen
     _left_since = 0.0
 
     def __repr__(self) -> str:
-        """For the log, which names no network addresses: waitress writes it with an exception."""
+        """Without the network address: waitress logs it with exceptions."""
         return f"<{type(self).__name__}>"
 
     __str__ = __repr__
 
     def handle_close(self) -> None:
-        """Close; after a refusal our half first.
+        """Close; after a refusal, shut down only our side first.
 
-        To close on what a client is still sending would reset the connection, and the refusal
-        might be lost with it.
+        Closing a socket while its client still sends would reset the connection, and the refusal
+        might be lost.
         """
         if self.lingers and self._deaf_until is None:
             self._deaf_until = time.monotonic() + LINGER_SECONDS
@@ -56,7 +56,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.close()
 
     def received(self, data: bytes) -> bool:
-        """Take what was sent; what follows a refusal is thrown away."""
+        """Process received data; whatever follows a refusal is discarded."""
         if self._deaf_until is None:
             return bool(super().received(data))
         if time.monotonic() > self._deaf_until:
@@ -72,7 +72,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             _serving.channel = None
 
     def write_soon(self, data: Any) -> int:
-        """Send the header of the answer with the first piece of its body."""
+        """Send the header of the response together with the first part of its body."""
         if data and self.header and isinstance(data, bytes):
             header, self.header = self.header, b""
             data = header + data
@@ -82,12 +82,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return count
 
     def send_header(self) -> None:
-        """Send the header, unless it went with a piece of the body."""
+        """Send the header, unless it was sent with a part of the body."""
         header, self.header = self.header, b""
         super().write_soon(header)
 
     def _flush_some(self, do_close: bool = True) -> bool:  # noqa: FBT001, FBT002
-        """Send what the client takes; the loop, which may close, also does so between requests."""
+        """Send what the socket accepts; between requests the loop does so, which may close it."""
         self._sends = not do_close
         try:
             return bool(super()._flush_some(do_close))
@@ -96,19 +96,19 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def needs_loop(self) -> bool:
-        """Whether the loop has something to do here, and does not learn of it by itself."""
+        """Whether the loop must be woken for this connection."""
         return not self._is_listened_to or self.writable()
 
     def writable(self) -> bool:
-        """Not while a thread sends: what it cannot send it leaves to the loop."""
+        """False while a thread sends: it leaves to the loop what it cannot send."""
         return bool(super().writable()) and not self._sends
 
     def readable(self) -> bool:
-        """Not while the next piece may need a file and none is left: what is sent waits outside.
+        """False while the next data may need a file and none is available: it stays in the socket.
 
-        What a thread is just sending counts as sent.
+        What a thread is sending counts as sent.
         """
-        self._is_listened_to = False  # first, for a thread that ends its request meanwhile
+        self._is_listened_to = False  # first, because a thread may finish its request meanwhile
         self._is_listened_to = not (
             self.will_close
             or self.close_when_flushed
@@ -119,7 +119,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self._is_listened_to
 
     def handle_read(self) -> None:
-        """Take the next piece, unless others of this turn took the files that were left."""
+        """Read more data, unless other connections took the remaining files in this turn."""
         if self._nears_file:
             if not self.server.bodies_left:
                 return
@@ -132,28 +132,28 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def files(self) -> int:
-        """Files of this connection besides its socket: bodies and answers too large for memory."""
+        """Open files besides the socket: bodies and responses too large for memory."""
         bodies = [each for each in (*self.requests, self.request) if each and each.is_in_file]
         answers = [each for each in self.outbufs if getattr(each, "overflowed", False)]
         return len(bodies) + len(answers)
 
     @property
     def waits_since(self) -> float:
-        """When its unfinished request began, else when it was last used, in seconds of the epoch.
+        """When its unfinished request began, else its last use, in seconds since the epoch.
 
-        Who sends a byte now and then wins no time by it.
+        A client that sends single bytes gains no time.
         """
         return float(self.request.begun_at if self.request else self.last_activity)
 
     @property
     def is_idle(self) -> bool:
-        """Whether no complete request is here, and nothing is owed."""
+        """True without a complete request and without unsent data."""
         return not self.requests and not self.total_outbufs_len
 
     def is_stalled(self, now: float) -> bool:
-        """Whether the client has taken nothing of what it is owed for STALL_SECONDS.
+        """Whether the client has read nothing of its response for STALL_SECONDS.
 
-        What the system holds for it counts: a slow client takes that before it takes more of us.
+        Unacknowledged bytes in the kernel count: a slow client reads those before we can send more.
         """
         left = None
         if self.total_outbufs_len:
@@ -163,26 +163,26 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return left is not None and now - self._left_since > STALL_SECONDS
 
     def abandon(self) -> None:
-        """Break the connection off; a thread that writes to it learns that its client has gone."""
+        """Reset the connection; a thread that writes to it learns that the client is gone."""
         with suppress(OSError):
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
         self.close()
 
     def cancel(self) -> None:
-        """Give up the requests that no thread has begun, with the files of their bodies."""
+        """Discard the requests that no thread has started, with the files of their bodies."""
         for request in self.requests:
             request.close()
         super().cancel()
 
     def close(self) -> None:
-        """Close at once, with all files; a stop does so with the connections that are left."""
+        """Close immediately, with all files; the stop does so with the remaining connections."""
         super().handle_close()
-        if self.request is not None:  # half received: a large body is kept in a file
+        if self.request is not None:  # half received: a large body is in a file
             self.request.close()
 
 
 def _unacknowledged(connection: socket.socket) -> int:
-    """Bytes that the system has not yet been told of by the other side."""
+    """Sent bytes that the other side has not acknowledged."""
     with suppress(OSError):
         answer = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
         return int.from_bytes(answer, sys.byteorder)
@@ -190,7 +190,7 @@ def _unacknowledged(connection: socket.socket) -> int:
 
 
 class _Serving(threading.local):
-    """What this thread serves."""
+    """The connection that the current thread serves."""
 
     channel: Channel | None = None
 
@@ -202,15 +202,15 @@ class Listener(TcpWSGIServer):  # type: ignore[misc]
     """One listening socket with its connections."""
 
     channel_class = Channel
-    bodies_left = 0  # that may be put into files in this turn of the loop
+    bodies_left = 0  # large bodies that may still be stored in files in this turn of the loop
 
     def pull_trigger(self) -> None:
-        """Wake the loop, unless the request that this thread serves leaves it nothing to do."""
+        """Wake the loop, unless the request of this thread leaves it nothing to do."""
         if _serving.channel is None or _serving.channel.needs_loop:
             super().pull_trigger()
 
     def handle_accept(self) -> None:
-        """Take several: each turn of the loop looks at all connections there are."""
+        """Accept several connections: each turn of the loop polls all connections."""
         for _ in range(TAKEN_AT_ONCE):
             before = len(self.active_channels)
             super().handle_accept()

@@ -1,10 +1,10 @@
-"""What the server says by itself, before the application was asked or after it failed."""
+"""Error responses of the server itself, before the application was called or after it failed."""
 
 import orjson
 
 from webapp.domain.shared.error_codes import ErrorCode
 
-# what was done before the fault is not known, so nothing is said about it
+# whether anything was stored before the error is unknown, so the text does not say
 BROKEN = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -1,4 +1,4 @@
-"""One request of the server: how it is read, and how its answer or refusal is written."""
+"""One request of the server: parsing it, and writing its response or refusal."""
 
 import logging
 import re
@@ -11,14 +11,14 @@ from waitress.task import ErrorTask, WSGITask
 from webapp.runtime.server_errors import refusal
 from webapp.web.request_kind import RequestKind, of_address
 
-HEAD_BYTES = 1024  # enough of a request line to know where it went
+HEAD_BYTES = 1024  # enough of a request line to know its path
 REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
 
 log = logging.getLogger("askback.server")
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Remembers where a request went that is refused before its headers were understood."""
+    """Remembers the path of a request that is refused before its headers are parsed."""
 
     head = b""
 
@@ -33,7 +33,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
     @property
     def nears_file(self) -> bool:
-        """Whether the next piece may make the body too large for memory."""
+        """Whether the body may become too large for memory with the next data."""
         if self.body_rcv is None or self.is_in_file:
             return False
         return bool(len(self.body_rcv) + self.adj.recv_bytes >= self.adj.inbuf_overflow)
@@ -52,7 +52,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
 
     @property
     def for_api(self) -> bool:
-        """Whether the refusal needs the body of the contract."""
+        """Whether the refusal needs the JSON body of the API."""
         found = REQUEST_LINE.match(self.head)
         return found is not None and of_address(found[1].decode("latin-1")) is RequestKind.API
 
@@ -75,16 +75,16 @@ class Refusal(ErrorTask):  # type: ignore[misc]
         self.write(body)
 
     def _for_api(self) -> bool:
-        """A fault of the application comes with a request of its own, without an address."""
+        """After an error of the application waitress passes a new request without a path."""
         asked = self.channel.requests[0] if self.channel.requests else self.request
         return bool(asked.for_api)
 
 
 class Answer(WSGITask):  # type: ignore[misc]
-    """What the application answers."""
+    """The response of the application."""
 
     def build_response_header(self) -> bytes:
-        """Nothing yet: the channel sends the header with the first piece of the body."""
+        """Nothing yet: the channel sends the header with the first part of the body."""
         self.channel.header = super().build_response_header()
         return b""
 
@@ -94,9 +94,9 @@ class Answer(WSGITask):  # type: ignore[misc]
         self.channel.send_header()
 
     def service(self) -> None:
-        """Let every OSError end as any other fault of the application.
+        """Handle an OSError like any other error of the application.
 
-        None is of the client: the channel keeps those of its socket to itself.
+        It never comes from the client: the channel handles errors of its socket itself.
         """
         self.start()
         self.execute()

@@ -7,25 +7,25 @@ from waitress.task import ThreadedTaskDispatcher
 
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """Gives each request to the thread that idled last.
+    """Gives each request to the thread that became idle last.
 
-    There are as many threads as requests may wait at a time, but few of them work at once: with
-    these always the same, what they use stays in the caches of the processor.
+    There are as many threads as requests may wait at a time, but few of them work at once: always
+    using the same ones keeps the caches of the processor warm.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._idle: list[threading.Lock] = []  # each held by its thread until somebody wakes it
+        self._idle: list[threading.Lock] = []  # one lock per idle thread, released to wake it
 
     def add_task(self, task: Any) -> None:
-        """Let a thread serve this; it waits in the queue while all are busy."""
+        """Let a thread serve the task; it is queued while all are busy."""
         with self.lock:
             self.queue.append(task)
             if self._idle:
                 self._idle.pop().release()
 
     def set_thread_count(self, count: int) -> None:
-        """Start threads, or let as many end as are too many once they are idle."""
+        """Start threads, or let surplus ones end once they are idle."""
         super().set_thread_count(count)
         with self.lock:
             while self._idle:

@@ -1,7 +1,7 @@
 """Static files under immutable addresses: `/static/v/<build>/<name>`.
 
-`<build>` is a hash over all of them, so a page, its styles and its scripts always fit together.
-Everything is read, joined and compressed once, when the application is made.
+`<build>` is a hash over all of them, so a page, its styles and its scripts always match.
+All files are read, bundled and compressed once, when the application is created.
 """
 
 import gzip
@@ -44,11 +44,11 @@ BUNDLES = {
         "creator/document",
     ),
 }
-# each holds the scripts it imports, so that a page waits for one file and not for a chain of them
+# each includes the scripts that it imports, so that a page loads one file and not a chain of them
 SCRIPTS = ("js/respondent.js", "js/creator.js")
 IMPORT = re.compile(rb'^import "\./(?P<name>[a-z_/]+)\.js";$', re.MULTILINE)
 IMMUTABLE = "public, max-age=31536000, immutable"
-COMPRESSED_FROM_BYTES = 512  # our choice: below, the gzip header eats the gain
+COMPRESSED_FROM_BYTES = 512  # our choice: below, the gzip header costs more than compression saves
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Asset:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """All assets by name, and the hash that names this state of them."""
+    """All assets by name, and the hash of their contents."""
 
     build: str
     assets: dict[str, Asset]
@@ -84,7 +84,7 @@ def asset(name: str) -> str:
 
 
 def send_asset(build: str, name: str) -> Response:
-    """One file, compressed where the browser takes it; an address of another build is not kept."""
+    """One file, compressed if the browser accepts it; not cacheable under another build."""
     shelf = _current()
     found = shelf.assets.get(name)
     if found is None:
@@ -122,7 +122,7 @@ def _shelf(folder: Path) -> Shelf:
 
 
 def _join_scripts(bodies: dict[str, bytes]) -> None:
-    """Put each imported script in the place of its import, in a block that keeps its names."""
+    """Replace each import by the script itself, in a block that scopes its names."""
     imported = set()
     for name in SCRIPTS:
         parts = [f"js/{part.decode()}.js" for part in IMPORT.findall(bodies[name])]

@@ -1,8 +1,8 @@
 """Small writes that no response waits for: that a page was viewed, that a token was used.
 
-One thread of the process makes them, one at a time, so that a reading request never waits for the
-writer lock. A write that fails is dropped, and so is one that comes while too many wait; a process
-that is killed loses those that still wait.
+One thread of the process runs them, one at a time, so that a reading request never waits for the
+writer lock. A write that fails is dropped, and so is one that arrives while the queue is full; a
+process that is killed loses its queue.
 """
 
 import logging
@@ -13,7 +13,7 @@ from typing import cast
 
 from flask import Flask, current_app, g
 
-MOST = 1000  # writes that wait
+MOST = 1000  # length of the queue
 PATIENCE_SECONDS = 5.0  # for one statement
 
 log = logging.getLogger("askback.deferred_writes")
@@ -43,12 +43,12 @@ class DeferredWrites:
 
     def _begin(self) -> None:
         thread = threading.Thread(target=self._write, name="deferred-writes", daemon=True)
-        with suppress(RuntimeError):  # no thread to be had: the next write tries again
+        with suppress(RuntimeError):  # no thread could be started: the next write tries again
             thread.start()
             self._thread = thread
 
     def settle(self, seconds: float) -> bool:
-        """Wait until none is left; False when that takes longer than `seconds`."""
+        """Wait until the queue is empty; False when that takes longer than `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not (self._waiting or self._at_work), seconds)
 

@@ -23,13 +23,13 @@ UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 UNREADABLE_ADDRESS = "an address that cannot be read"
 WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::\d+)?|([\d.]+):\d+")
 
-Judge: TypeAlias = Callable[[Response], bool]  # whether a call counts after all
+Judge: TypeAlias = Callable[[Response], bool]  # whether a call counts, judged by its response
 
 
 def client_network() -> str:
-    """Whom a limit by address counts: an IPv4 address, or the /64 network of an IPv6 one.
+    """The key of limits by address: an IPv4 address, or the /64 network of an IPv6 address.
 
-    All whose address cannot be read count together.
+    Requests with an unreadable address share one key.
     """
     address = client_address()
     if isinstance(address, IPv6Address):
@@ -40,14 +40,14 @@ def client_network() -> str:
 def client_address() -> IPv4Address | IPv6Address | None:
     """The network address of this request; None when it cannot be read."""
     text, port = request.remote_addr or "", request.environ.get("REMOTE_PORT", "")
-    # waitress takes the end of a forwarded ::ffff:203.0.113.9 for a port
+    # waitress mistakes the end of a forwarded ::ffff:203.0.113.9 for a port
     return read_address(f"{text}:{port}" if "." in port else text)
 
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
     """An address as proxies write it, with or without port and brackets; None for anything else.
 
-    IPv4 addresses mapped into IPv6 are told as IPv4.
+    An IPv4 address mapped into IPv6 is returned as IPv4.
     """
     written = WITH_PORT.fullmatch(text)
     try:
@@ -58,16 +58,16 @@ def read_address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_failure(response: Response) -> bool:
-    """Whether a try failed; a fault of ours says nothing about what was tried."""
+    """True for a failed attempt (4xx); a server error says nothing about the attempt."""
     return HTTPStatus.BAD_REQUEST <= response.status_code < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 class DecoratorLimiter(Limiter):
-    """Limits that count a call before it works, and give it back when it should not count.
+    """Counts a call before its view runs, and uncounts it when it should not count after all.
 
-    What `deduct_when` says of the response decides on giving back. A refused call counts nowhere.
-    The limits of the API are decorators; a look before its routes would cost every call. So would
-    one before the pages of respondents, whose posts alone are limited.
+    `deduct_when` decides that by the response. A refused call is counted by no limit. Limits of the
+    API are decorators; a check before routing would slow down every call. So would one for the
+    pages of respondents, of which only POST is limited.
     """
 
     def init_app(self, app: Flask) -> None:
@@ -82,7 +82,7 @@ class DecoratorLimiter(Limiter):
         if not settings().write_limits or (in_middleware and _has_none_before_its_route()):
             return
         counted = g.setdefault("limits_counted", set())
-        if callable_name in counted:  # the view runs once more
+        if callable_name in counted:  # a repeated run of the view
             return
         try:
             super()._check_request_limit(callable_name, in_middleware)
@@ -93,7 +93,7 @@ class DecoratorLimiter(Limiter):
             counted.add(callable_name)
 
     def _count_conditional(self) -> None:
-        """All or none. Testing alone would let parallel calls pass that are counted too late."""
+        """Count by all limits or by none. Test-then-count would let parallel calls pass."""
         taken: list[tuple[Judge, str]] = []
         for limit, arguments in self.context.conditional_deductions.items():
             if not self.limiter.hit(limit.limit, *arguments):
@@ -131,14 +131,14 @@ login = LoginManager()
 
 
 def init_limiter(app: Flask, config: Settings) -> None:
-    """Bind the limiter to this process and, where there is one, to Redis."""
+    """Bind the limiter to the memory of this process and to Redis, if configured."""
     app.config["RATELIMIT_STORAGE_URI"] = "askback://"
     app.config["RATELIMIT_STORAGE_OPTIONS"] = {"redis_url": config.redis_url}
     limiter.init_app(app)
 
 
 def seconds_to_wait(error: RateLimitExceeded) -> int:
-    """Until the oldest counted call leaves the window; the whole window if nobody can tell."""
+    """Seconds until the oldest counted call leaves the window; the whole window if unknown."""
     current = limiter.current_limit
     window: int = error.limit.limit.get_expiry()
     reset_at = current.window.reset_time if current else time.time() + window
@@ -146,9 +146,9 @@ def seconds_to_wait(error: RateLimitExceeded) -> int:
 
 
 def is_first_refusal(reached: RequestLimit) -> bool:
-    """Whether the limit has refused nobody else within its window, among those it counts together.
+    """True for the first refusal of this limit and key within its window.
 
-    Itself a limit of one, so that it holds for all processes with one Redis.
+    Itself a limit of one, so it holds across all processes that share one Redis.
     """
     once = type(reached.limit)(1, reached.limit.multiples, namespace="refusals")
     return limiter.limiter.hit(once, *reached.request_args)

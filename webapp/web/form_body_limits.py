@@ -1,4 +1,4 @@
-"""The bounds of form bodies: read once, before anything of ours or of an extension looks into them.
+"""The bounds of form bodies, which are read once, before our code or an extension reads fields.
 
 A blueprint with another bound sets `request.max_content_length` in a URL value preprocessor.
 """
@@ -15,7 +15,7 @@ from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES, FORM_FIELDS_MAX
 from webapp.web.request_kind import RequestKind, request_kind
 
 URLENCODED = "application/x-www-form-urlencoded"
-PROGRAMS = {RequestKind.API, RequestKind.OAUTH}  # which read and bound bodies themselves
+PROGRAMS = {RequestKind.API, RequestKind.OAUTH}  # these read and bound bodies themselves
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
 
@@ -42,7 +42,7 @@ class FormParser(FormDataParser):
 def init_app(app: Flask) -> None:
     """Bound the bodies of all routes.
 
-    Call it after what replaces the class of requests, and before what looks into forms.
+    Call it after anything that replaces the request class, and before anything that reads forms.
     """
     bounded = {"form_data_parser_class": FormParser}
     app.request_class = type("BoundedRequest", (app.request_class,), bounded)
@@ -54,6 +54,6 @@ def init_app(app: Flask) -> None:
 
     @app.before_request
     def read_form() -> None:
-        """A form that is too large is refused here: the limiter would take it for a fault."""
+        """Refuse a form that is too large here: the limiter would treat it as a server error."""
         if request.content_type and request_kind() not in PROGRAMS:
             request.form  # noqa: B018

@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can work."""
+"""Liveness and readiness probes."""
 
 import threading
 from http import HTTPStatus
@@ -21,15 +21,15 @@ bp = Blueprint("health", __name__)
 
 @bp.get("/healthz")
 def healthz() -> dict[str, str]:
-    """The process answers; touches neither database nor Redis."""
+    """Liveness: uses neither the database nor Redis."""
     return {"status": "ok"}
 
 
 @bp.get("/readyz")
 def readyz() -> tuple[dict[str, str], HTTPStatus]:
-    """503 once the server stops, and unless the database takes writes in the schema of this code.
+    """Readiness: 503 while the server stops, or unless the database accepts writes in our schema.
 
-    Redis may be away. Answers within DATABASE_SECONDS, however long the database is silent.
+    Redis may be unavailable. Responds within DATABASE_SECONDS even if the database hangs.
     """
     look = _Look.begun()
     redis = redis_state(settings().redis_url)
@@ -44,7 +44,7 @@ def readyz() -> tuple[dict[str, str], HTTPStatus]:
 
 
 class _Look:
-    """One look at the database, in a thread of its own; all who ask meanwhile wait for the same."""
+    """One check of the database in its own thread; concurrent probes share its result."""
 
     _lock = threading.Lock()
 
@@ -55,7 +55,7 @@ class _Look:
 
     @classmethod
     def begun(cls) -> "_Look":
-        """The look that is under way, else a new one."""
+        """The check in progress, else a new one."""
         app = current_app._get_current_object()  # type: ignore[attr-defined]
         with cls._lock:
             under_way: _Look | None = app.extensions.get("readiness")
@@ -63,11 +63,11 @@ class _Look:
                 return under_way
             look = cls(app)
             threading.Thread(target=look._look, name="readiness", daemon=True).start()
-            app.extensions["readiness"] = look  # one without a thread would never be done
+            app.extensions["readiness"] = look  # a check whose thread did not start would never end
             return look
 
     def found(self) -> str:
-        """`ok`, or what is wrong; `unreachable` when the database takes too long to tell."""
+        """`ok`, or what is wrong; `unreachable` after DATABASE_SECONDS without a result."""
         return self._state if self._done.wait(DATABASE_SECONDS) else "unreachable"
 
     def _look(self) -> None:

@@ -1,4 +1,4 @@
-"""The names under which this installation may be asked, and the one under which pages live."""
+"""Allowed host names, and the redirect to the public one."""
 
 from urllib.parse import urlsplit
 
@@ -19,9 +19,9 @@ class UnknownHost(BadRequest):
 
 
 def init_app(app: Flask, config: Settings) -> None:
-    """Refuse requests under foreign names; on loopback, lead page GETs to the public address.
+    """Refuse requests for other hosts; on loopback, redirect page GETs to the public address.
 
-    Without the second, someone signed in at localhost is a stranger at 127.0.0.1.
+    Without the redirect, a session that began at localhost would be missing at 127.0.0.1.
     """
     known = {config.public_host, *config.trusted_hosts}
     public_place = urlsplit(config.public_url).netloc
@@ -40,7 +40,7 @@ def init_app(app: Flask, config: Settings) -> None:
 
 
 def _is_probe() -> bool:
-    """A supervisor asks by whatever address it knows."""
+    """Probes are exempt: a supervisor uses whatever address it knows."""
     return request_kind() is RequestKind.PROBE
 
 

@@ -1,11 +1,11 @@
-"""The language of a page: respondents read six of them, creators read English.
+"""The language of a page: six for respondents, English for creators.
 
-One catalog for each language (`webapp/translations`) holds the words of respondent pages and no
-others, and a page is in another language than English only under the paths of respondents. So no
-page is half translated. English is the language of the source and has no catalog.
+The catalog of each language (`webapp/translations`) holds the messages of respondent pages only,
+and only pages under the paths of respondents are translated. So no page is partly translated.
+English is the source language and has no catalog.
 
-The committed `.po` files are compiled in memory when somebody first asks for their language:
-nothing is written, so an installation may be read-only, and no compiled catalog can be stale.
+The committed `.po` files are compiled in memory on the first use of their language: nothing is
+written, so an installation may be read-only, and no compiled catalog can be stale.
 """
 
 from contextlib import suppress
@@ -25,10 +25,10 @@ from webapp.web.request_kind import RequestKind, request_kind
 
 DOMAIN = "respondents"
 FOLDER = Path(__file__).parent.parent / "translations"
-FIELD = "lang"  # of the address and of every form that a respondent posts
-CHOICE = "language"  # what they choose instead of it
+FIELD = "lang"  # in the query string, and in every form of a respondent: the language of the page
+CHOICE = "language"  # the language that they choose instead
 VARY = "Accept-Language, Cookie"
-# as long as a browser finds its answers again
+# as long as the cookie by which a browser finds its answers again
 COOKIE = BrowserCookie("askback_lang", max_age=30 * 24 * 3600, path="/r")
 
 
@@ -41,7 +41,7 @@ class Language(NamedTuple):
     direction: str = "ltr"
 
 
-# British, for the day before the month: the words have no spelling that would tell
+# British, because it writes the day before the month; no message has a regional spelling
 ENGLISH = Language("en", "English", "en_GB")
 LANGUAGES = (
     ENGLISH,
@@ -55,10 +55,10 @@ _BY_PRIMARY = {language.tag.partition("-")[0]: language for language in LANGUAGE
 
 
 class Catalogs(Domain):  # type: ignore[misc]
-    """Where Flask-Babel finds translations; one per process and language."""
+    """The translations for Flask-Babel: one catalog per process and language."""
 
     def get_translations(self) -> NullTranslations:
-        """The catalog of the current page; empty for English, and while no file can be opened."""
+        """The catalog of the current page; empty for English or if the file cannot be opened."""
         locale = str(get_locale())
         with suppress(OSError):
             if locale not in self.cache:
@@ -69,16 +69,16 @@ class Catalogs(Domain):  # type: ignore[misc]
 
 
 def init_app(app: Flask) -> None:
-    """Choose the language of each page, tell templates and caches, and keep what was chosen."""
+    """Select the language of each page, pass it to templates, set Vary, and remember a choice."""
     babel.init_app(app, default_locale=ENGLISH.locale, locale_selector=_locale)
     babel.domain_instance = Catalogs(domain=DOMAIN)
     app.add_template_global(page_language, "page_language")
     app.jinja_env.globals["LANGUAGES"] = LANGUAGES
-    app.after_request(_tell)
+    app.after_request(_add_headers)
 
 
 def page_language() -> Language:
-    """The language of the page under way, decided once for each request."""
+    """The language of the current page, decided once per request."""
     if "language" not in g:
         g.language = _named() or _expected() if for_respondents() else ENGLISH
     language: Language = g.language
@@ -86,21 +86,21 @@ def page_language() -> Language:
 
 
 def for_respondents() -> bool:
-    """Whether this request asks for a page that respondents see, refusals included."""
+    """True for requests of respondent pages, including their error pages."""
     return has_request_context() and request_kind() is RequestKind.RESPONDENT_PAGE
 
 
 def find_language(tag: str) -> Language | None:
-    """The language for a tag as `pt-BR`, `pt_PT` or `PT`; None for one that we do not speak."""
+    """The language for a tag such as `pt-BR`, `pt_PT` or `PT`; None if it is not supported."""
     return _BY_PRIMARY.get(tag.replace("_", "-").partition("-")[0].lower())
 
 
 def read_catalog(locale: str) -> NullTranslations:
-    """The translations of a locale of ours, none where it has no catalog."""
+    """The translations of a supported locale; empty if it has no catalog."""
     file = FOLDER / locale / "LC_MESSAGES" / f"{DOMAIN}.po"
     if not file.exists():
         return NullTranslations()
-    # a start does not wait for these: many processes never need them
+    # imported here to keep the start fast: many processes never need them
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
@@ -116,7 +116,7 @@ def _locale() -> str:
 
 
 def _named() -> Language | None:
-    """What the address says, else the form: a choice, or the language of its page."""
+    """The language in the query string, else in the form: a choice, or the language of its page."""
     return find_language(request.args.get(FIELD, "")) or find_language(_posted())
 
 
@@ -125,18 +125,18 @@ def _posted() -> str:
         return ""
     try:
         return request.form.get(CHOICE, "") or request.form.get(FIELD, "")
-    except HTTPException:  # too large: the route says so, in the language of the browser
+    except HTTPException:  # too large: the route refuses it, in the language of the browser
         return ""
 
 
 def _expected() -> Language:
-    """What this browser gets while nothing else is said: its last choice, or what it prefers."""
+    """The default for this browser: its last choice, else what it prefers (Accept-Language)."""
     chosen = find_language(COOKIE.read())
     accepted = (find_language(tag) for tag, quality in request.accept_languages if quality > 0)
     return chosen or next(filter(None, accepted), ENGLISH)
 
 
-def _tell(response: Response) -> Response:
+def _add_headers(response: Response) -> Response:
     if for_respondents() and response.mimetype == "text/html":
         response.headers["Content-Language"] = page_language().tag
         before = response.headers.get("Vary")

@@ -23,7 +23,7 @@ class LinkViewCounts:
         self._counted: Counter[str] = Counter()
 
     def add(self, counted: Iterable[str]) -> None:
-        """Count more: share tokens, or tokens already counted."""
+        """Add counts: share tokens, or tokens with their counts."""
         with self._lock:
             self._counted.update(counted)
 
@@ -35,7 +35,7 @@ class LinkViewCounts:
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its own counts."""
+    """Create the counts of the application."""
     app.extensions["link_views"] = LinkViewCounts()
 
 
@@ -49,7 +49,7 @@ def count_link_view(share_token: str) -> None:
 def store() -> None:
     """Store the counts; what cannot be stored is kept for the next call.
 
-    After a commit of unknown outcome the counts are dropped, lest they count twice.
+    After a commit of unknown outcome the counts are dropped, so that they are not added twice.
     """
     if not (taken := _link_views().take()):
         return

@@ -1,8 +1,8 @@
-"""One JSON object per line on standard output: every request by its route, and what went wrong.
+"""Logs requests (by route) and errors to standard output, one JSON object per line.
 
-Never a token, a share link, a query string, an answer or a value of a database statement: of an
-exception only the type and the places in the code are written, except where the storage or the
-network itself failed.
+Never logs a token, a share link, a query string, an answer or a value of a database statement: of
+an exception it writes only the type and the code locations, except for failures of the storage or
+the network.
 """
 
 import logging
@@ -38,7 +38,7 @@ log = logging.getLogger("askback.requests")
 
 
 def init_app(app: Flask) -> None:
-    """Give every request an id, echo it, and log the request; call it before other extensions."""
+    """Give every request an id, send it back, and log the request; call before other extensions."""
 
     @app.before_request
     def begin() -> None:
@@ -54,18 +54,18 @@ def init_app(app: Flask) -> None:
 
 
 def configure() -> None:
-    """Send all log records of this process to standard output: JSON, short to a terminal."""
+    """Send all log records to standard output: as JSON, or as short lines to a terminal."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(TerminalLines() if sys.stdout.isatty() else JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    # authlib writes tokens at DEBUG; the others only repeat what the request line says
+    # authlib logs tokens at DEBUG; the others only repeat the request log
     for name in ("authlib", "alembic", "waitress.queue", "flask-limiter", "werkzeug"):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 @contextmanager
 def audit_lines(stream: TextIO) -> Iterator[None]:
-    """Write the lines of the audit trail to the stream, unless a person reads along there."""
+    """Write the lines of the audit trail to the stream, unless it is a terminal."""
     if stream.isatty():
         yield
         return
@@ -82,13 +82,13 @@ def audit_lines(stream: TextIO) -> Iterator[None]:
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON, without anything that must stay secret."""
+    """A record as one line of JSON without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
         return orjson.dumps(self.line(record), default=str).decode()
 
     def line(self, record: logging.LogRecord) -> dict[str, Any]:
-        """What may be told of a record, by name."""
+        """The fields of a record that may be logged."""
         line: dict[str, Any] = {
             "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -100,26 +100,26 @@ class JsonLines(logging.Formatter):
         line |= {name: vars(record)[name] for name in FIELDS if name in vars(record)}
         if record.exc_info and record.exc_info[1]:
             line["exception"] = list(_causes(record.exc_info[1]))
-            line["trace"] = list(_places(record.exc_info[1]))
+            line["trace"] = list(_locations(record.exc_info[1]))
         return line
 
 
 class TerminalLines(JsonLines):
-    """The same for somebody who started the server by hand and reads along, in local time."""
+    """A short line in local time, for a server that runs in a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = self.line(record)
         if record.name == log.name:
-            said = "{status} {method} {route}  {ms} ms".format_map({"ms": "?"} | line)
+            text = "{status} {method} {route}  {ms} ms".format_map({"ms": "?"} | line)
         else:
-            said = "\n    ".join(
+            text = "\n    ".join(
                 [
                     line["message"].replace("\n", " "),
                     *line.get("exception", []),
                     *line.get("trace", []),
                 ]
             )
-        visible = "".join(c if c.isprintable() or c == "\n" else "?" for c in said)
+        visible = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
         return f"{time.strftime('%H:%M:%S', time.localtime(record.created))}  {visible}"
 
 
@@ -137,7 +137,7 @@ def _described(response: Response) -> dict[str, Any]:
     signed_in = g.get("_login_user")
     rule = request.url_rule
     described = {
-        "method": request.method if rule else "-",  # an unknown method is the client's own text
+        "method": request.method if rule else "-",  # an unknown method is text of the client
         "route": rule.rule if rule else "-",
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.began) * 1000, 1) if "began" in g else None,
@@ -152,13 +152,13 @@ def _causes(error: BaseException) -> Iterator[str]:
     cause: BaseException | None = error
     while cause is not None:
         kind = f"{type(cause).__module__}.{type(cause).__qualname__}"
-        told = isinstance(cause, OSError | OperationalError)
-        yield f"{kind}: {without_secrets(str(cause))}" if told else kind
+        is_external = isinstance(cause, OSError | OperationalError)
+        yield f"{kind}: {without_secrets(str(cause))}" if is_external else kind
         cause = cause.__cause__ or cause.__context__
 
 
-def _places(error: BaseException) -> Iterator[str]:
-    """Where in the code it happened, innermost last."""
+def _locations(error: BaseException) -> Iterator[str]:
+    """The code locations of the traceback, innermost last."""
     for frame in traceback.extract_tb(error.__traceback__):
         path = Path(frame.filename)
         name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name

@@ -1,7 +1,7 @@
-"""Where calls are counted: in the memory of this process and, where there is one, in Redis.
+"""Storage of rate limits: the memory of this process and, if configured, Redis.
 
-Every call is counted in memory, so that a Redis that fails, in whatever way and at whatever step,
-lets no process pass more than its limit. Redis adds what the other processes counted.
+Every call is counted in memory, so that no process passes more than its limit however Redis fails.
+Redis adds the counts of the other processes.
 """
 
 import logging
@@ -16,10 +16,10 @@ from limits.storage import MovingWindowSupport, RedisStorage, Storage
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-REDIS_SECONDS = 0.25  # to connect, and to answer
+REDIS_SECONDS = 0.25  # to connect, and for each response
 ERRORS_BEFORE_PAUSE = 3
 PAUSE_SECONDS = 5.0
-BREATH_SECONDS = 0.5  # after a single error: what the same request counts next does not wait again
+BREATH_SECONDS = 0.5  # after a single error: further counts of the same request do not wait
 SWEEP_SECONDS = 60.0
 
 log = logging.getLogger("askback.limits")
@@ -29,14 +29,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Call:
-    """One counted call; `shared` when Redis counted it, too."""
+    """One counted call; `shared` if Redis counted it, too."""
 
     moment: float
     shared: bool = False
 
 
 class Memory:
-    """Per key the calls of its moving window, oldest first."""
+    """The calls of the moving window of each key, oldest first."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -56,13 +56,13 @@ class Memory:
             return calls[-1]
 
     def give_back(self, key: str) -> bool:
-        """Uncount the newest call; True when Redis counted that call, too."""
+        """Uncount the newest call; True if Redis counted it, too."""
         with self._lock:
             calls = self._windows.get(key, (0, deque[Call]()))[1]
             return bool(calls) and calls.pop().shared
 
     def window(self, key: str, seconds: int) -> tuple[float, int]:
-        """The moment of the oldest counted call, or now, and how many there are."""
+        """The time of the oldest counted call (the current time without one), and their number."""
         now = time.time()
         with self._lock:
             calls = self._windows.get(key, (0, deque[Call]()))[1]
@@ -93,7 +93,7 @@ class Memory:
 
 
 class LimitStorage(Storage, MovingWindowSupport):
-    """The storage behind every limit; none of its methods raises what Redis raises."""
+    """The storage of all limits; none of its methods raises errors of Redis."""
 
     STORAGE_SCHEME = ["askback"]  # noqa: RUF012
     base_exceptions = ()
@@ -125,7 +125,7 @@ class LimitStorage(Storage, MovingWindowSupport):
             self._ask(lambda redis: redis.storage.lpop(redis.prefixed_key(key)))
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        """The oldest counted call and their number, by whoever counted more."""
+        """The time of the oldest counted call, and their number, by the larger count."""
         here = self._memory.window(key, expiry)
         shared = self._ask(lambda redis: redis.get_moving_window(key, limit, expiry))
         return max(here, shared or here, key=lambda window: window[1])
@@ -151,11 +151,11 @@ class LimitStorage(Storage, MovingWindowSupport):
         raise NotImplementedError
 
     def _ask(self, question: Callable[[RedisStorage], T]) -> T | None:
-        """What Redis answers; None without one, while it is paused, and when it fails."""
+        """The response of Redis; None if it is not configured, paused or failing."""
         now = time.monotonic()
         if self._redis is None or now < self._paused_until:
             return None
-        if self._errors:  # one call finds out; those beside it do not wait
+        if self._errors:  # only one call waits for Redis to fail; concurrent ones skip it
             self._paused_until = now + 2 * REDIS_SECONDS
         try:
             answer = question(self._redis)
@@ -177,11 +177,11 @@ class LimitStorage(Storage, MovingWindowSupport):
 
 
 def redis_options(seconds: float) -> dict[str, Any]:
-    """Of a client that takes at most `seconds` to connect and as long for each answer."""
+    """Options of a client with a time-out of `seconds` to connect and for each response."""
     return {
         "socket_connect_timeout": seconds,
         "socket_timeout": seconds,
-        # the client's own default is ten retries: seconds per request while Redis is away
+        # the default of the client is ten retries: seconds per request while Redis is unavailable
         "retry": Retry(NoBackoff(), 0),
     }
 

@@ -4,7 +4,7 @@ Failures and exports wait in memory until the background work stores them, so th
 for the writer lock because of them. Their log lines are written at once; a process that is killed
 loses the rows of the last second. A flood of failures gets few rows: of one kind, account, network
 and hour the first ten, then the 20th, 40th, 80th and so on, each with how many it stands for, and
-likewise after 200 rows of all of them. Tries that a limit refuses get one row for each of its
+likewise after 200 rows of all of them. Attempts that a limit refuses get one row for each of its
 windows.
 """
 
@@ -30,17 +30,17 @@ from webapp.domain.audit.trail import (
 )
 from webapp.web.extensions import client_address, client_network, is_first_refusal
 
-ROWS_OF_SAME = 10  # our choice: failures that are told as one, within an hour, with a row each
+ROWS_OF_SAME = 10  # our choice: failures of one key within an hour that get a row each
 ROWS_OF_ALL = 200  # our choice: the same for all failures
-KEYS_KEPT = 10_000  # our choice: more than that are counted anew
-WAITING_MOST = 10_000  # our choice: rows that a database which is away makes us keep
+KEYS_KEPT = 10_000  # our choice: with more keys than that, counting starts anew
+WAITING_MOST = 10_000  # our choice: rows kept while the database is unavailable
 HOUR_MILLIS = 3_600_000
 
 
 class Flood:
-    """Counts failures within the hour, to tell which of them get a row.
+    """Counts failures within the hour, to decide which of them get a row.
 
-    A key says what is counted together: nobody's failures hide or swell those of somebody else.
+    Each key is counted separately, so that failures of one visitor do not hide those of another.
     """
 
     def __init__(self) -> None:
@@ -74,12 +74,12 @@ class PendingRows:
         self._flood = Flood()
 
     def add(self, rows: list[dict[str, Any]]) -> None:
-        """Keep more, as far as there is room."""
+        """Keep more, up to the bound."""
         with self._lock:
             self._rows += rows[: WAITING_MOST - len(self._rows)]
 
     def add_failure(self, row: dict[str, Any], network: str) -> None:
-        """Keep a row for a failure, unless it is one of a flood."""
+        """Keep a row for a failure, unless it belongs to a flood."""
         key = f"{row['kind']} {row['outcome']} {row['account_id']} {network}"
         with self._lock:
             count = self._flood.stands_for(key, now=row["at"])
@@ -94,7 +94,7 @@ class PendingRows:
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its own pending rows."""
+    """Create the pending rows of the application."""
     app.extensions["pending_audit_rows"] = PendingRows()
 
 
@@ -114,7 +114,7 @@ def agent(client_id: str, client_name: str) -> Actor:
 
 
 def network_address() -> str | None:
-    """The network address of this request in its shortest spelling; None for what is none."""
+    """The network address of this request in its canonical form; None if it cannot be read."""
     address = client_address()
     return str(address).partition("%")[0] if address else None
 
@@ -128,14 +128,14 @@ def note(
     outcome: AuditOutcome = AuditOutcome.OK,
     subject: str | None = None,
 ) -> None:
-    """An event without a transaction of its own; stored soon."""
+    """Record an event that belongs to no transaction; stored by the background work."""
     row = event_values(kind, account_id, by=by, now=now, outcome=outcome, subject=subject)
     log_event(row)
     _pending().add([row])
 
 
 def note_failure(kind: AuditKind, account_id: str | None, *, by: Actor, now: datetime) -> None:
-    """Something that did not work, by somebody who may have no right to it; stored soon."""
+    """Record a failed attempt, possibly by a stranger; stored by the background work."""
     _note_try(event_values(kind, account_id, by=by, now=now, outcome=AuditOutcome.FAILED))
 
 
@@ -145,9 +145,9 @@ def telling_refusals(
     *,
     by: Callable[[], Actor] = visitor,
 ) -> Callable[[RequestLimit], None]:
-    """For `on_breach` of a limit: tells of the first try that it refuses, once in each window.
+    """For `on_breach` of a limit: records the first refused attempt in each window.
 
-    account  the id of the account that was tried, asked for in the refused request
+    account  returns the id of the account that was tried; called in the refused request
     """
 
     def tell(reached: RequestLimit) -> None:
@@ -177,7 +177,7 @@ def _note_try(row: dict[str, Any]) -> None:
 
 
 def _not_stored(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without rows of an earlier attempt that committed although its answer was lost."""
+    """Without rows that an earlier attempt stored, whose commit was not acknowledged."""
     ids = [row["id"] for row in rows]
     known = set(db.session.scalars(select(AuditEvent.id).where(AuditEvent.id.in_(ids))))
     return [row for row in rows if row["id"] not in known]
