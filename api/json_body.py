@@ -3,7 +3,6 @@
 import json
 import math
 from collections import Counter
-from typing import Any
 
 from flask import request
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -85,14 +84,14 @@ def _unreadable(reason: str) -> InvalidInput:
     )
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError(f"has the field {sent(_twice(pairs))} twice in one object")
     return found
 
 
-def _twice(pairs: list[tuple[str, Any]]) -> str:
+def _twice(pairs: list[tuple[str, object]]) -> str:
     counted = Counter(name for name, _ in pairs)
     return counted.most_common(1)[0][0]
 

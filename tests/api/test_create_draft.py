@@ -12,7 +12,7 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import DraftUpdate
+from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion.discarded_drafts import discard_draft, restore
 from webapp.domain.deletion.form_trash import delete_form, erase_form, purge_deleted
 from webapp.domain.drafts.editing import create_draft

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from flask_sqlalchemy import SQLAlchemy
@@ -19,6 +19,10 @@ from webapp.database import sqlite
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.database.sqlite import READING
 from webapp.database.types import UtcDateTime, from_json, to_json
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
+    from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 
 POOL_SECONDS = 4  # how long a request waits for a connection that others hold
 FILES_OF_A_CONNECTION = 3  # of SQLite: the database, its log, and a journal at times
@@ -83,12 +87,13 @@ def on_sqlite() -> bool:
     return db.engine.dialect.name == "sqlite"
 
 
-def insert_into(table: Table) -> Any:
+def insert_into(table: Table) -> "PostgresqlInsert | SqliteInsert":
     """INSERT as the database in use has it, with ON CONFLICT.
 
     Only its dialect is loaded: that of the other would make every start an eighth longer.
     """
-    return import_module(f"sqlalchemy.dialects.{db.engine.dialect.name}").insert(table)
+    dialect = import_module(f"sqlalchemy.dialects.{db.engine.dialect.name}")
+    return cast("PostgresqlInsert | SqliteInsert", dialect.insert(table))
 
 
 def built_once(build: Callable[[], R]) -> Callable[[], R]:

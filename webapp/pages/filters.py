@@ -2,7 +2,6 @@
 
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
-from typing import Any
 
 from babel.dates import format_skeleton
 from flask import Flask
@@ -119,7 +118,7 @@ def _written(at: datetime, parts: str) -> str:
     return format_skeleton(parts, at.astimezone(UTC), locale=get_locale())
 
 
-def _said(at: datetime, now: datetime) -> Any:
+def _said(at: datetime, now: datetime) -> object:
     ago = now - at
     if ago < timedelta(minutes=1):
         return gettext("just now")

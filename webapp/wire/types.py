@@ -3,9 +3,11 @@
 Names and spelling are the contract's.
 """
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
+from pydantic.config import JsonValue
+from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
 from webapp.domain.shared.error_codes import ErrorCode
@@ -20,12 +22,13 @@ from webapp.domain.shared.vocabulary import (
 )
 
 
-def _said(description: str, **schema: Any) -> Any:
+def _said(description: str, **schema: JsonValue) -> FieldInfo:
     """What the document says of a property; `schema` are further keywords."""
-    return Field(description=description, json_schema_extra=schema or None)
+    said: FieldInfo = Field(description=description, json_schema_extra=schema or None)
+    return said
 
 
-def _moment(description: str) -> Any:
+def _moment(description: str) -> FieldInfo:
     return _said(description, format="date-time")
 
 

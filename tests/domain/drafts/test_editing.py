@@ -8,7 +8,8 @@ from tests.conftest import Clock
 from tests.factories import make_account, make_draft, make_form
 from webapp.database import db
 from webapp.domain.accounts.models import Account
-from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
 from webapp.domain.drafts import editing
 from webapp.domain.drafts import models as drafts

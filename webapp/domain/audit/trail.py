@@ -11,10 +11,9 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
 from sqlalchemy import Index, String, Text, and_, event, or_, select
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from webapp.database import Base, db
 
@@ -136,7 +135,7 @@ def event_values(
     now: datetime,
     outcome: AuditOutcome = AuditOutcome.OK,
     subject: str | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The columns of a new row."""
     return {
         # sorts what one transaction tells of the same moment
@@ -169,7 +168,7 @@ def add_event(
     db.session.info.setdefault(UNLOGGED, []).append(values)
 
 
-def log_event(values: dict[str, Any]) -> None:
+def log_event(values: dict[str, object]) -> None:
     """The log line of a row."""
     named = {
         "event": values["kind"],
@@ -210,11 +209,11 @@ def list_events(
 
 
 @event.listens_for(db.session, "after_commit")
-def _log_committed(session: Any) -> None:
+def _log_committed(session: Session) -> None:
     for values in session.info.pop(UNLOGGED, []):
         log_event(values)
 
 
 @event.listens_for(db.session, "after_rollback")
-def _forget_rolled_back(session: Any) -> None:
+def _forget_rolled_back(session: Session) -> None:
     session.info.pop(UNLOGGED, None)

@@ -11,7 +11,7 @@ from difflib import Match, SequenceMatcher
 from enum import StrEnum
 from itertools import accumulate
 from time import thread_time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -60,8 +60,8 @@ class Change:
     kind: Kind
     position: int | None = None
     runs: tuple[Run, ...] = ()
-    was: Any = None
-    now: Any = None
+    was: object = None
+    now: object = None
 
 
 class TooCostly(Exception):

@@ -3,7 +3,7 @@
 The model also yields the schema of the OpenAPI document.
 """
 
-from typing import Annotated, Any, TypedDict, cast
+from typing import Annotated, cast
 
 from pydantic import (
     AliasGenerator,
@@ -30,26 +30,12 @@ from webapp.domain.content.draft_fields import (
     Text,
     Title,
 )
-from webapp.domain.content.model import QuestionRow
+from webapp.domain.content.model import DraftUpdate, QuestionRow
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.validation_errors import refusal, sent
 from webapp.domain.shared.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
-
-
-class DraftUpdate(TypedDict, total=False):
-    """New values by content column; only what was supplied. Questions may lack an id."""
-
-    title: str
-    goal: str | None
-    private_context: str | None
-    questions: list[QuestionRow]
-    follow_up_mode: FollowUpMode
-    response_mode: ResponseMode
-    response_limit: ResponseLimit
-    followups_given: int | None
-    max_total_questions: int | None
 
 
 class _Input(BaseModel):
@@ -124,13 +110,11 @@ def parse_draft_input(raw: object) -> DraftUpdate:
     except ValidationError as problem:
         errors = problem.errors(include_url=False)
         raise refusal(errors, body_fields=FIELDS, settings=_SETTINGS) from None
-    changes: dict[str, Any] = {
-        _COLUMNS.get(name, name): getattr(given, name) for name in given.model_fields_set
-    }
+    changes = {_COLUMNS.get(name, name): getattr(given, name) for name in given.model_fields_set}
     for name in {"goal", "private_context"} & changes.keys():
         changes[name] = changes[name] or None
     if "questions" in changes:
-        changes["questions"] = _question_rows(changes["questions"])
+        changes["questions"] = _question_rows(given.questions)
     return cast(DraftUpdate, changes)
 
 

@@ -1,10 +1,9 @@
 """What a form asks: the content that an agent drafts, a creator confirms and a form keeps."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias, TypedDict
+from typing import NamedTuple, TypeAlias, TypedDict, cast
 
 import orjson
 from sqlalchemy import JSON, Enum, Text
@@ -28,6 +27,20 @@ class QuestionRow(TypedDict, total=False):
     id: str
     text: str
     context: str
+
+
+class DraftUpdate(TypedDict, total=False):
+    """Values by content column; of a change those supplied, and its questions may lack an id."""
+
+    title: str
+    goal: str | None
+    private_context: str | None
+    questions: list[QuestionRow]
+    follow_up_mode: FollowUpMode
+    response_mode: ResponseMode
+    response_limit: ResponseLimit
+    followups_given: int | None
+    max_total_questions: int | None
 
 
 class DraftSetting(NamedTuple):
@@ -144,9 +157,9 @@ def most_questions(content: AnyContent) -> int:
     return max(scripted, min(most, settings.max_total_questions))
 
 
-def snapshot(content: AnyContent) -> dict[str, Any]:
+def snapshot(content: AnyContent) -> DraftUpdate:
     """The content columns of a draft, a form or a row of either, by name."""
-    return {name: getattr(content, name) for name in CONTENT_COLUMNS}
+    return cast(DraftUpdate, {name: getattr(content, name) for name in CONTENT_COLUMNS})
 
 
 def content_hash(content: Content) -> str:
@@ -187,9 +200,9 @@ def lacks_context(content: Content) -> bool:
     return smart and not (content.private_context or "").strip()
 
 
-def merged(changes: Mapping[str, Any], before: list[QuestionRow]) -> dict[str, Any]:
+def merged(changes: DraftUpdate, before: list[QuestionRow]) -> DraftUpdate:
     """The new values of content columns; `before` are the questions that may keep their ids."""
-    given = dict(changes)
+    given = changes.copy()
     if "questions" in given:
         given["questions"] = _with_ids(given["questions"], before)
     return given

@@ -1,9 +1,8 @@
 """Confirmations: the creator's word, or the agent's, for one exact revision of a draft."""
 
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import and_, exists, func, select
+from sqlalchemy import ColumnElement, and_, exists, func, select
 
 from webapp.database import db, new_id, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
@@ -122,7 +121,7 @@ def require_complete(draft: Draft) -> None:
         )
 
 
-def current_confirmation() -> Any:
+def current_confirmation() -> ColumnElement[bool]:
     """The condition that joins a draft to a confirmation of what it is now."""
     return and_(
         DraftConfirmation.draft_id == Draft.id,

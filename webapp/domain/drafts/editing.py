@@ -7,7 +7,7 @@ was read, and begins again where that is another one by now.
 from collections.abc import Iterable
 from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import cast
 
 from sqlalchemy import Integer, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -22,10 +22,11 @@ from webapp.database import (
     write_transaction,
 )
 from webapp.database.prepared_statements import run
-from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import (
     CONTENT_COLUMNS,
     DRAFT_SETTINGS,
+    DraftUpdate,
+    QuestionRow,
     content_hash,
     merged,
     require_context,
@@ -109,7 +110,7 @@ def update_draft(
         draft.content_hash = content_hash(draft)
         if draft.content_hash != before.content_hash:
             draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
-        unchanged = all(given[name] == getattr(before, name) for name in given)
+        unchanged = all(value == getattr(before, name) for name, value in given.items())
         if unchanged or _replace(before, draft) or _is_stored(draft):
             return draft
 
@@ -156,21 +157,17 @@ _REPLACE_AND_KEEP = (
 _ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(
     *(Draft.__table__.c[name] for name in _COLUMNS)
 )
-_EMPTY: dict[str, Any] = {
-    "title": "",
-    "goal": None,
-    "private_context": None,
-    "questions": [],
-    **{setting.column: setting.default for setting in DRAFT_SETTINGS},
-}
+_EMPTY = DraftUpdate(title="", goal=None, private_context=None, questions=[]) | cast(
+    DraftUpdate, {setting.column: setting.default for setting in DRAFT_SETTINGS}
+)
 
 
-def _without_new_ids(content: dict[str, Any], known: set[str]) -> dict[str, Any]:
-    questions = [
+def _without_new_ids(content: DraftUpdate, known: set[str]) -> DraftUpdate:
+    questions: list[QuestionRow] = [
         question if question["id"] in known else {**question, "id": ""}
         for question in content["questions"]
     ]
-    return content | {"questions": questions}
+    return content | DraftUpdate(questions=questions)
 
 
 def _row(account_id: str, draft_id: str) -> DraftRow:
@@ -214,11 +211,11 @@ def _replace(before: DraftRow, draft: Draft) -> bool:
     return bool(replaced)
 
 
-def _columns(draft: Draft | DraftRow, names: Iterable[str]) -> dict[str, Any]:
+def _columns(draft: Draft | DraftRow, names: Iterable[str]) -> dict[str, object]:
     return {name: getattr(draft, name) for name in names}
 
 
-def _superseded(row: DraftRow) -> dict[str, Any]:
+def _superseded(row: DraftRow) -> dict[str, object]:
     """The history row of a draft that is about to change."""
     return {
         "kept_draft_id": row.id,

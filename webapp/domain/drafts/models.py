@@ -6,7 +6,7 @@ content; a confirmation is bound to revision and hash, so any change of content 
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import (
     JSON,
@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from webapp.database import Base, db, execute_autocommit, to_millis, tried_again, write_transaction
-from webapp.domain.content.model import Content, ContentRow, words
+from webapp.domain.content.model import Content, ContentRow, DraftUpdate, words
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
@@ -89,7 +89,7 @@ class DraftRevision(Base):
 
     draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
     revision: Mapped[int] = mapped_column(primary_key=True)
-    content: Mapped[dict[str, Any]] = mapped_column(JSON)
+    content: Mapped[DraftUpdate] = mapped_column(JSON)
     author: Mapped[str | None] = mapped_column(String(40))
     created_at: Mapped[datetime]
 
@@ -190,7 +190,7 @@ def find_revision(draft: Draft, revision: int) -> Draft | None:
 
 def content_of(kept: DraftRevision) -> Draft:
     """The content of a superseded revision, as a draft that is in no session."""
-    values = dict(kept.content)
+    values = kept.content.copy()
     values["follow_up_mode"] = FollowUpMode(values["follow_up_mode"])
     values["response_mode"] = ResponseMode(values["response_mode"])
     values["response_limit"] = ResponseLimit(values["response_limit"])

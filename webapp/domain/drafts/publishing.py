@@ -6,7 +6,6 @@ One conditional UPDATE decides, so a draft becomes one form however many ask at 
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
@@ -162,7 +161,7 @@ _TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
 _FORM_OF_DRAFT = select(*FORM_COLUMNS).where(Form.draft_id == bindparam("draft"))
 
 
-def _at_once(made: dict[str, Any], event: dict[str, Any]) -> FormRow | None:
+def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | None:
     """As `_in_steps`, in a transaction of its own."""
     if on_sqlite():
         with write_transaction() as connection:
@@ -176,7 +175,7 @@ def _at_once(made: dict[str, Any], event: dict[str, Any]) -> FormRow | None:
 
 
 def _in_steps(
-    connection: Connection, made: dict[str, Any], event: dict[str, Any]
+    connection: Connection, made: dict[str, object], event: dict[str, object]
 ) -> FormRow | None:
     """One conditional UPDATE decides; its row lock and the unique draft id leave one form."""
     keys = {"draft": made["draft_id"], "account": made["account_id"]}
@@ -190,10 +189,11 @@ def _in_steps(
 
 def _made(
     account_id: str, draft_id: str, now: datetime, by: Actor
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, object], dict[str, object]]:
     """What a form has that its draft has not, and the event of its publication."""
-    form: dict[str, Any] = {
-        "id": new_id("frm"),
+    form_id = new_id("frm")
+    form: dict[str, object] = {
+        "id": form_id,
         "account_id": account_id,
         "draft_id": draft_id,
         "share_token": secrets.token_urlsafe(16),
@@ -205,7 +205,7 @@ def _made(
         "started_count": 0,
         "answer_bytes": 0,
     }
-    event = event_values(AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form["id"])
+    event = event_values(AuditKind.PUBLISHED, account_id, by=by, now=now, subject=form_id)
     return form, event
 
 
@@ -215,7 +215,7 @@ def _published(form: FormRow | None, account_id: str, draft_id: str) -> Publishe
     return Published(form, repeated=False)
 
 
-def _logged(published: Published, event: dict[str, Any]) -> Published:
+def _logged(published: Published, event: dict[str, object]) -> Published:
     """After the commit: tell of a form that was not there before."""
     if not published.repeated:
         log_event(event)

@@ -12,8 +12,7 @@ from sqlalchemy import select
 
 from webapp.database import db
 from webapp.domain.content.diff import Change, Kind, differences, longest_rising, origins
-from webapp.domain.content.draft_input import DraftUpdate
-from webapp.domain.content.model import Content, QuestionRow, snapshot
+from webapp.domain.content.model import Content, DraftUpdate, QuestionRow, snapshot
 from webapp.domain.drafts.models import (
     Draft,
     DraftConfirmation,
@@ -77,7 +76,7 @@ def last_agent_since(draft: Draft, revision: int) -> str | None:
 
 def back_to(draft: Draft, revision: int) -> DraftUpdate:
     """Everything as it was at `revision`; raises NotFound when there is no such revision."""
-    return cast(DraftUpdate, snapshot(_revision(draft, revision)))
+    return snapshot(_revision(draft, revision))
 
 
 def put_back(draft: Draft, since: int, number: int) -> DraftUpdate:
@@ -108,7 +107,7 @@ def _questions(
         del rows[place]
     elif change.kind is Kind.MOVED:
         row = rows.pop(place)
-        rows.insert(_gap(before, rows, change.was - 1), row)
+        rows.insert(_gap(before, rows, cast(int, change.was) - 1), row)
     else:
         origin = origins(before, after)[place]
         name = "text" if change.part == "question" else "context"

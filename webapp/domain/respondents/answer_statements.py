@@ -5,7 +5,7 @@ counters.
 """
 
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import (
     BigInteger,
@@ -111,7 +111,7 @@ _GIVEN = (
 )
 
 
-def _session_insert() -> Any:
+def _session_insert() -> Insert:
     """The INSERT of a session; inserts nothing if the key has one."""
     columns = _SESSIONS.c
     given = ("form_id", "key_hash", "skipped", "answered", "answer_count", "suspect")
@@ -154,7 +154,7 @@ def answer_at_once(claim: Update | None, *, begins: bool) -> Insert:
     stamped = STAMP_ANSWER.where(opened.c.id.is_not(None)).cte("stamped")
     taken = stamped.c.last_stamp.is_not(None)
     source = opened.outerjoin(stamped, true()) if begins else stamped
-    changes = [] if begins else [TOUCH.where(taken), SUPERSEDE.where(taken)]
+    changes: list[Insert | Update] = [] if begins else [TOUCH.where(taken), SUPERSEDE.where(taken)]
     changes.append(question_count_upsert(taken))
     if claim is not None:
         changes.append(claim.where(taken))

@@ -9,7 +9,7 @@ written if it has changed since.
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, Update
 from sqlalchemy.exc import IntegrityError
@@ -49,7 +49,7 @@ class Attachments(NamedTuple):
     """
 
     claim: Update
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
 
 
 class NewAnswer(NamedTuple):
@@ -164,7 +164,7 @@ def supersede(answer_id: str | None) -> None:
 
 
 def _in_steps(
-    connection: Connection, values: dict[str, Any], claim: Update | None, *, begins: bool
+    connection: Connection, values: dict[str, object], claim: Update | None, *, begins: bool
 ) -> None:
     opening = insert_session() if begins else TOUCH_BY_NEW_KEY
     if not run(connection, opening, values).rowcount:
@@ -181,7 +181,7 @@ def _in_steps(
         run(connection, claim, values)
 
 
-def _row(state: SessionState, answer: NewAnswer) -> dict[str, Any]:
+def _row(state: SessionState, answer: NewAnswer) -> dict[str, object]:
     """The columns of the new answer without its stamp."""
     return {
         "id": new_id("ans"),
@@ -198,7 +198,7 @@ def _row(state: SessionState, answer: NewAnswer) -> dict[str, Any]:
     }
 
 
-def _changes(state: SessionState, answer: NewAnswer, now: datetime) -> dict[str, Any]:
+def _changes(state: SessionState, answer: NewAnswer, now: datetime) -> dict[str, object]:
     """The new values of session, form and counters; `answered` is added by the caller.
 
     Only scripted questions have counters.

@@ -6,7 +6,6 @@ its SHA-256 only. Rows are locked in one order: session, form, counters.
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     String,
@@ -237,7 +236,7 @@ def _is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -
 
 def _count_skip(state: SessionState, *, taken_back: bool) -> None:
     """Count the session if it begins with this skip; uncount it as answered if none is left."""
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     if is_new(state):
         values["started_count"] = Form.started_count + 1
     if taken_back:
@@ -261,7 +260,7 @@ def _reached(state: SessionState) -> dict[str, QuestionCounts]:
 
 def _lower_counts(state: SessionState, size: int) -> None:
     """Lower the form's counters by one session; `size` in bytes of its answers."""
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "started_count": Form.started_count - 1,
         "answer_bytes": Form.answer_bytes - size,
     }

@@ -5,9 +5,9 @@ session as they were before the write.
 """
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import BigInteger, Row, String, bindparam, select, type_coerce, update
+from sqlalchemy import BigInteger, String, bindparam, select, type_coerce, update
 
 from webapp.database import db, execute, new_id, read_rows, to_millis
 from webapp.domain.content.model import QuestionRow
@@ -36,6 +36,14 @@ class SessionState(NamedTuple):
     completed_stamp: int | None
     last_active_at: int
     key_hash: str
+
+
+class _FormState(NamedTuple):
+    """What a session that is not stored has of its form."""
+
+    id: str
+    questions: list[QuestionRow]
+    status: str
 
 
 _STATE = (
@@ -88,7 +96,7 @@ def read_session_state(share_token: str, session_key: str) -> SessionState:
     if found:
         return _require_unsent(SessionState._make(found[0]))
     forms = read_rows(_FORM, share_token=share_token)
-    state = _unstored(forms[0] if forms else None, keys["key_hash"])
+    state = _unstored(_FormState._make(forms[0]) if forms else None, keys["key_hash"])
     if any(
         row.form_id != state.form_id for row in read_rows(_FORM_OF_KEY, key_hash=state.key_hash)
     ):
@@ -135,7 +143,7 @@ def is_new(state: SessionState) -> bool:
     return state.answer_count == 0 and not state.skipped
 
 
-def change_form(form_id: str, values: dict[str, Any]) -> None:
+def change_form(form_id: str, values: dict[str, object]) -> None:
     """Update the counters of a form whose session the caller has locked."""
     db.session.execute(
         update(Form)
@@ -162,7 +170,8 @@ def not_open(status: str | None) -> StateConflict:
 
 def _insert_or_lock(share_token: str, session_key: str, now: datetime) -> SessionState:
     """Insert the session, or lock the one that a concurrent request inserted."""
-    form = execute(_FORM, share_token=share_token).one_or_none()
+    found = execute(_FORM, share_token=share_token).one_or_none()
+    form = None if found is None else _FormState._make(found)
     made = _unstored(form, token_hash(session_key))._replace(last_active_at=to_millis(now))
     if _insert(made, now):
         return made
@@ -172,7 +181,7 @@ def _insert_or_lock(share_token: str, session_key: str, now: datetime) -> Sessio
     return state
 
 
-def _unstored(form: Row[Any] | None, key: str) -> SessionState:
+def _unstored(form: _FormState | None, key: str) -> SessionState:
     """The state of a session that is not stored."""
     if form is None:
         raise no_public_form()

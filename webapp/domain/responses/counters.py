@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
     ForeignKey,
+    Insert,
     Integer,
     String,
     Table,
@@ -73,7 +74,7 @@ class QuestionCounts:
     skipped: int = 0
 
 
-def question_count_upsert(*only_if: ColumnElement[bool]) -> Any:
+def question_count_upsert(*only_if: ColumnElement[bool]) -> Insert:
     """An INSERT that adds `:more_answered` and `:more_skipped` to the counters of a question.
 
     Either may be negative. Nothing is written when both are 0, or a condition does not hold.

@@ -6,7 +6,7 @@ taken under the lock of its form's row, so per form the order of stamps is the o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, overload
 
 from sqlalchemy import (
     BigInteger,
@@ -81,19 +81,33 @@ def read_responses(
     )
 
 
-_Item = Sequence[Any]  # an answer, or nothing in its places, and its session
-_SESSION = len(ANSWER_COLUMNS)  # the first place of a session in a row of both
-_ID, _STAMP, _TEXT = map(AnswerRow._fields.index, ("id", "stamp", "answer_text"))
+class _Item(Protocol):
+    """A row of an answer, or of nothing in its places, and its session."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def answer_text(self) -> str: ...
+    @property
+    def stamp(self) -> int: ...
+    @property
+    def completed_stamp(self) -> int: ...
+    @overload
+    def __getitem__(self, at: int) -> object: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[object]: ...
+
+
+_SESSION = len(ANSWER_COLUMNS)  # the first place of a session in an item
 
 
 def _is_answer(item: _Item) -> bool:
-    return item[_ID] is not None
+    return item.id is not None
 
 
 def _stamp(item: _Item) -> int:
     """When it was answered or, without an answer, completed."""
-    stamp: int = item[_STAMP] if _is_answer(item) else item[-1]
-    return stamp
+    return item.stamp if _is_answer(item) else item.completed_stamp
 
 
 _ANSWERS_AFTER = (
@@ -129,7 +143,7 @@ def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
     """How many items one page may hold: at least one, whatever its size."""
     room = max_bytes
     for position, item in enumerate(items[:max_items]):
-        room -= 300 + (len(item[_TEXT].encode()) if _is_answer(item) else 0)
+        room -= 300 + (len(item.answer_text.encode()) if _is_answer(item) else 0)
         if room < 0 and position:
             return position
     return max_items
@@ -137,7 +151,7 @@ def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
 
 def _by_session(items: list[_Item]) -> list[SessionAnswers]:
     """Sessions in the order of their first item."""
-    sessions: dict[str, SessionAnswers] = {}
+    sessions: dict[object, SessionAnswers] = {}
     for item in items:
         entry = sessions.get(item[_SESSION])
         if entry is None:

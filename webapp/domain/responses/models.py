@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from sqlalchemy import (
     JSON,
@@ -180,7 +180,9 @@ def session_status(session: SessionRow, now_millis: int) -> SessionStatus:
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
-def raw_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
+def raw_column(
+    column: InstrumentedAttribute[object],
+) -> ColumnElement[int] | ColumnElement[str] | ColumnElement[object]:
     """The stored value without conversion: pages hold hundreds of rows, conversions cost most."""
     if isinstance(column.type, UtcDateTime):
         return type_coerce(column, BigInteger).label(column.key)

@@ -7,9 +7,9 @@ the form holds.
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median_low
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import Row, Select, func, select, union_all
+from sqlalchemy import ColumnElement, GenerativeSelect, Row, Select, func, select, union_all
 
 from webapp.database import db
 from webapp.domain.responses.counters import QuestionCounts, read_link_views, read_questions
@@ -124,7 +124,7 @@ def count_new(form: AnsweredForm, since: int) -> int:
     return db.session.scalar(select(func.count()).select_from(newer)) or 0
 
 
-def _answers_to(form_id: str, question_id: str) -> Select[Any]:
+def _answers_to(form_id: str, question_id: str) -> Select[*tuple[object, ...]]:
     return (
         select(*SHOWN_COLUMNS)
         .join(ResponseSession, ResponseSession.id == Answer.session_id)
@@ -142,7 +142,7 @@ def _lengths_of(form_id: str, question_id: str) -> Select[str, int]:
     )
 
 
-def _current(form_id: str, question_id: str) -> tuple[Any, ...]:
+def _current(form_id: str, question_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         Answer.form_id == form_id,
         Answer.question_id == question_id,
@@ -151,8 +151,8 @@ def _current(form_id: str, question_id: str) -> tuple[Any, ...]:
 
 
 def _of_each_question(
-    form: AnsweredForm, newest: Callable[[str, str], Any], limit: int
-) -> list[Row[Any]]:
+    form: AnsweredForm, newest: Callable[[str, str], GenerativeSelect], limit: int
+) -> list[Row[*tuple[object, ...]]]:
     """The first rows for every question in one statement."""
     parts = [
         select(newest(form.id, question["id"]).limit(limit).subquery())

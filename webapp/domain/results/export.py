@@ -7,7 +7,7 @@ nobody. What is answered while an export runs is read at its end.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
@@ -110,7 +110,7 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
     db.session.rollback()
 
 
-def _fitting(chars: Executable, most: int, place: dict[str, Any]) -> int:
+def _fitting(chars: Executable, most: int, place: dict[str, object]) -> int:
     """How many of the next `most` are at most CHARS_IN_BATCH long together; at least one."""
     while most > 1 and (read_rows(chars, most=most, **place)[0][0] or 0) > CHARS_IN_BATCH:
         most //= 2

@@ -7,9 +7,9 @@ it stopped; going on from there is another request.
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, select, tuple_, type_coerce
+from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import db
 from webapp.domain.responses.models import (
@@ -205,7 +205,9 @@ def _with_answers(sessions: list[SessionRow], filters: Filters) -> Iterator[Sess
         yield SessionAnswers(session, answers[session.id])
 
 
-def _between(column: Any, since: int | None, until: int | None) -> list[ColumnElement[bool]]:
+def _between(
+    column: ColumnElement[int] | InstrumentedAttribute[int], since: int | None, until: int | None
+) -> list[ColumnElement[bool]]:
     conditions = [] if since is None else [column >= since]
     return conditions if until is None else [*conditions, column < until]
 

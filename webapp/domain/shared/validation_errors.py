@@ -6,7 +6,6 @@ A message is `path: reason.` and names what was sent and what is allowed.
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from pydantic_core import ErrorDetails
 
@@ -94,7 +93,7 @@ def _reason(error: ErrorDetails) -> str:
     if kind == "model_type" and error["loc"]:
         kind = "question_type"
     size = len(value) if isinstance(value, str | list) else 0
-    told: dict[str, Any] = {"sent": sent(value), "size": size, **error.get("ctx", {})}
+    told = {"sent": sent(value), "size": size, **error.get("ctx", {})}
     if kind == "enum":
         told["expected"] = told["expected"].replace("'", '"')
     return _REASONS.get(kind, "has a value that is not allowed").format_map(told)

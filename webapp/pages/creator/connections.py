@@ -1,9 +1,9 @@
 """The page of connected agents."""
 
 from datetime import datetime
-from typing import Any
 
 from flask import Blueprint, Response, render_template, request, url_for
+from flask.typing import ResponseReturnValue
 from flask_babel import format_date
 
 from webapp.config import settings
@@ -53,7 +53,7 @@ def disconnect_all() -> Response:
 
 
 @bp.post("/connections/<grant_id>/trust")
-def let_publish(grant_id: str) -> Any:
+def let_publish(grant_id: str) -> ResponseReturnValue:
     """Set whether the agent's publish counts as the creator's confirmation."""
     connection = connections.let_publish(
         creator_id(),

@@ -4,10 +4,11 @@ The form is posted to the very address of the request, so that everything is val
 """
 
 from http import HTTPStatus
-from typing import Any, cast
+from typing import cast
 
 from authlib.oauth2 import OAuth2Error
 from flask import Blueprint, Response, current_app, render_template, request
+from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 
 from webapp.config import settings
@@ -68,7 +69,7 @@ def refused(refusal: Refused) -> tuple[str, int]:
 
 @bp.get("/oauth/authorize")
 @limiter.limit(lambda: settings().limit_token)
-def authorize() -> Any:
+def authorize() -> ResponseReturnValue:
     """Ask the creator, after sign-in. No client document is fetched without a session."""
     _check_characters()
     if not current_user.is_authenticated:
@@ -79,7 +80,7 @@ def authorize() -> Any:
 
 @bp.post("/oauth/authorize")
 @limiter.limit(lambda: settings().limit_token)
-def decide() -> Any:
+def decide() -> ResponseReturnValue:
     """The creator's answer: a code for the client, or a refusal."""
     _check_characters()
     if not current_user.is_authenticated:
@@ -87,18 +88,24 @@ def decide() -> Any:
     if request.form.get("allow") == "switch":
         end_session(current_user.get_id(), now=utc_now(), by=request_audit.creator())
         logout_user()
-        return login.unauthorized()
+        return cast(Response, login.unauthorized())
     grant = _asked_grant()
     if request.form.get("allow") != "yes":
         _note_denial(grant.client)
-        return server.create_authorization_response(grant=grant, request=grant.request)
+        return _authlib_response(grant)
     ticked = [scope for scope in grant.request.scope.split() if scope in _ticked()]
     if not set(ticked) - {Scope.OFFLINE_ACCESS}:
         return _consent_page(grant, nothing_ticked=True)
     grant.consent = Consent(" ".join(ticked), attests_publish=_trust(grant, ticked))
-    return server.create_authorization_response(
-        request=grant.request, grant_user=_creator(), grant=grant
+    return _authlib_response(grant, _creator())
+
+
+def _authlib_response(grant: AuthorizationCodeGrant, creator: Account | None = None) -> Response:
+    """A code for the creator's account; a denial without one."""
+    answer = server.create_authorization_response(
+        request=grant.request, grant_user=creator, grant=grant
     )
+    return cast(Response, answer)
 
 
 def _note_denial(client: OAuthClient) -> None:
@@ -116,11 +123,11 @@ def _check_characters() -> None:
             raise Refused("invalid_request", "The app sent an address that cannot be read.")
 
 
-def _ask_to_sign_in() -> Any:
+def _ask_to_sign_in() -> Response:
     if "none" in request.args.get("prompt", "").split():
         grant = cast(AuthorizationCodeGrant, server.get_consent_grant())
         raise LoginRequired(redirect_uri=grant.redirect_uri)
-    return login.unauthorized()
+    return cast(Response, login.unauthorized())
 
 
 def _asked_grant() -> AuthorizationCodeGrant:

@@ -2,14 +2,14 @@
 
 import re
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
-from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
-from webapp.domain.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode
@@ -132,12 +132,12 @@ def _text(draft: Draft, part: str) -> str:
 
 def _posted_settings() -> DraftUpdate:
     """The settings form; an empty number means the default, and no cap."""
-    raw: dict[str, Any] = {setting.name: typed(setting.name) for setting in CHOICES}
+    raw: dict[str, object] = {setting.name: typed(setting.name) for setting in CHOICES}
     for setting in NUMBERS:
         if value := typed(setting.name):
             raw[setting.name] = int(value) if re.fullmatch("[0-9]{1,9}", value) else value
-    empty: Any = {setting.column: None for setting in NUMBERS if setting.name not in raw}
-    changes: DraftUpdate = parse_draft_input(raw) | empty
+    empty = {setting.column: None for setting in NUMBERS if setting.name not in raw}
+    changes = parse_draft_input(raw) | cast(DraftUpdate, empty)
     if changes["follow_up_mode"] is FollowUpMode.NONE:
         changes["followups_given"] = None
     return changes

@@ -11,10 +11,10 @@ from flask_babel import gettext as _
 
 from webapp.database import db, utc_now
 from webapp.domain.content.diff import Change, differences
-from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import (
     DRAFT_SETTINGS,
     NUMBERS,
+    DraftUpdate,
     form_settings,
     missing_parts,
     most_questions,

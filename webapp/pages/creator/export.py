@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -159,7 +158,8 @@ def _json_chunks(form: FormRow) -> Iterator[bytes]:
     """`nextSince` is where to go on with the API: what came in while this ran comes once more."""
     now = to_millis(utc_now())
     position = form.last_stamp if form.answered_count else None
-    head: dict[str, Any] = {**form_responses(form, ResponsePage([], 0, position, truncated=False))}
+    nothing = ResponsePage([], 0, position, truncated=False)
+    head: dict[str, object] = {**form_responses(form, nothing)}
     for counted_at_the_end in ("responses", "returnedResponseCount", "returnedAnswerCount"):
         del head[counted_at_the_end]
     yield orjson.dumps(head)[:-1] + b',"responses":['

@@ -1,13 +1,11 @@
 """Deleting a form, the trash that keeps it for 30 days, erasing, and a copy as a new draft."""
 
 from datetime import timedelta
-from typing import cast
 
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
-from webapp.domain.content.draft_input import DraftUpdate
 from webapp.domain.content.model import snapshot
 from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import editing
@@ -77,6 +75,6 @@ def erase(form_id: str) -> ResponseReturnValue:
 @bp.post("/<form_id>/copy")
 def copy(form_id: str) -> ResponseReturnValue:
     """A new draft with the content of the form; the form stays as it is."""
-    content = cast(DraftUpdate, snapshot(forms.get_form(creator_id(), form_id)))
+    content = snapshot(forms.get_form(creator_id(), form_id))
     draft = editing.create_draft(creator_id(), content, author=None, now=utc_now())
     return go_to(url_for("drafts.review", draft_id=draft.id))

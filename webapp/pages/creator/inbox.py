@@ -7,7 +7,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.database import to_millis, utc_now
-from webapp.domain.content.draft_input import DraftUpdate
+from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
 from webapp.domain.drafts import confirmations, editing
 from webapp.domain.drafts import models as drafts

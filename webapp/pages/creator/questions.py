@@ -13,8 +13,8 @@ from typing import Any
 from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.domain.content.draft_input import DraftUpdate, parse_draft_input
-from webapp.domain.content.model import QuestionRow
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.content.model import DraftUpdate, QuestionRow
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.error_codes import ErrorCode

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 
-from webapp.domain.content.draft_input import DraftUpdate
+from webapp.domain.content.model import DraftUpdate
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import revisions
 from webapp.domain.drafts.models import Draft

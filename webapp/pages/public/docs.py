@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flask import Blueprint, Response, current_app, render_template
 from markupsafe import Markup
@@ -112,7 +112,7 @@ def _render(name: str) -> Rendered:
     return Rendered(text, markdown.render(text))
 
 
-def _template_values() -> dict[str, Any]:
+def _template_values() -> dict[str, object]:
     """The variables of all document templates."""
     config = settings()
     return {

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -95,7 +94,7 @@ def _section_end() -> Iterator[Token]:
 
 
 def _fence(
-    _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: Any
+    _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: object
 ) -> str:
     label = tokens[at].info.partition(" ")[2] or "Example"
     return (
@@ -105,7 +104,7 @@ def _fence(
 
 
 def _table_open(
-    _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: Any
+    _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: object
 ) -> str:
     label = f"Table: {tokens[at].meta['heading']}"
     return (
@@ -118,6 +117,6 @@ def _table_close(
     _tokens: Sequence[Token],
     _at: int,
     _options: OptionsDict,
-    _env: Any,
+    _env: object,
 ) -> str:
     return "</table></div>\n"

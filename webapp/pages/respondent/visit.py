@@ -1,8 +1,8 @@
 """The respondent of a request and their progress: by cookie, by posted session, or new."""
 
 import hashlib
+from collections.abc import Container
 from dataclasses import dataclass
-from typing import Any
 
 from webapp.config import settings
 from webapp.domain.respondents.public_form import (
@@ -77,7 +77,7 @@ class Visit:
         asked = self.form.questions[number - 1 : number]
         return self.progress.texts.get(asked[0]["id"], "") if asked else ""
 
-    def _numbers(self, ids: Any) -> set[int]:
+    def _numbers(self, ids: Container[str]) -> set[int]:
         questions = enumerate(self.form.questions, start=1)
         return {number for number, question in questions if question["id"] in ids}
 

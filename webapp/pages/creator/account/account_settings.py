@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from flask import Blueprint, render_template, request, session
+from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 
 from webapp.account_deletion import delete_account, list_inventory
@@ -30,7 +31,7 @@ from webapp.web.extensions import is_failure, limiter
 PAGE = "/account"
 SAVED = ("details", "password", "browser", "browsers")
 
-View: TypeAlias = Callable[[], Any]
+View: TypeAlias = Callable[[], ResponseReturnValue]
 
 bp = Blueprint("account", __name__)
 
@@ -50,7 +51,7 @@ def _limited(kind: AuditKind) -> Callable[[View], View]:
 
 
 @bp.before_request
-def require_somebody() -> Any:
+def require_somebody() -> ResponseReturnValue | None:
     """Everything here belongs to somebody, except the farewell."""
     return None if request.endpoint == "account.show_farewell" else require_creator()
 
@@ -63,7 +64,7 @@ def show() -> str:
 
 
 @bp.post("/account/details")
-def change_details() -> Any:
+def change_details() -> ResponseReturnValue:
     """Name and language."""
     name, language = request.form.get("name", ""), request.form.get("language", "")
     try:
@@ -75,7 +76,7 @@ def change_details() -> Any:
 
 @bp.post("/account/password")
 @_limited(AuditKind.PASSWORD_CHANGED)
-def change_password() -> Any:
+def change_password() -> ResponseReturnValue:
     """A new password; this browser stays signed in, all others are out."""
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
@@ -98,7 +99,7 @@ def show_deletion() -> str:
 
 @bp.post("/account/delete")
 @_limited(AuditKind.ACCOUNT_DELETED)
-def delete() -> Any:
+def delete() -> ResponseReturnValue:
     """Deletes the account, for somebody who has just proved to be its creator."""
     if not signed_in_recently():
         try:

@@ -6,9 +6,9 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
-from typing import Any
 
 from flask import Blueprint, Flask, Response, render_template, request, session
+from flask.typing import ResponseReturnValue
 from flask_babel import gettext as _
 from flask_login import current_user, login_required, login_user, logout_user
 
@@ -85,7 +85,7 @@ def ask_to_sign_in() -> Response:
 
 
 @bp.get("/login")
-def show_sign_in() -> Any:
+def show_sign_in() -> ResponseReturnValue:
     """The form; somebody who is signed in goes on at once."""
     if current_user.is_authenticated:
         return go_to(next_page())
@@ -124,7 +124,7 @@ _tell_refused_sign_in = request_audit.telling_refusals(AuditKind.SIGN_IN, _tried
     deduct_when=is_failure,
     on_breach=_tell_refused_sign_in,
 )
-def sign_in() -> Any:
+def sign_in() -> ResponseReturnValue:
     """One answer for a wrong password and for an unknown address, in the same time."""
     email = request.form.get("email", "")
     try:
@@ -155,7 +155,7 @@ def sign_out_everywhere() -> Response:
 
 
 @bp.get("/join/<token>")
-def show_invite(token: str) -> Any:
+def show_invite(token: str) -> ResponseReturnValue:
     """The form behind a one-time link. Looking at it uses nothing up."""
     try:
         invite = invites.get_invite(token, now=utc_now())
@@ -173,7 +173,7 @@ def show_invite(token: str) -> Any:
     deduct_when=is_failure,
     on_breach=request_audit.telling_refusals(AuditKind.LINK_USED),
 )
-def accept_invite(token: str) -> Any:
+def accept_invite(token: str) -> ResponseReturnValue:
     """Makes the account, or sets its new password, and signs in."""
     given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
     try:
@@ -216,7 +216,7 @@ def ending_agents(now: datetime, by: Actor) -> Also | None:
     return partial(end_grants, reason=RevokedReason.DISCONNECTED, now=now, by=by)
 
 
-def _refused(email: str, *, is_disabled: bool) -> Any:
+def _refused(email: str, *, is_disabled: bool) -> ResponseReturnValue:
     known = find_account(email)
     _note_failure(AuditKind.SIGN_IN, known.id if known else None)
     page = _form(email, "disabled" if is_disabled else "wrong")
