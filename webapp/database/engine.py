@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
     from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 
-POOL_SECONDS = 4  # how long a request waits for a connection that others hold
+POOL_SECONDS = 4  # how long a request waits for a pooled connection
 FILES_OF_A_CONNECTION = 3  # of SQLite: the database, its log, and a journal at times
 log = logging.getLogger("askback.database")
 R = TypeVar("R")
@@ -47,17 +47,17 @@ class Base(DeclarativeBase):
 
 
 class Session(SessionBase):
-    """A session that can always be ended: nothing that its server says replaces an answer.
+    """A session whose rollback and close never raise, so that they cannot replace a response.
 
-    What was not committed is forgotten by a server together with the connection.
+    The server rolls back uncommitted work when the connection ends.
     """
 
     def rollback(self) -> None:
-        """Forget what is not committed, with the connection if need be."""
+        """Roll back; drops the connection if that fails."""
         self._let_go(super().rollback)
 
     def close(self) -> None:
-        """Give the connection back, or give it up."""
+        """Return the connection to the pool; drops it if that fails."""
         self._let_go(super().close)
 
     def _let_go(self, end: Callable[[], None]) -> None:
@@ -83,14 +83,14 @@ def utc_now() -> datetime:
 
 
 def on_sqlite() -> bool:
-    """Where statements do not travel, and a writer is alone."""
+    """True on SQLite: no network round trips, and one writer at a time."""
     return db.engine.dialect.name == "sqlite"
 
 
 def insert_into(table: Table) -> "PostgresqlInsert | SqliteInsert":
-    """INSERT as the database in use has it, with ON CONFLICT.
+    """An INSERT of the dialect in use, with ON CONFLICT.
 
-    Only its dialect is loaded: that of the other would make every start an eighth longer.
+    Imports only that dialect: importing both would make every start an eighth longer.
     """
     dialect = import_module(f"sqlalchemy.dialects.{db.engine.dialect.name}")
     return cast("PostgresqlInsert | SqliteInsert", dialect.insert(table))
@@ -107,7 +107,7 @@ def built_once(build: Callable[[], R]) -> Callable[[], R]:
 
 
 def engine_options(url: str) -> dict[str, Any]:
-    """How many connections one process holds, and that errors never repeat stored values."""
+    """Engine options: pool size, and errors without stored values."""
     common = {
         "hide_parameters": True,
         "pool_timeout": POOL_SECONDS,

@@ -1,6 +1,6 @@
-"""Failures of the database: which say that it is away, and what a request knows of its own work.
+"""Classifies database failures, and tracks whether a request has stored something.
 
-Nothing here asks the database.
+Nothing here queries the database.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-# What a handler of failures listens to, before it asks `is_away`.
+# Exceptions to catch before calling `is_away`.
 STORAGE_FAILURES = (SQLAlchemyError, sqlite3.Error)
 MISSING_TABLES = {"42P01", "42703"}  # of PostgreSQL: undefined table, undefined column
 GIVEN_UP = {"40P01", "40001"}  # of PostgreSQL: deadlock, serialization failure
@@ -38,10 +38,10 @@ CLOSED_IN_THE_POOL = "This connection is closed"  # says SQLAlchemy after its se
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether the storage cannot do its work just now: away, locked, full, read-only, too busy.
+    """True if the storage is unavailable: unreachable, locked, full, read-only or overloaded.
 
-    Another try may succeed, and a database without our tables counts, too. False for what another
-    try would meet again: a broken constraint, a value or a statement that is wrong.
+    A later attempt may succeed; missing tables count, too. False for errors that would repeat: a
+    violated constraint, a wrong value or statement.
     """
     if isinstance(error, AWAY) or lacks_tables(error) or was_lost(error):
         return True
@@ -52,29 +52,29 @@ def is_away(error: BaseException) -> bool:
 
 
 def lacks_tables(error: BaseException) -> bool:
-    """Whether PostgreSQL missed a table or a column, which SQLite calls an OperationalError."""
+    """True if PostgreSQL misses a table or column (SQLite raises OperationalError for it)."""
     return _state(error) in MISSING_TABLES
 
 
 def was_given_up(error: BaseException) -> bool:
-    """Whether PostgreSQL ended the transaction in favour of others, so that it may be repeated."""
+    """True if PostgreSQL aborted the transaction in favour of others: it may be repeated."""
     return _state(error) in GIVEN_UP
 
 
 def was_lost(error: BaseException) -> bool:
-    """Whether the connection ended under the statement."""
+    """True if the connection was lost during the statement."""
     return isinstance(error, DBAPIError) and error.connection_invalidated
 
 
 def gave_no_answer(error: BaseException) -> bool:
-    """Whether the server was waited for in vain: another try now would take as long."""
+    """True if the server timed out: an immediate retry would take as long."""
     return _state(error) == NO_ANSWER
 
 
 def may_run_again(error: BaseException) -> bool:
-    """Whether a request may do at once, and once more, what ended with this failure.
+    """Whether a request may be run once more immediately after this failure.
 
-    Not where nobody knows whether it is done.
+    False if it is unknown whether its work was committed.
     """
     if has_app_context() and g.get("outcome_unknown"):
         return False
@@ -82,24 +82,24 @@ def may_run_again(error: BaseException) -> bool:
 
 
 def note_stored() -> None:
-    """This request has stored something."""
+    """Note that this request has stored something."""
     if has_app_context():
         g.stored = True
         g.outcome_unknown = False
 
 
 def note_unknown() -> None:
-    """Nobody knows whether this request has stored what it tried to store last."""
+    """Note that the outcome of the last commit of this request is unknown."""
     if has_app_context():
         g.outcome_unknown = True
 
 
 def may_have_stored() -> bool:
-    """Whether this request has stored something, or may have, though it failed afterwards."""
+    """Whether this request has stored something or may have."""
     return bool(g.get("stored") or g.get("outcome_unknown"))
 
 
 def _state(error: BaseException) -> str | None:
-    """The SQLSTATE of a failure, None where there is none."""
+    """The SQLSTATE of a failure; None without one."""
     state: str | None = getattr(getattr(error, "orig", None), "sqlstate", None)
     return state

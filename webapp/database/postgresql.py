@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL that wait for a bounded time and know what became of a commit."""
+"""Connections to PostgreSQL with bounded waits, which verify the outcome of a lost commit."""
 
 import logging
 import select
@@ -42,23 +42,23 @@ log = logging.getLogger("askback.database")
 
 
 class NoAnswer(psycopg.OperationalError):
-    """The server holds the connection and says nothing; the connection was given up."""
+    """The server did not respond in time; the connection was closed."""
 
     sqlstate = NO_ANSWER
 
 
 class Connection(psycopg.Connection[Any]):
-    """Gives up a server that does not answer, and checks the outcome of a commit without an answer.
+    """Bounds waits for the server, and checks the outcome of a commit without a response.
 
     `patience` bounds each wait in seconds. Where it is None, a request waits for ANSWER_SECONDS,
-    or for the `patience` of its application context, and anything else as long as it takes.
+    or for the `patience` of its application context, and other code without a bound.
     """
 
     patience: float | None = None
     reached_by: tuple[Any, Any] = ((), {})  # what `connect` was called with
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """As psycopg's; raises NoAnswer, on a closed connection, when the patience ends."""
+        """As in psycopg, with a time-out: closes the connection and raises NoAnswer."""
         bound = timeout if timeout is not None else self.patience or _patience()
         try:
             return super().wait(gen, interval, bound)
@@ -69,10 +69,10 @@ class Connection(psycopg.Connection[Any]):
             raise NoAnswer(f"the server said nothing for {bound} s") from error
 
     def commit(self) -> None:
-        """Commit; a connection that ends meanwhile is no failure where the commit was carried out.
+        """Commit; no error if the connection is lost but the commit was carried out.
 
-        A new connection is asked for it. raises psycopg.Error when nothing was stored, or when
-        that cannot be found out.
+        A new connection checks that. Raises psycopg.Error if nothing was stored, or if that is
+        unknown.
         """
         number = self._number()
         if number is None:
@@ -90,14 +90,14 @@ class Connection(psycopg.Connection[Any]):
                 raise
 
     def _number(self) -> int | None:
-        """The number of the transaction; None when it has written nothing."""
+        """The id of the transaction; None if it has written nothing."""
         if self.info.transaction_status != pq.TransactionStatus.INTRANS:
             return None
         found = self.execute(_NUMBER, prepare=True).fetchone()
         return found[0] if found else None
 
     def _became(self, number: int) -> str | None:
-        """`committed` or `aborted`, as a new connection says; None when it cannot be told."""
+        """`committed` or `aborted`, read on a new connection; None if unknown."""
         args, parameters = self.reached_by
         until = time.monotonic() + SETTLE_SECONDS
         try:
@@ -117,7 +117,7 @@ class Connection(psycopg.Connection[Any]):
 
 
 class Breaker:
-    """Refuses to connect for a moment after the server has let a connect wait in vain."""
+    """Refuses to connect for a short time after a connect timed out."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -139,7 +139,7 @@ class Breaker:
 
 
 def prepare_engine(engine: Engine) -> None:
-    """Make the engine's connections ours, and check them when they come out of the pool."""
+    """Use our connection class, and check connections on checkout from the pool."""
     event.listen(engine, "do_connect", Breaker().connect)
     event.listen(engine.pool, "checkout", partial(_ping_after_idling, engine.dialect))
     event.listen(engine.pool, "checkin", _begin_idling)

@@ -30,9 +30,9 @@ def prepare_engine(engine: Engine) -> None:
 
 @contextmanager
 def turn(give_back: Callable[[], None]) -> Iterator[None]:
-    """Be the next writer of this process; whatever begins IMMEDIATE inside is that.
+    """Hold the writer lock of this process; BEGIN IMMEDIATE within it uses that.
 
-    give_back  lets go of connections before waiting: those who only read need them
+    give_back  releases connections before waiting: readers need them
     raises     OperationalError after LOCK_SECONDS
     """
     until = time.monotonic() + LOCK_SECONDS
@@ -48,7 +48,7 @@ def turn(give_back: Callable[[], None]) -> Iterator[None]:
 
 
 def release_writers(_connection: Any, record: Any) -> None:
-    """Let the next writer of this process go on, if this connection was the one that wrote."""
+    """Release the writer lock of this process, if this connection holds it."""
     if record.record_info.pop("writer", False):
         _writers.release()
 
@@ -60,7 +60,7 @@ def _set_up(connection: Any, _record: Any) -> None:
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
-        "secure_delete=ON",  # what is erased leaves no bytes in the file
+        "secure_delete=ON",  # deleted content is overwritten in the file
     ):
         connection.execute(f"PRAGMA {pragma}")
     pages, size = (
@@ -80,7 +80,7 @@ class _Beginning:
         self._emptied_at = 0.0
 
     def begin(self, connection: Any) -> None:
-        """Past SQLAlchemy, for speed."""
+        """Begin without SQLAlchemy, for speed."""
         options = connection.get_execution_options()
         if options.get(READING):
             return
@@ -100,7 +100,7 @@ class _Beginning:
             raise OperationalError("BEGIN IMMEDIATE", None, error) from error
 
     def _empty_log(self, driver: Any) -> None:
-        """Start the log anew when readers that follow each other have kept it growing."""
+        """Truncate the log if overlapping readers have kept it growing."""
         if time.monotonic() - self._emptied_at < EMPTIED_EVERY_SECONDS:
             return
         log, data = _size(f"{self._path}-wal"), _size(self._path)
@@ -116,7 +116,7 @@ class _Beginning:
 
 
 def _take_turn() -> float | None:
-    """When the patience of this thread ends, if it is its turn; it is taken then."""
+    """The deadline of this thread if it holds the writer lock, else None; can be taken once."""
     until: float | None = getattr(_turn, "until", None)
     _turn.until = None
     return until
@@ -128,7 +128,7 @@ def _wait_for_others() -> None:
 
 
 def _begin_immediate(driver: Any, seconds: float) -> None:
-    """Wait for other programs only as long as the other writers of this process have left."""
+    """Wait for other programs only for the time that waiting for our own writers has left."""
     spent = seconds < LOCK_SECONDS - 0.1
     if spent:
         driver.execute(f"PRAGMA busy_timeout={_millis(max(seconds, 0.001))}")

@@ -1,4 +1,4 @@
-"""Clients identified by a URL: their metadata is a document which is fetched and checked.
+"""Clients identified by a URL: their metadata document is fetched and checked.
 
 Source: draft-ietf-oauth-client-id-metadata-document-00. Only the consent page fetches, and only
 for somebody who is signed in; the token endpoint works with what is stored.
@@ -35,7 +35,7 @@ MAX_AGE = re.compile(r"(?:^|[,\s])max-age=\"?(\d{1,9})", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Failures:
-    """Addresses that failed a moment ago, so that a page reloaded does not fetch again."""
+    """Addresses that failed recently, so that reloading a page does not fetch again."""
 
     reasons: dict[str, tuple[datetime, str]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -60,7 +60,7 @@ def names_document(client_id: str) -> bool:
 def load_document_client(
     client_id: str, failures: Failures, *, pinned: tuple[Pinned, ...] = (), now: datetime
 ) -> OAuthClient:
-    """The client described at this address, fetched when what we know is too old; commits.
+    """The client described at this address, fetched if the stored metadata is too old; commits.
 
     Raises Refused with a sentence for the person at the screen.
     """
@@ -98,7 +98,7 @@ def _fetch(client_id: str, pinned: tuple[Pinned, ...]) -> Reply:
     check_document_url(client_id)
     bounds = Bounds(body_bytes=DOCUMENT_MAX_BYTES, pinned=pinned)
     try:
-        # the caller's read transaction must not stay open while somebody else's server thinks
+        # the caller's read transaction must not stay open while a remote server responds
         db.session.rollback()
         return fetch(client_id, headers={"Accept": "application/json"}, bounds=bounds)
     except Unreachable as error:
@@ -154,7 +154,7 @@ def _store(
 
 
 def _added(client_id: str, details: dict[str, Any], *, now: datetime) -> OAuthClient:
-    """The client in the session, made by us or by a request at the same moment."""
+    """The client in the session, created here or by a concurrent request."""
     client = OAuthClient(
         id=new_id("cli"),
         client_id=client_id,

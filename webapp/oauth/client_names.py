@@ -1,4 +1,4 @@
-"""Names that clients gave themselves: which of them a creator can be shown."""
+"""Self-declared names of clients: which of them may be shown to creators."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ LOOK_ALIKES = str.maketrans(
     | dict.fromkeys("сϲᴄⲥꮯҫ¢©", "c")
 )
 CLAIM = re.compile("verif|certif|official|approved|trusted|authentic|endorsed|[✓✔✅☑🗸🛡]")
-# letters that draw nothing: Hangul fillers
+# invisible letters: Hangul fillers
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
 SHARED = {"IDEOGRAPHIC": "CJK", "KATAKANA-HIRAGANA": "KATAKANA"}  # marks that count as letters
 # Unicode Technical Standard 39, section 5.2, "highly restrictive": scripts written together
@@ -64,6 +64,6 @@ def _has_stacked_marks(name: str) -> bool:
 
 
 def _skeleton(name: str) -> str:
-    """The name as the eye takes it: without case, accents, blanks, signs and other scripts."""
+    """The name by its looks: without case, accents, blanks, signs and other scripts."""
     folded = normalized("NFKD", name).replace("ß", "b").casefold()
     return re.sub("[^a-z]", "", folded.translate(LOOK_ALIKES))

@@ -1,4 +1,4 @@
-"""Connected agents as their creator sees them: the list, and what can be done about each."""
+"""Connected agents: listing them, disconnecting them, and trust to publish."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -65,7 +65,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """What the page shows: living connections, and grants ended because somebody used a copy."""
+    """What the page shows: live connections, and grants revoked because a copy was used."""
 
     live: list[Connection]
     notices: list[OAuthGrant]
@@ -127,9 +127,9 @@ def has_consented(account_id: str, client: OAuthClient) -> bool:
 
 
 def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> datetime:
-    """End every grant of this one's client with all its tokens; again is fine. Raises NotFound.
+    """End every grant of this grant's client with all tokens; idempotent. Raises NotFound.
 
-    Returns when it ended, which is not `now` if it had ended before.
+    Returns the time of the end, which is earlier than `now` if it had ended before.
     """
     with write_transaction():
         grant = _get_grant(account_id, grant_id)
@@ -157,9 +157,9 @@ def end_grants(
 def let_publish(
     account_id: str, grant_id: str, *, allowed: bool, now: datetime, by: Actor = SYSTEM
 ) -> Connection:
-    """Whether the agent may publish on the creator's word in chat. Raises NotFound.
+    """Set whether the agent may publish on the creator's word in chat. Raises NotFound.
 
-    Only a grant that may write forms can be trusted with it; those of one client are together.
+    Only grants with forms:write can be trusted so; all grants of one client share the setting.
     """
     with write_transaction():
         _lock_trust(account_id)
@@ -175,9 +175,9 @@ def let_publish(
 
 
 def trust_alike(grant: OAuthGrant, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Let the word given with a new grant count for all living ones of its client.
+    """Apply the trust given with a new grant to all live grants of its client.
 
-    They stand as one agent, and the creator was asked about the agent. The caller commits.
+    They are shown as one agent, and the creator was asked about the agent. The caller commits.
     """
     _lock_trust(grant.account_id)
     living = (OAuthGrant.revoked_at.is_(None), OAuthGrant.expires_at > now)
@@ -188,7 +188,7 @@ def trust_alike(grant: OAuthGrant, *, now: datetime, by: Actor = SYSTEM) -> None
 
 
 def _lock_trust(account_id: str) -> None:
-    """Until the end of the transaction one word waits for another: it may add a grant.
+    """Serialize changes of trust until the end of the transaction: one of them may add a grant.
 
     Grants that refer to the account can still be added.
     """
@@ -207,7 +207,7 @@ def _trust(grants: list[OAuthGrant], *, allowed: bool) -> bool:
 def _end(
     account_id: str, reason: RevokedReason, *which: ColumnElement[bool], now: datetime
 ) -> bool:
-    """End the living grants of the account; whether there was one."""
+    """End the live grants of the account; returns whether there was one."""
     ended = db.session.scalars(
         update(OAuthGrant)
         .where(OAuthGrant.account_id == account_id, OAuthGrant.revoked_at.is_(None), *which)

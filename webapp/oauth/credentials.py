@@ -23,10 +23,10 @@ def new_secret(prefix: str) -> str:
 
 
 def same_secret(known_hash: str, secret: str) -> bool:
-    """Compare in a time that tells nothing about the hash."""
+    """Compare in constant time."""
     return hmac.compare_digest(known_hash, token_hash(secret))
 
 
 def looks_like(prefix: str, secret: str) -> bool:
-    """False for anything that cannot be one of ours, so that garbage costs no look-up."""
+    """False for text that cannot be such a credential, so that garbage costs no query."""
     return len(secret) == SECRET_CHARS and secret.startswith(prefix)

@@ -1,6 +1,6 @@
-"""The endpoints that programs call: metadata, token, registration, revocation.
+"""The endpoints for programs: metadata, token, registration, revocation.
 
-Open to every origin without credentials (browser clients preflight them); they read no session.
+Open to every origin without credentials (browser clients preflight them); they use no session.
 """
 
 import json
@@ -45,7 +45,7 @@ from webapp.web.request_kind import RequestKind, request_kind
 
 BODY_MAX_BYTES = 16 * 1024  # our choice
 METADATA_KEPT_SECONDS = 300  # our choice
-CLIENT_KEY_CHARS = 100  # of a client id in the key of its limit
+CLIENT_KEY_CHARS = 100  # of a client id in the key of a limit
 FORM = "application/x-www-form-urlencoded"
 UNREADABLE = "The request cannot be read as one of this address."
 REFUSALS = {
@@ -60,7 +60,7 @@ REFUSALS = {
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: (
         "server_error",
-        # a request may have stored something before it failed, as that a code is spent
+        # a request may have stored something before it failed, such as a spent code
         "Something broke on our side. Try again.",
     ),
 }
@@ -74,7 +74,7 @@ csrf.exempt(bp)
 
 @bp.before_request
 def read_the_form() -> None:
-    """Bound the body and read the form before the limits look into it."""
+    """Bound the body and read the form before the limits use its fields."""
     request.max_content_length = BODY_MAX_BYTES
     request.form  # noqa: B018
 
@@ -107,7 +107,7 @@ def registration_error(refusal: Refused) -> Response:
 
 @bp.errorhandler(HTTPException)
 def http_error(error: HTTPException) -> Response:
-    """Whatever else is refused, in the shape that OAuth clients read."""
+    """Any other HTTP error as an OAuth error."""
     status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
     code, description = REFUSALS.get(status, ("invalid_request", UNREADABLE))
     if isinstance(error, RateLimitExceeded):
@@ -125,7 +125,7 @@ def http_error(error: HTTPException) -> Response:
 @bp.errorhandler(SQLAlchemyError)
 @bp.errorhandler(sqlite3.Error)
 def storage_failed(_error: Exception) -> Response:
-    """The database is locked, full or away."""
+    """The database is locked, full or unavailable."""
     log.exception("storage failed")
     release_connections()
     return http_error(InternalServerError())
@@ -134,7 +134,7 @@ def storage_failed(_error: Exception) -> Response:
 def router_refusal(
     elsewhere: Callable[[HTTPException], AnyResponse],
 ) -> Callable[[HTTPException], AnyResponse]:
-    """A refusal before any route was found: ours for our addresses, as a wrong method at token."""
+    """An error before routing as an OAuth error, such as a wrong method at the token endpoint."""
 
     def refuse(error: HTTPException) -> AnyResponse:
         if request_kind() is RequestKind.OAUTH:
@@ -170,7 +170,7 @@ def protected_resource(path: str) -> Response:
 )
 @limiter.limit(lambda: settings().limit_token, key_func=lambda: _client_key())
 def token() -> Response:
-    """Codes and refresh tokens for access tokens."""
+    """Exchange codes and refresh tokens for access tokens."""
     _check_token_request()
     return server.create_token_response()  # type: ignore[no-any-return]
 
@@ -278,7 +278,7 @@ def _client_key() -> str:
 
 
 def _basic_username() -> str:
-    """The one of the Authorization header; empty when there is none that can be read."""
+    """The client id of the Authorization header; empty if there is none that can be read."""
     try:
         credentials = request.authorization
     except ValueError:

@@ -1,4 +1,4 @@
-"""Errors of the authorization server as full sentences, none in the words of a library.
+"""Errors of the authorization server as full sentences instead of those of Authlib.
 
 RFC 6749 section 5.2 allows an error_description printable ASCII without `"` and `\\`.
 """
@@ -6,7 +6,7 @@ RFC 6749 section 5.2 allows an error_description printable ASCII without `"` and
 from authlib.oauth2 import OAuth2Error
 
 VERIFIER = "has 43 to 128 characters: letters, digits, hyphens, dots, underscores and tildes."
-# by how Authlib begins; the words of errors that we raise ourselves are kept
+# by the beginning of Authlib's description; those of our own errors are kept
 SENTENCES = {
     "Missing 'code' in": "The parameter code is missing.",
     "Invalid 'code' in": (
@@ -54,9 +54,9 @@ def refusal(kind: type[OAuth2Error], sentence: str, **more: object) -> OAuth2Err
 def worded(error: OAuth2Error) -> OAuth2Error:
     """The same error, described by a sentence of ours."""
     if not getattr(error, "is_worded", False):
-        said = error.description or ""
+        description = error.description or ""
         error.description = next(
-            (ours for theirs, ours in SENTENCES.items() if said.startswith(theirs)),
+            (ours for theirs, ours in SENTENCES.items() if description.startswith(theirs)),
             GENERAL.get(error.error, REFUSED),
         )
         error.is_worded = True

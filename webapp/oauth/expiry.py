@@ -1,5 +1,5 @@
-"""What signing in leaves behind: expired sessions and invites, dead codes and tokens, ended grants,
-unused clients, and the idempotency keys and audit trail of agents and creators once they are old.
+"""Deletes expired rows: sessions, invites, codes, tokens, ended grants, unused clients, idempotency
+keys, and old events of the audit trail.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 
 # our choice: long enough to tell late reuse from an unknown token
 SPENT_KEPT = timedelta(days=90)
-# SDKs store the client they registered and come back with it, so its grants outlive their end
+# SDKs keep and reuse the client that they registered, so its ended grants are kept
 GRANT_KEPT = timedelta(days=180)
 UNUSED_CLIENT_KEPT = timedelta(hours=24)
 
@@ -29,7 +29,7 @@ Dead = tuple[type[Base], ColumnElement[bool]]
 def purge_dead(now: datetime) -> Iterator[int]:
     """Delete what expired long ago, children first, a short transaction for each batch.
 
-    Yields the rows deleted by each; may be left at any point and goes on with the next call.
+    Yields the number of rows deleted by each; may be abandoned at any point and resumed later.
     """
     for model, which in _dead(now):
         yield from delete_in_batches(db.metadata.tables[model.__tablename__], which)

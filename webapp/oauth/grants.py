@@ -1,7 +1,7 @@
 """The authorization code and refresh token grants (RFC 6749, 7636, 8707) on top of Authlib's.
 
-Authlib parses and validates; every change of a row is here, because codes and refresh tokens have
-to be spent by one conditional update (two requests may bring the same one at the same moment).
+Authlib parses and validates; all writes are here, because a code or refresh token must be spent by
+one conditional update (two concurrent requests may bring the same one).
 """
 
 from dataclasses import dataclass
@@ -64,10 +64,10 @@ class S256Only(CodeChallenge):
 
 
 class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
-    """One use per code, spent before the verifier is looked at: a stolen code is worth one try.
+    """A code works once and is spent before the verifier is checked: a thief has one attempt.
 
-    It is spent in the transaction that adds the tokens, or with the refusal of a wrong request:
-    after a failure of the database it is as good as before.
+    It is spent in the transaction that adds the tokens, or that refuses the request: after a
+    failure of the database it is still valid.
     """
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
@@ -111,7 +111,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                 trust_alike(grant, now=now, by=creator)
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
-        """The code, spent by this very call; None when it is unknown, foreign, late or spent.
+        """Spend and return the code; None if it is unknown, expired, spent or of another client.
 
         The transaction stays open, unless the code was spent before.
         """
@@ -160,10 +160,10 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
 
 
 class RefreshTokenGrant(grants.RefreshTokenGrant):
-    """Rotation: each refresh token is spent by its use, and a spent one ends the connection.
+    """Rotation: use spends a refresh token, and reuse of a spent one ends the connection.
 
-    Inside the grace window a spent one still works until its successor is used, because clients
-    refresh in parallel.
+    Within the grace window a spent token works until its successor is used, because clients refresh
+    in parallel.
     """
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
@@ -198,7 +198,7 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
 
 
 def asked_resource() -> str | None:
-    """The resource that this request names, in our spelling; None when it names none.
+    """The normalized resource of this request; None if it names none.
 
     Raises InvalidTargetError for several different ones, or one that is not ours.
     """
@@ -226,8 +226,8 @@ def find_account(grant: OAuthGrant) -> Account | None:
 def _rotate(token_id: str, grant: OAuthGrant) -> None:
     """Spend a refresh token. Raises InvalidGrantError, with the grant revoked, for reuse.
 
-    Spent before, it still works inside the grace window while none of its successors was used:
-    whoever uses one holds the answer that a late parallel request is still waiting for.
+    A spent token works within the grace window while none of its successors was used: a client that
+    uses a successor has received the response that a parallel request may still wait for.
     """
     now = utc_now()
     spent = db.session.execute(
@@ -279,7 +279,7 @@ def _live_grant(grant_id: str) -> OAuthGrant:
 def _token_body(
     grant: OAuthGrant, scope: str, refresh_scope: str | None, *, renews_id: str | None = None
 ) -> dict[str, Any]:
-    """New tokens in the session and the answer of RFC 6749 section 5.1."""
+    """Add new tokens to the session; returns the response of RFC 6749 section 5.1."""
     now = utc_now()
     body: dict[str, Any] = {
         "token_type": "Bearer",

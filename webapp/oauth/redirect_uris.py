@@ -1,6 +1,6 @@
-"""Redirect addresses: which a client may register and which a request may name.
+"""Redirect URIs: which a client may register and which a request may name.
 
-Exact strings only, but for the port of a loopback address (RFC 8252 section 7.3).
+Compared as exact strings, except for the port of a loopback address (RFC 8252 section 7.3).
 """
 
 import re
@@ -37,7 +37,7 @@ def redirect_problem(uri: object) -> str | None:
 
 
 def is_loopback(uri: str) -> bool:
-    """True when only a program on the same computer can receive this redirect."""
+    """True if only a program on the same computer can receive this redirect."""
     parts = _split(uri)
     return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS
 
@@ -52,9 +52,9 @@ def stays_on_this_computer(uri: str) -> bool:
 
 
 def redirect_host(uri: str) -> str:
-    """What a person should see of the address: its host, else its scheme.
+    """What is shown of the address to a person: its host, else its scheme.
 
-    A scheme with a dot reads like a host, so it is named as what it is.
+    A scheme with a dot looks like a host, so it is shown as a scheme.
     """
     scheme = urlsplit(uri).scheme
     program = f"a program on this device ({scheme}:)" if "." in scheme else scheme
@@ -107,7 +107,7 @@ def _plain_authority(parts: SplitResult) -> bool:
 
 
 def _split(uri: str) -> SplitResult | None:
-    """The parts, or None when the address or its port is malformed."""
+    """The parts; None if the address or its port is malformed."""
     try:
         parts = urlsplit(uri)
         _ = parts.port

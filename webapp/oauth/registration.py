@@ -1,4 +1,4 @@
-"""What a client says about itself, checked: by dynamic registration, document or operator."""
+"""Checks client metadata from dynamic registration, a metadata document or the operator."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,9 +31,9 @@ class Refused(Exception):
 def register_client(metadata: object, *, now: datetime) -> dict[str, Any]:
     """Dynamic registration (RFC 7591): the client information response; commits.
 
-    The secret in it is shown this once. What we do not support is dropped, `scope` is no ceiling
-    and answered with all scopes. Grant types not named are both: whether an agent stays connected
-    is its creator's choice, and most agents do not name any. Raises Refused.
+    Only this response contains the secret. Unsupported metadata is dropped; `scope` is no ceiling,
+    and the response names all scopes. Without grant types the client gets both: whether an agent
+    stays connected is its creator's choice, and most agents name none. Raises Refused.
     """
     if not isinstance(metadata, dict):
         raise Refused("invalid_client_metadata", "Send one JSON object.")
@@ -51,9 +51,9 @@ def create_client(
     now: datetime,
     by: Actor = SYSTEM,
 ) -> tuple[str, str | None]:
-    """A client made by the operator: its id, and its secret unless it is public; commits.
+    """Create a client for the operator: its id, and its secret unless it is public; commits.
 
-    The secret is kept nowhere. Raises Refused.
+    The secret is not stored. Raises Refused.
     """
     method = PUBLIC if public else "client_secret_basic"
     details = client_details(
@@ -72,7 +72,7 @@ def create_client(
 
 
 def client_details(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the metadata that we keep, checked. Raises Refused."""
+    """The metadata that is stored, after checking it. Raises Refused."""
     method = metadata.get("token_endpoint_auth_method", "client_secret_basic")
     if method not in AUTH_METHODS:
         raise Refused(

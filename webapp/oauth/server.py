@@ -1,4 +1,4 @@
-"""The authorization server: Authlib's, with our storage, issuer and form of answers."""
+"""Authlib's authorization server with our storage, issuer and responses."""
 
 import logging
 from http import HTTPStatus
@@ -31,9 +31,9 @@ from webapp.web import request_audit
 
 
 class Request(OAuth2Request):
-    """The Flask request as Authlib sees it, under the address that the operator configured.
+    """The Flask request for Authlib, with the configured public address.
 
-    Authlib refuses plain http by the address; behind a proxy the one in `request.url` is not ours.
+    Authlib refuses plain http by the address; behind a proxy `request.url` is not the public one.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Request(OAuth2Request):
 
 
 class Server(AuthorizationServer):
-    """Answers with the issuer in every redirect (RFC 9207) and 303 after a form (RFC 9700 4.12)."""
+    """Adds the issuer to every redirect (RFC 9207); redirects forms with 303 (RFC 9700 4.12)."""
 
     def create_oauth2_request(self, _request: Any) -> Request:
         return Request()
@@ -87,7 +87,7 @@ class Server(AuthorizationServer):
 
 
 class RevocationEndpoint(BaseRevocationEndpoint):
-    """RFC 7009: every client may, an odd hint is ignored, a refresh token ends the connection."""
+    """RFC 7009: open to every client; hints are ignored; a refresh token ends the connection."""
 
     CLIENT_AUTH_METHODS = CLIENT_AUTH_METHODS
 
@@ -120,7 +120,7 @@ def _is_live(token: OAuthToken) -> bool:
 
 
 def find_client(client_id: str) -> OAuthClient | None:
-    """The client with this id unless it is switched off; never fetches anything."""
+    """The client with this id unless it is disabled; never fetches a metadata document."""
     if not client_id.isprintable() or not client_id.isascii():
         return None
     return db.session.scalars(
@@ -137,7 +137,7 @@ def init_app(app: Flask) -> None:
     """Bind the server to `app`."""
     # at DEBUG Authlib writes tokens in clear
     logging.getLogger("authlib").setLevel(logging.WARNING)
-    # tests alone let a host of a client document lead to this machine (see outbound.Pinned)
+    # only tests pin hosts of client documents to this machine (see outbound.Pinned)
     app.config["PINNED_HOSTS"] = ()
     app.config["OAUTH2_SCOPES_SUPPORTED"] = [scope.value for scope in Scope]
     server.init_app(app)

@@ -1,4 +1,4 @@
-"""Making tokens, and the one row that the guard reads for each call."""
+"""Issues and revokes tokens, and reads the one row that the guard needs for each call."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -112,7 +112,7 @@ _USED = (
 def add_grant(
     account_id: str, client: OAuthClient, scope: str, resource: str, *, now: datetime
 ) -> OAuthGrant:
-    """A new consent in the session, which ends with its only token unless it may be refreshed.
+    """Add a consent to the session; without offline access it ends with its only token.
 
     The caller commits.
     """
@@ -145,7 +145,7 @@ def add_token(
     renews_id: str | None = None,
     now: datetime,
 ) -> str:
-    """A new token in the session, never outliving its grant; returns its text, kept nowhere."""
+    """Add a token to the session, which never outlives its grant; returns its unstored text."""
     token = new_secret(PREFIXES[kind])
     db.session.add(
         OAuthToken(
@@ -163,7 +163,7 @@ def add_token(
 
 
 def lifetime(kind: TokenKind) -> timedelta:
-    """How long a new token of this kind is good for, its grant permitting."""
+    """The lifetime of a new token of this kind, which its grant may shorten."""
     seconds = {
         TokenKind.ACCESS: settings().oauth_access_seconds,
         TokenKind.REFRESH: settings().oauth_refresh_seconds,
@@ -181,7 +181,7 @@ def issue_token(
 ) -> str:
     """An access token without a browser, for the operator and for tests; commits.
 
-    The tokens of one account stand as one connection, listed and disconnectable like any other.
+    All such tokens of an account form one connection, listed and disconnected like any other.
     """
     with write_transaction():
         client = _command_line_client(now=now)

@@ -41,7 +41,7 @@ def _own_key() -> str:
 
 
 def _limited(kind: AuditKind) -> Callable[[View], View]:
-    """The strict limit of an account, for tries of what its events call `kind`."""
+    """The strict limit of an account for attempts that are audited as `kind`."""
     return limiter.limit(
         lambda: settings().limit_sign_in_account,
         key_func=_own_key,
@@ -52,13 +52,13 @@ def _limited(kind: AuditKind) -> Callable[[View], View]:
 
 @bp.before_request
 def require_somebody() -> ResponseReturnValue | None:
-    """Everything here belongs to somebody, except the farewell."""
+    """All pages here need a signed-in creator, except the farewell."""
     return None if request.endpoint == "account.show_farewell" else require_creator()
 
 
 @bp.get(PAGE)
 def show() -> str:
-    """The page; `saved` names what a form on it has just changed."""
+    """The account page; `saved` names what was just changed."""
     saved = request.args.get("saved", "")
     return _page(saved if saved in SAVED else "")
 
@@ -77,7 +77,7 @@ def change_details() -> ResponseReturnValue:
 @bp.post("/account/password")
 @_limited(AuditKind.PASSWORD_CHANGED)
 def change_password() -> ResponseReturnValue:
-    """A new password; this browser stays signed in, all others are out."""
+    """Set a new password; this browser stays signed in, all others are signed out."""
     given = request.form.get("current", ""), request.form.get("password", "")
     try:
         now, by = utc_now(), request_audit.creator()
@@ -93,14 +93,14 @@ def change_password() -> ResponseReturnValue:
 
 @bp.get("/account/delete")
 def show_deletion() -> str:
-    """What will be lost. Looking deletes nothing."""
+    """Show what the deletion will delete; GET changes nothing."""
     return _deletion_page()
 
 
 @bp.post("/account/delete")
 @_limited(AuditKind.ACCOUNT_DELETED)
 def delete() -> ResponseReturnValue:
-    """Deletes the account, for somebody who has just proved to be its creator."""
+    """Delete the account, after its creator has just entered the password."""
     if not signed_in_recently():
         try:
             credentials.check_own_password(current_user, request.form.get("current", ""))
@@ -115,7 +115,7 @@ def delete() -> ResponseReturnValue:
 
 @bp.get("/account/deleted")
 def show_farewell() -> str:
-    """The same words for everybody: there is nobody to know any more."""
+    """The same page for everybody, because the account does not exist any more."""
     return render_template("account/deleted.html")
 
 

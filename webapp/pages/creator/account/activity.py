@@ -1,4 +1,4 @@
-"""What happened with a creator's account: their part of the audit trail, newest first."""
+"""The activity page: the audit trail of a creator's account, newest first."""
 
 import re
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ bp.before_request(require_creator)
 
 
 class Told(NamedTuple):
-    """One line of the page: the newest of events that read the same, and how many they are."""
+    """One line of the page: the newest of several identical events, and their number."""
 
     event: AuditEvent
     times: int
@@ -32,7 +32,7 @@ class Told(NamedTuple):
 
 @bp.get("/account/activity")
 def show() -> str:
-    """A page of events; `?before=` is the last one of the page before, as it was linked there."""
+    """A page of events; `?before=` is the last event of the previous page, as linked there."""
     before = _position_in(request.args.get("before", ""))
     events = list_events(creator_id(), limit=EVENTS_ON_PAGE + 1, before=before)
     shown = events[:EVENTS_ON_PAGE]
@@ -60,7 +60,7 @@ def _reads_as(event: AuditEvent) -> tuple[str | None, ...]:
 
 
 def _titles(events: Iterable[AuditEvent]) -> dict[str, str]:
-    """Titles by id of the drafts and forms of the account that are still there."""
+    """Titles by id of the drafts and forms of the account that still exist."""
     subjects = {event.subject for event in events if event.subject}
     found: dict[str, str] = {}
     for table in (Draft, Form):

@@ -1,4 +1,4 @@
-"""The browsers that are signed in to an account: told apart in words, ended one by one."""
+"""The browser sessions of an account: listed by browser and system, ended one by one."""
 
 import re
 from datetime import timedelta
@@ -14,8 +14,8 @@ from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
 
-READ_CHARS = 400  # of a User-Agent, which may be as long as its sender likes
-# the first one that fits: most call themselves by the names of others, too
+READ_CHARS = 400  # of a User-Agent header, whose length its sender chooses
+# the first match counts: most browsers include the names of others
 BROWSERS = (
     ("Edg(e|A|iOS)?/", "Edge"),
     ("OPR/|Opera", "Opera"),
@@ -40,7 +40,7 @@ bp.before_request(require_creator)
 
 @bp.post("/end")
 def end() -> Response:
-    """Signs one browser out; this one, too, if it is named."""
+    """Sign one browser out; the current one, too, if it is named."""
     handle = request.form.get("handle", "")
     browser_sessions.end_browser(creator_id(), handle, now=utc_now(), by=request_audit.creator())
     return go_to("/account?saved=browser")
@@ -48,7 +48,7 @@ def end() -> Response:
 
 @bp.post("/end-others")
 def end_others() -> Response:
-    """Signs out every browser but this one."""
+    """Sign out every browser but the current one."""
     here = current_user.get_id()
     browser_sessions.end_other_sessions(
         creator_id(), here, now=utc_now(), by=request_audit.creator()
@@ -57,17 +57,17 @@ def end_others() -> Response:
 
 
 def list_browsers() -> list[SignIn]:
-    """Those that are signed in to the creator's account, the one that was last active first."""
+    """The browser sessions of the creator's account, most recently active first."""
     idle = timedelta(days=settings().session_idle_days)
     return browser_sessions.list_sessions(creator_id(), now=utc_now(), idle=idle)
 
 
 def browser_in_words(user_agent: str) -> str:
-    """As "Firefox on Linux"; less where it does not say more, empty where it says nothing."""
-    said = user_agent[:READ_CHARS]
-    known = (_first(BROWSERS, said), _first(SYSTEMS, said))
+    """Such as "Firefox on Linux"; shorter if only one is known, empty if neither is."""
+    read = user_agent[:READ_CHARS]
+    known = (_first(BROWSERS, read), _first(SYSTEMS, read))
     return " on ".join(name for name in known if name)
 
 
-def _first(names: tuple[tuple[str, str], ...], said: str) -> str:
-    return next((name for pattern, name in names if re.search(pattern, said)), "")
+def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str:
+    return next((name for pattern, name in names if re.search(pattern, user_agent)), "")

@@ -1,7 +1,7 @@
-"""Browsers that have signed in before: strangers who guess a password cannot lock them out.
+"""Browsers that have signed in before: strangers who guess passwords cannot lock them out.
 
-Their cookie proves nothing else. Its own failed tries are counted apart, under the same strict
-limit, and a new password ends it.
+The cookie proves nothing else. Failed attempts with it are counted separately, under the same
+strict limit, and a new password invalidates it.
 """
 
 import secrets
@@ -17,7 +17,7 @@ COOKIE = BrowserCookie("askback_device", max_age=365 * 24 * 3600)  # our choice
 
 
 def remember_device(account: Account) -> None:
-    """Give the browser of this request a new cookie for the account as it is after its work."""
+    """Set a new cookie for the account, in its state after this request."""
     value = _signer(account).dumps([account.id, secrets.token_hex(16)])
 
     @after_this_request
@@ -27,7 +27,7 @@ def remember_device(account: Account) -> None:
 
 
 def known_device() -> str | None:
-    """The id of this request's browser, if it has signed in to the account that it tries now."""
+    """The id of the browser of this request, if it has signed in to this account before."""
     if "known_device" not in g:
         g.known_device = _read(COOKIE.read())
     found: str | None = g.known_device

@@ -34,7 +34,7 @@ from webapp.web import request_audit
 from webapp.web.deferred_writes import write_later
 from webapp.web.extensions import client_network, is_failure, limiter, login
 
-RECENT_SECONDS = 600  # our choice: what cannot be undone asks for the password again after that
+RECENT_SECONDS = 600  # our choice: after that, irreversible actions ask for the password again
 AGAIN = {"Retry-After": RETRY_SECONDS}
 SIGNED_IN_AT = "signed_in_at"
 
@@ -42,9 +42,9 @@ bp = Blueprint("sign_in", __name__)
 
 
 def init_app(app: Flask, config: Settings) -> None:
-    """Cookies of browser sessions, and who is behind one.
+    """Configure session cookies and load the account of a session.
 
-    SameSite=Lax: Strict would lose the session of somebody who arrives from their agent's page.
+    SameSite=Lax: with Strict, somebody who follows a link from their agent would be signed out.
     """
     app.config.update(
         SESSION_COOKIE_NAME="__Host-askback_session" if config.secure else "askback_session",
@@ -54,7 +54,7 @@ def init_app(app: Flask, config: Settings) -> None:
         SESSION_COOKIE_PATH="/",
         SESSION_PROTECTION="basic",
         PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
-        # it ends with its row; an answer that comes late brings no older cookie back
+        # it ends with its row; a late response must not restore an older cookie
         SESSION_REFRESH_EACH_REQUEST=False,
         # a form left open overnight still works; the token is bound to the session
         WTF_CSRF_TIME_LIMIT=None,
@@ -64,7 +64,7 @@ def init_app(app: Flask, config: Settings) -> None:
 
 @login.user_loader  # type: ignore[untyped-decorator]
 def find_session_account(session_id: str) -> Account | None:
-    """The account behind a session cookie; None ends the session."""
+    """The account of a session cookie; None ends the session."""
     now, idle = utc_now(), timedelta(days=settings().session_idle_days)
     account = browser_sessions.find_session_account(session_id, now=now, idle=idle)
     if account is not None and account.active_at <= now - ACTIVE_EVERY:
@@ -80,20 +80,20 @@ def find_session_account(session_id: str) -> Account | None:
 
 @login.unauthorized_handler  # type: ignore[untyped-decorator]
 def ask_to_sign_in() -> Response:
-    """To the sign-in page, which remembers where the person was going; a note for htmx."""
+    """Redirect to the sign-in page, which keeps the target; for htmx, a note."""
     return signed_out() if wants_fragment() else go_to(login_url())
 
 
 @bp.get("/login")
 def show_sign_in() -> ResponseReturnValue:
-    """The form; somebody who is signed in goes on at once."""
+    """The sign-in form; redirects somebody who is signed in."""
     if current_user.is_authenticated:
         return go_to(next_page())
     return render_template("account/sign_in.html", email="", refusal=None)
 
 
 def _tried_account() -> str | None:
-    """Nobody while the storage is away: a refusal needs none."""
+    """The id of the account that is tried; None while the storage is unavailable."""
     with suppress(*STORAGE_FAILURES):
         known = find_account(request.form.get("email", ""))
         return known.id if known else None
@@ -125,7 +125,7 @@ _tell_refused_sign_in = request_audit.telling_refusals(AuditKind.SIGN_IN, _tried
     on_breach=_tell_refused_sign_in,
 )
 def sign_in() -> ResponseReturnValue:
-    """One answer for a wrong password and for an unknown address, in the same time."""
+    """Sign in; a wrong password and an unknown address get the same response in the same time."""
     email = request.form.get("email", "")
     try:
         account = credentials.find_sign_in(email, request.form.get("password", ""))
@@ -139,7 +139,7 @@ def sign_in() -> ResponseReturnValue:
 
 @bp.post("/logout")
 def sign_out() -> Response:
-    """Ends this browser's session, and with it every copy of its cookie."""
+    """End the session of this browser, and so every copy of its cookie."""
     browser_sessions.end_session(current_user.get_id(), now=utc_now(), by=request_audit.creator())
     logout_user()
     session.clear()
@@ -149,14 +149,14 @@ def sign_out() -> Response:
 @bp.post("/logout/everywhere")
 @login_required  # type: ignore[untyped-decorator]
 def sign_out_everywhere() -> Response:
-    """Ends every browser session of the account."""
+    """End every browser session of the account."""
     browser_sessions.end_sessions(current_user.id, now=utc_now(), by=request_audit.creator())
     return sign_out()
 
 
 @bp.get("/join/<token>")
 def show_invite(token: str) -> ResponseReturnValue:
-    """The form behind a one-time link. Looking at it uses nothing up."""
+    """The form of a one-time link; GET does not use the link up."""
     try:
         invite = invites.get_invite(token, now=utc_now())
     except NotFound as gone:
@@ -174,7 +174,7 @@ def show_invite(token: str) -> ResponseReturnValue:
     on_breach=request_audit.telling_refusals(AuditKind.LINK_USED),
 )
 def accept_invite(token: str) -> ResponseReturnValue:
-    """Makes the account, or sets its new password, and signs in."""
+    """Create the account, or set its new password, and sign in."""
     given = {name: request.form.get(name, "") for name in ("email", "name", "password")}
     try:
         account = _accept(token, given)
@@ -205,12 +205,12 @@ def _accept(token: str, given: dict[str, str]) -> Account:
 
 
 def asked_to_end_agents() -> bool:
-    """Whether a new password is to end the connections of agents, too."""
+    """True if a new password is to end the connections of agents, too."""
     return "end_agents" in request.form
 
 
 def ending_agents(now: datetime, by: Actor) -> Also | None:
-    """What a new password ends besides: the connections of agents, if that was asked for."""
+    """What a new password ends besides sessions: connections of agents, if that was chosen."""
     if not asked_to_end_agents():
         return None
     return partial(end_grants, reason=RevokedReason.DISCONNECTED, now=now, by=by)
@@ -229,7 +229,7 @@ def _form(email: str, refusal: str) -> str:
 
 
 def start_session(account: Account) -> None:
-    """A new session: nothing that was in the old one survives (session fixation)."""
+    """Start a new session without any data of the old one (session fixation)."""
     replaced = current_user.get_id()
     account.session_id = browser_sessions.begin_session(
         account,
@@ -255,7 +255,7 @@ def _note_failure(kind: AuditKind, account_id: str | None) -> None:
 
 
 def _account_key() -> str:
-    """The address that is tried, not readable in the storage of the limits."""
+    """A hash of the address that is tried: limits do not store addresses in clear."""
     email = normal_email(request.form.get("email", ""))
     return hashlib.sha256(email.encode()).hexdigest()
 
