@@ -19,6 +19,7 @@ from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
 from webapp.pages.respondent import page_cache, rendering
 from webapp.pages.respondent.page_cache import ANSWER_KEY, PageCache
 from webapp.pages.respondent.visit import Visit
+from webapp.web.languages import LANGUAGES, Language
 
 MADE_KEY = "an-answer-key-that-is-always-the-same"
 QUESTIONS: Any = [
@@ -166,6 +167,16 @@ def test_two_who_ask_differently_get_a_page_each(
 ) -> None:
     for each in ({}, way, {}, way):
         assert rendered(app, draw, VISIT, **each) == rendered_alone(app, draw, VISIT, **each)
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.tag)
+def test_the_time_of_sending_is_ones_own_in_every_language(app: Flask, language: Language) -> None:
+    way = {"query_string": {"lang": language.tag}}
+    earlier = replace(SENT, progress=replace(SENT.progress, completed_at=EARLIER))
+
+    for visit in (SENT, earlier) * 2:
+        assert rendered(app, thanked, visit, **way) == rendered_alone(app, thanked, visit, **way)
 
 
 @pytest.mark.usefixtures("cache")
