@@ -2,6 +2,7 @@
 
 import resource
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -54,6 +55,33 @@ def test_half_sent_large_bodies_make_room_for_others(
         channels = list(server._channels())
         assert 20 <= len(channels) + sum(each.files for each in channels) <= 40
         assert any(each.files for each in channels)
+
+
+def test_no_body_goes_into_a_file_while_requests_under_way_hold_all_numbers(
+    settings: Settings,
+) -> None:
+    ended = threading.Event()
+    app = new_app(settings)
+    slow = f"GET /test/slow HTTP/1.1\r\nHost: 127.0.0.1:{app.config['SETTINGS'].port}\r\n\r\n"
+    app.add_url_rule("/test/slow", "slow", lambda: str(ended.wait(20)))
+    with serving(app) as server, ExitStack() as stack:
+        asking = [stack.enter_context(connect(app)) for _ in range(60)]
+        for connection in asking:
+            connection.sendall(slow.encode())
+        wait_until(lambda: served_at_once(server) == 60, "requests under way", seconds=20)
+        server._most = 40
+        for connection in asking:
+            connection.settimeout(0.05)
+            send_if_open(connection, LARGE + b"x" * 600_000)
+        time.sleep(0.5)
+        files = sum(channel.files for channel in list(server._channels()))
+        ended.set()
+
+    assert files == 0
+
+
+def served_at_once(server: Server) -> int:
+    return sum(bool(channel.requests) for channel in list(server._channels()))
 
 
 def arrived(server: Server) -> bool:

@@ -10,8 +10,10 @@ import pytest
 from flask import Flask, Response
 from waitress.server import TcpWSGIServer
 
+from tests.services import wait_until
 from tests.serving import connect, new_app, serving
 from webapp.config import Settings
+from webapp.runtime.server_connections import Channel
 
 CHUNK = b"x" * 100_000
 CHUNKS = 30
@@ -131,6 +133,36 @@ def test_an_answer_that_breaks_off_closes_its_connection(served: Flask) -> None:
 
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
     assert not answer.endswith(b"0\r\n\r\n")
+
+
+def test_a_thread_leaves_closing_to_the_loop(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop walks through its connections, and a number must not change hands while it polls."""
+    may_close = []
+    send = Channel.send
+
+    def noted(channel: Channel, data: bytes, do_close: bool = True) -> int:  # noqa: FBT001, FBT002
+        if data.startswith(b"HTTP/1.1 100 "):
+            may_close.append(do_close)
+        return int(send(channel, data, do_close))
+
+    monkeypatch.setattr(Channel, "send", noted)
+    app = new_app(settings)
+    ended = threading.Event()
+    app.add_url_rule("/test/slow", "slow", lambda: str(ended.wait(10)))
+    with serving(app) as server, connect(app) as connection:
+        connection.sendall(head(connection, "slow"))
+        waits = b"Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        connection.sendall(head(connection, "text", "POST")[:-2] + waits)
+        wait_until(lambda: any(each.request for each in list(server._channels())), "its header")
+        ended.set()
+        answers = b""
+        while b"HTTP/1.1 100 Continue\r\n\r\n" not in answers:
+            answers += connection.recv(65_536)
+
+    assert answers.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert may_close == [False]
 
 
 def test_few_threads_answer_one_client(served: Flask) -> None:

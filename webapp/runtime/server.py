@@ -110,8 +110,10 @@ class Server:
                     break
                 used -= 1 + channel.files
                 channel.abandon()
+        # more requests may be under way than there is room for
+        free = max(0, self._most + BODIES_AT_ONCE - used)
         for listener in self._listeners:
-            listener.bodies_left = min(BODIES_AT_ONCE, self._most + BODIES_AT_ONCE - used)
+            listener.bodies_left = min(BODIES_AT_ONCE, free)
 
     def _drop_stalled(self) -> None:
         now = time.monotonic()

@@ -87,7 +87,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().write_soon(header)
 
     def _flush_some(self, do_close: bool = True) -> bool:  # noqa: FBT001, FBT002
-        """Send what the socket accepts; between requests the loop does so, which may close it."""
+        """Send what the socket accepts; between requests the loop does so, which may close it.
+
+        A thread never closes it: the loop walks through the connections, and the number of one
+        that it polls must not be given to another.
+        """
+        do_close = do_close and _serving.channel is None
         self._sends = not do_close
         try:
             return bool(super()._flush_some(do_close))
