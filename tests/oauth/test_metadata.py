@@ -118,3 +118,24 @@ def test_the_consent_page_is_closed_to_other_origins(client: FlaskClient) -> Non
     headers = client.options("/oauth/authorize", headers={"Origin": "https://x.example"}).headers
 
     assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "description"),
+    [
+        ("POST", AUTHORIZATION_SERVER, 405, "This address takes GET requests only."),
+        ("DELETE", f"{RESOURCE}/api", 405, "This address takes GET requests only."),
+        ("POST", "/.well-known/security.txt", 405, "This address takes GET requests only."),
+        ("GET", "/oauth/token", 405, "This address takes POST requests only."),
+        ("GET", "/.well-known/openid-configuration", 404, "There is nothing at this address."),
+        ("GET", f"{RESOURCE}/else", 404, "There is nothing at this address."),
+        ("POST", "/oauth/token/more", 404, "There is nothing at this address."),
+    ],
+)
+def test_a_refusal_of_an_address_or_a_method_says_what_is_there(
+    method: str, path: str, status: int, description: str, client: FlaskClient
+) -> None:
+    response = client.open(path, method=method)
+
+    assert response.status_code == status
+    assert response.json == {"error": "invalid_request", "error_description": description}

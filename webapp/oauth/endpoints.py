@@ -26,7 +26,7 @@ from webapp.config import Settings, settings
 from webapp.database import release_connections, utc_now
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.error_descriptions import refusal, worded
+from webapp.oauth.error_descriptions import BODY_MAX_BYTES, described, refusal, worded
 from webapp.oauth.redirect_uris import PRINTABLE_ASCII
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
 from webapp.oauth.resources import served_resources
@@ -36,34 +36,14 @@ from webapp.web.extensions import (
     client_network,
     csrf,
     is_failure,
-    limit_in_words,
     limiter,
     seconds_to_wait,
-    time_in_words,
 )
 from webapp.web.request_kind import RequestKind, request_kind
 
-BODY_MAX_BYTES = 16 * 1024  # our choice
 METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of a limit
 FORM = "application/x-www-form-urlencoded"
-UNREADABLE = "The request cannot be read as one of this address."
-REFUSALS = {
-    HTTPStatus.METHOD_NOT_ALLOWED: ("invalid_request", "This address takes POST requests only."),
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
-        "invalid_request",
-        f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
-    ),
-    HTTPStatus.TOO_MANY_REQUESTS: (
-        "temporarily_unavailable",
-        "Too many requests came from here: {limit}. Try again in {time}.",
-    ),
-    HTTPStatus.INTERNAL_SERVER_ERROR: (
-        "server_error",
-        # a request may have stored something before it failed, such as a spent code
-        "Something broke on our side. Try again.",
-    ),
-}
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
 
 log = logging.getLogger("askback.oauth")
@@ -109,10 +89,7 @@ def registration_error(refusal: Refused) -> Response:
 def http_error(error: HTTPException) -> Response:
     """Any other HTTP error as an OAuth error."""
     status = HTTPStatus(error.code or HTTPStatus.BAD_REQUEST)
-    code, description = REFUSALS.get(status, ("invalid_request", UNREADABLE))
-    if isinstance(error, RateLimitExceeded):
-        time = time_in_words(seconds_to_wait(error))
-        description = description.format(limit=limit_in_words(error), time=time)
+    code, description = described(error)
     response = _no_store(jsonify({"error": code, "error_description": description}), status)
     for name, value in error.get_headers():
         if name not in {"Content-Type", "Content-Length"}:

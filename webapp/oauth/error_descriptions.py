@@ -3,8 +3,15 @@
 RFC 6749 section 5.2 allows an error_description printable ASCII without `"` and `\\`.
 """
 
-from authlib.oauth2 import OAuth2Error
+from http import HTTPStatus
 
+from authlib.oauth2 import OAuth2Error
+from flask_limiter import RateLimitExceeded
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from webapp.web.extensions import limit_in_words, seconds_to_wait, time_in_words
+
+BODY_MAX_BYTES = 16 * 1024  # our choice
 VERIFIER = "has 43 to 128 characters: letters, digits, hyphens, dots, underscores and tildes."
 # by the beginning of Authlib's description; those of our own errors are kept
 SENTENCES = {
@@ -42,6 +49,27 @@ GENERAL = {
     "unsupported_response_type": "The response_type is not code, the only one offered.",
 }
 REFUSED = "The request was refused; read the documentation of this server."
+UNREADABLE = "The request cannot be read as one of this address."
+REFUSALS: dict[int, tuple[str, str]] = {  # by HTTP status
+    HTTPStatus.NOT_FOUND: ("invalid_request", "There is nothing at this address."),
+    HTTPStatus.METHOD_NOT_ALLOWED: (
+        "invalid_request",
+        "This address takes {method} requests only.",
+    ),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        "invalid_request",
+        f"The body is larger than {BODY_MAX_BYTES // 1024} KiB.",
+    ),
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        "temporarily_unavailable",
+        "Too many requests came from here: {limit}. Try again in {time}.",
+    ),
+    HTTPStatus.INTERNAL_SERVER_ERROR: (
+        "server_error",
+        # a request may have stored something before it failed, such as a spent code
+        "Something broke on our side. Try again.",
+    ),
+}
 
 
 def refusal(kind: type[OAuth2Error], sentence: str, **more: object) -> OAuth2Error:
@@ -61,3 +89,15 @@ def worded(error: OAuth2Error) -> OAuth2Error:
         )
         error.is_worded = True
     return error
+
+
+def described(error: HTTPException) -> tuple[str, str]:
+    """`error` and `error_description` of what Flask, the router or a rate limit refused."""
+    code, description = REFUSALS.get(error.code or 400, ("invalid_request", UNREADABLE))
+    if isinstance(error, RateLimitExceeded):
+        time = time_in_words(seconds_to_wait(error))
+        description = description.format(limit=limit_in_words(error), time=time)
+    if isinstance(error, MethodNotAllowed):
+        method = "POST" if "POST" in (error.valid_methods or ()) else "GET"
+        description = description.format(method=method)
+    return code, description
