@@ -48,7 +48,7 @@ def keep_trying(writer: Writer) -> None:
 
 @both_empty_databases
 @writers
-def test_idle_connections_keep_nobody_from_answering(
+def test_idle_connections_do_not_block_respondents(
     empty_database_url: str, tmp_path: Path, writers: int
 ) -> None:
     server = Server(empty_database_url, tmp_path)
@@ -102,7 +102,7 @@ def send(to: socket.socket, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("people", [30, pytest.param(200, marks=pytest.mark.prove)])
-def test_half_sent_large_bodies_keep_nobody_from_an_answer(tmp_path: Path, people: int) -> None:
+def test_half_sent_large_bodies_do_not_block_responses(tmp_path: Path, people: int) -> None:
     """Such a body lies in a file, so its connection holds two numbers."""
     server = Server(f"sqlite:///{tmp_path}/askback.sqlite3", tmp_path)
     crowd = [Writer(server) for _ in range(people)]
@@ -132,9 +132,9 @@ def test_more_idle_connections_than_a_server_takes(tmp_path: Path) -> None:
     assert server.stored() == [writer.words]
 
 
-def test_the_shares_of_few_files_leave_room_for_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_low_limit_of_files_leaves_some_for_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in (128, 256, 1024, 4096, 8192):
-        monkeypatch.setattr(open_files, "allowed", lambda limit=limit: limit)
+        monkeypatch.setattr(open_files, "limit", lambda limit=limit: limit)
         shares = open_files.for_database() + open_files.for_connections()
         assert shares + open_files.SPARE_FILES <= limit
 
