@@ -31,7 +31,7 @@ def press(flow: Flow, path: str, **form: Any) -> None:
     assert flow.browser.post(path, data={"csrf_token": token} | form).status_code == 303
 
 
-def test_connecting_and_refreshing_is_told_with_the_client(app: Flask, flow: Flow) -> None:
+def test_connecting_and_refreshing_are_audited_with_the_client(app: Flask, flow: Flow) -> None:
     flow.refresh(flow.connect()["refresh_token"])
 
     assert told(app) == [
@@ -46,13 +46,13 @@ def test_connecting_and_refreshing_is_told_with_the_client(app: Flask, flow: Flo
     }
 
 
-def test_a_denied_consent_is_told(app: Flask, flow: Flow) -> None:
+def test_a_denied_consent_is_audited(app: Flask, flow: Flow) -> None:
     flow.decide(allow="no")
 
     assert told(app) == [("consent", "denied", "creator")]
 
 
-def test_a_code_used_again_is_told_once(app: Flask, flow: Flow) -> None:
+def test_reuse_of_a_code_is_audited_once(app: Flask, flow: Flow) -> None:
     code = flow.code()
     for _ in range(4):
         flow.redeem(code)
@@ -60,7 +60,7 @@ def test_a_code_used_again_is_told_once(app: Flask, flow: Flow) -> None:
     assert told(app)[1:] == [("token_issued", "ok", "agent"), ("code_reused", "failed", "agent")]
 
 
-def test_a_refresh_token_used_late_is_told(app: Flask, flow: Flow) -> None:
+def test_late_reuse_of_a_refresh_token_is_audited(app: Flask, flow: Flow) -> None:
     first = flow.connect()
     flow.refresh(first["refresh_token"])
     with app.app_context():
@@ -76,7 +76,7 @@ def test_a_refresh_token_used_late_is_told(app: Flask, flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
-def test_a_revocation_is_told_once(app: Flask, flow: Flow, kind: str) -> None:
+def test_a_revocation_is_audited_once(app: Flask, flow: Flow, kind: str) -> None:
     body = flow.connect()
     for _ in range(2):
         flow.machine.post("/oauth/revoke", data=flow.authenticated(token=body[kind]))
@@ -84,7 +84,7 @@ def test_a_revocation_is_told_once(app: Flask, flow: Flow, kind: str) -> None:
     assert told(app)[2:] == [("token_revoked", "ok", "agent")]
 
 
-def test_what_the_creator_does_with_a_connection_is_told(app: Flask, flow: Flow) -> None:
+def test_actions_of_the_creator_on_a_connection_are_audited(app: Flask, flow: Flow) -> None:
     flow.connect()
     grant = events(app)[1].subject
     press(flow, f"/connections/{grant}/trust", trust="on")

@@ -29,7 +29,7 @@ def of_the_operator(app: Flask) -> dict[str, str]:
     return {"client_id": client_id}
 
 
-def test_it_works(flow: Flow) -> None:
+def test_a_valid_request_shows_the_consent_page_and_returns_a_code(flow: Flow) -> None:
     page = flow.ask()
 
     assert page.status_code == 200
@@ -63,7 +63,7 @@ TOLD = ("st4te", "http://127.0.0.1:8000")
 
 
 @pytest.mark.parametrize(("changed", "error"), REFUSALS)
-def test_after_a_consent_a_refusal_goes_back_with_state_and_issuer(
+def test_after_a_consent_an_error_redirects_with_state_and_issuer(
     changed: dict[str, object], error: str, flow: Flow
 ) -> None:
     flow.decide()
@@ -74,7 +74,7 @@ def test_after_a_consent_a_refusal_goes_back_with_state_and_issuer(
 
 
 @pytest.mark.parametrize(("changed", "error"), REFUSALS)
-def test_before_a_consent_a_refusal_is_a_page_that_offers_the_way_back(
+def test_before_a_consent_an_error_is_a_page_with_a_link_to_the_client(
     changed: dict[str, object], error: str, flow: Flow
 ) -> None:
     page = flow.ask(**changed)
@@ -84,7 +84,7 @@ def test_before_a_consent_a_refusal_is_a_page_that_offers_the_way_back(
     assert "Go back to app.example" in page.text
 
 
-def test_the_form_of_the_consent_page_leads_nowhere_unasked(flow: Flow) -> None:
+def test_an_error_of_a_posted_form_is_a_page_without_redirect(flow: Flow) -> None:
     token = csrf_token(flow.ask())
 
     page = flow.browser.post(flow.address(scope="everything"), data={"csrf_token": token})
@@ -92,7 +92,7 @@ def test_the_form_of_the_consent_page_leads_nowhere_unasked(flow: Flow) -> None:
     assert way_back(page)["error"] == "invalid_scope"
 
 
-def test_the_consent_of_somebody_else_is_none(app: Flask, flow: Flow) -> None:
+def test_the_consent_of_another_creator_does_not_count(app: Flask, flow: Flow) -> None:
     flow.decide()
     with app.app_context():
         other = make_account(email="bob@example.com")
@@ -101,14 +101,14 @@ def test_the_consent_of_somebody_else_is_none(app: Flask, flow: Flow) -> None:
     assert way_back(flow.ask(prompt="none"))["error"] == "consent_required"
 
 
-def test_a_denial_is_no_consent(flow: Flow) -> None:
+def test_a_denial_does_not_count_as_consent(flow: Flow) -> None:
     assert location(flow.decide(allow="no"))["error"] == "access_denied"
 
     assert way_back(flow.ask(prompt="none"))["error"] == "consent_required"
 
 
 @pytest.mark.parametrize(("changed", "error"), REFUSALS)
-def test_a_client_of_the_operator_is_told_at_once(
+def test_errors_redirect_to_a_client_of_the_operator_immediately(
     changed: dict[str, object], error: str, app: Flask, flow: Flow
 ) -> None:
     flow.client = of_the_operator(app)
@@ -139,7 +139,7 @@ def test_prompt_none_without_a_session_is_login_required(app: Flask, flow: Flow)
     assert (answer["error"], answer["iss"]) == ("login_required", "http://127.0.0.1:8000")
 
 
-def test_strangers_are_sent_nowhere_by_a_client_that_registered_itself(flow: Flow) -> None:
+def test_self_registered_clients_cannot_redirect_signed_out_visitors(flow: Flow) -> None:
     flow.decide()
     leave(flow.browser)
 
@@ -256,7 +256,7 @@ def test_a_loopback_redirect_differs_in_nothing_but_its_port(redirect_uri: str, 
         "com.example.app:/callback",
     ],
 )
-def test_these_addresses_can_be_registered(uri: str) -> None:
+def test_valid_redirect_uris_can_be_registered(uri: str) -> None:
     assert redirect_problem(uri) is None
 
 
@@ -271,7 +271,7 @@ def test_these_addresses_can_be_registered(uri: str) -> None:
         "com.example.app:/callback",
     ],
 )
-def test_the_answer_is_added_to_any_registered_address(uri: str, flow: Flow) -> None:
+def test_response_parameters_are_added_to_any_registered_uri(uri: str, flow: Flow) -> None:
     flow.client = register(flow.browser, redirect_uris=[uri], token_endpoint_auth_method="none")
 
     response = flow.decide(flow.address(redirect_uri=uri))
@@ -311,7 +311,7 @@ def test_the_answer_is_added_to_any_registered_address(uri: str, flow: Flow) -> 
         7,
     ],
 )
-def test_these_addresses_cannot_be_registered(uri: object) -> None:
+def test_invalid_redirect_uris_are_refused(uri: object) -> None:
     assert redirect_problem(uri) is not None
 
 
@@ -319,7 +319,7 @@ def test_these_addresses_cannot_be_registered(uri: object) -> None:
     "name", ["response_type", "client_id", "redirect_uri", "scope", "code_challenge_method"]
 )
 @pytest.mark.parametrize("value", ["café", 'a"b', "a\\b", "\x00", "a\nb", "\U0001f4a3"])
-def test_odd_characters_are_refused_on_a_page(name: str, value: str, flow: Flow) -> None:
+def test_unusual_characters_are_refused_with_a_page(name: str, value: str, flow: Flow) -> None:
     page = flow.ask(**{name: value})
 
     assert page.status_code == 400
@@ -327,7 +327,7 @@ def test_odd_characters_are_refused_on_a_page(name: str, value: str, flow: Flow)
 
 
 @pytest.mark.parametrize("name", ["response_type", "redirect_uri", "scope"])
-def test_odd_characters_are_refused_in_the_posted_form_too(name: str, flow: Flow) -> None:
+def test_unusual_characters_are_refused_in_the_posted_form_too(name: str, flow: Flow) -> None:
     page = flow.decide(**{name: "café"})
 
     assert page.status_code == 400
@@ -337,7 +337,7 @@ def test_odd_characters_are_refused_in_the_posted_form_too(name: str, flow: Flow
 @pytest.mark.parametrize(
     "name", ["response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge"]
 )
-def test_no_parameter_may_come_twice(name: str, flow: Flow) -> None:
+def test_a_repeated_parameter_is_refused(name: str, flow: Flow) -> None:
     value = flow.parameters()[name]
 
     answer = flow.ask(**{name: [value, value]})
@@ -378,14 +378,14 @@ def test_one_of_several_redirects_has_to_be_named(flow: Flow) -> None:
     assert flow.ask(redirect_uri=None).status_code == 400
 
 
-def test_without_a_scope_only_reading_forms_is_asked(flow: Flow) -> None:
+def test_without_a_scope_forms_read_is_requested(flow: Flow) -> None:
     page = flow.ask(scope=None)
 
     assert 'value="forms:read"' in page.text
     assert 'value="responses:read"' not in page.text
 
 
-def test_what_a_client_registered_is_no_ceiling(flow: Flow) -> None:
+def test_the_registered_scope_is_no_ceiling(flow: Flow) -> None:
     flow.client = register(flow.browser, scope="forms:read", token_endpoint_auth_method="none")
 
     assert 'value="forms:write"' in flow.ask(scope="forms:read forms:write").text

@@ -22,7 +22,7 @@ def codes(app: Flask) -> int:
         return db.session.scalar(select(func.count()).select_from(OAuthCode)) or 0
 
 
-def test_it_says_who_asks_for_what_and_where_it_leads(flow: Flow) -> None:
+def test_it_shows_client_scopes_and_redirect_host(flow: Flow) -> None:
     page = flow.ask().text
 
     assert "Its name has not been verified" in page
@@ -33,7 +33,7 @@ def test_it_says_who_asks_for_what_and_where_it_leads(flow: Flow) -> None:
     assert "runs on your computer" not in page
 
 
-def test_a_host_in_the_place_of_a_name_is_said_to_be_one(app: Flask, flow: Flow) -> None:
+def test_a_host_shown_instead_of_a_name_is_labelled_as_host(app: Flask, flow: Flow) -> None:
     flow.client = register(app.test_client(), client_name="Askback Verified")
     page = flow.ask().text
 
@@ -73,7 +73,7 @@ def test_a_private_scheme_is_named(flow: Flow) -> None:
         (["claude.ai:/cb"], "a program on this device (claude.ai:)"),
     ],
 )
-def test_a_host_of_somebody_else_is_never_said_to_be_the_apps(
+def test_a_foreign_host_is_never_shown_as_the_host_of_the_app(
     flow: Flow, redirect_uris: list[str], place: str
 ) -> None:
     flow.client = register(flow.browser, client_name="Askback", redirect_uris=redirect_uris)
@@ -86,7 +86,7 @@ def test_a_host_of_somebody_else_is_never_said_to_be_the_apps(
     assert f"You will go back to {place}." in page
 
 
-def test_a_name_is_never_markup(flow: Flow) -> None:
+def test_markup_in_a_name_is_escaped(flow: Flow) -> None:
     flow.client = register(flow.browser, client_name="<b>Evil</b> %(name)s")
 
     page = flow.ask().text
@@ -104,14 +104,14 @@ def test_it_can_be_neither_framed_nor_stored(flow: Flow) -> None:
     assert headers["Referrer-Policy"] == "same-origin"
 
 
-def test_the_policy_lets_the_form_lead_back_to_the_client(flow: Flow) -> None:
+def test_the_policy_does_not_restrict_form_actions(flow: Flow) -> None:
     policy = flow.ask().headers["Content-Security-Policy"]
 
     assert "form-action" not in policy
     assert "script-src 'self'" in policy
 
 
-def test_a_post_without_the_token_of_the_form_gives_nothing(app: Flask, flow: Flow) -> None:
+def test_a_post_without_csrf_token_grants_nothing(app: Flask, flow: Flow) -> None:
     flow.ask()
 
     response = flow.browser.post(flow.address(), data={"allow": "yes", "may": "forms:read"})
@@ -119,7 +119,7 @@ def test_a_post_without_the_token_of_the_form_gives_nothing(app: Flask, flow: Fl
     assert (response.status_code, codes(app)) == (400, 0)
 
 
-def test_only_ticked_scopes_are_given(app: Flask, flow: Flow) -> None:
+def test_only_ticked_scopes_are_granted(app: Flask, flow: Flow) -> None:
     body = flow.redeem(location(flow.decide(may=["forms:read", "offline_access"]))["code"]).json
 
     assert body is not None
@@ -127,7 +127,7 @@ def test_only_ticked_scopes_are_given(app: Flask, flow: Flow) -> None:
     assert grants(app)[0].scope == "forms:read offline_access"
 
 
-def test_ticking_what_was_not_asked_gives_nothing(flow: Flow) -> None:
+def test_a_scope_that_was_not_requested_is_not_granted(flow: Flow) -> None:
     address = flow.address(scope="forms:read")
 
     code = location(flow.decide(address, may=["forms:read", "forms:write"]))["code"]
@@ -146,14 +146,14 @@ def test_with_nothing_ticked_the_page_asks_again(may: list[str], app: Flask, flo
     assert codes(app) == 0
 
 
-def test_refusing_leaves_no_trace(app: Flask, flow: Flow) -> None:
+def test_refusing_stores_nothing(app: Flask, flow: Flow) -> None:
     flow.decide(allow="no")
 
     assert (grants(app), codes(app)) == ([], 0)
 
 
 @pytest.mark.parametrize("answer", ["", "maybe", "YES"])
-def test_anything_but_yes_is_a_refusal(answer: str, flow: Flow) -> None:
+def test_any_value_but_yes_is_a_refusal(answer: str, flow: Flow) -> None:
     assert location(flow.decide(allow=answer))["error"] == "access_denied"
 
 
@@ -180,7 +180,7 @@ def test_an_agent_that_only_reads_is_not_offered_to_publish(app: Flask, flow: Fl
 
 
 @pytest.mark.usefixtures("mcp")
-def test_each_consent_is_a_connection_of_its_own(app: Flask, flow: Flow) -> None:
+def test_each_consent_is_a_separate_grant(app: Flask, flow: Flow) -> None:
     first = flow.connect()
     flow.connect(resource=MCP)
 
@@ -197,7 +197,7 @@ def test_consent_is_never_remembered(flow: Flow) -> None:
     assert flow.ask().status_code == 200
 
 
-def test_a_stranger_signs_in_first_and_comes_back(app: Flask, flow: Flow) -> None:
+def test_a_signed_out_visitor_signs_in_and_returns(app: Flask, flow: Flow) -> None:
     with app.app_context():
         invites.create_account("bob@example.com", "Bob", PASSWORD, now=utc_now())
     leave(flow.browser)
@@ -223,7 +223,7 @@ def test_a_post_without_a_session_signs_in_first(app: Flask, flow: Flow) -> None
     assert codes(app) == 0
 
 
-def test_somebody_else_can_take_over_at_the_page(flow: Flow) -> None:
+def test_the_page_lets_somebody_else_sign_in(flow: Flow) -> None:
     copied = flow.browser.get_cookie("askback_session", HOST)
     assert copied is not None
 
@@ -235,5 +235,5 @@ def test_somebody_else_can_take_over_at_the_page(flow: Flow) -> None:
     assert flow.ask().location.startswith("/login?next=")
 
 
-def test_no_answer_is_a_307(flow: Flow, browser: FlaskClient) -> None:
+def test_no_response_is_a_307(flow: Flow, browser: FlaskClient) -> None:
     assert {flow.decide().status_code, flow.decide(allow="no").status_code} == {303}

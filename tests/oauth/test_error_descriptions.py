@@ -154,7 +154,7 @@ def assert_own_sentence(text: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_an_error_is_told_as_a_sentence(case: Case, flow: Flow) -> None:
+def test_an_error_is_described_by_a_sentence(case: Case, flow: Flow) -> None:
     response = case(flow)
 
     assert response.status_code >= 400
@@ -171,7 +171,7 @@ def test_a_401_says_the_same_in_its_header(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("name", rfc6749.errors.__all__)
-def test_no_words_of_the_library_are_left_in_any_error(name: str) -> None:
+def test_no_error_keeps_a_description_of_authlib(name: str) -> None:
     kind = getattr(rfc6749.errors, name)
     error = worded(kind("anything") if name.startswith("Unsupported") else kind())
 
@@ -179,7 +179,7 @@ def test_no_words_of_the_library_are_left_in_any_error(name: str) -> None:
     assert_own_sentence(error.description)
 
 
-def test_unknown_words_of_the_library_are_not_shown() -> None:
+def test_unknown_descriptions_of_authlib_are_not_shown() -> None:
     error = worded(rfc6749.InvalidRequestError("Words of a later version"))
 
     assert_own_sentence(error.description)

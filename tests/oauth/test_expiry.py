@@ -33,14 +33,14 @@ def age(app: Flask, table: type, **columns: timedelta) -> None:
         db.session.commit()
 
 
-def test_a_living_connection_stays(app: Flask, flow: Flow) -> None:
+def test_a_live_connection_is_kept(app: Flask, flow: Flow) -> None:
     flow.connect()
     age(app, OAuthClient, created_at=timedelta(days=400))
 
     assert left(app) == [1, 1, 1, 2]
 
 
-def test_spent_codes_and_tokens_go_after_three_months(app: Flask, flow: Flow) -> None:
+def test_spent_codes_and_tokens_are_deleted_after_three_months(app: Flask, flow: Flow) -> None:
     flow.connect()
     age(app, OAuthCode, expires_at=timedelta(days=91))
     age(app, OAuthToken, expires_at=timedelta(days=91))
@@ -48,7 +48,7 @@ def test_spent_codes_and_tokens_go_after_three_months(app: Flask, flow: Flow) ->
     assert left(app) == [1, 1, 0, 0]
 
 
-def test_spent_tokens_stay_long_enough_to_notice_reuse(app: Flask, flow: Flow) -> None:
+def test_spent_tokens_are_kept_long_enough_to_detect_reuse(app: Flask, flow: Flow) -> None:
     flow.connect()
     age(app, OAuthToken, expires_at=timedelta(days=89))
 
@@ -57,7 +57,9 @@ def test_spent_tokens_stay_long_enough_to_notice_reuse(app: Flask, flow: Flow) -
 
 @both_databases
 @pytest.mark.parametrize("column", ["revoked_at", "expires_at"])
-def test_an_ended_connection_goes_after_half_a_year(column: str, app: Flask, flow: Flow) -> None:
+def test_an_ended_connection_is_deleted_after_half_a_year(
+    column: str, app: Flask, flow: Flow
+) -> None:
     flow.connect()
     for table in (OAuthCode, OAuthToken):
         age(app, table, expires_at=timedelta(days=181))
@@ -67,7 +69,7 @@ def test_an_ended_connection_goes_after_half_a_year(column: str, app: Flask, flo
     assert left(app) == [0, 0, 0, 0]
 
 
-def test_a_client_stays_as_long_as_its_ended_connection(app: Flask, flow: Flow) -> None:
+def test_a_client_is_kept_as_long_as_its_ended_connection(app: Flask, flow: Flow) -> None:
     flow.connect()
     for table in (OAuthCode, OAuthToken):
         age(app, table, expires_at=timedelta(days=170))
@@ -77,21 +79,21 @@ def test_a_client_stays_as_long_as_its_ended_connection(app: Flask, flow: Flow) 
     assert left(app) == [1, 1, 0, 0]
 
 
-def test_a_client_never_used_goes_after_a_day(app: Flask, flow: Flow) -> None:
+def test_an_unused_client_is_deleted_after_a_day(app: Flask, flow: Flow) -> None:
     age(app, OAuthClient, created_at=timedelta(hours=25))
     register(flow.browser)
 
     assert left(app) == [1, 0, 0, 0]
 
 
-def test_a_client_of_the_operator_stays(app: Flask) -> None:
+def test_a_client_of_the_operator_is_kept(app: Flask) -> None:
     with app.app_context():
         create_client("Ours", ["https://app.example/"], now=utc_now() - timedelta(days=400))
 
     assert left(app) == [1, 0, 0, 0]
 
 
-def test_old_links_go(app: Flask) -> None:
+def test_expired_invites_are_deleted(app: Flask) -> None:
     with app.app_context():
         make_invite(now=utc_now() - timedelta(days=92))
         make_invite(now=utc_now() - timedelta(days=2))
@@ -100,7 +102,9 @@ def test_old_links_go(app: Flask) -> None:
 
 
 @both_databases
-def test_rows_go_in_batches(app: Flask, flow: Flow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_deleted_in_batches(
+    app: Flask, flow: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
     flow.connect()
     age(app, OAuthToken, expires_at=timedelta(days=91))
     monkeypatch.setattr(ownership, "BATCH_ROWS", 1)

@@ -107,7 +107,7 @@ def test_browser_clients_may_preflight(path: str, method: str, client: FlaskClie
     assert "Access-Control-Allow-Credentials" not in headers
 
 
-def test_answers_are_readable_from_every_origin(client: FlaskClient) -> None:
+def test_responses_are_readable_from_every_origin(client: FlaskClient) -> None:
     headers = client.get(AUTHORIZATION_SERVER, headers={"Origin": "https://x.example"}).headers
 
     assert headers["Access-Control-Allow-Origin"] == "*"

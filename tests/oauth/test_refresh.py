@@ -60,7 +60,7 @@ def test_a_spent_token_whose_successor_was_used_ends_the_connection(app: Flask, 
         assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == "refresh_reuse"
 
 
-def test_parallel_chains_do_not_stand_in_each_others_way(flow: Flow) -> None:
+def test_parallel_chains_do_not_revoke_each_other(flow: Flow) -> None:
     first = flow.connect()
     here = flow.refresh(first["refresh_token"]).json
     there = flow.refresh(first["refresh_token"]).json
@@ -93,7 +93,7 @@ def test_a_window_of_zero_is_strict(flow: Flow) -> None:
     assert not works(flow, second)
 
 
-def test_another_client_neither_uses_nor_burns_a_token(flow: Flow) -> None:
+def test_another_client_can_neither_use_nor_spend_a_token(flow: Flow) -> None:
     first = flow.connect()
     other = Flow(
         flow.browser, flow.machine, register(flow.browser, token_endpoint_auth_method="none")
@@ -151,7 +151,7 @@ def test_the_resource_may_be_named_again(flow: Flow) -> None:
     assert flow.refresh(flow.connect()["refresh_token"], resource=API).status_code == 200
 
 
-def test_a_token_unused_for_a_month_is_dead(app: Flask, flow: Flow) -> None:
+def test_a_token_unused_for_a_month_has_expired(app: Flask, flow: Flow) -> None:
     body = flow.connect()
     age(app, expires_at=timedelta(days=30))
 
@@ -185,17 +185,17 @@ def test_an_unknown_token_is_refused(token: str, flow: Flow) -> None:
     assert flow.refresh(token).json["error"] in {"invalid_grant", "invalid_request"}
 
 
-def test_what_to_do_without_a_living_token_is_told(flow: Flow) -> None:
+def test_an_expired_token_is_refused_with_the_next_step(flow: Flow) -> None:
     response = flow.refresh("askrt_" + "x" * 43)
 
     assert "ask for consent again" in response.json["error_description"]
 
 
-def test_an_access_token_is_no_refresh_token(flow: Flow) -> None:
+def test_an_access_token_cannot_be_used_to_refresh(flow: Flow) -> None:
     assert flow.refresh(flow.connect()["access_token"]).json["error"] == "invalid_grant"
 
 
-def test_a_client_with_a_secret_has_to_show_it(confidential: Flow) -> None:
+def test_a_confidential_client_must_authenticate(confidential: Flow) -> None:
     body = confidential.connect()
 
     response = confidential.refresh(body["refresh_token"], client_secret=None)

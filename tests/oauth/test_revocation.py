@@ -15,7 +15,7 @@ def opens(flow: Flow, body: dict[str, str]) -> bool:
     return flow.machine.get("/api/forms", headers=headers).status_code == 200
 
 
-def test_an_access_token_ends_alone(flow: Flow) -> None:
+def test_revoking_an_access_token_revokes_nothing_else(flow: Flow) -> None:
     body = flow.connect()
 
     response = revoke(flow, token=body["access_token"])
@@ -25,7 +25,7 @@ def test_an_access_token_ends_alone(flow: Flow) -> None:
     assert flow.refresh(body["refresh_token"]).status_code == 200
 
 
-def test_a_refresh_token_ends_the_connection(flow: Flow) -> None:
+def test_revoking_a_refresh_token_ends_the_connection(flow: Flow) -> None:
     body = flow.connect()
 
     response = revoke(flow, token=body["refresh_token"])
@@ -36,12 +36,12 @@ def test_a_refresh_token_ends_the_connection(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("token", ["askat_unknown", "x" * 5000, "", "askat_" + "x" * 43])
-def test_an_unknown_token_is_fine(token: str, flow: Flow) -> None:
+def test_revoking_an_unknown_token_succeeds(token: str, flow: Flow) -> None:
     assert revoke(flow, token=token).status_code == 200
 
 
 @pytest.mark.parametrize("hint", ["access_token", "refresh_token", "id_token", "", "\x7f" * 3])
-def test_a_hint_changes_nothing(hint: str, flow: Flow) -> None:
+def test_a_token_type_hint_is_ignored(hint: str, flow: Flow) -> None:
     body = flow.connect()
 
     revoke(flow, token=body["access_token"], token_type_hint=hint if hint.isprintable() else "odd")
@@ -49,7 +49,7 @@ def test_a_hint_changes_nothing(hint: str, flow: Flow) -> None:
     assert not opens(flow, body)
 
 
-def test_another_client_changes_nothing(flow: Flow) -> None:
+def test_another_client_cannot_revoke_a_token(flow: Flow) -> None:
     body = flow.connect()
     other = Flow(
         flow.browser, flow.machine, register(flow.browser, token_endpoint_auth_method="none")
@@ -61,7 +61,7 @@ def test_another_client_changes_nothing(flow: Flow) -> None:
     assert opens(flow, body)
 
 
-def test_a_client_with_a_secret_has_to_show_it(confidential: Flow) -> None:
+def test_a_confidential_client_must_authenticate(confidential: Flow) -> None:
     body = confidential.connect()
 
     response = revoke(confidential, token=body["access_token"], client_secret="askcs_wrong")

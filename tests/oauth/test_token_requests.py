@@ -26,7 +26,7 @@ def assert_refused(response: object, error: str, status: int = 400) -> None:
     assert (response.status_code, response.json["error"]) == (status, error), response.text  # type: ignore[attr-defined]
 
 
-def test_it_works(flow: Flow) -> None:
+def test_a_code_is_exchanged_for_tokens(flow: Flow) -> None:
     response = flow.redeem(flow.code())
 
     assert response.json is not None
@@ -70,7 +70,7 @@ def test_a_client_with_a_secret_may_use_basic_authorization(confidential: Flow) 
     assert response.status_code == 200
 
 
-def test_a_code_used_twice_fails_and_kills_its_tokens(flow: Flow) -> None:
+def test_reuse_of_a_code_fails_and_revokes_its_tokens(flow: Flow) -> None:
     code = flow.code()
     tokens = flow.redeem(code).json
     assert tokens is not None
@@ -82,14 +82,14 @@ def test_a_code_used_twice_fails_and_kills_its_tokens(flow: Flow) -> None:
     assert_refused(flow.refresh(tokens["refresh_token"]), "invalid_grant")
 
 
-def test_a_code_is_worth_one_try(flow: Flow) -> None:
+def test_a_code_can_be_tried_once(flow: Flow) -> None:
     code = flow.code()
     flow.redeem(code, code_verifier="x" * 43)
 
     assert_refused(flow.redeem(code), "invalid_grant")
 
 
-def test_another_client_cannot_use_or_burn_a_code(flow: Flow) -> None:
+def test_another_client_cannot_use_or_spend_a_code(flow: Flow) -> None:
     code = flow.code()
     other = Flow(
         flow.browser,
@@ -103,7 +103,7 @@ def test_another_client_cannot_use_or_burn_a_code(flow: Flow) -> None:
     assert flow.redeem(code).status_code == 200
 
 
-def test_a_code_dies_after_a_minute(app: Flask, flow: Flow) -> None:
+def test_a_code_expires_after_a_minute(app: Flask, flow: Flow) -> None:
     code = flow.code()
     with app.app_context():
         db.session.execute(update(OAuthCode).values(expires_at=utc_now()))
@@ -112,7 +112,7 @@ def test_a_code_dies_after_a_minute(app: Flask, flow: Flow) -> None:
     assert_refused(flow.redeem(code), "invalid_grant")
 
 
-def test_everything_lives_as_long_as_it_should(app: Flask, flow: Flow) -> None:
+def test_codes_tokens_and_grants_have_their_lifetimes(app: Flask, flow: Flow) -> None:
     flow.connect()
 
     with app.app_context():
@@ -169,7 +169,7 @@ def test_the_resource_may_be_named_again(flow: Flow) -> None:
     assert flow.redeem(flow.code(), resource=API).status_code == 200
 
 
-def test_everything_in_the_address_is_refused(flow: Flow) -> None:
+def test_all_parameters_in_the_query_string_are_refused(flow: Flow) -> None:
     form = flow.authenticated(
         grant_type="authorization_code",
         code=flow.code(),
@@ -183,7 +183,7 @@ def test_everything_in_the_address_is_refused(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("name", ["client_id", "code_verifier", "anything"])
-def test_nothing_is_taken_from_the_address(name: str, flow: Flow) -> None:
+def test_a_single_parameter_in_the_query_string_is_refused(name: str, flow: Flow) -> None:
     form = flow.authenticated(
         grant_type="authorization_code",
         code=flow.code(),
@@ -212,7 +212,7 @@ def test_a_huge_body_is_refused(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("secret", ["askcs_wrong", "", None])
-def test_a_client_with_a_secret_has_to_show_it(secret: str | None, confidential: Flow) -> None:
+def test_a_confidential_client_must_authenticate(secret: str | None, confidential: Flow) -> None:
     response = confidential.redeem(confidential.code(), client_secret=secret)
 
     assert_refused(response, "invalid_client", 401)
@@ -235,7 +235,7 @@ def test_bad_basic_authorization_is_a_401(credentials: bytes, confidential: Flow
 
 
 @pytest.mark.parametrize("endpoint", ["token", "revoke"])
-def test_a_client_has_to_say_who_it_is(endpoint: str, flow: Flow) -> None:
+def test_a_request_without_client_id_is_refused(endpoint: str, flow: Flow) -> None:
     form = {"grant_type": "authorization_code", "code": "x", "token": "x"}
 
     response = flow.machine.post(f"/oauth/{endpoint}", data=form)
@@ -299,7 +299,7 @@ def test_failures_are_limited(flow: Flow) -> None:
 
 @pytest.mark.parametrize("endpoint", ["token", "revoke", "register"])
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "BREW"])
-def test_a_wrong_method_is_told_as_programs_read_it(method: str, endpoint: str, flow: Flow) -> None:
+def test_a_wrong_method_is_refused_as_json(method: str, endpoint: str, flow: Flow) -> None:
     response = flow.machine.open(f"/oauth/{endpoint}", method=method)
 
     assert_refused(response, "invalid_request", 405)
@@ -328,7 +328,7 @@ def test_a_code_survives_a_database_that_fails(app: Flask, flow: Flow) -> None:
 
 
 @both_databases
-def test_a_wrong_try_spends_a_code_for_good(app: Flask, flow: Flow) -> None:
+def test_a_wrong_attempt_spends_a_code(app: Flask, flow: Flow) -> None:
     code = flow.code()
 
     assert_refused(flow.redeem(code, resource="https://other.example"), "invalid_target")
@@ -338,7 +338,7 @@ def test_a_wrong_try_spends_a_code_for_good(app: Flask, flow: Flow) -> None:
     assert_refused(flow.redeem(code), "invalid_grant")
 
 
-def test_a_disabled_account_gets_in_by_no_door(app: Flask, flow: Flow, creator: Account) -> None:
+def test_a_disabled_account_gets_no_tokens(app: Flask, flow: Flow, creator: Account) -> None:
     tokens, code, page = flow.redeem(flow.code()).json, flow.code(), flow.ask()
     now = utc_now()
     with app.app_context():

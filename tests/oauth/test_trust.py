@@ -73,7 +73,7 @@ def test_the_newest_consent_says_whether_the_agent_may_publish(
     assert (" checked" in box[0]) == trusted
 
 
-def test_a_consent_that_did_not_ask_leaves_the_word_as_it_is(
+def test_a_consent_that_did_not_ask_keeps_the_trust(
     app: Flask, creator: Account, flow: Flow
 ) -> None:
     old = consent(flow, trust="on")
@@ -83,7 +83,7 @@ def test_a_consent_that_did_not_ask_leaves_the_word_as_it_is(
     assert trust_events(app) == []
 
 
-def test_the_word_for_one_client_leaves_others_alone(
+def test_trust_in_one_client_does_not_change_others(
     app: Flask, creator: Account, flow: Flow
 ) -> None:
     old = consent(flow, trust="on")
@@ -94,7 +94,7 @@ def test_the_word_for_one_client_leaves_others_alone(
 
 
 @both_databases
-def test_words_said_at_the_same_moment_leave_one_word(
+def test_concurrent_consents_leave_one_trust_for_all_grants(
     app: Flask, creator: Account, flow: Flow
 ) -> None:
     address = flow.address()

@@ -83,7 +83,7 @@ def test_a_locked_database_keeps_a_respondents_text(
 
 
 @on_postgresql
-def test_connections_that_the_server_closed_are_not_felt(app: Flask, agent: Agent) -> None:
+def test_connections_closed_by_the_server_are_replaced(app: Flask, agent: Agent) -> None:
     assert agent.get("/forms").status_code == 200
     with app.app_context(), db.engine.connect() as connection:
         connection.execute(text(CLOSE_OTHERS))
@@ -96,14 +96,14 @@ CLOSE_OTHERS = """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 
 
 @on_postgresql
-def test_nobody_waits_for_a_lock_for_ever(app: Flask) -> None:
+def test_waiting_for_a_lock_is_bounded(app: Flask) -> None:
     with app.app_context(), db.engine.connect() as connection:
         patience = connection.execute(text("SHOW lock_timeout")).scalar_one()
 
     assert patience == "4s"
 
 
-def test_a_writer_whose_turn_never_comes_is_refused(
+def test_a_writer_that_never_gets_the_lock_is_refused(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("webapp.database.sqlite.LOCK_SECONDS", 0.05)

@@ -104,7 +104,7 @@ def test_an_answer_is_stored_once_and_acknowledged(
 
 
 @both_sides
-def test_skipping_sending_and_withdrawing_tell_what_became_of_them(
+def test_skipping_sending_and_withdrawing_report_their_outcome(
     app: Flask, respondent: Respondent, when: str
 ) -> None:
     respondent.answer(1, "Me")
@@ -154,7 +154,7 @@ def test_an_agent_makes_changes_and_publishes_one_form(
 
 
 @both_sides
-def test_publish_now_publishes_and_says_so(app: Flask, ann: Creator, when: str) -> None:
+def test_publish_now_publishes_and_reports_it(app: Flask, ann: Creator, when: str) -> None:
     with app.app_context():
         draft = make_draft(ann.account.id)
     ann.post("/nowhere")
@@ -168,7 +168,7 @@ def test_publish_now_publishes_and_says_so(app: Flask, ann: Creator, when: str) 
     assert (count(app, Form), count(app, DraftConfirmation)) == (1, 1)
 
 
-def test_what_nobody_can_find_out_is_neither_claimed_nor_denied(
+def test_an_unknown_outcome_is_neither_claimed_nor_denied(
     app: Flask, respondent: Respondent
 ) -> None:
     sent = hidden(respondent.page)
@@ -183,7 +183,7 @@ def test_what_nobody_can_find_out_is_neither_claimed_nor_denied(
     assert texts(app) == ["A long story"]
 
 
-def test_an_agent_is_told_that_nobody_knows(
+def test_an_agent_is_told_that_the_outcome_is_unknown(
     app: Flask, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgresql.Connection, "_became", lambda *_: None)
@@ -199,7 +199,7 @@ def test_an_agent_is_told_that_nobody_knows(
     assert count(app, Draft) == 1
 
 
-def test_audit_events_whose_storing_nobody_could_find_out_keep_no_later_ones_waiting(
+def test_audit_events_of_unknown_outcome_do_not_delay_later_ones(
     app: Flask, account: Account
 ) -> None:
     def note_and_store() -> None:

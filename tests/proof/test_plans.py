@@ -150,12 +150,12 @@ def test_listing_forms_is_one_statement(stored: Stored) -> None:
 
 
 @both_databases
-def test_nothing_new_reads_no_answers(stored: Stored) -> None:
+def test_a_poll_without_news_reads_no_answers(stored: Stored) -> None:
     assert statements_of(partial(read_responses, stored.form, stored.form.last_stamp)) == []
 
 
 @both_databases
-def test_an_export_goes_on_through_the_index_of_stamps(stored: Stored) -> None:
+def test_an_export_continues_through_the_index_of_stamps(stored: Stored) -> None:
     plan = plan_of(lambda: next(read_answers(stored.form.id)))
 
     # the few sessions of a batch may be found by reading a table as small as this one

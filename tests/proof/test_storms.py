@@ -182,7 +182,7 @@ lengths = pytest.mark.parametrize(
 
 @each_storm
 @lengths
-def test_a_storm_loses_nothing_and_denies_nothing(
+def test_a_storm_loses_no_write_and_reports_every_outcome(
     place: tuple[Flask, int],
     postgresql: PostgreSQL,
     storm: Storm,
@@ -208,7 +208,7 @@ def test_a_storm_loses_nothing_and_denies_nothing(
         assert_true_to_the_database(storm)
 
 
-def test_a_database_that_is_silent_keeps_nobody_waiting_for_long(
+def test_a_hanging_database_delays_nobody_for_long(
     place: tuple[Flask, int], postgresql: PostgreSQL, storm: Storm
 ) -> None:
     page, ready = f"/r/{storm.share_token}", "/readyz"

@@ -242,9 +242,7 @@ def test_disconnecting_all_agents_leaves_those_of_others(
     assert revoked == {visitor.browser.account.id}
 
 
-def test_the_same_routes_find_ones_own_objects(
-    app: Flask, visitor: Visitor, account: Account
-) -> None:
+def test_the_same_routes_find_own_objects(app: Flask, visitor: Visitor, account: Account) -> None:
     with app.app_context():
         own = {"draft_id": make_draft(account.id).id, "form_id": make_form(account.id).id}
 
@@ -270,7 +268,7 @@ def test_ids_of_others_in_a_posted_form_change_nothing(
         assert (told.status_code, dump()) == (303, before)
 
 
-def test_what_others_discarded_is_not_taken_back(
+def test_drafts_that_others_discarded_are_not_restored(
     app: Flask, visitor: Visitor, theirs: Theirs
 ) -> None:
     now = utc_now()

@@ -59,7 +59,7 @@ def settle(app: Flask) -> None:
 
 
 @both_databases
-def test_a_first_look_and_an_agents_read_wait_for_no_writer(
+def test_a_first_view_and_an_agents_read_wait_for_no_writer(
     app: Flask, ann: Creator, agent: Agent, settings: Settings
 ) -> None:
     with app.app_context():
@@ -78,7 +78,7 @@ def test_a_first_look_and_an_agents_read_wait_for_no_writer(
 
 
 @both_databases
-def test_a_first_look_counts_for_the_revision_that_was_drawn(app: Flask, ann: Creator) -> None:
+def test_a_first_view_is_noted_for_the_rendered_revision(app: Flask, ann: Creator) -> None:
     with app.app_context():
         draft = make_draft(ann.account.id)
     ann.page(f"/drafts/{draft.id}")
@@ -125,7 +125,7 @@ def test_deferred_writes_are_bounded_and_the_first_of_a_key_counts(app: Flask) -
     assert written[:3] == [0, 2, 4]
 
 
-def test_writes_give_up_after_five_seconds_with_the_words_kept(
+def test_writes_time_out_after_five_seconds_and_keep_the_text(
     app: Flask, account: Account, client: FlaskClient, settings: Settings
 ) -> None:
     with app.app_context():
@@ -167,7 +167,7 @@ def test_writers_that_wait_leave_the_connections_to_readers(
     assert took < SOON_SECONDS
 
 
-def test_a_note_that_got_no_thread_holds_up_no_later_one(
+def test_a_deferred_write_without_a_thread_does_not_block_later_ones(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_thread: threading.Thread) -> None:

@@ -42,7 +42,7 @@ def wait_until(app: Flask, look: Callable[[], bool]) -> bool:
     return False
 
 
-def test_each_showing_of_the_first_page_counts(app: Flask, client: FlaskClient, form: Any) -> None:
+def test_each_view_of_the_first_page_counts(app: Flask, client: FlaskClient, form: Any) -> None:
     for _ in range(3):
         assert client.get(f"/r/{form.share_token}").status_code == 200
 
@@ -67,7 +67,7 @@ def test_an_unknown_link_counts_nothing(app: Flask, client: FlaskClient, form: A
     assert stored(app, form) == 0
 
 
-def test_what_cannot_be_stored_is_kept(
+def test_counts_are_kept_if_storing_fails(
     app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.get(f"/r/{form.share_token}")
@@ -110,7 +110,7 @@ def test_old_trash_is_purged_while_serving(
         assert wait_until(app, lambda: db.session.get(Form, form.id) is None)
 
 
-def test_a_failure_waits_for_the_next_turn(
+def test_failed_work_is_repeated_in_the_next_turn(
     app: Flask, client: FlaskClient, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "STORE_SECONDS", 0.02)

@@ -96,9 +96,7 @@ def complaints(command: Result) -> list[str]:
 
 
 @both_empty_databases
-def test_a_restore_brings_back_what_was_backed_up(
-    installation: Installation, tmp_path: Path
-) -> None:
+def test_a_restore_restores_the_backup(installation: Installation, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     assert installation("backup", str(file)).exit_code == 0
     installation.add("bob@example.com")
@@ -127,7 +125,7 @@ def test_a_backup_is_for_its_owner_alone_and_overwrites_nothing(
 
 
 @both_empty_databases
-def test_a_backup_of_an_earlier_version_is_brought_back(
+def test_a_backup_of_an_earlier_version_is_restored(
     installation: Installation, tmp_path: Path
 ) -> None:
     file = tmp_path / "backup"
@@ -143,7 +141,7 @@ def test_a_backup_of_an_earlier_version_is_brought_back(
 
 
 @both_empty_databases
-def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path: Path) -> None:
+def test_a_file_that_is_no_backup_is_refused(installation: Installation, tmp_path: Path) -> None:
     file = tmp_path / "backup"
     file.write_text("something else")
 
@@ -157,7 +155,7 @@ def test_what_is_no_backup_changes_nothing(installation: Installation, tmp_path:
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("cut", [2_000, 20_000])
-def test_a_backup_that_was_cut_short_changes_nothing(
+def test_a_truncated_backup_is_refused(
     installation: Installation, empty_database_url: str, tmp_path: Path, cut: int
 ) -> None:
     file = tmp_path / "backup"
@@ -175,7 +173,7 @@ def test_a_backup_that_was_cut_short_changes_nothing(
 
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-def test_another_database_is_no_backup(
+def test_a_database_of_another_program_is_refused(
     installation: Installation, empty_database_url: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "backup"
@@ -241,7 +239,7 @@ def test_a_backup_of_another_program_with_our_revision_is_refused(
 
 
 @both_empty_databases
-def test_a_backup_without_a_mark_is_brought_back(
+def test_a_backup_without_a_description_is_restored(
     tmp_path: Path, installation: Installation
 ) -> None:
     file = tmp_path / "backup"
@@ -270,7 +268,7 @@ def test_a_backup_that_lacks_rows_is_refused(tmp_path: Path, installation: Insta
 
 @both_empty_databases
 @pytest.mark.parametrize("broken", [b'"rows"; {', b'"rowz": {'])
-def test_a_backup_whose_mark_cannot_be_read_is_refused(
+def test_a_backup_with_an_unreadable_description_is_refused(
     tmp_path: Path, installation: Installation, broken: bytes
 ) -> None:
     file = tmp_path / "backup"
@@ -291,7 +289,7 @@ def assert_nothing_was_replaced(installation: Installation, refused: Result) -> 
     assert [name for name in left if "restore" in name or "arriving" in name] == []
 
 
-def test_a_reader_of_what_was_there_before_stops_a_restore(
+def test_a_reader_of_the_old_database_stops_a_restore(
     tmp_path: Path, installation: Installation, empty_database_url: str
 ) -> None:
     """It holds on to the log, in which the last writes are and nowhere else."""
@@ -311,7 +309,7 @@ def test_a_reader_of_what_was_there_before_stops_a_restore(
     assert installation.knows("bob@example.com")
 
 
-def test_what_cannot_be_kept_is_not_replaced(
+def test_a_database_that_cannot_be_backed_up_is_not_replaced(
     tmp_path: Path, installation: Installation, empty_database_url: str
 ) -> None:
     file, database = tmp_path / "backup", Path(empty_database_url.removeprefix("sqlite:///"))
@@ -327,9 +325,7 @@ def test_what_cannot_be_kept_is_not_replaced(
 
 
 @both_empty_databases
-def test_what_is_kept_is_a_backup_like_any_other(
-    tmp_path: Path, installation: Installation
-) -> None:
+def test_the_replaced_database_can_be_restored(tmp_path: Path, installation: Installation) -> None:
     file = tmp_path / "backup"
     installation("backup", str(file))
     installation.add("bob@example.com")
@@ -372,7 +368,9 @@ def test_the_replaced_database_is_kept(tmp_path: Path, installation: Installatio
     connection.close()
 
 
-def test_without_an_answer_nothing_is_restored(tmp_path: Path, installation: Installation) -> None:
+def test_without_confirmation_nothing_is_restored(
+    tmp_path: Path, installation: Installation
+) -> None:
     installation("backup", str(tmp_path / "backup"))
 
     asked = installation("restore", str(tmp_path / "backup"))

@@ -118,7 +118,7 @@ def test_no_free_file_descriptor_is_reported_in_a_page_of_ours(served: Flask) ->
     assert b"<h1>Something broke on our side.</h1>" in answer
 
 
-def test_pages_of_faults_need_no_file(settings: Settings) -> None:
+def test_error_pages_need_no_file(settings: Settings) -> None:
     app = new_app(settings)
     app.add_url_rule("/r/open", "open", lambda: Path(__file__).read_text())
     app.add_url_rule(

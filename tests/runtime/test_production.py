@@ -75,7 +75,7 @@ def test_without_the_schema_it_names_the_command_to_run(variables: dict[str, str
     )
 
 
-def test_it_waits_for_a_database_that_is_away(redis_url: str, variables: dict[str, str]) -> None:
+def test_it_waits_for_an_unavailable_database(redis_url: str, variables: dict[str, str]) -> None:
     away = variables | {"DATABASE_URL": f"postgresql://askback@127.0.0.1:{free_port()}/askback"}
     process = start("web", **away)
     try:
@@ -90,7 +90,7 @@ def test_it_waits_for_a_database_that_is_away(redis_url: str, variables: dict[st
 
 
 @POSTGRESQL
-def test_a_stop_ends_a_long_wait_with_its_answer(
+def test_a_stop_ends_a_long_wait_with_a_response(
     web: subprocess.Popen[str], variables: dict[str, str]
 ) -> None:
     email = ("--email", "ann@example.com")

@@ -47,7 +47,7 @@ def ask(connection: socket.socket, name: str, method: str = "GET") -> bytes:
     return connection.recv(65_536)
 
 
-def test_header_and_body_come_in_one_piece(served: Flask) -> None:
+def test_header_and_body_are_sent_in_one_packet(served: Flask) -> None:
     with connect(served) as connection:
         answers = [ask(connection, "text") for _ in range(20)]
 
@@ -55,7 +55,7 @@ def test_header_and_body_come_in_one_piece(served: Flask) -> None:
     assert all(each.endswith(b"\r\n\r\nhello") for each in answers)
 
 
-def test_an_answer_without_a_body_has_its_header(served: Flask) -> None:
+def test_a_response_without_a_body_has_its_header(served: Flask) -> None:
     with connect(served) as connection:
         empty = ask(connection, "empty")
 
@@ -63,7 +63,7 @@ def test_an_answer_without_a_body_has_its_header(served: Flask) -> None:
     assert empty.endswith(b"\r\n\r\n")
 
 
-def test_the_answer_to_head_has_its_header_alone(served: Flask) -> None:
+def test_a_response_to_head_has_only_its_header(served: Flask) -> None:
     with connect(served) as connection:
         alone, text = ask(connection, "text", "HEAD"), ask(connection, "text")
 
@@ -89,7 +89,7 @@ def slowest_of(app: Flask, requests: int) -> float:
     return slowest
 
 
-def test_requests_in_a_row_are_all_answered(served: Flask) -> None:
+def test_pipelined_requests_are_all_answered(served: Flask) -> None:
     with connect(served) as connection:
         connection.sendall(head(connection, "text") * 50)
         answers = b""
@@ -99,7 +99,7 @@ def test_requests_in_a_row_are_all_answered(served: Flask) -> None:
     assert answers.count(b"HTTP/1.1 200 OK") == 50
 
 
-def test_a_small_answer_wakes_the_loop_for_nothing(
+def test_a_small_response_does_not_wake_the_loop(
     served: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     woken = []
@@ -113,7 +113,7 @@ def test_a_small_answer_wakes_the_loop_for_nothing(
     assert len(woken) < 50
 
 
-def test_a_large_answer_is_sent_while_its_client_reads_slowly(served: Flask) -> None:
+def test_a_large_response_is_sent_to_a_slow_client(served: Flask) -> None:
     with connect(served) as connection:
         connection.sendall(head(connection, "large"))
         size = 0
@@ -126,7 +126,7 @@ def test_a_large_answer_is_sent_while_its_client_reads_slowly(served: Flask) -> 
     assert size > CHUNKS * len(CHUNK)
 
 
-def test_an_answer_that_breaks_off_closes_its_connection(served: Flask) -> None:
+def test_an_incomplete_response_closes_its_connection(served: Flask) -> None:
     with connect(served) as connection:
         connection.sendall(head(connection, "broken"))
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))

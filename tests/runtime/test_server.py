@@ -68,7 +68,7 @@ def test_unfinished_requests_do_not_stop_others(served: Flask, started: bytes) -
         assert seconds_of_healthz(served) < 2
 
 
-def test_dripping_bodies_do_not_stop_others(served: Flask) -> None:
+def test_slow_bodies_do_not_stop_others(served: Flask) -> None:
     head = b"POST /test/length HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n"
     with ExitStack() as stack:
         dripping = [stack.enter_context(connect(served)) for _ in range(60)]
@@ -134,7 +134,7 @@ def test_a_refused_client_may_finish_sending_and_reads_why(served: Flask) -> Non
     assert status_of(exchange(served, head.encode() + b"x" * size)) == 413
 
 
-def test_a_refused_client_cannot_send_for_ever(
+def test_a_refused_client_is_closed_after_a_while(
     served: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("webapp.runtime.server_connections.LINGER_SECONDS", 0.2)
@@ -172,7 +172,7 @@ def test_forwarded_addresses_are_ignored_without_a_trusted_proxy(served: Flask) 
 
 
 @pytest.mark.settings(trusted_proxy="127.0.0.1")
-def test_a_trusted_proxy_tells_the_address_and_nothing_else(served: Flask) -> None:
+def test_a_trusted_proxy_sets_the_address_and_nothing_else(served: Flask) -> None:
     sent = ("X-Forwarded-For: 198.51.100.9, 192.0.2.1", "X-Forwarded-Proto: ftp")
 
     assert body_of(get(served, "/test/address", *sent)) == b"192.0.2.1 http"
@@ -305,7 +305,9 @@ def test_an_address_in_use_is_an_error_of_the_start(served: Flask) -> None:
         pass
 
 
-def test_a_fault_after_the_application_ran_denies_nothing(settings: Settings) -> None:
+def test_an_error_after_the_application_ran_does_not_claim_nothing_was_stored(
+    settings: Settings,
+) -> None:
     """Only the server sees it: whatever the application stored is stored."""
     app = new_app(settings)
     whole: Any = app.wsgi_app
@@ -353,7 +355,7 @@ def drain(connection: socket.socket) -> None:
         pass
 
 
-def test_clients_that_take_nothing_are_left(endless: Flask) -> None:
+def test_clients_that_read_nothing_are_dropped(endless: Flask) -> None:
     with ExitStack() as stack:
         readers = [stack.enter_context(connect(endless)) for _ in range(20)]
         for reader in readers:
@@ -364,7 +366,7 @@ def test_clients_that_take_nothing_are_left(endless: Flask) -> None:
             drain(readers[0])
 
 
-def test_a_client_that_takes_little_is_not_left(endless: Flask) -> None:
+def test_a_slow_client_is_not_dropped(endless: Flask) -> None:
     with connect(endless) as reader:
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         ask(reader, "/test/endless")
@@ -375,7 +377,7 @@ def test_a_client_that_takes_little_is_not_left(endless: Flask) -> None:
         assert endless.extensions["ended"] == []
 
 
-def test_connections_that_are_idle_longest_make_room(
+def test_connections_idle_longest_are_closed_for_new_ones(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("webapp.open_files.MAX_CONNECTIONS", 40)
@@ -394,7 +396,7 @@ def test_connections_that_are_idle_longest_make_room(
         assert status_of(idle[-1].recv(65_536)) == 200
 
 
-def test_the_body_of_a_client_that_left_is_given_up(
+def test_the_body_of_a_disconnected_client_is_discarded(
     served: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = threading.Event()
@@ -406,7 +408,7 @@ def test_the_body_of_a_client_that_left_is_given_up(
     assert closed.wait(10)
 
 
-def test_the_bodies_of_requests_that_a_stop_gives_up_are_closed(
+def test_a_stop_closes_the_bodies_of_discarded_requests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given_up = [Parser(Adjustments()), Parser(Adjustments())]
@@ -421,7 +423,7 @@ def test_the_bodies_of_requests_that_a_stop_gives_up_are_closed(
     assert not channel.requests
 
 
-def test_what_the_log_says_of_a_broken_connection_names_no_address(
+def test_the_log_of_a_broken_connection_has_no_address(
     served: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(_channel: Channel, _data: bytes) -> bool:

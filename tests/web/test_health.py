@@ -43,7 +43,7 @@ def fresh(empty_database_url: str, make: Make) -> Flask:
     return make(empty_database_url)
 
 
-def test_healthz_asks_no_database(app: Flask, client: FlaskClient) -> None:
+def test_healthz_uses_no_database(app: Flask, client: FlaskClient) -> None:
     asked: list[str] = []
     with app.app_context():
         event.listen(db.engine, "before_cursor_execute", lambda *_: asked.append("statement"))
@@ -117,7 +117,7 @@ def test_without_the_schema_people_and_agents_are_told_to_come_back(fresh: Flask
 
 
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
-def test_a_database_that_is_away_is_not_ready(make: Make, empty_database_url: str) -> None:
+def test_an_unavailable_database_is_not_ready(make: Make, empty_database_url: str) -> None:
     away = make(empty_database_url.replace("host=", "host=/nowhere"))
 
     answer = away.test_client().get("/readyz")
@@ -126,7 +126,7 @@ def test_a_database_that_is_away_is_not_ready(make: Make, empty_database_url: st
 
 
 @pytest.mark.parametrize("empty_database_url", ["sqlite"], indirect=True)
-def test_a_redis_that_is_away_degrades_only(make: Make, empty_database_url: str) -> None:
+def test_an_unavailable_redis_is_only_degraded(make: Make, empty_database_url: str) -> None:
     app = make(empty_database_url, f"redis://127.0.0.1:{free_port()}/0")
     with app.app_context():
         schema.upgrade()
@@ -144,7 +144,7 @@ def test_a_redis_that_answers_is_ok(make: Make, empty_database_url: str, redis_u
 
 
 @both_empty_databases
-def test_a_database_that_takes_no_writes_is_not_ready(
+def test_a_read_only_database_is_not_ready(
     fresh: Flask, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with fresh.app_context():

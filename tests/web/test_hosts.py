@@ -15,7 +15,7 @@ def ask(client: FlaskClient, path: str, host: str, method: str = "GET") -> tuple
 
 
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000", "127.8.8.8:8000"])
-def test_pages_under_other_loopback_names_lead_to_the_public_address(
+def test_pages_under_other_loopback_names_redirect_to_the_public_address(
     client: FlaskClient, host: str
 ) -> None:
     assert ask(client, PAGE, host) == (302, "http://127.0.0.1:8000/docs/nowhere?a=b")
@@ -30,9 +30,7 @@ def test_a_line_end_in_the_path_stays_in_the_path(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("path", "method"), [(API, "GET"), ("/.well-known/nowhere", "GET"), ("/docs/nowhere", "POST")]
 )
-def test_everything_else_answers_where_it_was_asked(
-    client: FlaskClient, path: str, method: str
-) -> None:
+def test_other_requests_are_not_redirected(client: FlaskClient, path: str, method: str) -> None:
     assert ask(client, path, "localhost:8000", method)[1] is None
 
 
@@ -46,7 +44,7 @@ def test_a_foreign_host_name_is_refused(client: FlaskClient, path: str, host: st
     assert ask(client, path, host) == (400, None)
 
 
-def test_a_page_under_a_foreign_name_says_what_to_change(client: FlaskClient) -> None:
+def test_a_page_under_a_foreign_name_names_the_setting(client: FlaskClient) -> None:
     page = client.get("/login", headers={"Host": "10.0.0.7:8000"}).text
 
     assert "Open it at http://127.0.0.1:8000." in page
@@ -69,7 +67,7 @@ def test_a_public_installation_knows_its_names(client: FlaskClient, host: str, s
 
 
 @pytest.mark.settings(public_url="https://ask.example.org")
-def test_probes_may_ask_by_any_name(client: FlaskClient) -> None:
+def test_probes_may_use_any_host_name(client: FlaskClient) -> None:
     assert ask(client, "/healthz", "10.0.0.7:8000") == (200, None)
 
 

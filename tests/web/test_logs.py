@@ -111,7 +111,7 @@ def test_another_request_id_is_replaced(app: Flask, sent: str) -> None:
         ("/api/forms", {"X-Request-Id": f"{CANARY} x"}),
     ],
 )
-def test_what_a_client_sends_stays_out_of_the_log(
+def test_content_sent_by_clients_is_not_logged(
     app: Flask, written: Lines, path: str, headers: dict[str, str]
 ) -> None:
     app.test_client().get(path, headers=headers)
@@ -120,7 +120,7 @@ def test_what_a_client_sends_stays_out_of_the_log(
     assert CANARY not in written.getvalue()
 
 
-def test_an_unknown_method_stays_out_of_the_log(app: Flask, written: Lines) -> None:
+def test_an_unknown_method_is_not_logged(app: Flask, written: Lines) -> None:
     app.test_client().open("/api/forms", method=CANARY.upper())
 
     assert CANARY.upper() not in written.getvalue()
@@ -129,7 +129,7 @@ def test_an_unknown_method_stays_out_of_the_log(app: Flask, written: Lines) -> N
 @pytest.mark.parametrize(
     ("path", "status"), [("/test/bug", 500), ("/test/statement", 503), ("/api/test/bug", 500)]
 )
-def test_a_fault_is_logged_by_place_and_type_only(
+def test_an_error_is_logged_by_type_and_location_only(
     app_with_faults: Flask, written: Lines, path: str, status: int
 ) -> None:
     app_with_faults.config["PROPAGATE_EXCEPTIONS"] = False
@@ -164,7 +164,7 @@ def test_a_message_stays_on_one_line(written: Lines) -> None:
     assert written.last["message"] == "one\r\ntwo \x1b[31m"
 
 
-def test_whoever_reads_along_in_a_terminal_gets_short_lines() -> None:
+def test_a_terminal_gets_short_lines() -> None:
     def shown(name: str, message: str, **fields: object) -> str:
         record = logging.makeLogRecord({"name": name, "msg": message} | fields)
         return logs.TerminalLines().format(record).partition("  ")[2]

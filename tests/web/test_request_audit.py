@@ -60,7 +60,7 @@ def test_a_wrong_password_is_audited_for_its_account(
     assert (event.actor, event.address) == ("visitor", HERE)
 
 
-def test_an_unknown_address_is_kept_nowhere(
+def test_an_unknown_address_is_not_stored(
     app: Flask, creator: Account, client: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     sign_in(client, email="mistyped@example.com")
@@ -112,7 +112,7 @@ def test_a_used_or_unknown_link_is_audited(app: Flask, client: FlaskClient) -> N
     }
 
 
-def test_of_a_flood_few_rows_tell_everything(clock: Clock) -> None:
+def test_a_flood_gets_few_rows_with_counts(clock: Clock) -> None:
     flood = Flood()
 
     rows = [flood.stands_for("192.0.2.1", now=clock.now) for _ in range(10_240)]
@@ -121,7 +121,7 @@ def test_of_a_flood_few_rows_tell_everything(clock: Clock) -> None:
     assert sum(1 for row in rows if row) == 20
 
 
-def test_a_flood_from_everywhere_gets_few_rows_too(clock: Clock) -> None:
+def test_a_flood_from_many_networks_gets_few_rows(clock: Clock) -> None:
     flood = Flood()
 
     rows = [flood.stands_for(f"192.0.{n // 256}.{n % 256}", now=clock.now) for n in range(6400)]
@@ -155,7 +155,7 @@ def test_an_hour_later_each_failure_gets_its_row_again(clock: Clock) -> None:
     assert flood.stands_for("192.0.2.1", now=clock.now + timedelta(hours=1)) == 1
 
 
-def test_what_cannot_be_stored_waits(
+def test_rows_are_kept_if_storing_fails(
     app: Flask, creator: Account, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sign_in(client, password="wrong")

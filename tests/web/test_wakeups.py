@@ -19,7 +19,7 @@ def wakeups() -> Wakeups:
     return Wakeups(most=2)
 
 
-def test_what_is_already_there_is_returned_at_once(wakeups: Wakeups) -> None:
+def test_an_available_result_is_returned_immediately(wakeups: Wakeups) -> None:
     assert (
         wakeups.wait_until("key", lambda: "found", seconds=20, account_id="acc", gone=never)
         == "found"
@@ -145,7 +145,7 @@ def test_a_stop_wakes_all_waiters(wakeups: Wakeups) -> None:
         assert time.monotonic() - began < 0.5
 
 
-def test_nothing_is_kept_of_a_wait_that_is_over(wakeups: Wakeups) -> None:
+def test_a_finished_wait_leaves_no_state(wakeups: Wakeups) -> None:
     wakeups.wait_until("key", lambda: None, 0.01, account_id="acc", gone=never)
 
     assert wakeups._waiters == {}

@@ -70,7 +70,7 @@ def rows() -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def test_the_account_of_these_tests_has_something_in_every_table(app: Flask, full: Account) -> None:
+def test_the_example_account_has_a_row_in_every_table(app: Flask, full: Account) -> None:
     with app.app_context():
         assert rows().keys() == db.metadata.tables.keys() - OF_NO_ACCOUNT
 
@@ -118,7 +118,7 @@ def test_a_stopped_purge_continues_with_the_next_call(app: Flask, full: Account)
         assert rows() == ONLY_CLIENTS_STAY
 
 
-def test_a_form_published_in_the_moment_of_the_end_is_erased_too(app: Flask, full: Account) -> None:
+def test_a_form_published_during_the_deletion_is_erased_too(app: Flask, full: Account) -> None:
     with app.app_context():
         delete_account(full.id, now=utc_now())
         make_response(make_form(full.id))
@@ -128,7 +128,7 @@ def test_a_form_published_in_the_moment_of_the_end_is_erased_too(app: Flask, ful
         assert rows() == ONLY_CLIENTS_STAY
 
 
-def test_accounts_that_stay_are_not_touched_by_a_purge(app: Flask, full: Account) -> None:
+def test_a_purge_changes_no_other_account(app: Flask, full: Account) -> None:
     with app.app_context():
         before = rows()
 

@@ -47,7 +47,7 @@ def texts(said: str | tuple[str, ...] | list[str]) -> list[str]:
     return [said] if isinstance(said, str) else list(said)
 
 
-def test_every_word_is_in_the_catalog_and_no_other(words: Catalog, catalog: Catalog) -> None:
+def test_catalogs_hold_exactly_the_messages_of_the_source(words: Catalog, catalog: Catalog) -> None:
     """`make format` brings new words into the catalogs."""
     assert {str(each.id) for each in messages(catalog)} == {
         str(each.id) for each in messages(words)
@@ -55,7 +55,7 @@ def test_every_word_is_in_the_catalog_and_no_other(words: Catalog, catalog: Cata
     assert not catalog.obsolete
 
 
-def test_every_word_is_translated(catalog: Catalog) -> None:
+def test_every_message_is_translated(catalog: Catalog) -> None:
     assert [each.id for each in messages(catalog) if not all(texts(each.string))] == []
     assert [each.id for each in messages(catalog) if each.fuzzy] == []
 
@@ -66,7 +66,7 @@ def test_babel_finds_nothing_wrong(catalog: Catalog) -> None:
     ] == []
 
 
-def test_places_for_names_and_numbers_are_the_same(catalog: Catalog) -> None:
+def test_placeholders_are_the_same(catalog: Catalog) -> None:
     for message in messages(catalog):
         wanted = set(PLACE.findall(texts(message.id)[0]))
         for text in texts(message.string):
@@ -74,7 +74,7 @@ def test_places_for_names_and_numbers_are_the_same(catalog: Catalog) -> None:
             assert wanted - free <= set(PLACE.findall(text)) <= wanted, text
 
 
-def test_sentences_end_as_they_should(catalog: Catalog) -> None:
+def test_punctuation_at_the_end_is_the_same(catalog: Catalog) -> None:
     """A full stop that got lost, or blanks that stick out, show that something was cut."""
     for message in messages(catalog):
         for said, source in zip(texts(message.string), [texts(message.id)[-1]] * 6, strict=False):
@@ -107,7 +107,7 @@ def test_no_compiled_catalog_is_needed_or_kept() -> None:
         (103, "103 أسئلة"),
     ],
 )
-def test_arabic_counts_in_six_ways(number: int, said: str) -> None:
+def test_arabic_has_six_plural_forms(number: int, said: str) -> None:
     found = read_catalog("ar").ungettext("%(num)s question", "%(num)s questions", number)
 
     assert found % {"num": number} == said

@@ -139,7 +139,7 @@ def test_a_second_server_on_the_same_data_is_refused(tmp_path: Path) -> None:
     assert f"already runs on {data}, at http://127.0.0.1:{port}" in second.stderr
 
 
-def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path / "data", port):
         second = askback("run", ASKBACK_DATA=str(tmp_path / "other"), PORT=str(port))
@@ -159,7 +159,7 @@ def test_commands_beside_a_server_use_its_address(tmp_path: Path) -> None:
     assert link.stdout.startswith(f"http://127.0.0.1:{port}/join/")
 
 
-def test_a_process_looks_for_garbage_but_not_in_what_it_imported() -> None:
+def test_garbage_collection_runs_but_skips_imported_objects() -> None:
     code = """
 import gc, sys
 from webapp.__main__ import main
@@ -174,7 +174,7 @@ except SystemExit:
     assert ran.stdout.endswith("True True\n")
 
 
-def test_wrong_settings_end_with_78_and_nothing_else() -> None:
+def test_wrong_settings_exit_with_78() -> None:
     refused = askback("web", PORT="eighty")
 
     assert (refused.returncode, refused.stdout) == (78, "")
@@ -225,7 +225,7 @@ def test_a_token_for_a_resource_that_is_not_served_is_refused(here: Here) -> Non
     assert "/mcp/app is not served" in refused.stderr
 
 
-def test_a_token_for_nobody_is_refused(here: Here) -> None:
+def test_a_token_for_an_unknown_account_is_refused(here: Here) -> None:
     refused = here("token", "issue", "--email", "bob@example.com", "--scope", "forms:read")
 
     assert (refused.exit_code, refused.stdout) == (1, "")
@@ -296,7 +296,7 @@ def test_commands_are_in_the_audit_trail(here: Here, tmp_path: Path) -> None:
     assert {event["address"] for event in events} == {None}
 
 
-def test_the_audit_trail_is_told_by_account_time_and_number(here: Here) -> None:
+def test_the_audit_trail_is_filtered_by_account_time_and_number(here: Here) -> None:
     for name in ("ann", "bob"):
         here(*ANN[:3], f"{name}@example.com", "--password-stdin", typed=f"{PASSWORD}\n")
     here("creator", "link", "--email", "ann@example.com")
@@ -324,7 +324,7 @@ def test_the_audit_trail_in_words_has_one_line_for_each_event(here: Here) -> Non
     assert line[4].startswith("acc_")
 
 
-def test_a_moment_that_is_none_is_refused(here: Here) -> None:
+def test_an_invalid_moment_is_refused(here: Here) -> None:
     refused = here("audit", "--since", "yesterday")
 
     assert refused.exit_code == 2
@@ -336,7 +336,7 @@ def creators(data: Path) -> list[list[str]]:
     return [line.split("\t") for line in printed.stdout.splitlines()]
 
 
-def test_creators_are_switched_off_and_on_and_deleted_beside_a_server(tmp_path: Path) -> None:
+def test_creators_are_disabled_enabled_and_deleted_beside_a_server(tmp_path: Path) -> None:
     data, port = tmp_path / "data", free_port()
     of_ann, statuses = ("--email", "ann@example.com"), []
     with running(data, port, PUBLISH_CONFIRMATION="agent"):
@@ -367,7 +367,7 @@ def status_of(address: str) -> int:
         return refused.code
 
 
-def test_deleting_a_creator_asks_first_and_leaves_one_bare_line(here: Here) -> None:
+def test_deleting_a_creator_asks_first_and_leaves_one_anonymous_line(here: Here) -> None:
     here(*ANN, typed=f"{PASSWORD}\n")
     delete = ("creator", "delete", "--email", "ann@example.com")
 
@@ -383,7 +383,7 @@ def test_deleting_a_creator_asks_first_and_leaves_one_bare_line(here: Here) -> N
 
 
 @pytest.mark.parametrize("command", ["disable", "enable", "delete"])
-def test_a_creator_that_is_unknown_is_refused(here: Here, command: str) -> None:
+def test_an_unknown_creator_is_refused(here: Here, command: str) -> None:
     refused = here("creator", command, "--email", "bob@example.com")
 
     assert refused.exit_code == 1

@@ -164,7 +164,7 @@ def test_production_refuses_sqlite() -> None:
     assert "one process" in problems_of(environ, production=True)["DATABASE_URL"]
 
 
-def test_all_problems_are_told_together_with_an_example() -> None:
+def test_all_problems_are_reported_together_with_an_example() -> None:
     with pytest.raises(ConfigurationError) as caught:
         read_settings({"PORT": "x", "REDIS_URL": "x", "WRITE_LIMITS": "x"}, production=True)
 

@@ -29,7 +29,7 @@ def exposed(tmp_path: Path) -> Path:
     return folder
 
 
-def test_everything_in_it_is_closed_and_told(exposed: Path) -> None:
+def test_permissions_of_everything_in_it_are_restricted_and_reported(exposed: Path) -> None:
     lines = list(make_private(exposed))
 
     assert mode(exposed) == 0o700
@@ -52,7 +52,7 @@ def test_links_and_files_of_others_are_left_alone(exposed: Path, tmp_path: Path)
     assert (mode(elsewhere), mode(exposed / "notes.txt")) == (0o644, 0o644)
 
 
-def test_a_folder_of_everybody_is_left_alone_and_told(exposed: Path) -> None:
+def test_a_shared_folder_is_left_alone_and_reported(exposed: Path) -> None:
     exposed.chmod(0o1777)
 
     lines = list(make_private(exposed))
@@ -61,7 +61,7 @@ def test_a_folder_of_everybody_is_left_alone_and_told(exposed: Path) -> None:
     assert f"{exposed} is not Askback's alone; give it a folder of its own" in lines
 
 
-def test_what_others_own_is_left_alone_and_told(
+def test_files_of_other_owners_are_left_alone_and_reported(
     exposed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data_folder.os, "geteuid", lambda: os.getuid() + 1)
@@ -73,7 +73,7 @@ def test_what_others_own_is_left_alone_and_told(
     assert f"!!  data folder {exposed}: others can read or own {exposed}" in examined.stdout
 
 
-def test_a_start_closes_what_is_there_and_what_it_makes(exposed: Path) -> None:
+def test_a_start_restricts_existing_and_new_files(exposed: Path) -> None:
     for path in exposed.iterdir():
         path.unlink()
     with running(exposed, free_port()) as server:

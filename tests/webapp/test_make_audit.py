@@ -118,7 +118,7 @@ WEAK = {
         ("No route to host", 1, 75, "could not be asked"),
     ],
 )
-def test_the_answer_of_the_service_is_told(
+def test_the_response_of_the_service_is_reported(
     prints: str, code: int, exit_code: int, told: str, tmp_path: Path
 ) -> None:
     asked = advisories(tmp_path, prints=prints, code=code)

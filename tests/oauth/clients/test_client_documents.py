@@ -53,7 +53,7 @@ def clients(app: Flask) -> int:
         return db.session.scalar(select(func.count()).select_from(OAuthClient)) or 0
 
 
-def test_it_works(agent: Flow, site: Site) -> None:
+def test_a_client_connects_by_its_document(agent: Flow, site: Site) -> None:
     code = location(agent.decide(agent.address(redirect_uri=REDIRECT)))["code"]
 
     body = agent.redeem(code, redirect_uri=REDIRECT).json
@@ -81,7 +81,7 @@ def test_the_document_is_fetched_once_for_the_whole_flow(agent: Flow, site: Site
     assert site.asked == ["/client.json"]
 
 
-def test_nothing_is_fetched_for_a_stranger(agent: Flow, site: Site) -> None:
+def test_nothing_is_fetched_for_a_signed_out_visitor(agent: Flow, site: Site) -> None:
     leave(agent.browser)
 
     agent.ask(redirect_uri=REDIRECT)
@@ -108,7 +108,7 @@ def test_the_token_endpoint_never_fetches(agent: Flow, site: Site) -> None:
         ("max-age=nonsense", 60),
     ],
 )
-def test_it_is_kept_as_long_as_it_says_within_bounds(
+def test_it_is_cached_for_its_max_age_within_bounds(
     control: str, kept_seconds: int, app: Flask, agent: Flow, site: Site
 ) -> None:
     site.headers["Cache-Control"] = control
@@ -143,7 +143,7 @@ def test_a_document_with_a_misleading_name_is_known_by_its_host(agent: Flow, sit
 
 
 @both_databases
-def test_the_first_looks_at_one_moment_make_one_client(app: Flask, site: Site) -> None:
+def test_concurrent_first_requests_create_one_client(app: Flask, site: Site) -> None:
     def load() -> str:
         failures = consent.Failures()
         return load_document_client(
@@ -227,7 +227,7 @@ def test_what_is_no_small_json_document_is_refused(
     assert "cannot be connected" in ask(agent)
 
 
-def test_a_structured_json_type_will_do(agent: Flow, site: Site) -> None:
+def test_a_structured_json_media_type_is_accepted(agent: Flow, site: Site) -> None:
     site.serve(document(), Content_Type="application/oauth-client+json; charset=utf-8")
 
     assert "Let Document agent work" in ask(agent)

@@ -18,7 +18,7 @@ def client_ids(app: Flask) -> set[str]:
         return set(db.session.scalars(select(OAuthClient.client_id)))
 
 
-def test_it_works(client: FlaskClient) -> None:
+def test_a_client_registers_itself(client: FlaskClient) -> None:
     body = register(client)
 
     assert body.pop("client_id").startswith("client_")
@@ -35,7 +35,7 @@ def test_it_works(client: FlaskClient) -> None:
     }
 
 
-def test_the_answer_is_not_stored_by_anybody(client: FlaskClient) -> None:
+def test_the_response_may_not_be_cached(client: FlaskClient) -> None:
     response = client.post("/oauth/register", json={"redirect_uris": [REDIRECT]})
 
     assert response.headers["Cache-Control"] == "no-store"

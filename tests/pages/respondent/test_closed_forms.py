@@ -28,7 +28,7 @@ def test_a_closed_form_says_so(app: Flask, client: FlaskClient, form: Any) -> No
     assert "Robin Example stopped taking answers on" in page.text
 
 
-def test_who_is_under_way_when_it_closes_keeps_the_words(
+def test_text_typed_before_the_form_closed_is_kept(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
     respondent.answer(1, "Me")
@@ -53,7 +53,7 @@ def test_coming_back_to_a_closed_form_shows_that_it_closed(
 
 
 @pytest.mark.parametrize("path", ["/q/1", "/q/1/skip", "/check"])
-def test_a_closed_form_takes_nothing(
+def test_a_closed_form_stores_nothing(
     app: Flask, respondent: Respondent, form: Any, path: str
 ) -> None:
     respondent.answer(1, "Me")
@@ -63,7 +63,7 @@ def test_a_closed_form_takes_nothing(
     assert texts(app) == ["Me"]
 
 
-def test_who_has_sent_still_sees_the_thank_you_page_of_a_closed_form(
+def test_a_sent_response_keeps_its_thank_you_page_on_a_closed_form(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
     respondent.answer_all()
@@ -98,7 +98,7 @@ def single(app: Flask, account: Account) -> Any:
         return make_form(account.id, responseLimit="one")
 
 
-def test_a_form_for_one_person_says_that_it_has_its_answer(
+def test_a_form_for_one_response_says_that_it_has_it(
     app: Flask, client: FlaskClient, single: Any
 ) -> None:
     with app.app_context():
@@ -110,7 +110,7 @@ def test_a_form_for_one_person_says_that_it_has_its_answer(
     assert heading(page) == "This one has its answer."
 
 
-def test_who_is_under_way_when_it_fills_up_keeps_the_words(
+def test_text_typed_before_the_one_response_was_sent_is_kept(
     app: Flask, client: FlaskClient, single: Any
 ) -> None:
     respondent = arrive(client, single)

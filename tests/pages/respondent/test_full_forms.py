@@ -20,7 +20,7 @@ NO_ROOM = "This form has no room for more answers."
 
 
 @pytest.mark.settings(limit_form_bytes=LONGEST)
-def test_the_words_stay_and_what_was_saved_can_be_sent(app: Flask, respondent: Respondent) -> None:
+def test_the_text_stays_and_saved_answers_can_be_sent(app: Flask, respondent: Respondent) -> None:
     respondent.answer(1, "Me")
 
     page = respondent.answer(2, WORDS)
@@ -36,7 +36,7 @@ def test_the_words_stay_and_what_was_saved_can_be_sent(app: Flask, respondent: R
 
 
 @pytest.mark.settings(limit_form_bytes=LONGEST)
-def test_who_had_begun_to_write_when_it_filled_up_keeps_the_words(
+def test_text_typed_before_the_form_filled_up_is_kept(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
     fill(app, form)
@@ -49,7 +49,7 @@ def test_who_had_begun_to_write_when_it_filled_up_keeps_the_words(
 
 
 @pytest.mark.settings(limit_form_bytes=LONGEST)
-def test_it_is_told_in_the_language_of_the_page(
+def test_the_message_is_in_the_language_of_the_page(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
     fill(app, form)
@@ -61,7 +61,7 @@ def test_it_is_told_in_the_language_of_the_page(
 
 @pytest.mark.settings(limit_form_bytes=LONGEST)
 @pytest.mark.parametrize("path", ["", "/q/1", "/q/2"])
-def test_who_comes_is_told_before_they_write(
+def test_new_visitors_are_told_before_they_write(
     app: Flask, client: FlaskClient, form: Any, path: str
 ) -> None:
     fill(app, form)
@@ -75,7 +75,7 @@ def test_who_comes_is_told_before_they_write(
 
 
 @pytest.mark.settings(limit_form_bytes=LONGEST)
-def test_who_is_under_way_goes_on_in_the_room_that_is_left(
+def test_respondents_with_a_session_continue_while_there_is_room(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
     respondent.answer(1, "Me")
@@ -91,7 +91,7 @@ def test_who_is_under_way_goes_on_in_the_room_that_is_left(
 
 
 @pytest.mark.settings(limit_form_bytes=LONGEST)
-def test_a_form_with_room_again_invites_again(
+def test_a_form_with_room_again_accepts_new_respondents(
     app: Flask, client: FlaskClient, respondent: Respondent, form: Any
 ) -> None:
     respondent.answer(1, "Me")

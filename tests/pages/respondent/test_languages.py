@@ -91,9 +91,7 @@ def test_address_before_cookie_before_browser_before_english(
         "-",
     ],
 )
-def test_a_language_that_we_do_not_speak_changes_nothing(
-    client: FlaskClient, form: Any, value: str
-) -> None:
+def test_an_unsupported_language_is_ignored(client: FlaskClient, form: Any, value: str) -> None:
     page = client.get(f"/r/{form.share_token}?lang={value}", headers={"Accept-Language": value[:9]})
 
     assert page.status_code == 200
@@ -137,7 +135,7 @@ def test_a_language_that_the_browser_asks_for_by_itself_needs_no_cookie(
     assert "Set-Cookie" not in page.headers
 
 
-def test_caches_are_told_what_the_words_depend_on(client: FlaskClient, form: Any) -> None:
+def test_vary_names_what_the_language_depends_on(client: FlaskClient, form: Any) -> None:
     page = client.get(f"/r/{form.share_token}")
 
     assert {"accept-language", "cookie"} <= {each.lower() for each in page.vary}
@@ -201,7 +199,7 @@ def chooser(page: TestResponse) -> str:
 
 
 @pytest.mark.parametrize("choice", [{"language": "de"}, {"theme": "dark"}], ids=str)
-def test_a_choice_keeps_the_words_that_are_being_written(
+def test_a_choice_keeps_unsent_text(
     app: Flask, browser: FlaskClient, form: Any, choice: dict[str, str]
 ) -> None:
     person = arrive(browser, form)
@@ -214,7 +212,7 @@ def test_a_choice_keeps_the_words_that_are_being_written(
     assert texts(app) == ["Me"]
 
 
-def test_a_choice_keeps_the_name_that_is_being_written(browser: FlaskClient, form: Any) -> None:
+def test_a_choice_keeps_an_unsent_name(browser: FlaskClient, form: Any) -> None:
     person = arrive(browser, form)
     person.answer_all()
 
@@ -223,7 +221,7 @@ def test_a_choice_keeps_the_name_that_is_being_written(browser: FlaskClient, for
     assert 'name="name" value="Sam &#34;S&#34; Okafor"' in page.text
 
 
-def test_the_words_belong_to_the_form_that_the_choice_posts(client: FlaskClient, form: Any) -> None:
+def test_the_text_belongs_to_the_form_that_the_choice_posts(client: FlaskClient, form: Any) -> None:
     page = client.get(f"/r/{form.share_token}").text
 
     owner = re.search(r'<form [^>]*id="(\w+)"[^>]*>(?:(?!</form>).)*<textarea', page, re.DOTALL)
@@ -233,7 +231,7 @@ def test_the_words_belong_to_the_form_that_the_choice_posts(client: FlaskClient,
     assert [button for button in buttons if f'form="{owner[1]}" formaction=' not in button] == []
 
 
-def test_going_back_takes_no_words_to_another_question(browser: FlaskClient, form: Any) -> None:
+def test_going_back_takes_no_text_to_another_question(browser: FlaskClient, form: Any) -> None:
     person = arrive(browser, form)
     person.answer(1, "Me")
 
@@ -242,7 +240,7 @@ def test_going_back_takes_no_words_to_another_question(browser: FlaskClient, for
     assert (heading(page), box(page)) == ("Who changed it?", "Me")
 
 
-def test_a_choice_on_a_form_that_closed_meanwhile_hands_the_words_back(
+def test_a_choice_on_a_form_closed_meanwhile_shows_the_text(
     app: Flask, browser: FlaskClient, form: Any
 ) -> None:
     person = arrive(browser, form)
@@ -254,7 +252,7 @@ def test_a_choice_on_a_form_that_closed_meanwhile_hands_the_words_back(
     assert (page.status_code, box(page)) == (410, "half a sentence")
 
 
-def test_the_chooser_names_each_language_in_its_own_words(client: FlaskClient, form: Any) -> None:
+def test_the_chooser_names_each_language_in_itself(client: FlaskClient, form: Any) -> None:
     page = client.get(f"/r/{form.share_token}?lang=de")
 
     offered = re.findall(r'name="language" value="([^"]+)" lang="\1"[^>]*>([^<]+)<', page.text)
@@ -263,9 +261,7 @@ def test_the_chooser_names_each_language_in_its_own_words(client: FlaskClient, f
 
 
 @pytest.mark.parametrize("path", ["/r/nothing-is-here", "/r/nothing/is/here", "/privacy"])
-def test_other_pages_that_respondents_see_speak_their_language(
-    client: FlaskClient, path: str
-) -> None:
+def test_other_respondent_pages_are_translated(client: FlaskClient, path: str) -> None:
     assert tag(client.get(path, headers={"Accept-Language": "de"})) == "de"
 
 
@@ -281,7 +277,7 @@ def test_pages_of_creators_are_english_in_every_browser(ann: Creator, path: str)
     assert "Content-Language" not in page.headers
 
 
-def test_the_way_to_the_privacy_note_keeps_the_language(client: FlaskClient, form: Any) -> None:
+def test_the_link_to_the_privacy_note_keeps_the_language(client: FlaskClient, form: Any) -> None:
     page = client.get(f"/r/{form.share_token}?lang=fr")
 
     assert 'href="/privacy?lang=fr"' in page.text

@@ -37,7 +37,9 @@ def secretive(app: Flask, account: Account) -> Any:
         return form
 
 
-def test_the_card_says_what_is_asked(app: Flask, client: FlaskClient, account: Account) -> None:
+def test_the_card_shows_title_and_number_of_questions(
+    app: Flask, client: FlaskClient, account: Account
+) -> None:
     form = secretive(app, account)
 
     found = card(client, form)
@@ -69,7 +71,7 @@ def test_the_picture_is_what_the_card_says(
     assert len(picture.data) < 64 * 1024
 
 
-def test_the_card_of_a_closed_form_asks_nothing(
+def test_the_card_of_a_closed_form_does_not_invite(
     app: Flask, client: FlaskClient, account: Account
 ) -> None:
     form = secretive(app, account)

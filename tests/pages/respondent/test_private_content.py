@@ -124,7 +124,7 @@ def closed_way(respondent: Respondent) -> None:
 @pytest.mark.parametrize("way", [whole_way, closed_way])
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["pages", "fragments"])
 @pytest.mark.parametrize("state", ["open", "closed", "full"])
-def test_no_byte_of_goal_or_private_context_is_answered(
+def test_no_response_contains_goal_or_private_context(
     app: Flask,
     account: Account,
     client: Overheard,
@@ -155,14 +155,16 @@ def test_no_byte_of_goal_or_private_context_is_answered(
     assert [secret for secret in CANARIES if secret in b"".join(client.heard)] == []
 
 
-def test_the_whole_way_visits_every_route(app: Flask, account: Account, client: Overheard) -> None:
+def test_the_example_visit_requests_every_route(
+    app: Flask, account: Account, client: Overheard
+) -> None:
     whole_way(arrive(client, secretive(app, account)))
 
     routes = {rule.endpoint for rule in app.url_map.iter_rules() if rule.rule.startswith("/r/")}
     assert client.endpoints == routes
 
 
-def test_pages_can_know_only_the_public_part_of_a_form() -> None:
+def test_pages_load_only_the_public_part_of_a_form() -> None:
     assert {part.name for part in fields(RespondentForm)} == {
         "share_token",
         "title",
@@ -176,7 +178,7 @@ def test_pages_can_know_only_the_public_part_of_a_form() -> None:
     }
 
 
-def test_the_session_key_is_no_id_of_the_session(respondent: Respondent) -> None:
+def test_the_session_key_is_not_the_session_id(respondent: Respondent) -> None:
     session = hidden(respondent.page)["session"]
 
     page = respondent.answer(1, "Me")
