@@ -19,8 +19,8 @@ from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import Outcome, StateConflict
 from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
-from webapp.web.extensions import limit_in_words, seconds_to_wait, time_in_words
 from webapp.web.hosts import UnknownHost
+from webapp.web.rate_limits.limiter import limit_in_words, seconds_to_wait, time_in_words
 from webapp.web.request_kind import RequestKind, request_kind
 from webapp.wire.types import Error
 

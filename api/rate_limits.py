@@ -8,7 +8,7 @@ from flask import Response, g
 
 from webapp.config import settings
 from webapp.oauth.guard import current_caller
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 P = ParamSpec("P")
 View = Callable[P, Response]

@@ -22,7 +22,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.oauth.resources import MCP_BLUEPRINT
 from webapp.web import request_audit
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 pytest_plugins = ["tests.services", "tests.programs"]
 

@@ -52,7 +52,8 @@ from webapp.web import (
     wakeups,
 )
 from webapp.web.browser_cookies import BrowserSessions
-from webapp.web.extensions import csrf, htmx, init_limiter
+from webapp.web.extensions import csrf, htmx
+from webapp.web.rate_limits.limiter import init_limiter
 from webapp.web.request_kind import RequestKind
 
 __all__ = ["create_app", "settings"]

@@ -29,7 +29,7 @@ from tests.tls import certified, ending_tls, https_server
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 from webapp.web.security_headers import POLICY
 
 HOST = "ask.fernhill.example"

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from tests.docs.terminal import Terminal
 from tests.oauth.live import Installation, installation
 from webapp.config import Settings
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.oauth.flow import MCP, Flow, register
 from webapp.database import db, utc_now
 from webapp.oauth.error_descriptions import worded
 from webapp.oauth.models import OAuthGrant
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 SENTENCE = re.compile(r"[A-Z](?:(?!\")[ -~])+[.]")
 Case = Callable[[Flow], TestResponse]

@@ -19,7 +19,7 @@ from webapp.domain.shared.vocabulary import Scope, TokenKind
 from webapp.oauth.connections import list_connections
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 
 def assert_refused(response: object, error: str, status: int = 400) -> None:

@@ -29,7 +29,7 @@ from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 PASSWORD = "four plain words here"  # noqa: S105
 KNOWN_HASH = password_hash(PASSWORD)

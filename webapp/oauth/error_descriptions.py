@@ -9,7 +9,7 @@ from authlib.oauth2 import OAuth2Error
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from webapp.web.extensions import limit_in_words, seconds_to_wait, time_in_words
+from webapp.web.rate_limits.limiter import limit_in_words, seconds_to_wait, time_in_words
 
 BODY_MAX_BYTES = 16 * 1024  # our choice
 VERIFIER = "has 43 to 128 characters: letters, digits, hyphens, dots, underscores and tildes."

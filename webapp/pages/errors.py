@@ -24,8 +24,8 @@ from webapp.pages.fragments import VARIES_BY, wants_fragment
 from webapp.pages.login_redirect import login_url
 from webapp.pages.typed_text import typed_text
 from webapp.web import request_origin
-from webapp.web.extensions import seconds_to_wait
 from webapp.web.hosts import UnknownHost
+from webapp.web.rate_limits.limiter import seconds_to_wait
 from webapp.web.url_converters import current_address
 
 RETRY_SECONDS = "5"

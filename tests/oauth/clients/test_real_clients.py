@@ -26,7 +26,7 @@ from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.oauth.registration import create_client
 from webapp.pages.creator import consent
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 
 @pytest.fixture

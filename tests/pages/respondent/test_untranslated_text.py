@@ -21,7 +21,8 @@ from webapp.database import utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, RESPONDER_NAME_MAX_CHARS
 from webapp.web import languages
-from webapp.web.extensions import babel, limiter
+from webapp.web.extensions import babel
+from webapp.web.rate_limits.limiter import limiter
 
 KEPT = re.compile(r"%\(\w+\)s|\{\w+\}|[A-Za-z]")
 LATIN = re.compile(r"[A-Za-z]+")

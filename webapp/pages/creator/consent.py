@@ -27,7 +27,8 @@ from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer
 from webapp.oauth.registration import Refused
 from webapp.oauth.server import server
 from webapp.web import request_audit, security_headers
-from webapp.web.extensions import limiter, login
+from webapp.web.extensions import login
+from webapp.web.rate_limits.limiter import limiter
 
 DAY_SECONDS = 86_400
 FORBIDDEN_IN_VALUES = frozenset('"\\')

@@ -26,7 +26,8 @@ from webapp.pages.respondent.visit import (
     new_visit,
     posted_visit,
 )
-from webapp.web.extensions import client_network, limiter, seconds_to_wait
+from webapp.web.client_address import client_network
+from webapp.web.rate_limits.limiter import limiter, seconds_to_wait
 from webapp.web.security_headers import allow_frames
 
 STORAGE_RETRY_SECONDS = 5

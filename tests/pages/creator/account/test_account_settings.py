@@ -21,7 +21,7 @@ from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.account.browser_sessions import browser_in_words
 from webapp.pages.creator.account.sign_in import RECENT_SECONDS, SIGNED_IN_AT
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 NEW_PASSWORD = "another four plain words"
 

@@ -18,7 +18,7 @@ from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.web import request_audit
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 REFUSED = "too_many_tries"
 

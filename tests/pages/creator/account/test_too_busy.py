@@ -10,7 +10,7 @@ from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
 from webapp.database import utc_now
 from webapp.domain.accounts import invites, passwords
 from webapp.domain.accounts.models import Account
-from webapp.web.extensions import limiter
+from webapp.web.rate_limits.limiter import limiter
 
 
 @pytest.fixture(autouse=True)

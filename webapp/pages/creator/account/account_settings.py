@@ -26,7 +26,7 @@ from webapp.pages.creator.account.sign_in import (
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
-from webapp.web.extensions import is_failure, limiter
+from webapp.web.rate_limits.limiter import is_failure, limiter
 
 PAGE = "/account"
 SAVED = ("details", "password", "browser", "browsers")

@@ -1,0 +1,1 @@
+"""Rate limits of all routes: the limiter and its storage."""
