@@ -198,6 +198,30 @@ def test_after_a_day_a_discarded_draft_is_purged(app: Flask, ann: Creator) -> No
     assert left == {young.id}
 
 
+@both_databases
+def test_a_draft_that_is_restored_while_it_would_be_purged_stays(
+    app: Flask, ann: Creator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = written(app, ann)
+    by_agent(app, draft, title="With a history")
+    away = from_millis(moment(ann.post(f"/drafts/{draft.id}/discard").location))
+    in_time = away + timedelta(seconds=DISCARDED_KEPT_SECONDS - 1)
+    read_rows = discarded_drafts.read_rows
+
+    def restored_after(statement: Any, **values: Any) -> Any:
+        found = read_rows(statement, **values)
+        discarded_drafts.restore(ann.account.id, away, now=in_time)
+        return found
+
+    monkeypatch.setattr(discarded_drafts, "read_rows", restored_after)
+    with app.app_context():
+        purged = sum(discarded_drafts.purge_discarded(in_time + timedelta(seconds=1)))
+
+    assert purged == 0
+    assert stored(app, draft).title == "With a history"
+    assert ann.page(f"/drafts/{draft.id}/history").status_code == 200
+
+
 def test_a_session_that_ended_loses_no_typed_text(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
     gone = app.test_client()

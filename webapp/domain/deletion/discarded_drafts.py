@@ -20,6 +20,7 @@ _EXPIRED = (
     .where(Draft.status == DraftStatus.DRAFT, Draft.deleted_at <= bindparam("latest"))
     .limit(1)
 )
+_LOCKED = _EXPIRED.where(Draft.id == bindparam("draft_id")).with_for_update()
 
 
 def discard_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
@@ -64,10 +65,13 @@ def purge_discarded(now: datetime) -> Iterator[int]:
     """
     latest = now - timedelta(seconds=DISCARDED_KEPT_SECONDS)
     while found := read_rows(_EXPIRED, latest=latest):
+        draft_id = found[0].id
         with write_transaction() as connection:
-            for owned in OF_DRAFT:
-                connection.execute(deletion_of(owned, found[0].id))
-        yield 1
+            # it may have been restored since it was read
+            locked = connection.execute(_LOCKED, {"latest": latest, "draft_id": draft_id}).first()
+            for owned in OF_DRAFT if locked else ():
+                connection.execute(deletion_of(owned, draft_id))
+        yield int(locked is not None)
 
 
 def _restorable(account_id: str, discarded_at: datetime, now: datetime) -> ColumnElement[bool]:
