@@ -160,9 +160,9 @@ def _listen(app: Flask, settings: Settings) -> Server:
     try:
         return Server(app, settings)
     except OSError as error:
-        place = f"{settings.host} port {settings.port}"
+        address = f"{settings.host} port {settings.port}"
         raise click.ClickException(
-            f"Cannot listen on {place}: {error.strerror}. Choose another one with PORT or HOST."
+            f"Cannot listen on {address}: {error.strerror}. Choose another one with PORT or HOST."
         ) from error
 
 

@@ -44,15 +44,15 @@ def whole_number(least: int, most: int) -> BeforeValidator:
     return from_text(read)
 
 
-def choice(*words: str) -> BeforeValidator:
-    """A reader of exactly one of `words`."""
-    return from_text(lambda text: one_of(text, *words))
+def choice(*choices: str) -> BeforeValidator:
+    """A reader of exactly one of `choices`."""
+    return from_text(lambda text: one_of(text, *choices))
 
 
-def one_of(text: str, *words: str) -> str:
-    """`text`, which has to be one of `words`."""
-    if text not in words:
-        raise ValueError(f'"{text}" is not one of {", ".join(words)}')
+def one_of(text: str, *choices: str) -> str:
+    """`text`, which has to be one of `choices`. Raises ValueError."""
+    if text not in choices:
+        raise ValueError(f'"{text}" is not one of {", ".join(choices)}')
     return text
 
 

@@ -62,16 +62,16 @@ class _Prepared:
     def run(self, connection: Connection, values: dict[str, Any]) -> Any:
         cursor = connection.connection.cursor()
         parameters = self._parameters(values)
-        told = (connection, cursor, self._words, parameters, None, False)
+        arguments = (connection, cursor, self._words, parameters, None, False)
         heard_by = connection.engine.dispatch
         if heard_by.before_cursor_execute:
-            heard_by.before_cursor_execute(*told)
+            heard_by.before_cursor_execute(*arguments)
         try:
             cursor.execute(self._words, parameters)
         except connection.dialect.loaded_dbapi.Error as error:
             raise self._failure(connection, cursor, error) from error
         if heard_by.after_cursor_execute:
-            heard_by.after_cursor_execute(*told)
+            heard_by.after_cursor_execute(*arguments)
         return cursor
 
     def rows(self, cursor: Any) -> Sequence[Any]:

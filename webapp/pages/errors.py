@@ -179,8 +179,8 @@ def too_many_tries(error: RateLimitExceeded) -> Response:
         "Wait %(num)s minutes, then try again.",
         math.ceil(seconds / 60),
     )
-    told = f"{limit_told(error.limit.limit)} {wait}".strip()
-    page = Problem(_("Too many tries in a short time."), told)
+    advice = f"{limit_told(error.limit.limit)} {wait}".strip()
+    page = Problem(_("Too many tries in a short time."), advice)
     response = problem(page, HTTPStatus.TOO_MANY_REQUESTS)
     response.headers["Retry-After"] = str(seconds)
     return response
@@ -188,8 +188,8 @@ def too_many_tries(error: RateLimitExceeded) -> Response:
 
 def limit_told(limit: RateLimitItem) -> str:
     """The limit as a sentence; none for a period without a word of its own."""
-    words = LIMITS.get(limit.GRANULARITY.name) if limit.multiples == 1 else None
-    return str(words) % {"num": limit.amount} if words else ""
+    message = LIMITS.get(limit.GRANULARITY.name) if limit.multiples == 1 else None
+    return str(message) % {"num": limit.amount} if message else ""
 
 
 def storage_failed(error: Exception) -> Response:

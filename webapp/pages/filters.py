@@ -52,7 +52,7 @@ def moment(at: datetime, *, now: datetime | None = None) -> Markup:
     """A `<time>` that says how long ago `at` was, or the day when that is kinder to read."""
     return Markup('<time datetime="{}">{}</time>').format(
         at.astimezone(UTC).isoformat(timespec="seconds"),
-        _said(at, now or datetime.now(UTC)),
+        _relative_time(at, now or datetime.now(UTC)),
     )
 
 
@@ -100,17 +100,17 @@ def asked_of(questions: int) -> str:
     return str(gettext("%(questions)s, %(minutes)s", questions=count, minutes=time))
 
 
-def unbroken(words: str) -> str:
-    """Words that stay on one line: a number with what it counts."""
-    return words.replace(" ", "\u00a0")
+def unbroken(text: str) -> str:
+    """Text that stays on one line, such as a number with its unit."""
+    return text.replace(" ", "\u00a0")
 
 
-def translated(words: str) -> str:
-    """What an outcome says, in the language of the page where it has been translated."""
-    if not isinstance(words, Phrase):
-        return words
-    numbers = {name: figure(number) for name, number in words.numbers.items()}
-    return str(gettext(words.pattern, **numbers))
+def translated(message: str) -> str:
+    """The message of an outcome, translated into the language of the page if it is a Phrase."""
+    if not isinstance(message, Phrase):
+        return message
+    numbers = {name: figure(number) for name, number in message.numbers.items()}
+    return str(gettext(message.pattern, **numbers))
 
 
 def _written(at: datetime, parts: str) -> str:
@@ -118,7 +118,7 @@ def _written(at: datetime, parts: str) -> str:
     return format_skeleton(parts, at.astimezone(UTC), locale=get_locale())
 
 
-def _said(at: datetime, now: datetime) -> object:
+def _relative_time(at: datetime, now: datetime) -> object:
     ago = now - at
     if ago < timedelta(minutes=1):
         return gettext("just now")

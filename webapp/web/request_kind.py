@@ -60,9 +60,9 @@ def require_kinds(app: Flask) -> None:
     if without:
         raise UnknownKind(f"no kind of request: {', '.join(sorted(without))}")
     for rule in app.url_map.iter_rules():
-        kind, told = _of_endpoint(app, rule.endpoint), of_address(rule.rule)
-        if kind and kind != told and {kind, told} & BY_ADDRESS:
-            raise UnknownKind(f"{rule.rule} is {kind}, and its address says {told}")
+        kind, by_address = _of_endpoint(app, rule.endpoint), of_address(rule.rule)
+        if kind and kind != by_address and {kind, by_address} & BY_ADDRESS:
+            raise UnknownKind(f"{rule.rule} is {kind}, and its address says {by_address}")
 
 
 def request_kind() -> RequestKind:

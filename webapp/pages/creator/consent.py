@@ -58,8 +58,8 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
     answer = cast(Response, server.handle_error_response(None, error))
     if _may_be_sent_on():
         return answer
-    words = PROBLEMS.get(error.error, UNCLEAR)
-    return _problem(words, back=answer.location, back_to=redirect_host(error.redirect_uri))
+    message = PROBLEMS.get(error.error, UNCLEAR)
+    return _problem(message, back=answer.location, back_to=redirect_host(error.redirect_uri))
 
 
 @bp.errorhandler(Refused)

@@ -90,8 +90,8 @@ def _file(form: FormRow, chunks: Iterator[bytes], kind: str, content_type: str) 
 
 def _file_names(title: str, kind: str) -> dict[str, str]:
     """The name in every script and, for old clients, in ASCII (RFC 6266, RFC 8187)."""
-    words = re.sub(r"\W+", "-", title).strip("-")[:60] or "answers"
-    name = f"{words}-{utc_now().date().isoformat()}.{kind}"
+    slug = re.sub(r"\W+", "-", title).strip("-")[:60] or "answers"
+    name = f"{slug}-{utc_now().date().isoformat()}.{kind}"
     plain = normalized("NFKD", name).encode("ascii", "ignore").decode()
     return {"filename": plain, "filename*": f"UTF-8''{quote(name)}"}
 
