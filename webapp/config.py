@@ -31,6 +31,7 @@ from webapp.config_readers import (
 from webapp.data_folder import DATABASE
 
 DAY = 86_400
+DEFAULT_FOLDER = "./var"
 
 
 class SettingDescription(NamedTuple):
@@ -76,11 +77,11 @@ class Settings(BaseSettings):
         json_schema_extra={"shown": "`http://HOST:PORT`"},
     )
     data_folder: Folder = Field(
-        default_factory=lambda: absolute("./var"),
+        default_factory=lambda: absolute(DEFAULT_FOLDER),
         validation_alias="ASKBACK_DATA",
         description="The data folder of `askback run`: database, keys made at first start, lock",
-        examples=["./var"],
-        json_schema_extra={"shown": "`./var`"},
+        examples=[DEFAULT_FOLDER],
+        json_schema_extra={"shown": f"`{DEFAULT_FOLDER}`"},
     )
     database_url: DatabaseUrl = Field(
         default_factory=lambda values: f"sqlite:///{values['data_folder'] / DATABASE}",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource
 
-from webapp.config import VARIABLES, Settings, describe
+from webapp.config import DEFAULT_FOLDER, VARIABLES, Settings, describe
 from webapp.config_readers import absolute, is_loopback
 from webapp.data_folder import embedded_secret
 
@@ -56,8 +56,11 @@ def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Se
 
 
 def data_folder(environ: Mapping[str, str]) -> Path:
-    """Where `askback run` keeps everything."""
-    return absolute(environ.get("ASKBACK_DATA", "").strip() or "./var")
+    """Where `askback run` keeps everything; the default where ASKBACK_DATA is refused."""
+    try:
+        return absolute(environ.get("ASKBACK_DATA", "").strip() or DEFAULT_FOLDER)
+    except ValueError:
+        return absolute(DEFAULT_FOLDER)
 
 
 def _texts(environ: Mapping[str, str]) -> dict[str, str]:

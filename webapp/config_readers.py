@@ -113,7 +113,10 @@ def host_name(text: str) -> str:
 
 def absolute(text: str) -> Path:
     """The path of a folder, which need not exist."""
-    return Path(text).expanduser().resolve()
+    try:
+        return Path(text).expanduser().resolve()
+    except (OSError, RuntimeError) as reason:  # no such user; links in a circle
+        raise ValueError(f'"{text}" cannot be a folder: {reason}') from None
 
 
 def address(text: str) -> str:

@@ -174,6 +174,14 @@ except SystemExit:
     assert ran.stdout.endswith("True True\n")
 
 
+def test_a_data_folder_of_an_unknown_user_exits_with_78() -> None:
+    refused = askback("run", ASKBACK_DATA="~no-such-user/data")
+
+    assert (refused.returncode, refused.stdout) == (78, "")
+    assert "ASKBACK_DATA: " in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_wrong_settings_exit_with_78() -> None:
     refused = askback("web", PORT="eighty")
 

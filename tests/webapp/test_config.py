@@ -187,6 +187,20 @@ def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
     assert "ASKBACK_DATA" in problems_of({"ASKBACK_DATA": str(tmp_path / "file" / "data")})
 
 
+def test_a_data_folder_of_an_unknown_user_is_refused_beside_other_problems() -> None:
+    problems = problems_of({"ASKBACK_DATA": "~no-such-user/data", "PORT": "x"})
+
+    assert set(problems) == {"ASKBACK_DATA", "PORT"}
+    assert '"~no-such-user/data" cannot be a folder' in problems["ASKBACK_DATA"]
+
+
+def test_links_in_a_circle_are_no_data_folder(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+
+    assert "ASKBACK_DATA" in problems_of({"ASKBACK_DATA": str(tmp_path / "one")})
+
+
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_every_setting_has_an_example_that_is_accepted(
     embedded: dict[str, str], variable: str
