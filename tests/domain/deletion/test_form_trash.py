@@ -9,8 +9,10 @@ from sqlalchemy import func, select
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
+from tests.proof.plans import statements_of
 from webapp.database import db, utc_now
 from webapp.domain.deletion.form_trash import (
+    count_deleted_forms,
     delete_form,
     erase_form,
     find_deleted_form,
@@ -134,6 +136,20 @@ class TestRestoring:
         assert kept.id not in {row.id for row in listed}
         assert list_deleted_forms(make_account().id, now=utc_now()) == []
 
+    def test_the_trash_reads_what_its_page_shows(self) -> None:
+        account_id = make_account().id
+        form = make_form(account_id)
+        make_answer(form, secrets.token_hex(16), 1)
+        make_response(form)
+        now = utc_now()
+        delete_form(account_id, form.id, now=now)
+
+        found: list[Any] = []
+        sent = statements_of(lambda: found.extend(list_deleted_forms(account_id, now=now)))
+
+        assert found == [(form.id, form.title, 1, 2, now)]
+        assert "questions" not in sent[0][0]
+
     @pytest.mark.parametrize(("after", "found"), [(KEPT - timedelta(seconds=1), 1), (KEPT, 0)])
     def test_it_can_be_restored_for_thirty_days(self, after: timedelta, found: int) -> None:
         account_id = make_account().id
@@ -142,6 +158,7 @@ class TestRestoring:
         delete_form(account_id, form.id, now=now)
 
         assert len(list_deleted_forms(account_id, now=now + after)) == found
+        assert count_deleted_forms(account_id, now=now + after) == found
 
     def test_after_thirty_days_nothing_is_restored(self) -> None:
         account_id = make_account().id

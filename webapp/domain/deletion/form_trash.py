@@ -6,14 +6,15 @@ cannot be restored any more, and purging deletes it with everything it holds, in
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, bindparam, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, func, select, update
 
 from webapp.database import db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.idempotency import IdempotencyKey
 from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import FORM_COLUMNS, Form, FormRow, no_form, owned_form
+from webapp.domain.forms.models import Form, no_form, owned_form
 from webapp.domain.shared.limits import TRASH_KEPT_SECONDS
 from webapp.domain.shared.ownership import (
     OF_DRAFT,
@@ -22,6 +23,19 @@ from webapp.domain.shared.ownership import (
     deletion_of,
     table_of,
 )
+
+
+class DeletedFormRow(NamedTuple):
+    """A form of the trash as its pages show it."""
+
+    id: str
+    title: str
+    response_count: int
+    answered_count: int
+    deleted_at: datetime
+
+
+_COLUMNS = tuple(Form.__table__.c[name] for name in DeletedFormRow._fields)
 
 
 def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
@@ -45,21 +59,24 @@ def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYST
         add_event(AuditKind.ERASED, account_id, by=by, now=now, subject=form_id)
 
 
-def list_deleted_forms(account_id: str, *, now: datetime) -> list[FormRow]:
+def list_deleted_forms(account_id: str, *, now: datetime) -> list[DeletedFormRow]:
     """What the account can restore, deleted last first."""
-    query = (
-        select(*FORM_COLUMNS)
-        .where(_in_trash(account_id, now))
-        .order_by(Form.deleted_at.desc(), Form.id)
-    )
-    return [FormRow(*row) for row in db.session.execute(query)]
+    query = select(*_COLUMNS).where(_in_trash(account_id, now))
+    newest_first = query.order_by(Form.deleted_at.desc(), Form.id)
+    return list(map(DeletedFormRow._make, read_rows(newest_first)))
 
 
-def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> FormRow | None:
+def count_deleted_forms(account_id: str, *, now: datetime) -> int:
+    """How many forms the account can restore."""
+    query = select(func.count(Form.id)).where(_in_trash(account_id, now))
+    return int(read_rows(query)[0][0])
+
+
+def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> DeletedFormRow | None:
     """A form that the account can restore."""
-    found = and_(Form.id == form_id, _in_trash(account_id, now))
-    row = db.session.execute(select(*FORM_COLUMNS).where(found)).one_or_none()
-    return None if row is None else FormRow(*row)
+    query = select(*_COLUMNS).where(Form.id == form_id, _in_trash(account_id, now))
+    found = read_rows(query)
+    return DeletedFormRow._make(found[0]) if found else None
 
 
 def give_up_forms(account_id: str, *, now: datetime) -> None:

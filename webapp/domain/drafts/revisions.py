@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 
 from webapp.database import db
 from webapp.domain.content.diff import Change, Kind, differences, longest_rising, origins
@@ -17,8 +17,11 @@ from webapp.domain.drafts.models import (
     Draft,
     DraftConfirmation,
     DraftRevision,
+    DraftView,
     content_of,
     find_revision,
+    list_views,
+    unpublished,
 )
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, NotFound
@@ -72,6 +75,26 @@ def last_agent_since(draft: Draft, revision: int) -> str | None:
         .order_by(DraftRevision.revision.desc())
         .limit(1)
     )
+
+
+def count_changes(account_id: str) -> dict[str, int]:
+    """Changes since the creator looked last, by id of each unpublished draft that was opened.
+
+    The contents of all drafts that changed since come with one statement.
+    """
+    looked_at = and_(
+        DraftRevision.draft_id == DraftView.draft_id, DraftRevision.revision == DraftView.revision
+    )
+    query = (
+        select(Draft, DraftRevision)
+        .join(DraftView, DraftView.draft_id == Draft.id)
+        .join(DraftRevision, looked_at)
+        .where(unpublished(account_id))
+    )
+    counts = dict.fromkeys(list_views(account_id), 0)
+    for draft, kept in db.session.execute(query):
+        counts[draft.id] = len(differences(content_of(kept), draft))
+    return counts
 
 
 def back_to(draft: Draft, revision: int) -> DraftUpdate:

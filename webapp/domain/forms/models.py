@@ -125,6 +125,7 @@ _LIST = (
     .where(Form.account_id == bindparam("account_id"), Form.deleted_at.is_(None))
     .order_by(Form.published_at.desc(), Form.id.desc())
 )
+_NEWEST = _LIST.limit(bindparam("most"))
 _ONE = select(*FORM_COLUMNS).where(owned_form(bindparam("account_id"), bindparam("form_id")))
 
 
@@ -135,6 +136,11 @@ def list_forms(account_id: str) -> list[FormSummaryRow]:
     3.1 times as long on SQLite, 4.2 times on PostgreSQL.
     """
     return list(map(FormSummaryRow._make, read_rows(_LIST, account_id=account_id)))
+
+
+def list_newest_forms(account_id: str, most: int) -> list[FormSummaryRow]:
+    """The first `most` of `list_forms`."""
+    return list(map(FormSummaryRow._make, read_rows(_NEWEST, account_id=account_id, most=most)))
 
 
 def get_form(account_id: str, form_id: str) -> FormRow:

@@ -43,7 +43,7 @@ def show_all() -> ResponseReturnValue:
         "forms/list.html",
         live=[form for form in found if form.status == FormStatus.PUBLISHED],
         ended=[form for form in found if form.status != FormStatus.PUBLISHED],
-        deleted=len(form_trash.list_deleted_forms(creator_id(), now=utc_now())),
+        deleted=form_trash.count_deleted_forms(creator_id(), now=utc_now()),
     )
 
 

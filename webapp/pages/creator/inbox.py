@@ -9,13 +9,12 @@ from flask.typing import ResponseReturnValue
 from webapp.database import to_millis, utc_now
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
-from webapp.domain.drafts import confirmations, editing
+from webapp.domain.drafts import confirmations, editing, revisions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import DraftSummaryRow
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormSummaryRow
 from webapp.domain.shared.vocabulary import DraftStatus
-from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     agent_names,
     creator_id,
@@ -51,7 +50,7 @@ def show() -> ResponseReturnValue:
     """
     confirmed = confirmations.list_confirmed(creator_id())
     entries = _entries(drafts.list_drafts(creator_id()))
-    live = forms.list_forms(creator_id())[:LIVE_SHOWN]
+    live = forms.list_newest_forms(creator_id(), LIVE_SHOWN)
     state = _state(entries, confirmed, live)
     if request.args.get("v") == state:
         return nothing_new()
@@ -151,19 +150,15 @@ def _discarded() -> dict[str, int]:
 
 def _entries(found: list[DraftSummaryRow]) -> list[Entry]:
     names = agent_names(draft.author or draft.created_by for draft in found)
-    views = drafts.list_views(creator_id())
+    changes = revisions.count_changes(creator_id())
     return [
-        Entry(draft, names.get(draft.author or draft.created_by or "", ""), _news(draft, views))
+        Entry(
+            draft,
+            names.get(draft.author or draft.created_by or "", ""),
+            changes.get(draft.id),
+        )
         for draft in found
     ]
-
-
-def _news(row: DraftSummaryRow, views: dict[str, int]) -> int | None:
-    if row.id not in views:
-        return None
-    if views[row.id] == row.revision:
-        return 0
-    return len(draft_view.unseen(drafts.get_draft(creator_id(), row.id)).changes)
 
 
 def _state(entries: list[Entry], confirmed: set[str], live: list[FormSummaryRow]) -> str:
