@@ -71,6 +71,12 @@ def test_probes_may_use_any_host_name(client: FlaskClient) -> None:
     assert ask(client, "/healthz", "10.0.0.7:8000") == (200, None)
 
 
+@pytest.mark.settings(public_url="https://ask.example.org")
+@pytest.mark.parametrize("path", ["/healthz/x", "/readyz/"])
+def test_what_is_no_probe_may_not(client: FlaskClient, path: str) -> None:
+    assert ask(client, path, "10.0.0.7:8000") == (400, None)
+
+
 @pytest.mark.parametrize(
     "host", [b"", b"Host:\r\n", b"Host: a\r\nHost: b\r\n", b"Host: \xff\r\n", b"Host: x:99999\r\n"]
 )

@@ -83,6 +83,23 @@ def test_probes_are_not_logged(app: Flask, written: Lines, path: str) -> None:
     assert [line for line in written.parsed if line["message"] == "request"] == []
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/healthz/x", 404),
+        ("POST", "/readyz", 405),
+        ("GET", "/static/x", 404),
+        ("GET", "/static/v/0/x.js", 404),
+    ],
+)
+def test_calls_of_probes_and_files_that_there_are_not_are_logged(
+    app: Flask, written: Lines, method: str, path: str, status: int
+) -> None:
+    app.test_client().open(path, method=method)
+
+    assert [line["status"] for line in written.parsed if line["message"] == "request"] == [status]
+
+
 @pytest.mark.parametrize("sent", ["abcdef-12345", "A" * 64])
 def test_a_well_formed_request_id_is_kept(app: Flask, written: Lines, sent: str) -> None:
     answer = app.test_client().get("/api/nowhere", headers={"X-Request-Id": sent})

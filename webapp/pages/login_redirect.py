@@ -7,7 +7,7 @@ from flask import current_app, request
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
 from webapp.pages.fragments import shown_address
-from webapp.web.url_converters import current_address
+from webapp.web.url_converters import current_address, quoted_query
 
 HOME = "/drafts"
 RETURN_SECONDS = 3600  # our choice: how long a page to come back to is remembered
@@ -44,7 +44,8 @@ def own_page(address: str) -> str:
         parts = urlsplit(address)
     except ValueError:
         return ""
-    path = parts._replace(scheme="", netloc="", fragment="").geturl()
+    query = quoted_query(parts.query)
+    path = parts._replace(scheme="", netloc="", query=query, fragment="").geturl()
     return path if parts.netloc == request.host and is_own_path(path) else ""
 
 

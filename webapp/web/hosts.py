@@ -41,7 +41,7 @@ def init_app(app: Flask, config: Settings) -> None:
 
 def _is_probe() -> bool:
     """Probes are exempt: a supervisor uses whatever address it knows."""
-    return request_kind() is RequestKind.PROBE
+    return request.url_rule is not None and request_kind() is RequestKind.PROBE
 
 
 def _host_name(host: str) -> str:

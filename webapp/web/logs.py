@@ -32,7 +32,7 @@ FIELDS = (
     *("method", "route", "status", "ms", "account", "client", "endpoint"),
     *("event", "outcome", "actor", "address", "subject"),
 )
-QUIET = {RequestKind.PROBE, RequestKind.STATIC}
+QUIET = {RequestKind.PROBE, RequestKind.STATIC}  # called all the time
 
 log = logging.getLogger("askback.requests")
 
@@ -48,7 +48,8 @@ def init_app(app: Flask) -> None:
     @app.after_request
     def finish(response: Response) -> Response:
         response.headers["X-Request-Id"] = g.get("request_id", "")
-        if request_kind() not in QUIET:
+        # a call of an address or method that there is not is no routine
+        if request_kind() not in QUIET or response.status_code in {404, 405}:
             log.info("request", extra=_described(response))
         return response
 

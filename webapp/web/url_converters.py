@@ -6,6 +6,8 @@ from flask import Flask, request
 from werkzeug.routing import UnicodeConverter
 
 PATH_CHARS = "/:@!$&'()*+,;="  # RFC 3986 section 3.3, besides those that are never escaped
+# more than RFC 3986 section 3.4 allows, because browsers send more
+QUERY_CHARS = "".join(map(chr, range(0x21, 0x7F))).replace("\\", "")
 
 
 class IdConverter(UnicodeConverter):
@@ -26,5 +28,10 @@ def init_app(app: Flask) -> None:
 
 def current_address() -> str:
     """Path and query of this request as they fit into a header: `request.full_path` does not."""
-    query = request.query_string.decode("latin-1")
+    query = quoted_query(request.query_string)
     return quote(request.path, safe=PATH_CHARS) + (f"?{query}" if query else "")
+
+
+def quoted_query(query: str | bytes) -> str:
+    """A query in visible ASCII without backslashes, which a redirect to our own pages refuses."""
+    return quote(query, safe=QUERY_CHARS)

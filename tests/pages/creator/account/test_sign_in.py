@@ -281,6 +281,18 @@ def test_a_stranger_comes_back_to_the_page_they_wanted(
     assert client.post(asked.location, data=form).location == page
 
 
+def test_a_backslash_in_a_query_leads_back_to_its_page(
+    creator: Account, client: FlaskClient
+) -> None:
+    shown = {"HX-Request": "true", "HX-Current-URL": r"http://127.0.0.1:8000/forms/f?q=a\b&to="}
+    asked = client.get("/drafts/waiting", headers=shown, base_url="http://127.0.0.1:8000")
+    login = asked.headers["HX-Redirect"]
+    token = csrf_token(client.get(login))
+    form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
+
+    assert client.post(login, data=form).location == "/forms/f?q=a%5Cb&to="
+
+
 def test_htmx_gets_a_note_for_the_page_that_is_open(client: FlaskClient) -> None:
     response = client.get("/connections", headers={"HX-Request": "true"})
 
