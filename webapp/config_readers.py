@@ -16,6 +16,7 @@ from pydantic_settings import NoDecode
 
 UNSAFE_SECRETS = ("secret", "password", "change", "default", "example")
 NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
+DIGITS_MAX = 20  # more than the largest bound has: reading a number takes the square of them
 SECRET_MIN_CHARS = 32
 SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
 
@@ -37,7 +38,8 @@ def whole_number(least: int, most: int) -> BeforeValidator:
     """A reader of decimal numbers from `least` to `most`, both included."""
 
     def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and least <= int(text[:12]) <= most):
+        digits = text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX
+        if not (digits and least <= int(text) <= most):
             raise ValueError(f'"{text}" is not a whole number from {least} to {most}')
         return int(text)
 
