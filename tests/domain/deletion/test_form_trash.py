@@ -11,6 +11,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.proof.plans import statements_of
 from webapp.database import db, utc_now
+from webapp.domain.deletion import form_trash
 from webapp.domain.deletion.form_trash import (
     count_deleted_forms,
     delete_form,
@@ -249,6 +250,37 @@ class TestPurging:
 
         assert (first, rest[:3]) == (2, [1, 2, 1])
         assert rows_by_table()["forms"] == 0
+
+    @both_databases
+    def test_a_form_that_is_restored_while_it_would_be_purged_stays(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        account_id, now = make_account().id, utc_now()
+        form = full_form(account_id)
+        delete_form(account_id, form.id, now=now)
+        before = rows_by_table()
+        read_rows, in_time = form_trash.read_rows, now + KEPT - timedelta(seconds=1)
+
+        def restored_after(statement: Any, **values: Any) -> Any:
+            found = read_rows(statement, **values)
+            if found:
+                restore_form(account_id, form.id, now=in_time)
+            return found
+
+        monkeypatch.setattr(form_trash, "read_rows", restored_after)
+
+        assert list(purge_deleted(now + KEPT)) == []
+        assert rows_by_table() == before
+        assert get_public_form(form.share_token).title == form.title
+
+    def test_a_form_whose_purge_has_begun_is_not_restored(self) -> None:
+        account_id, now = make_account().id, utc_now()
+        form = full_form(account_id)
+        delete_form(account_id, form.id, now=now)
+        next(purge_deleted(now + KEPT))
+
+        with pytest.raises(NotFound):
+            restore_form(account_id, form.id, now=now + KEPT - timedelta(seconds=1))
 
     def test_every_table_that_hangs_on_a_form_is_purged(self) -> None:
         purged = {owned.table for owned in (*ownership.OF_FORM, *ownership.OF_DRAFT)}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, select, update
 
-from webapp.database import db, read_rows, write_transaction
+from webapp.database import db, from_millis, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.idempotency import IdempotencyKey
 from webapp.domain.drafts.models import Draft
@@ -97,6 +97,8 @@ def purge_deleted(now: datetime) -> Iterator[int]:
     Yields the rows deleted by each; may be left at any point and goes on with the next call.
     """
     while forms := read_rows(_EXPIRED, oldest=_oldest(now)):
+        if not _take_for_good(forms[0].id, now):
+            continue
         for owned in OF_FORM:
             if owned.many:
                 table = table_of(owned)
@@ -110,6 +112,7 @@ _EXPIRED = (
     .order_by(Form.deleted_at)
     .limit(1)
 )
+_LONG_AGO = from_millis(0)  # a request that began before the purge restores it no more
 
 
 def _oldest(now: datetime) -> datetime:
@@ -131,6 +134,17 @@ def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> None:
     if draft_id is None:
         raise no_form()
     db.session.execute(update(Draft).where(Draft.id == draft_id).values(deleted_at=deleted_at))
+
+
+def _take_for_good(form_id: str, now: datetime) -> bool:
+    """Put a form beyond restoring, before its rows go; False if it was restored in the meantime."""
+    with write_transaction() as connection:
+        taken = connection.execute(
+            update(Form)
+            .where(Form.id == form_id, Form.deleted_at <= _oldest(now))
+            .values(deleted_at=_LONG_AGO)
+        )
+    return taken.rowcount == 1
 
 
 def _delete_rest(form_id: str, draft_id: str) -> int:
