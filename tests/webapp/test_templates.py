@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from jinja2 import nodes
+from jinja2 import meta, nodes
+
+from webapp.pages.error_pages import OF_FAULTS
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NAMES = sorted(str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html"))
@@ -25,6 +27,27 @@ def test_no_line_is_too_long() -> None:
 @pytest.mark.parametrize("layout", ["creator", "public"])
 def test_a_layout_imports_nothing_from_respondent_templates(layout: str) -> None:
     assert '"respondent/' not in (TEMPLATES / "base" / f"{layout}.html").read_text()
+
+
+def test_every_imported_macro_is_used(app: Flask) -> None:
+    found = {name: unused_imports(app, (TEMPLATES / name).read_text()) for name in NAMES}
+
+    assert {name: unused for name, unused in found.items() if unused} == {}
+
+
+def unused_imports(app: Flask, source: str) -> set[str]:
+    tree = app.jinja_env.parse(source)
+    named = [name for part in tree.find_all(nodes.FromImport) for name in part.names]
+    imported = {name if isinstance(name, str) else name[1] for name in named}
+    return imported - {use.name for use in tree.find_all(nodes.Name)}
+
+
+def test_pages_of_faults_are_loaded_with_all_their_parts(app: Flask) -> None:
+    parsed = [app.jinja_env.parse((TEMPLATES / name).read_text()) for name in OF_FAULTS]
+
+    needed = {name for tree in parsed for name in meta.find_referenced_templates(tree) if name}
+
+    assert needed <= set(OF_FAULTS)
 
 
 def test_only_literals_are_translated(app: Flask) -> None:

@@ -16,6 +16,7 @@ OF_FAULTS = (
     "errors/problem.html",
     "errors/_problem.html",
     "base/public.html",
+    "base/_documents_link.html",
     "layout.html",
     "respondent/not_saved.html",
     "respondent/swap.html",

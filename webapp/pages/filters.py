@@ -62,18 +62,18 @@ def clock_time(at: datetime, *, now: datetime | None = None) -> Markup:
     With the year when it is another one, which scripts are told, too.
     """
     there, here = at.astimezone(UTC), (now or datetime.now(UTC)).astimezone(UTC)
-    this_year = there.year == here.year
-    day = _written(at, "MMMMd") if this_year else format_date(there, "long")
+    day = _day_of_year(there, here)
     said = gettext("%(day)s, %(time)s UTC", day=day, time=_written(at, "Hm"))
     return Markup('<time datetime="{}" data-clock="{}">{}</time>').format(
-        there.isoformat(timespec="seconds"), "" if this_year else "numeric", said
+        there.isoformat(timespec="seconds"), "" if there.year == here.year else "numeric", said
     )
 
 
-def calendar_day(at: datetime) -> Markup:
-    """A `<time>` with the day and the month, in UTC."""
+def calendar_day(at: datetime, *, now: datetime | None = None) -> Markup:
+    """A `<time>` with the day and the month, in UTC; with the year when it is another one."""
+    there, here = at.astimezone(UTC), (now or datetime.now(UTC)).astimezone(UTC)
     return Markup('<time datetime="{}">{}</time>').format(
-        at.astimezone(UTC).date().isoformat(), _written(at, "MMMMd")
+        there.date().isoformat(), _day_of_year(there, here)
     )
 
 
@@ -116,6 +116,11 @@ def translated(message: str) -> str:
 def _written(at: datetime, parts: str) -> str:
     """In UTC; `parts` is a CLDR skeleton, which each language puts into its own order."""
     return format_skeleton(parts, at.astimezone(UTC), locale=get_locale())
+
+
+def _day_of_year(at: datetime, now: datetime) -> str:
+    """The day without its year if that is the present one."""
+    return _written(at, "MMMMd") if at.year == now.year else str(format_date(at, "long"))
 
 
 def _relative_time(at: datetime, now: datetime) -> object:

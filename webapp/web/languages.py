@@ -73,6 +73,7 @@ def init_app(app: Flask) -> None:
     babel.init_app(app, default_locale=ENGLISH.locale, locale_selector=_locale)
     babel.domain_instance = Catalogs(domain=DOMAIN)
     app.add_template_global(page_language, "page_language")
+    app.add_template_global(for_respondents, "for_respondents")
     app.jinja_env.globals["LANGUAGES"] = LANGUAGES
     app.after_request(_add_headers)
 

@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 from markupsafe import escape
 
 from tests.pages.creator_client import Creator
+from tests.pages.respondent_client import Respondent
 from webapp.config import VARIABLES, describe
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.pages.public import markdown
@@ -122,6 +123,18 @@ def test_a_section_begins_at_each_second_heading() -> None:
     assert made.count("<section") == made.count("</section>") == 2
     assert made.count("<div") == made.count("</div>") == 3
     assert 'role="region" aria-label="Table: G"><table>' in made
+
+
+def test_pages_of_creators_and_strangers_lead_to_them(
+    client: FlaskClient, ann: Creator, respondent: Respondent
+) -> None:
+    missing = ann.page("/nothing/here")
+    pages = [ann.page("/drafts"), client.get("/login"), client.get("/docs/errors"), missing]
+    of_respondents = [respondent.page, client.get("/privacy"), client.get("/r/nothing-here")]
+
+    assert missing.status_code == 404
+    assert all('<a href="/docs">Documents</a>' in page.text for page in pages)
+    assert not any("/docs" in page.text for page in of_respondents)
 
 
 @pytest.mark.parametrize("known", ErrorCode)

@@ -1,5 +1,6 @@
 """Forms that are closed, full or answered already. No typed word is lost."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -26,6 +27,18 @@ def test_a_closed_form_says_so(app: Flask, client: FlaskClient, form: Any) -> No
     assert page.status_code == 410
     assert heading(page) == "This one has closed."
     assert "Robin Example stopped taking answers on" in page.text
+
+
+@pytest.mark.parametrize(("language", "day"), [("en", "5 March 2024"), ("de", "5. März 2024")])
+def test_a_day_of_another_year_has_its_year(
+    app: Flask, client: FlaskClient, form: Any, language: str, day: str
+) -> None:
+    with app.app_context():
+        forms.close_form(form.account_id, form.id, now=datetime(2024, 3, 5, 12, tzinfo=UTC))
+
+    page = client.get(f"/r/{form.share_token}?lang={language}")
+
+    assert f'<time datetime="2024-03-05">{day}</time>' in page.text
 
 
 def test_text_typed_before_the_form_closed_is_kept(

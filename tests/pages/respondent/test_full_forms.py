@@ -103,6 +103,20 @@ def test_a_form_with_room_again_accepts_new_respondents(
     assert [heading(page) for page in (full, empty)] == [NO_ROOM, "Who changed it?"]
 
 
+@pytest.mark.settings(limit_form_bytes=LONGEST)
+def test_nobody_is_invited_to_answer(
+    app: Flask, client: FlaskClient, respondent: Respondent, form: Any
+) -> None:
+    respondent.answer(1, "Me")
+    fill(app, form)
+
+    deleted = respondent.post("/withdraw/now")
+
+    assert heading(deleted) == "Your answers are deleted."
+    assert "Answer again" not in deleted.text
+    assert "og:description" not in client.get(f"/r/{form.share_token}").text
+
+
 def fill(app: Flask, form: Any) -> None:
     """Somebody else's answer leaves less than the room of a longest one."""
     with app.app_context():
