@@ -33,4 +33,4 @@ def edit(page: Page, part: str, text: str) -> None:
 
 
 def saved(page: Page, revision: int) -> None:
-    expect(page.locator("#said")).to_have_text(f"Saved as revision {revision}.")
+    expect(page.locator("#save-result")).to_have_text(f"Saved as revision {revision}.")

@@ -13,7 +13,7 @@ from tests.browser.example_steps import ExamplePage
 WINDOWS = ((1280, 800), (390, 664), (640, 400))  # a laptop, a phone with its bars, zoomed to 200 %
 MOST_STOPS = 250
 # the last one is the heading of the page that a decision comes to when the draft has changed
-MESSAGES = ".field__error, .note--alarm, [role=alert], .letter h1"
+MESSAGES = ".field__error, .note--alarm, [role=alert], .reading-column h1"
 
 # Nine by five points of the part of the focused control that lies in the window: each is covered
 # when something that sticks or is fixed, and does not hold the control, is drawn above it.

@@ -48,10 +48,10 @@ document.addEventListener("askback:token", ({ target, detail }) => {
 // a setting is marked invalid by the message next to it: its field stays, somebody may be typing
 document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
   const message = detail.target;
-  if (!message.matches(".field__said")) return;
+  if (!message.matches(".field__message")) return;
   const isWrong = message.querySelector(".field__error") !== null;
   if (isWrong) message.scrollIntoView({ block: "nearest" });
-  const field = document.getElementById(message.id.replace(/-said$/, ""));
+  const field = document.getElementById(message.id.replace(/-message$/, ""));
   if (isWrong) field?.setAttribute("aria-invalid", "true");
   else field?.removeAttribute("aria-invalid");
 });

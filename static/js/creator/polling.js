@@ -14,7 +14,7 @@ function poll() {
 function failed(what) {
   failing.add(what);
   if (line.childElementCount) return;
-  const message = document.getElementById("unrefreshed-words").content.cloneNode(true);
+  const message = document.getElementById("unrefreshed-message").content.cloneNode(true);
   const text = message.querySelector("span");
   const time = goodAt.toLocaleTimeString(document.documentElement.lang, { timeStyle: "short" });
   text.textContent = text.textContent.replace("{time}", time);
@@ -41,7 +41,7 @@ document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
 });
 
 document.addEventListener("click", ({ target }) => {
-  if (target.closest("[data-refreshes]")) poll();
+  if (target.closest("[data-refresh]")) poll();
 });
 
 addEventListener("offline", () => failed("network"));

@@ -1,11 +1,11 @@
 // The share sheet of the device, where it has one.
-for (const button of document.querySelectorAll("[data-shares]")) button.hidden = !navigator.share;
+for (const button of document.querySelectorAll("[data-share-url]")) button.hidden = !navigator.share;
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-shares]");
+  const button = event.target.closest("[data-share-url]");
   if (!button) return;
   try {
-    await navigator.share({ title: button.dataset.title, url: button.dataset.shares });
+    await navigator.share({ title: button.dataset.title, url: button.dataset.shareUrl });
   } catch {
     // closed without sending: nothing to say
   }

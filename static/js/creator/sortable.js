@@ -33,12 +33,12 @@ customElements.define(
       const on = (name, act) => addEventListener(name, act, { signal: drag.signal });
       const drop = () => {
         drag.abort();
-        row.classList.remove("q--held");
+        row.classList.remove("q--dragged");
         const to = this.rows.indexOf(row);
         before ? before.before(row) : row.parentElement.append(row);
         if (to !== from) this.send(row, to);
       };
-      row.classList.add("q--held");
+      row.classList.add("q--dragged");
       on("pointermove", ({ clientY }) => this.follow(row, clientY));
       on("pointerup", drop);
       on("pointercancel", () => (before ? before.before(row) : row.parentElement.append(row), drop()));

@@ -6,7 +6,7 @@ const KEYBOARD = matchMedia("(pointer: fine)");
 
 function write() {
   const focused = document.activeElement;
-  const form = focused?.closest("form[data-keeps=answer]");
+  const form = focused?.closest("form[data-draft-field=answer]");
   const box = form?.elements.answer;
   if (!box || (focused !== box && !(KEYBOARD.matches && focused.matches("h1")))) return;
   box.setSelectionRange(box.value.length, box.value.length);

@@ -1,6 +1,6 @@
 // What is drawn anew as a whole document, as in another language, is asked for without htmx.
 document.addEventListener(
   "submit",
-  (event) => event.submitter?.hasAttribute("data-whole") && event.stopPropagation(),
+  (event) => event.submitter?.hasAttribute("data-full-page") && event.stopPropagation(),
   true,
 );

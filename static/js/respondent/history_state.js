@@ -4,7 +4,7 @@
 // takes no cookie and adds nothing to the history of the page around it.
 const framed = window !== window.top;
 const remembers = !framed && takesCookies();
-const form = document.querySelector("form[data-keeps]");
+const form = document.querySelector("form[data-draft-field]");
 const start = location.pathname.match(/^\/r\/[^/]+/)?.[0];
 
 if (remembers && form && location.pathname === start) {

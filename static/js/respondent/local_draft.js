@@ -12,13 +12,13 @@ function store(action) {
   }
 }
 
-let lastKeptAs;
+let lastDraftKey;
 
 const withoutQuery = (address) => address?.split("?")[0];
-const keptField = (form) => form.elements[form.dataset.keeps];
+const draftField = (form) => form.elements[form.dataset.draftField];
 
 function storageKey(form) {
-  return `${PREFIX}${form.dataset.keptAs}:${withoutQuery(form.getAttribute("action"))}`;
+  return `${PREFIX}${form.dataset.draftKey}:${withoutQuery(form.getAttribute("action"))}`;
 }
 
 function keys(part = "") {
@@ -35,45 +35,45 @@ function forget(name) {
 }
 
 function restore(part) {
-  for (const form of part.querySelectorAll("form[data-keeps]")) {
-    if (lastKeptAs === "new") moveToSession(form);
-    lastKeptAs = form.dataset.keptAs;
-    const field = keptField(form);
+  for (const form of part.querySelectorAll("form[data-draft-field]")) {
+    if (lastDraftKey === "new") moveToSession(form);
+    lastDraftKey = form.dataset.draftKey;
+    const field = draftField(form);
     const kept = read(storageKey(form));
     const fits = kept && (field.defaultValue === "" || field.defaultValue === kept.instead);
     const news = fits && kept.text !== field.defaultValue && field.value === field.defaultValue;
     if (news) field.value = kept.text;
-    showNote(form.querySelector("#kept"), news);
+    showNote(form.querySelector("#draft-note"), news);
   }
-  for (const { dataset } of part.querySelectorAll("[data-forgets]")) {
-    keys(dataset.forgets).forEach(forget);
+  for (const { dataset } of part.querySelectorAll("[data-clear-drafts]")) {
+    keys(dataset.clearDrafts).forEach(forget);
   }
   for (const note of part.querySelectorAll("[data-unsent]")) {
     note.hidden = !read(PREFIX + note.dataset.unsent)?.text.trim();
   }
-  part.querySelectorAll("[data-recovers]").forEach(recover);
+  part.querySelectorAll("[data-recover-drafts]").forEach(recover);
 }
 
 // the first thing that is stored gives the session its name
 function moveToSession(form) {
-  const { keptAs } = form.dataset;
-  if (keptAs === "new") return;
+  const { draftKey } = form.dataset;
+  if (draftKey === "new") return;
   const [start] = form.getAttribute("action").match(/^\/r\/[^/]+\//);
   for (const name of keys(`${PREFIX}new:${start}`)) {
-    store((box) => box.setItem(name.replace(":new:", `:${keptAs}:`), box.getItem(name)));
+    store((box) => box.setItem(name.replace(":new:", `:${draftKey}:`), box.getItem(name)));
     forget(name);
   }
 }
 
 function showNote(note, isRestored) {
   if (!note) return;
-  if (isRestored) note.prepend(`${note.dataset.back} `);
+  if (isRestored) note.prepend(`${note.dataset.restored} `);
   note.hidden = !store(() => true);
 }
 
 // on a page that takes no answers: what was being written when it closed
 function recover(slot) {
-  const texts = keys(slot.dataset.recovers).map((name) => read(name)?.text);
+  const texts = keys(slot.dataset.recoverDrafts).map((name) => read(name)?.text);
   const unsent = texts.filter((text) => text?.trim());
   slot.querySelector("textarea").value = unsent.join("\n\n");
   slot.hidden = !unsent.length;
@@ -85,20 +85,20 @@ function forgetExpired() {
 }
 
 document.addEventListener("input", ({ target }) => {
-  const form = target.closest("form[data-keeps]");
-  if (!form || target !== keptField(form)) return;
+  const form = target.closest("form[data-draft-field]");
+  if (!form || target !== draftField(form)) return;
   const kept = { text: target.value, instead: target.defaultValue, at: Date.now() };
   if (kept.text === kept.instead) forget(storageKey(form));
   else store((box) => box.setItem(storageKey(form), JSON.stringify(kept)));
 });
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  const form = detail.requestConfig.elt.closest("form[data-keeps]");
+  const form = detail.requestConfig.elt.closest("form[data-draft-field]");
   const action = withoutQuery(form?.getAttribute("action"));
   const path = withoutQuery(detail.pathInfo.requestPath);
   if (!form || detail.xhr.status !== 200) return;
   // unsent text outlives a skipped question: Skip may have been pressed by mistake
-  const takenBack = path === `${action}/skip` && keptField(form).defaultValue !== "";
+  const takenBack = path === `${action}/skip` && draftField(form).defaultValue !== "";
   if (path === action || takenBack) forget(storageKey(form));
 });
 

@@ -35,8 +35,8 @@ function failed({ detail: { requestConfig, xhr } }) {
 function showCountdown(seconds, unsure) {
   const slot = slotOf("retry");
   const message = slot?.querySelector("template").content.cloneNode(true);
-  const line = message?.querySelector("[data-words]");
-  const text = unsure ? line?.dataset.unsure : line?.dataset.words;
+  const line = message?.querySelector("[data-message]");
+  const text = unsure ? line?.dataset.unsure : line?.dataset.message;
   const say = () => {
     if (line) line.textContent = text.replace("{seconds}", seconds);
   };

@@ -1,6 +1,6 @@
 // Ctrl or Cmd with Enter saves the form around the focus, Escape follows its cancel link.
 document.addEventListener("keydown", (event) => {
-  const form = event.target.closest?.("form[data-keys]");
+  const form = event.target.closest?.("form[data-shortcuts]");
   if (!form || event.isComposing) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();

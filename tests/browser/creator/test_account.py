@@ -62,5 +62,5 @@ def test_what_happened_is_read_without_scripts_too(site: ExampleSite, scripts: b
         page.goto("/account")
         page.get_by_role("link", name="See what happened").press("Enter")
         expect(page.locator("h1")).to_have_text("What happened with your account")
-        expect(page.locator(".event__words").first).to_contain_text("You ")
+        expect(page.locator(".event__text").first).to_contain_text("You ")
         expect(page.locator("time").first).to_contain_text(":" if scripts else "UTC")

@@ -259,14 +259,14 @@ def test_news_of_an_agent_leave_an_open_editor_alone(
         edit(page, "goal", "Under my fingers")
         by_agent(site, draft, goal="From the agent", title="Another title")
         page.evaluate("htmx.trigger(document.body, 'app:poll')")
-        expect(page.locator("#news")).to_contain_text("changed this draft just now")
+        expect(page.locator("#new-revision")).to_contain_text("changed this draft just now")
         expect(page.get_by_role("textbox", name="Goal")).to_be_focused()
         page.get_by_role("link", name="Show the changes").click()
 
         expect(page.get_by_role("heading", level=1)).to_have_text("Another title")
         expect(page.get_by_role("heading", name="2 changes since you looked")).to_be_focused()
         expect(page.get_by_role("textbox", name="Goal")).to_have_value("Under my fingers")
-        expect(page.locator("#news")).to_be_empty()
+        expect(page.locator("#new-revision")).to_be_empty()
         page.locator("#goal").get_by_role("button", name="Save").click()
         expect(page.get_by_role("alert")).to_contain_text("From the agent")
 

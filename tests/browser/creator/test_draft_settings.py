@@ -21,13 +21,13 @@ def test_a_wrong_number_is_marked_until_it_is_right(open_window: OpenWindow, dra
             "Enter a whole number, or leave it empty. Empty: no limit."
         )
         expect(field).to_have_value("abc")
-        expect(page.locator("#said")).to_have_text("Not saved.")
+        expect(page.locator("#save-result")).to_have_text("Not saved.")
         field.fill("9")
         page.keyboard.press("Tab")
 
         saved(page, 2)
         expect(field).not_to_have_attribute("aria-invalid", "true")
-        expect(page.locator("#maxTotalQuestions-said")).to_be_empty()
+        expect(page.locator("#maxTotalQuestions-message")).to_be_empty()
 
 
 @pytest.mark.parametrize("size", WINDOWS, ids="{0[0]}×{0[1]}".format)

@@ -33,7 +33,7 @@ def new_draft(site: ExampleSite) -> str:
 
 def test_the_masthead_counts_a_draft_that_arrives(site: ExampleSite, page: Page) -> None:
     page.goto("/forms")
-    waiting = page.locator("#waiting .badge")
+    waiting = page.locator("#waiting-count .badge")
     before = int(waiting.inner_text().split()[0])
     new_draft(site)
 
@@ -93,7 +93,7 @@ def test_saving_says_so_and_happens_once(site: ExampleSite, page: Page) -> None:
     page.keyboard.press("Control+Enter")
     sent[0].continue_()
 
-    expect(page.locator("#said")).to_have_text("Saved as revision 2.")
+    expect(page.locator("#save-result")).to_have_text("Saved as revision 2.")
     assert len(sent) == 1
 
 

@@ -187,7 +187,7 @@ def test_words_outlive_a_question_that_was_skipped(page: Page) -> None:
     asked(page, 1)
 
     expect(page.locator("#answer")).to_have_value("A long story")
-    expect(page.locator("#kept")).to_contain_text("Your unsent words are back.")
+    expect(page.locator("#draft-note")).to_contain_text("Your unsent words are back.")
 
 
 def test_the_check_page_names_words_that_are_not_included(page: Page) -> None:

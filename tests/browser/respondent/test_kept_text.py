@@ -38,10 +38,10 @@ def troubled(browser: Browser, link: Link) -> Iterator[Page]:
 
 def test_unsent_words_survive_a_reload_and_end_with_saving(page: Page) -> None:
     page.locator("#answer").press_sequentially("half a sent")
-    expect(page.locator("#kept")).to_have_text("Kept in this browser until you continue.")
+    expect(page.locator("#draft-note")).to_have_text("Kept in this browser until you continue.")
     page.reload()
     expect(page.locator("#answer")).to_have_value("half a sent")
-    expect(page.locator("#kept")).to_contain_text("Your unsent words are back.")
+    expect(page.locator("#draft-note")).to_contain_text("Your unsent words are back.")
 
     give(page, "A whole sentence")
     asked(page, 2)
@@ -77,12 +77,12 @@ def test_unsent_words_are_under_no_name_that_opens_the_session(page: Page) -> No
 
 def test_the_room_that_is_left_is_told_when_it_is_little(page: Page) -> None:
     page.locator("#answer").fill("🙂" * 17_999)
-    expect(page.locator("#room")).to_be_hidden()
+    expect(page.locator("#character-count")).to_be_hidden()
     page.locator("#answer").fill("🙂" * 18_000)
-    expect(page.locator("#room")).to_have_text("Characters left: 2000")
+    expect(page.locator("#character-count")).to_have_text("Characters left: 2000")
     page.locator("#answer").fill("🙂" * 20_001)
 
-    expect(page.locator("#room")).to_have_text("Characters too many: 1")
+    expect(page.locator("#character-count")).to_have_text("Characters too many: 1")
 
 
 def test_another_response_begins_empty(page: Page) -> None:

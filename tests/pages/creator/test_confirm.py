@@ -92,7 +92,7 @@ def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draf
 
     saved = ann.post(f"/drafts/{draft.id}/title", htmx=True, revision=1, text="New").text
 
-    assert 'id="go"' in saved
+    assert 'id="confirm-button"' in saved
     assert "Check and confirm" in saved
     assert "Changed since you confirmed it" in saved
     assert "You have confirmed this." not in saved

@@ -25,7 +25,7 @@ def test_the_reason_of_a_refused_number_stands_at_its_field(
 
     field = page.partition(f' for="{name}"')[2].partition(">\n  </div>")[0]
     assert reason in field
-    assert f'aria-describedby="{name}-said {name}-hint" aria-invalid="true"' in field
+    assert f'aria-describedby="{name}-message {name}-hint" aria-invalid="true"' in field
     assert page.count("aria-invalid") == 1
 
 
@@ -38,10 +38,10 @@ def test_a_swap_says_what_is_wrong_at_the_field_and_that_nothing_was_saved(
     refused = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **wrong).text
     saved = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN).text
 
-    assert "Enter a whole number" in refused.partition('id="maxTotalQuestions-said"')[2]
-    assert "Enter a whole number" not in refused.partition('id="maxTotalQuestions-said"')[0]
+    assert "Enter a whole number" in refused.partition('id="maxTotalQuestions-message"')[2]
+    assert "Enter a whole number" not in refused.partition('id="maxTotalQuestions-message"')[0]
     assert "Not saved." in refused
-    assert 'id="maxTotalQuestions-said"' in saved
+    assert 'id="maxTotalQuestions-message"' in saved
     assert "field__error" not in saved
 
 

@@ -241,7 +241,7 @@ def test_the_page_without_answers_hears_of_the_first(
     app: Flask, ann: Creator, form: Any, view: str
 ) -> None:
     page = ann.page(f"/forms/{form.id}{view}").text
-    asked = re.search(r'id="news" hx-get="([^"]+)"', page)
+    asked = re.search(r'id="new-answers" hx-get="([^"]+)"', page)
     assert asked is not None
     with app.app_context():
         make_answer(form, "k" * 32)

@@ -280,7 +280,7 @@ class TestSearching:
         today = utc_now().date().isoformat()
         page = ann.page(f"/forms/{form.id}?{query.format(today=today)}").text
 
-        assert page.count("answer__words") == count
+        assert page.count("answer__text") == count
 
     @pytest.mark.parametrize("day", ["tomorrow", "2026-13-01", "20261121", "٢٠٢٦-١١-٢١"])
     def test_what_is_no_day_is_said_and_filters_nothing(
@@ -300,7 +300,7 @@ class TestSearching:
 
         page = ann.page(f"/forms/{form.id}{view}?q=Ann").text
         steps = 0
-        while "answer__words" not in page:
+        while "answer__text" not in page:
             page = ann.page(links(page, "Search further back")[0]).text
             steps += 1
 
@@ -346,7 +346,7 @@ class TestWhatIsNew:
         return self.next_asked(ann.page(f"/forms/{form.id}").text)
 
     def next_asked(self, page: str) -> str:
-        found = re.search(r'id="news" hx-get="([^"]*)"', page)
+        found = re.search(r'id="new-answers" hx-get="([^"]*)"', page)
         assert found, page
         return found[1].replace("&amp;", "&")
 

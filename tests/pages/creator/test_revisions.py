@@ -61,7 +61,16 @@ def test_an_undo_swaps_every_part(app: Flask, ann: Creator) -> None:
 
     response = ann.post(f"/drafts/{draft.id}/restore", htmx=True, revision=2, to=1)
 
-    for part in ("over", "title", "goal", "questions", "settings", "context", "preview", "saved"):
+    for part in (
+        "breadcrumb",
+        "title",
+        "goal",
+        "questions",
+        "settings",
+        "context",
+        "preview",
+        "save-status",
+    ):
         opening = response.text.partition(f'id="{part}"')[2].partition(">")[0]
         assert "hx-swap-oob" in opening
     assert '"to": 3' in response.headers["HX-Trigger"]
@@ -211,7 +220,7 @@ def test_a_page_hears_of_a_change_and_of_publishing(app: Flask, ann: Creator) ->
     assert 'name="told" value="2"' in changed.text
     assert "<html" not in changed.text
     assert "has been published" in published.text
-    assert '<div id="given" hx-swap-oob="innerHTML"></div>' in published.text
+    assert '<div id="publish-facts" hx-swap-oob="innerHTML"></div>' in published.text
     assert ann.swap(f"/drafts/{draft.id}/rev?have=2&told=published").status_code == 204
 
 

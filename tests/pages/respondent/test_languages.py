@@ -224,7 +224,7 @@ def test_a_choice_keeps_an_unsent_name(browser: FlaskClient, form: Any) -> None:
 def test_the_text_belongs_to_the_form_that_the_choice_posts(client: FlaskClient, form: Any) -> None:
     page = client.get(f"/r/{form.share_token}").text
 
-    owner = re.search(r'<form [^>]*id="(\w+)"[^>]*>(?:(?!</form>).)*<textarea', page, re.DOTALL)
+    owner = re.search(r'<form [^>]*id="([\w-]+)"[^>]*>(?:(?!</form>).)*<textarea', page, re.DOTALL)
     buttons = re.findall('<button name="(?:language|theme)"[^>]*>', page)
     assert owner
     assert len(buttons) == len(LANGUAGES) + 3

@@ -193,7 +193,7 @@ def test_each_question_has_a_page_of_its_own(app: Flask) -> None:
         lambda visit: rendering.question(visit, 2, error=REFUSAL, text=""),
         lambda visit: rendering.check(visit, name="Words of my own"),
         lambda visit: rendering.check(visit, error=REFUSAL),
-        lambda _visit: rendering.thanks(SENT, left_over="Words of my own"),
+        lambda _visit: rendering.thanks(SENT, unsent_text="Words of my own"),
     ],
     ids=["typed", "refused", "name", "not sent", "too late"],
 )
@@ -238,8 +238,8 @@ def test_nobody_reads_what_somebody_else_has_written(
 
 def own_words(page: Any) -> list[str]:
     """What a page holds that is of one person: words, session key, name of unsent words."""
-    kept_as = page.text.partition('data-kept-as="')[2].partition('"')[0]
-    return [box(page), session_in(page.text), kept_as.replace("new", "")]
+    draft_key = page.text.partition('data-draft-key="')[2].partition('"')[0]
+    return [box(page), session_in(page.text), draft_key.replace("new", "")]
 
 
 def walk(person: Respondent, name: str) -> Iterator[Any]:

@@ -29,7 +29,8 @@ LATIN = re.compile(r"[A-Za-z]+")
 NAMES = {"Askback", "seconds", "count"}  # our own name; places that a script fills
 SPOKEN = {"aria-label", "title", "placeholder", "alt"}
 FOR_SCRIPTS = re.compile(
-    r"data-(?!keeps|kept-as|forgets|recovers|unsent|copies|says|lpignore)"
+    r"data-(?!draft-field|draft-key|clear-drafts|recover-drafts|unsent|copy-from|copy-status"
+    r"|max-length|lpignore)"
 )  # not words
 PREVIEWED = {"og:title", "og:description", "og:site_name", "og:image:alt"}
 # Nobody reads these
@@ -183,10 +184,10 @@ def test_nothing_english_is_left_on_an_answer_that_differs(person: Respondent) -
     assert leftovers(person.answer(1, "Не я")) == set()
 
 
-@pytest.mark.parametrize("left_over", ["", "Поздно"])
+@pytest.mark.parametrize("unsent_text", ["", "Поздно"])
 @pytest.mark.parametrize("full", [True, False], ids=["full", "closed"])
 def test_nothing_english_is_left_on_a_form_that_takes_no_answers(
-    app: Flask, person: Respondent, asked: Any, left_over: str, *, full: bool
+    app: Flask, person: Respondent, asked: Any, unsent_text: str, *, full: bool
 ) -> None:
     person.answer(1, "Я")
     with app.app_context():
@@ -197,7 +198,7 @@ def test_nothing_english_is_left_on_a_form_that_takes_no_answers(
             forms.close_form(asked.account_id, asked.id, now=utc_now())
     person = arrive(person.client, asked) if full else person
 
-    assert leftovers(person.answer(2, left_over) if not full else person.page) == set()
+    assert leftovers(person.answer(2, unsent_text) if not full else person.page) == set()
 
 
 def test_nothing_english_is_left_when_the_storage_is_away(app: Flask, person: Respondent) -> None:

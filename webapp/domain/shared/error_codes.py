@@ -185,7 +185,7 @@ class PageCode(StrEnum):
     SESSION_UNKNOWN = "session_unknown"
     TOO_BUSY = "too_busy"
     TOO_MANY_ORIGINS = "too_many_origins"
-    WORDS_LEFT = "words_left"
+    UNSAVED_TEXT = "unsaved_text"
 
 
 Code = ErrorCode | PageCode

@@ -83,7 +83,7 @@ def _in_sections(tokens: list[Token]) -> Iterator[Token]:
             yield Token("section_open", "section", 1, attrs=attrs, block=True)
         yield token
         if token.type == "heading_close" and token.tag == "h2":
-            yield Token("words_open", "div", 1, attrs={"class": "doc__words"}, block=True)
+            yield Token("words_open", "div", 1, attrs={"class": "doc__text"}, block=True)
     if is_open:
         yield from _section_end()
 

@@ -48,7 +48,7 @@ def offer(share_token: str, number: int | None) -> Response:
     """
     posted = read_form_data(share_token)
     visit = posted_visit(share_token, posted)
-    if stand_in := rendering.render_instead(visit, left_over=posted.answer):
+    if stand_in := rendering.render_instead(visit, unsent_text=posted.answer):
         return stand_in
     return rendering.device_transfer(
         visit, _offered(share_token, posted), number=number, draft=typed_anywhere()

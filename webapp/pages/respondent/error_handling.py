@@ -130,7 +130,7 @@ def _visit(error: Outcome) -> tuple[Visit, int]:
 
 def _question_again(error: Outcome, visit: Visit, position: int) -> Response:
     text = typed("answer")
-    return rendering.render_instead(visit, left_over=text) or rendering.question(
+    return rendering.render_instead(visit, unsent_text=text) or rendering.question(
         visit, position, error=error, text=text
     )
 
@@ -147,19 +147,21 @@ def _check_again(error: Outcome, visit: Visit, _position: int) -> Response:
 
 
 def _not_open(_error: Outcome, visit: Visit, _position: int) -> Response:
-    return rendering.closed(visit, left_over=typed("answer"))
+    return rendering.closed(visit, unsent_text=typed("answer"))
 
 
 def _already_sent(_error: Outcome, visit: Visit, _position: int) -> Response:
     text = typed("answer")
-    return rendering.thanks(visit, left_over="" if text in visit.progress.texts.values() else text)
+    return rendering.thanks(
+        visit, unsent_text="" if text in visit.progress.texts.values() else text
+    )
 
 
 PAGES: dict[Code, Callable[[Outcome, Visit, int], Response]] = {
     PageCode.ANSWER_EMPTY: _question_again,
     PageCode.ANSWER_TOO_LONG: _question_again,
     PageCode.ANSWER_UNSENT: _question_again,
-    PageCode.WORDS_LEFT: _question_again,
+    PageCode.UNSAVED_TEXT: _question_again,
     PageCode.ANSWER_DIFFERS: _question_again,
     PageCode.FORM_FULL: _no_room,
     PageCode.SESSION_UNKNOWN: _question_again,

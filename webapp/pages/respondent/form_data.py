@@ -120,7 +120,7 @@ GOING_BACK = Phrase("Continue sends them, or go back without them.")
 def unsent(code: PageCode, resolution: Phrase) -> InvalidInput:
     """The refusal to leave a question whose typed text would be lost.
 
-    code  `words_left` if the page offers another button that leaves without the text
+    code  `unsaved_text` if the page offers another button that leaves without the text
     """
     return InvalidInput(
         code, Phrase("Your words are still in the box."), resolution, field="answer"

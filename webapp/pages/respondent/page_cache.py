@@ -99,7 +99,7 @@ def _own(visit: Visit) -> dict[str, str]:
     """What placeholders stand for, besides the answers."""
     own = {
         "session": visit.session_key,
-        "kept_as": visit.kept_as,
+        "draft_key": visit.draft_key,
         "answer_key": secrets.token_urlsafe(16),
     }
     if visit.progress.completed_at:
@@ -121,7 +121,7 @@ def _split(visit: Visit, by: Callable[[Visit], str]) -> list[str]:
     nobody = _nobody(visit)
     page = by(nobody)
     if nobody.progress.started:
-        page = page.replace(nobody.kept_as, placeholder("kept_as"))
+        page = page.replace(nobody.draft_key, placeholder("draft_key"))
     if nobody.progress.completed_at:
         page = page.replace(clock_time(SENT_AT), placeholder("sent_at"))
     return _PLACEHOLDER.split(page)

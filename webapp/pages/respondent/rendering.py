@@ -20,12 +20,12 @@ from webapp.web.iframes import says_in_iframe
 Push: TypeAlias = tuple[str, dict[str, Any]]
 
 
-def render_instead(visit: Visit, *, left_over: str = "") -> Response | None:
+def render_instead(visit: Visit, *, unsent_text: str = "") -> Response | None:
     """The page shown in place of any question: sent already, or closed; None if neither."""
     if visit.progress.completed_at:
-        return thanks(visit, left_over=left_over)
+        return thanks(visit, unsent_text=unsent_text)
     if not visit.may_answer:
-        return closed(visit, left_over=left_over)
+        return closed(visit, unsent_text=unsent_text)
     return None
 
 
@@ -64,12 +64,12 @@ def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Resp
     return _cached_page("check", visit, push, error=None, name="")
 
 
-def thanks(visit: Visit, *, left_over: str = "") -> Response:
-    """The response is completed; `left_over` is text that came too late to be part of it."""
+def thanks(visit: Visit, *, unsent_text: str = "") -> Response:
+    """The response is completed; `unsent_text` is text that came too late to be part of it."""
     push: Push = ("respond.done", {})
-    if left_over.strip():
-        return _page("thanks", visit, push=push, left_over=left_over)
-    return _cached_page("thanks", visit, push, left_over="")
+    if unsent_text.strip():
+        return _page("thanks", visit, push=push, unsent_text=unsent_text)
+    return _cached_page("thanks", visit, push, unsent_text="")
 
 
 def sent(visit: Visit) -> Response:
@@ -77,9 +77,9 @@ def sent(visit: Visit) -> Response:
     return _page("sent", visit, push=("respond.show_sent", {}))
 
 
-def closed(visit: Visit, *, left_over: str = "") -> Response:
-    """The form takes no answers; `left_over` is text that was not stored."""
-    return _page("closed", visit, status=HTTPStatus.GONE, left_over=left_over)
+def closed(visit: Visit, *, unsent_text: str = "") -> Response:
+    """The form takes no answers; `unsent_text` is text that was not stored."""
+    return _page("closed", visit, status=HTTPStatus.GONE, unsent_text=unsent_text)
 
 
 def withdrawal(visit: Visit) -> Response:

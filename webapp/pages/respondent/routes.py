@@ -101,7 +101,7 @@ def open_question(share_token: str, number: int) -> Response:
     return _page_by_post(
         share_token,
         lambda visit: (
-            rendering.render_instead(visit, left_over=words or "")
+            rendering.render_instead(visit, unsent_text=words or "")
             or rendering.question(visit, number - 1, text=words)
         ),
         "respond.ask",
@@ -213,11 +213,11 @@ def _visit_with_unsent_text(share_token: str, posted: FormData) -> Visit | None:
 
 
 def _require_nothing_unsent(share_token: str) -> None:
-    """Raise InvalidInput `words_left` if leaving the question would lose newly typed text."""
+    """Raise InvalidInput `unsaved_text` if leaving the question would lose newly typed text."""
     posted = read_form_data(share_token)
     visit = _visit_with_unsent_text(share_token, posted) if posted.left else None
     if visit and visit.text(posted.left) != posted.answer:
-        raise unsent(PageCode.WORDS_LEFT, GOING_BACK)
+        raise unsent(PageCode.UNSAVED_TEXT, GOING_BACK)
 
 
 def _page_by_post(

@@ -54,7 +54,7 @@ class Visit:
         return next_open(self.form.questions, self.progress.settled)
 
     @property
-    def kept_as(self) -> str:
+    def draft_key(self) -> str:
         """The name that browsers keep unsent text under; reveals nothing about the key."""
         if not self.progress.started:
             return "new"

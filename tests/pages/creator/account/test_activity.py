@@ -33,7 +33,7 @@ def add(app: Flask, account_id: str, kind: AuditKind, **changed: Any) -> None:
 
 def lines(page: Any) -> list[str]:
     """The words of the events on a page."""
-    found = re.findall(r'<p class="event__words">(.*?)</p>', page.text)
+    found = re.findall(r'<p class="event__text">(.*?)</p>', page.text)
     return [unescape(alone(line)).strip() for line in found]
 
 
