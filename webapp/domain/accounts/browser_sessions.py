@@ -1,4 +1,4 @@
-"""Browser sessions, each a row from signing in to signing out: a copied cookie ends with its row.
+"""Browser sessions: a row from sign-in to sign-out, so that a copied cookie ends with the original.
 
 A row counts only under the epoch of the account it was made in, so one number ends them all. Rows
 that ended in that way stay until they expire.
@@ -41,7 +41,7 @@ class SignIn(Base):
 
     @property
     def handle(self) -> str:
-        """Names the session on pages, where its id is a secret."""
+        """Identifies the session on pages, where its id must not be shown."""
         return hashlib.sha256(self.id.encode()).hexdigest()[:16]
 
 
@@ -80,7 +80,7 @@ def begin_session(
 def find_session_account(
     session_id: str, *, now: datetime, idle: timedelta = SESSION_IDLE
 ) -> Account | None:
-    """The account of a browser session, detached; None once that has ended or expired.
+    """The account of a browser session, detached; None if the session has ended or expired.
 
     idle  how long a session may go without being used
     """
@@ -115,7 +115,7 @@ SESSIONS_OF_ACCOUNT = (
 
 
 def note_active(session_id: str, *, address: str | None, now: datetime) -> None:
-    """Remember that the session was used, and from where; commits."""
+    """Store the time and network address of the session's last use; commits."""
     with write_transaction():
         db.session.execute(
             update(SignIn)
@@ -127,13 +127,13 @@ def note_active(session_id: str, *, address: str | None, now: datetime) -> None:
 def list_sessions(
     account_id: str, *, now: datetime, idle: timedelta = SESSION_IDLE
 ) -> list[SignIn]:
-    """The browsers that are signed in to the account, the one that was last active first."""
+    """The sessions of the account that are signed in, most recently active first."""
     values = {"account_id": account_id, "now": now, "active_since": now - idle}
     return list(db.session.scalars(SESSIONS_OF_ACCOUNT, values))
 
 
 def end_browser(account_id: str, handle: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Sign out the browser with this handle; one that is not there any more is fine. Commits."""
+    """End the session with this handle, if it still exists; commits."""
     with write_transaction():
         mine = db.session.scalars(select(SignIn).where(SignIn.account_id == account_id))
         for found in [each for each in mine if each.handle == handle]:
@@ -144,7 +144,7 @@ def end_browser(account_id: str, handle: str, *, now: datetime, by: Actor = SYST
 def end_other_sessions(
     account_id: str, session_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> None:
-    """Sign out every browser of the account but the one with this session; commits."""
+    """End every session of the account except this one; commits."""
     with write_transaction():
         db.session.execute(
             delete(SignIn).where(SignIn.account_id == account_id, SignIn.id != session_id)
@@ -154,7 +154,7 @@ def end_other_sessions(
 
 @tried_again
 def end_session(session_id: str | None, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Sign one browser out; None and what has ended already are fine. Commits."""
+    """End this session; does nothing for None or an ended one. Commits."""
     with write_transaction():
         ended = delete(SignIn).where(SignIn.id == session_id).returning(SignIn.account_id)
         account_id = db.session.scalar(ended)
@@ -163,7 +163,7 @@ def end_session(session_id: str | None, *, now: datetime, by: Actor = SYSTEM) ->
 
 
 def end_sessions(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Sign out everywhere: every browser session of the account ends; commits."""
+    """End every browser session of the account; commits."""
     with write_transaction():
         db.session.execute(
             update(Account)

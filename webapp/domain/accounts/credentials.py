@@ -1,4 +1,4 @@
-"""Password and details of an account: signing in with the one, changing either."""
+"""Checks the password of an account, and changes its password and details."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,9 +28,9 @@ Also = Callable[[str], None]
 
 
 def find_sign_in(email: str, password: str) -> Account | None:
-    """The account with this address and password, detached, and no connection held meanwhile.
+    """The account with this address and password, detached; holds no connection while hashing.
 
-    Takes as long when there is no such account.
+    Takes the same time if there is no such account.
     """
     account = find_account(email)
     known_hash = account.password_hash if account else None
@@ -38,13 +38,13 @@ def find_sign_in(email: str, password: str) -> Account | None:
     if not password_matches(known_hash, password) or account is None:
         return None
     if needs_rehash(account.password_hash):
-        with suppress(TooBusy):  # another sign-in does it
+        with suppress(TooBusy):  # another sign-in will rehash it
             _rehash(account, password)
     return account
 
 
 def change_details(account_id: str, name: str, language: str) -> None:
-    """The name that people who answer see, and the language of the creator's pages.
+    """Change the name that respondents see, and the language of the creator's pages.
 
     A blank name is the mailbox part of the address. Raises InvalidInput.
     """
@@ -70,7 +70,7 @@ def change_password(
     by: Actor = SYSTEM,
     also: Also | None = None,
 ) -> Account:
-    """Set a new password; every browser session ends, that of the caller, too, and every link.
+    """Set a new password; ends every browser session, the caller's included, and every link.
 
     also    what else it ends, in the same transaction
     Raises InvalidInput with the field `current` when `password` is wrong, else `password`.
@@ -97,7 +97,7 @@ def check_own_password(account: Account, password: str) -> None:
 
 
 def set_password(account_id: str, known_hash: str, also: Also | None) -> Account:
-    """With it end the browser sessions of the account and its links that are not used yet."""
+    """Store a new password; ends all browser sessions and unused links of the account."""
     end_links(account_id)
     account = db.session.get_one(Account, account_id, populate_existing=True)
     account.password_hash = known_hash
@@ -109,7 +109,7 @@ def set_password(account_id: str, known_hash: str, also: Also | None) -> Account
 
 
 def _rehash(account: Account, password: str) -> None:
-    """Keep the password under a new hash, in the row and in the detached account."""
+    """Store the password under a new hash, in the row and in the detached account."""
     known_hash = password_hash(password)
     with write_transaction():
         kept = db.session.execute(

@@ -1,7 +1,7 @@
-"""Accounts that the operator switches off and on again: nothing of them is lost meanwhile.
+"""Disables and enables accounts for the operator; a disabled account keeps its data.
 
-While one is off its browsers are signed out, and neither its creator nor its agents get in. Its
-forms stay open: people who have the link may answer, because they have done nothing wrong.
+While an account is disabled its browsers are signed out, and neither its creator nor its agents
+get access. Its forms still take answers.
 """
 
 from datetime import datetime
@@ -14,7 +14,7 @@ from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 
 
 def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Switch the account off: browser sessions and open links end, agents wait; commits."""
+    """Disable the account: ends browser sessions and open links, refuses agents; commits."""
     disabled = (
         update(Account)
         .where(Account.id == account_id, Account.disabled_at.is_(None))
@@ -26,7 +26,7 @@ def disable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> No
 
 
 def enable_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Switch the account on again: agents go on as before, browsers sign in anew; commits."""
+    """Enable the account: agents have access as before, browsers sign in again; commits."""
     enabled = (
         update(Account)
         .where(Account.id == account_id, Account.disabled_at.is_not(None))

@@ -1,4 +1,4 @@
-"""New accounts, made through a one-time link or by the operator.
+"""Creates accounts, by a one-time link or by the operator.
 
 An invite is such a link. It creates an account, or sets a new password for the one it names.
 """
@@ -33,7 +33,7 @@ def create_account(
 
 
 def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) -> str:
-    """The token of a new one-time link, valid for 24 h and kept nowhere; commits.
+    """The token of a new one-time link, valid for 24 h; only its hash is stored. Commits.
 
     email   fixes the address; when it has an account already, the link sets a new password
     raises  StateConflict `account_disabled`
@@ -59,7 +59,7 @@ def make_invite(*, email: str | None = None, now: datetime, by: Actor = SYSTEM) 
 
 
 def get_invite(token: str, *, now: datetime) -> Invite:
-    """The invite behind a link, left unused. Raises NotFound when unknown, used or expired."""
+    """The invite of a link, without using it. Raises NotFound if unknown, used or expired."""
     invite = db.session.get(Invite, token_hash(token))
     if invite is None or invite.used_at is not None or invite.expires_at <= now:
         raise _no_invite()
@@ -76,9 +76,9 @@ def accept_invite(
     by: Actor = SYSTEM,
     also: Also | None = None,
 ) -> Account:
-    """Use a link up: create its account, or set the new password of the account it names.
+    """Use a link: create its account, or set the new password of the account it names.
 
-    An address fixed by the invite wins over `email`. A new password ends all browser sessions and
+    An address fixed by the invite overrides `email`. A new password ends all browser sessions and
     all other links of the account.
     also    what else a new password ends, in the same transaction
     Raises NotFound (link unknown, used, expired), InvalidInput, StateConflict `email_taken`.
@@ -124,7 +124,7 @@ def _one_account(email: str) -> Iterator[None]:
 
 
 def _use_invite(token: str, *, now: datetime) -> None:
-    """The one conditional update that only one of several parallel posts can win."""
+    """Mark the invite as used by a conditional UPDATE, which succeeds for one of parallel posts."""
     used = db.session.execute(
         update(Invite)
         .where(Invite.token_hash == token_hash(token), Invite.used_at.is_(None))

@@ -1,6 +1,6 @@
 """Accounts, one creator each, and the one-time links that make them: tables and lookups.
 
-How an address and a name are spelled is defined here, too.
+Also normalizes addresses and names.
 """
 
 import re
@@ -23,8 +23,8 @@ EMAIL = re.compile("[^@\\s\x00-\x1f\x7f\ud800-\udfff]+@[^@\\s\x00-\x1f\x7f\ud800
 class Account(Base):
     """A creator with everything that belongs to them. `session_epoch` ends all browser sessions.
 
-    A row with `deleted_at` is no account any more: it waits until all that hangs on it is erased.
-    While `disabled_at` is set, neither its creator nor its agents get in; its forms stay.
+    A row with `deleted_at` is a deleted account whose data is still being purged.
+    While `disabled_at` is set, neither its creator nor its agents have access; its forms stay.
     """
 
     __tablename__ = "accounts"
@@ -48,7 +48,7 @@ class Account(Base):
     active_at = datetime.max.replace(tzinfo=UTC)
 
     def get_id(self) -> str:
-        """What a browser keeps in its cookie."""
+        """The value that Flask-Login stores in the cookie."""
         return self.session_id
 
 
@@ -69,19 +69,19 @@ class Invite(Base):
 
 
 def has_account() -> bool:
-    """Whether anybody has an account yet; without one the owner's link is printed at start."""
+    """True if any account exists; without one, the start prints a link that creates it."""
     return bool(db.session.scalar(select(exists().where(Account.deleted_at.is_(None)))))
 
 
 def find_account(email: str) -> Account | None:
-    """The account with this address, however it is written."""
+    """The account with this address, compared after normalization."""
     return _find_by_email(normal_email(email))
 
 
 def end_links(account_id: str) -> None:
-    """End the links of the account that are not used yet; the caller commits.
+    """End the unused links of the account; the caller commits.
 
-    To be called before the account is written, in the order in which deleting it takes its locks.
+    Call it before the account is written: account deletion takes its locks in that order.
     """
     db.session.execute(
         delete(Invite).where(Invite.account_id == account_id, Invite.used_at.is_(None))
@@ -89,7 +89,7 @@ def end_links(account_id: str) -> None:
 
 
 def account_disabled() -> StateConflict:
-    """The outcome for somebody who may come in again when the operator says so."""
+    """The refusal of a disabled account."""
     return StateConflict(
         PageCode.ACCOUNT_DISABLED,
         "This account is switched off.",
@@ -113,7 +113,7 @@ def clean_email(email: str) -> str:
 def normal_email(email: str) -> str:
     """The spelling under which an address is stored, looked up and counted.
 
-    It is "" for everything that is too long to be an address.
+    Returns "" for text too long to be an address.
     """
     return normalized("NFC", email).strip().lower() if len(email) <= EMAIL_MAX_CHARS else ""
 

@@ -1,4 +1,4 @@
-"""Passwords: which are accepted, and how they are kept (argon2id)."""
+"""Checks the strength of passwords, and hashes them with argon2id."""
 
 import logging
 import re
@@ -18,13 +18,13 @@ from webapp.domain.shared.unicode_normalization import normalized
 
 # our choice: 19 MiB, two passes, one lane (19 ms on the reference machine)
 HASHER = PasswordHasher(memory_cost=19456, time_cost=2, parallelism=1)
-# Hashing is memory-hard on purpose, and an allocator keeps what each thread once needed: in the
-# threads of the server that would be 19 MiB each, for ever.
+# Hashing is memory-hard on purpose, and the allocator keeps the memory of each thread: in the
+# threads of the server that would be 19 MiB each.
 HASHING_THREADS = 2
 WAITING_FOR_HASHING = 32  # our choice; each that waits holds a thread of the server
 _hashing = ThreadPoolExecutor(HASHING_THREADS, thread_name_prefix="passwords")
 _places = threading.BoundedSemaphore(HASHING_THREADS + WAITING_FOR_HASHING)
-# an unknown address is checked against this, so that it answers as slowly as a known one
+# checked for an unknown address, so that the response takes as long as for a known one
 _NOBODY = HASHER.hash("nobody has this password")
 
 # our choice, as zxcvbn's scores of 3 and 4: one known word with digits and signs has to have more
@@ -36,7 +36,7 @@ RATED_CHARS = 32  # rating takes steps in the square of them
 RARE_SPELLINGS = dict.fromkeys(
     [*map(ord, "({[<|!+%\u2028\u2029"), *range(0x20), *range(0x7F, 0xA0)], "_"
 )
-# Phrases that lists of words do not hold as one, and their stems. Compared without case, and
+# Common phrases that word lists hold only in parts, and their stems. Compared without case, and
 # without digits and punctuation at the end.
 COMMON_PASSWORDS = """
     password passwordpassword passwort passwortpasswort mypassword mysecretpassword thepassword
@@ -82,9 +82,9 @@ def password_hash(password: str) -> str:
 
 
 def password_matches(known_hash: str | None, password: str) -> bool:
-    """Whether the password is right.
+    """True if the password matches.
 
-    None (no such account) and a password longer than any take as long and are never right.
+    None (no such account) and a too long password take as long, and the result is False.
     Raises TooBusy.
     """
     known = known_hash if len(password) <= PASSWORD_MAX_CHARS else None
@@ -96,12 +96,12 @@ def password_matches(known_hash: str | None, password: str) -> bool:
 
 
 def needs_rehash(known_hash: str) -> bool:
-    """Whether the hash was made with weaker parameters than today's."""
+    """True if the hash was made with other parameters than the current ones."""
     return HASHER.check_needs_rehash(known_hash)
 
 
 def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """The result of the work, done in one of the threads for hashing. Raises TooBusy."""
+    """Run `work` in one of the hashing threads and return its result. Raises TooBusy."""
     if not _places.acquire(blocking=False):
         raise TooBusy(
             PageCode.TOO_BUSY,
@@ -112,7 +112,7 @@ def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) 
     try:
         waiting = _hashing.submit(work, *args, **kwargs)
     except RuntimeError:
-        # the process ends and starts no work any more; this request is still to be answered
+        # the process is stopping and starts no more work; this request still gets a response
         return work(*args, **kwargs)
     else:
         return waiting.result()
@@ -121,7 +121,7 @@ def _in_own_thread(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) 
 
 
 def stop_hashing() -> None:
-    """Drop what waits, or the interpreter would work it off before it ends."""
+    """Cancel queued work, which the interpreter would otherwise finish before it exits."""
     _hashing.shutdown(wait=False, cancel_futures=True)
 
 
@@ -143,7 +143,7 @@ def _is_common(text: str, email: str) -> bool:
 
 
 def _is_guessed(text: str, email: str) -> bool:
-    """Whether programs that try the likely ones first are soon there."""
+    """True if guessing programs, which try likely passwords first, would soon find it."""
     # a third of a second and 15 MB, which a process that sets no password does without
     from zxcvbn.matching import RANKED_DICTIONARIES
 
@@ -156,12 +156,12 @@ def _is_guessed(text: str, email: str) -> bool:
 
 
 def _guesses(text: str, own_words: list[str]) -> float:
-    """How many tries it takes; just enough, but around no word, for what zxcvbn cannot rate."""
+    """The estimated number of tries; GUESSES_MIN if zxcvbn cannot rate the password."""
     from zxcvbn import zxcvbn
 
     try:
         return float(zxcvbn(text, own_words)["guesses"])
-    except Exception as error:  # its kind only: the words of the error may be the password's
+    except Exception as error:  # its type only: the message may contain the password
         log.error("zxcvbn cannot rate a password: %s", type(error).__name__)  # noqa: TRY400
         return GUESSES_MIN
 

@@ -1,8 +1,8 @@
 """The audit trail: who did what with an account, from where, and how it ended.
 
-Rows are added and never changed; only their age and the end of the account delete them. They hold
-ids and names of programs, never an answer, a password, a link or a token. The row of a use case is
-part of its transaction, and its log line is written after that has been committed.
+Rows are append-only; they are deleted by age, or with their account. They hold ids and client
+names, never an answer, a password, a link or a token. The row of a use case is part of its
+transaction, and its log line is written after the commit.
 """
 
 import logging
@@ -69,7 +69,7 @@ REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # what never works
 
 
 class AuditOutcome(StrEnum):
-    """`denied`: somebody who could have said yes said no. `too_many_tries`: not judged at all."""
+    """`denied`: the creator refused. `too_many_tries`: a rate limit refused it unchecked."""
 
     OK = "ok"
     FAILED = "failed"
@@ -104,8 +104,8 @@ OPERATOR = Actor(ActorKind.OPERATOR)
 class AuditEvent(Base):
     """One event. `subject` is the id of the form, draft or connection that it is about.
 
-    `account_id` is no foreign key: the end of an account outlives it. `count` is how many events
-    of the same sort the row stands for.
+    `account_id` is no foreign key: the event of its deletion outlives the account. `count` is the
+    number of similar events that the row stands for.
     """
 
     __tablename__ = "audit_events"
@@ -138,7 +138,7 @@ def event_values(
 ) -> dict[str, object]:
     """The columns of a new row."""
     return {
-        # sorts what one transaction tells of the same moment
+        # orders events of one transaction that have the same time
         "id": f"aud_{time.time_ns():016x}{secrets.token_hex(4)}",
         "at": now,
         "kind": str(kind),
@@ -190,10 +190,10 @@ def list_events(
     since: datetime | None = None,
     before: tuple[datetime, str] | None = None,
 ) -> list[AuditEvent]:
-    """What happened with the account, or with any, newest first.
+    """The events of the account, or of all accounts, newest first.
 
-    since   the oldest moment to tell of
-    before  moment and id of the event to go on from
+    since   time of the oldest event to return
+    before  time and id of the last event of the previous page
     """
     query = select(AuditEvent)
     if account_id is not None:

@@ -1,1 +1,1 @@
-"""What a form asks, how it is read from agents, and how two versions differ."""
+"""The content of drafts and forms: model, input validation and diff."""

@@ -1,4 +1,4 @@
-"""What changed between two contents of a draft, in words a person can check. Pure."""
+"""The differences between two contents of a draft, word by word. Pure."""
 
 import hashlib
 import re
@@ -17,11 +17,11 @@ import orjson
 
 from webapp.domain.content.model import DRAFT_SETTINGS, Content, QuestionRow, snapshot
 
-SAME_QUESTION_RATIO = 0.6  # our choice: half the words kept still reads as the same question
+SAME_QUESTION_RATIO = 0.6  # our choice: with half of its words it still counts as the same question
 COMPARED_CHARS, COMPARED_WORDS = 600, 300  # bounds the matching of questions that lost their ids
 # of one comparison; texts that need more are shown as replaced
 STEPS, STEPS_AT_ONCE = 200_000, 100_000  # some 0.1 µs each
-SECONDS = 0.03  # of the processor's time, after which nothing is begun
+SECONDS = 0.03  # CPU seconds, after which no further text is compared
 REMEMBERED = 32  # our choice: comparisons kept, at most a megabyte each
 # scripts that put no spaces between words: each character counts as one
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -30,7 +30,7 @@ _BARE_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 
 
 class Kind(StrEnum):
-    """What happened to a part."""
+    """The kind of a difference."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -40,7 +40,7 @@ class Kind(StrEnum):
 
 
 class Run(NamedTuple):
-    """Words that stayed (None), came (ADDED) or went (REMOVED)."""
+    """A run of words: unchanged (None), ADDED or REMOVED."""
 
     kind: Kind | None
     text: str
@@ -65,14 +65,14 @@ class Change:
 
 
 class TooCostly(Exception):
-    """The texts of one comparison would take more than it has."""
+    """The comparison of these texts would exceed the budget."""
 
 
 class Effort:
-    """What one comparison may still do.
+    """The remaining budget of one comparison.
 
-    Steps end it at the same place on every machine; the time is for one that is slow, and for what
-    steps do not count. It is that of this thread alone, so that a busy machine changes nothing.
+    The number of steps gives the same result on every machine; the time bounds slow machines and
+    work that steps do not count. It is the CPU time of this thread, so other load changes nothing.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Effort:
         self._until = thread_time() + SECONDS
 
     def spend(self, steps: int) -> None:
-        """Raises TooCostly, and leaves what there is to texts that need less."""
+        """Subtract steps. Raises TooCostly, and subtracts nothing, if too few are left."""
         if steps > min(self.steps, STEPS_AT_ONCE) or thread_time() > self._until:
             raise TooCostly
         self.steps -= steps
@@ -92,7 +92,7 @@ TEXTS = ("title", "goal", "private_context")
 def differences(before: Content, after: Content) -> list[Change]:
     """Every difference in reading order of the review page: title, goal, questions, settings.
 
-    Contents never change under one name, and the same two are compared for each look at a page.
+    Results are cached: each view of a page compares the same two immutable contents.
     """
     key = orjson.dumps([snapshot(before), snapshot(after)])
     name = hashlib.sha256(key).digest()
@@ -128,9 +128,9 @@ def _differences(before: Content, after: Content) -> list[Change]:
 
 
 def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
-    """Both texts as one sequence of kept, removed and added words.
+    """Both texts as one sequence of unchanged, removed and added words.
 
-    What is kept has the blanks of the later text, which the runs give back exactly when joined.
+    Unchanged words have the blanks of the later text, so its runs, joined, are that text.
     """
     try:
         effort.spend(len(before) + len(after))
@@ -142,7 +142,7 @@ def word_runs(before: str, after: str, effort: Effort) -> tuple[Run, ...]:
 
 
 def origins(before: Sequence[QuestionRow], after: Sequence[QuestionRow]) -> list[int | None]:
-    """For each later question the place of the earlier one it came from: by id, else by words."""
+    """For each later question the index of the earlier one it came from: by id, else by text."""
     places = {question["id"]: place for place, question in enumerate(before)}
     found = [places.get(question["id"]) for question in after]
     free = [place for place in range(len(before)) if place not in found]
@@ -164,7 +164,7 @@ def _find_unchanged(
     found: list[int | None],
     free: list[int],
 ) -> None:
-    """Questions of the very same words, before a similar one can take their place."""
+    """Match questions of identical text first, so that no similar one takes their index."""
     for place, question in enumerate(after):
         same = (old for old in free if before[old]["text"] == question["text"])
         if found[place] is None and (origin := next(same, None)) is not None:
@@ -173,7 +173,7 @@ def _find_unchanged(
 
 
 def longest_rising(places: Sequence[int]) -> set[int]:
-    """The largest set of places that kept their order; what is not in it has moved."""
+    """The largest set of indexes in increasing order; questions outside of it were moved."""
     tails: list[int] = []
     chains: list[list[int]] = []
     for place in places:
@@ -185,7 +185,7 @@ def longest_rising(places: Sequence[int]) -> set[int]:
 
 
 class _Matcher(SequenceMatcher[str]):
-    """The matcher of the standard library, whose steps grow with the cube of what repeats."""
+    """difflib's matcher with a budget: its steps grow with the cube of repeated words."""
 
     def __init__(self, old: list[str], new: list[str], effort: Effort) -> None:
         super().__init__(None, old, new, autojunk=False)
@@ -196,15 +196,15 @@ class _Matcher(SequenceMatcher[str]):
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
     ) -> Match:
-        """As the standard library does. Raises TooCostly."""
+        """As difflib's. Raises TooCostly."""
         before = self._steps_before
         self._effort.spend(before[-1 if ahi is None else ahi] - before[alo])
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
 def _runs(old: list[str], new: list[str], effort: Effort) -> Iterator[Run]:
-    """Words are the same whatever blanks follow them: the last one of a text has none."""
-    lost = ""  # blanks between the last kept word and a removed one
+    """Words compare equal whatever blanks follow: the last one of a text has none."""
+    lost = ""  # blanks between the last unchanged word and a removed one
     bare = [word.rstrip() for word in old], [word.rstrip() for word in new]
     for operation, i, j, k, m in _Matcher(*bare, effort).get_opcodes():
         if operation == "equal":
@@ -258,11 +258,11 @@ def _question_changes(
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    """The share of words in both, whatever their order: from 0 to 1."""
+    """The share of common words in any order, from 0 to 1."""
     total = one.total() + other.total()
     return 2 * (one & other).total() / total if total else 1.0
 
 
 def _bare_words(text: str) -> Counter[str]:
-    """What the text is known by: no punctuation, no capitals, not more than can be compared."""
+    """The words for comparison: without punctuation and case, at most as many as are compared."""
     return Counter(_BARE_WORD.findall(text[:COMPARED_CHARS].lower())[:COMPARED_WORDS])

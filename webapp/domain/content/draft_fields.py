@@ -1,4 +1,4 @@
-"""The fields of a draft as agents send them: their types, bounds and the words about them.
+"""The fields of a draft as agents send them: types, bounds and descriptions.
 
 What the OpenAPI document says of a field stands at its type.
 """

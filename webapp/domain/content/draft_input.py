@@ -1,4 +1,4 @@
-"""FormDraftInput: a raw mapping becomes the changes of a draft, unknown keys refused.
+"""FormDraftInput: validates a raw mapping into the update of a draft; refuses unknown keys.
 
 The model also yields the schema of the OpenAPI document.
 """

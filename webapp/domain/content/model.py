@@ -1,4 +1,4 @@
-"""What a form asks: the content that an agent drafts, a creator confirms and a form keeps."""
+"""The content of drafts and forms: questions, texts and settings."""
 
 import hashlib
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class FormSettings:
 
 
 def words(kind: type[StrEnum], name: str) -> Enum:
-    """A column type for a closed word set: the value as text, guarded by a CHECK."""
+    """The column type of an enum: its value as text, with a CHECK constraint."""
     return Enum(
         kind,
         name=name,
@@ -110,7 +110,7 @@ class Content:
 class ContentRow:
     """The columns of `Content` as a statement read them.
 
-    Not frozen: making one would take seven times as long.
+    Not frozen: that would make its construction seven times as slow.
     """
 
     title: str
@@ -172,7 +172,7 @@ def content_hash(content: Content) -> str:
 
 
 def missing_parts(content: Content) -> list[str]:
-    """What stops this content from being published, as words for a sentence."""
+    """The missing parts that prevent publishing, as phrases for a sentence."""
     missing = [] if content.title.strip() else ["a title"]
     if not content.questions:
         missing.append("a question")
@@ -184,7 +184,7 @@ def missing_parts(content: Content) -> list[str]:
 
 
 def missing_fields(content: Content) -> list[str]:
-    """The paths of what `missing_parts` says in words."""
+    """The field paths of `missing_parts`."""
     blank = [] if content.title.strip() else ["title"]
     if not content.questions:
         blank.append("questions")
@@ -195,7 +195,7 @@ def missing_fields(content: Content) -> list[str]:
 
 
 def lacks_context(content: Content) -> bool:
-    """True when smart follow-ups lack the private context that they need."""
+    """True if follow-ups are `smart` and the private context they need is empty."""
     smart = content.follow_up_mode is FollowUpMode.SMART
     return smart and not (content.private_context or "").strip()
 
@@ -209,7 +209,7 @@ def merged(changes: DraftUpdate, before: list[QuestionRow]) -> DraftUpdate:
 
 
 def _with_ids(questions: list[QuestionRow], before: list[QuestionRow]) -> list[QuestionRow]:
-    """A question sent without an id keeps the id that its words had, so repeats change nothing."""
+    """A question without an id gets that of the one with the same text: repeats change nothing."""
     taken = {question["id"] for question in questions if "id" in question}
     free: dict[str, list[str]] = {}
     for old in reversed(before):

@@ -1,4 +1,4 @@
-"""Deleted forms: away at once for everybody, kept for their creator to restore, then purged.
+"""Deleted forms: hidden at once, restorable by their creator for a while, then purged.
 
 A deleted form takes its draft with it. After TRASH_KEPT_SECONDS, or when its creator erases it, it
 cannot be restored any more, and purging deletes it with everything it holds, in short transactions.
@@ -39,28 +39,28 @@ _COLUMNS = tuple(Form.__table__.c[name] for name in DeletedFormRow._fields)
 
 
 def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Put the form with its draft into the trash; nobody finds it any more. raises NotFound"""
+    """Move the form with its draft into the trash. raises NotFound"""
     with write_transaction():
         _mark(owned_form(account_id, form_id), now)
         add_event(AuditKind.DELETED, account_id, by=by, now=now, subject=form_id)
 
 
 def restore_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Take the form out of the trash as it was; raises NotFound when it is not there any more."""
+    """Restore the form as it was; raises NotFound if it is not in the trash."""
     with write_transaction():
         _mark(and_(Form.id == form_id, _in_trash(account_id, now)), None)
         add_event(AuditKind.RESTORED, account_id, by=by, now=now, subject=form_id)
 
 
 def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Leave a form of the trash to the next purge; raises NotFound when it is not there."""
+    """Let the next purge delete a form; raises NotFound if it is not in the trash."""
     with write_transaction():
         _mark(and_(Form.id == form_id, _in_trash(account_id, now)), _oldest(now))
         add_event(AuditKind.ERASED, account_id, by=by, now=now, subject=form_id)
 
 
 def list_deleted_forms(account_id: str, *, now: datetime) -> list[DeletedFormRow]:
-    """What the account can restore, deleted last first."""
+    """The forms that the account can restore, most recently deleted first."""
     query = select(*_COLUMNS).where(_in_trash(account_id, now))
     newest_first = query.order_by(Form.deleted_at.desc(), Form.id)
     return list(map(DeletedFormRow._make, read_rows(newest_first)))
@@ -80,7 +80,7 @@ def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> Delete
 
 
 def give_up_forms(account_id: str, *, now: datetime) -> None:
-    """Leave every form of the account to the next purge, beyond restoring. The caller commits."""
+    """Let the next purge delete every form of the account. The caller commits."""
     gone = {"deleted_at": _oldest(now)}
     for table in (Form, Draft):
         db.session.execute(
@@ -92,9 +92,9 @@ def give_up_forms(account_id: str, *, now: datetime) -> None:
 
 
 def purge_deleted(now: datetime) -> Iterator[int]:
-    """Delete for good what was in the trash for too long, a short transaction for each item.
+    """Delete what can no longer be restored, a short transaction for each item.
 
-    Yields the rows deleted by each; may be left at any point and goes on with the next call.
+    Yields the rows deleted by each; may be abandoned at any point, the next call continues.
     """
     while forms := read_rows(_EXPIRED, oldest=_oldest(now)):
         if not _take_for_good(forms[0].id, now):
@@ -148,7 +148,7 @@ def _take_for_good(form_id: str, now: datetime) -> bool:
 
 
 def _delete_rest(form_id: str, draft_id: str) -> int:
-    """What is few, parents last. Idempotency keys stay, so that a repeat makes no new draft."""
+    """Delete the small tables, parents last. Idempotency keys stay: a repeat makes no new draft."""
     rest = [deletion_of(owned, form_id) for owned in OF_FORM if not owned.many]
     rest += [deletion_of(owned, draft_id) for owned in OF_DRAFT]
     keys = update(IdempotencyKey).where(IdempotencyKey.draft_id == draft_id)

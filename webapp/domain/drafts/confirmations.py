@@ -1,4 +1,4 @@
-"""Confirmations: the creator's word, or the agent's, for one exact revision of a draft."""
+"""Confirmations of one exact revision of a draft, by the creator or attested by an agent."""
 
 from datetime import datetime
 
@@ -28,10 +28,10 @@ def confirm_draft(
     now: datetime,
     by: Actor = SYSTEM,
 ) -> DraftConfirmation:
-    """The creator's word for exactly the content that the browser showed.
+    """Store the creator's confirmation of exactly the content that the browser showed.
 
     raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
-            `confirmation_stale` when the draft is not at that revision and hash any more
+            `confirmation_stale` when the draft is at another revision or hash
     """
     with write_transaction():
         confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now)
@@ -55,7 +55,7 @@ def confirm_shown(
 
 
 def attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool:
-    """The agent's word for the current revision; False when somebody's is already there."""
+    """Store the agent's confirmation of the current revision; False if it is confirmed already."""
     draft = db.session.scalar(
         owned_draft(account_id, draft_id)
         .with_for_update()
@@ -72,7 +72,7 @@ def attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool
 
 
 def find_confirmation(draft: Draft) -> DraftConfirmation | None:
-    """The newest confirmation of any revision; `is_current` tells whether it still counts."""
+    """The newest confirmation of any revision; see `is_current`."""
     return db.session.scalar(
         select(DraftConfirmation)
         .where(DraftConfirmation.draft_id == draft.id)
@@ -92,7 +92,7 @@ def list_confirmed(account_id: str) -> set[str]:
 
 
 def count_waiting(account_id: str) -> int:
-    """How many of the account's unpublished drafts have no confirmation of what they are now."""
+    """The number of unpublished drafts of the account whose current revision is unconfirmed."""
     query = select(func.count(Draft.id)).where(
         unpublished(account_id),
         ~exists().where(current_confirmation()),
@@ -101,9 +101,7 @@ def count_waiting(account_id: str) -> int:
 
 
 def is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
-    """True when the draft still stands as it was confirmed; undoing a change does not bring the
-    creator's word back.
-    """
+    """True if the confirmation is of the current revision; an undone change has a new revision."""
     return confirmation is not None and (confirmation.revision, confirmation.content_hash) == (
         draft.revision,
         draft.content_hash,
@@ -111,7 +109,7 @@ def is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
 
 
 def require_complete(draft: Draft) -> None:
-    """Raises StateConflict `draft_incomplete` while the draft lacks what a form needs."""
+    """Raises StateConflict `draft_incomplete` if the draft lacks what a form needs."""
     if missing := missing_parts(draft):
         raise StateConflict(
             ErrorCode.DRAFT_INCOMPLETE,
@@ -122,7 +120,7 @@ def require_complete(draft: Draft) -> None:
 
 
 def current_confirmation() -> ColumnElement[bool]:
-    """The condition that joins a draft to a confirmation of what it is now."""
+    """The join condition of a draft and a confirmation of its current revision."""
     return and_(
         DraftConfirmation.draft_id == Draft.id,
         DraftConfirmation.revision == Draft.revision,

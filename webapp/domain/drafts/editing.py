@@ -1,7 +1,7 @@
-"""Writing drafts: one is created, or its content is replaced and the former one kept as history.
+"""Creates drafts, and replaces their content while storing the previous one as a revision.
 
-An update reads, decides and writes without a lock in between: it is written only over the row that
-was read, and begins again where that is another one by now.
+Updates are optimistic: the write applies only to the row version that was read, and the update
+starts again if another one is stored meanwhile.
 """
 
 from collections.abc import Iterable
@@ -94,7 +94,7 @@ def update_draft(
     now: datetime,
     expected_revision: int | None = None,
 ) -> Draft:
-    """Replace the supplied content; a change that changes nothing keeps revision and confirmation.
+    """Replace the supplied content; equal content keeps revision and confirmation.
 
     raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
             `revision_conflict` (another revision than expected); InvalidInput `context_required`
@@ -116,9 +116,9 @@ def update_draft(
 
 
 def is_made(draft: Draft, before: Draft, changes: DraftUpdate) -> bool:
-    """Whether the draft is what these changes of an earlier revision make of it.
+    """True if these changes, applied to an earlier revision, give the current draft.
 
-    The ids of new questions are made up each time, so they are not compared.
+    The ids of new questions are random, so they are not compared.
     """
     asked = snapshot(before) | merged(changes, before.questions)
     known = {question["id"] for question in before.questions}
@@ -178,7 +178,7 @@ def _row(account_id: str, draft_id: str) -> DraftRow:
 
 
 def _insert(draft: Draft) -> None:
-    """Store a new draft; one that is there already came before the answer to it was lost."""
+    """Insert a new draft; succeeds if a lost earlier attempt has stored it."""
     try:
         execute_autocommit(_INSERT, **_columns(draft, _COLUMNS))
     except IntegrityError:
@@ -187,13 +187,13 @@ def _insert(draft: Draft) -> None:
 
 
 def _is_stored(draft: Draft) -> bool:
-    """Whether the row that stands in the way is what was to be written; the answer was lost."""
+    """True if the conflicting row is the one to be written: an earlier attempt has stored it."""
     row = _row(draft.account_id, draft.id)
     return all(getattr(row, name) == getattr(draft, name) for name in _CHANGING)
 
 
 def _replace(before: DraftRow, draft: Draft) -> bool:
-    """Write the draft over the row, which is kept as history; False when it is another by now."""
+    """Update the row and store its old content as a revision; False if the row has changed."""
     values = _columns(draft, _CHANGING) | {
         "key": before.id,
         "seen_revision": before.revision,
@@ -216,7 +216,7 @@ def _columns(draft: Draft | DraftRow, names: Iterable[str]) -> dict[str, object]
 
 
 def _superseded(row: DraftRow) -> dict[str, object]:
-    """The history row of a draft that is about to change."""
+    """The revision row of a draft that is about to change."""
     return {
         "kept_draft_id": row.id,
         "kept_revision": row.revision,
@@ -244,7 +244,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
 
 
 def _create_once(account_id: str, draft: Draft, repeatable: Repeatable, now: datetime) -> Draft:
-    """On PostgreSQL two requests with one key meet at its primary key: the later one repeats."""
+    """On PostgreSQL the primary key makes the later of two requests with one key a repeat."""
     try:
         with write_transaction():
             if earlier := _created_before(account_id, repeatable, now):

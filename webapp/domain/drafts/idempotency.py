@@ -1,4 +1,4 @@
-"""Repeated create requests: an idempotency key makes one draft, however often it is sent."""
+"""Idempotency keys of create requests: each key creates one draft."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from webapp.domain.shared.limits import IDEMPOTENCY_KEPT_SECONDS
 class IdempotencyKey(Base):
     """A create request that was carried out; repeats within a day return its draft as created.
 
-    The key outlives its draft, without its id then: the request is not carried out again.
+    The key outlives its draft, with the draft id cleared: a repeat creates nothing.
     """
 
     __tablename__ = "idempotency_keys"
@@ -38,7 +38,7 @@ class Repeatable:
 
 
 def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> IdempotencyKey | None:
-    """The key, when it has made a draft; None for a new key and for one of another day.
+    """The stored key if it has created a draft; None for a new or an expired key.
 
     raises  InvalidInput `idempotency_key_reused` when the key came with another body
     """
@@ -60,17 +60,17 @@ def find_repeated(account_id: str, repeatable: Repeatable, now: datetime) -> Ide
 
 
 def kept_since(now: datetime) -> datetime:
-    """Keys of this moment and older ones are forgotten."""
+    """Keys stored at this time or earlier are expired."""
     return now - timedelta(seconds=IDEMPOTENCY_KEPT_SECONDS)
 
 
 def draft_discarded() -> InvalidInput:
-    """The outcome for a key whose draft is gone: to make it again would undo the creator's word."""
+    """The refusal of a key whose draft was discarded: a new draft would undo that."""
     return _gone("a draft that its creator discarded")
 
 
 def form_deleted() -> InvalidInput:
-    """The same where the draft had become a form."""
+    """The refusal of a key whose draft became a form that was deleted."""
     return _gone("a draft whose form its creator deleted")
 
 
@@ -84,7 +84,7 @@ def _gone(what: str) -> InvalidInput:
 
 
 def remember(account_id: str, repeatable: Repeatable, draft_id: str, now: datetime) -> None:
-    """The key has made this draft; the flush of a key in use raises IntegrityError."""
+    """Store that the key created this draft; the flush raises IntegrityError for a used key."""
     key = IdempotencyKey(
         account_id=account_id,
         client_id=repeatable.client_id,

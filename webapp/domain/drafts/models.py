@@ -1,4 +1,4 @@
-"""Drafts: an agent writes, the creator confirms one exact revision, publishing makes a form.
+"""Drafts with their revisions and confirmations: tables and lookups.
 
 States: draft -> published. Every change of content raises `revision` and keeps the superseded
 content; a confirmation is bound to revision and hash, so any change of content voids it.
@@ -37,7 +37,7 @@ from webapp.domain.shared.vocabulary import (
 
 
 class Draft(Content, Base):
-    """A private form in the making. `author` is the OAuth grant that wrote last, None = creator."""
+    """An unpublished form. `author` is the OAuth grant that wrote last, None = creator."""
 
     __tablename__ = "drafts"
     repeated = False  # true of what a repeated create request got: the draft as first created
@@ -95,7 +95,7 @@ class DraftRevision(Base):
 
 
 class DraftConfirmation(Base):
-    """The creator's word (or the agent's, `agent_attested`) for one revision. Append only."""
+    """A confirmation of one revision, by the creator or `agent_attested`. Append-only."""
 
     __tablename__ = "draft_confirmations"
 
@@ -109,7 +109,7 @@ class DraftConfirmation(Base):
 
 
 class DraftView(Base):
-    """The revision that the creator looked at last."""
+    """The revision that the creator viewed last."""
 
     __tablename__ = "draft_views"
 
@@ -127,7 +127,7 @@ def get_draft(account_id: str, draft_id: str) -> Draft:
 
 
 def list_drafts(account_id: str) -> list[DraftSummaryRow]:
-    """The account's unpublished drafts, changed last first."""
+    """The account's unpublished drafts, most recently changed first."""
     query = (
         select(
             *(getattr(Draft, name) for name in DraftSummaryRow._fields[:-1]),
@@ -140,7 +140,7 @@ def list_drafts(account_id: str) -> list[DraftSummaryRow]:
 
 
 def list_views(account_id: str) -> dict[str, int]:
-    """Last revision the creator looked at, by id of each unpublished draft that was opened."""
+    """The last revision the creator viewed, by id of each unpublished draft that was viewed."""
     query = (
         select(DraftView.draft_id, DraftView.revision)
         .join(Draft, Draft.id == DraftView.draft_id)
@@ -150,13 +150,13 @@ def list_views(account_id: str) -> dict[str, int]:
 
 
 def find_view(draft: Draft) -> DraftView | None:
-    """When and at which revision the creator looked last."""
+    """The creator's last view of the draft, with its revision."""
     return db.session.get(DraftView, draft.id)
 
 
 @tried_again
 def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -> None:
-    """Remember which revision the creator has seen; one that never was is ignored.
+    """Store which revision the creator has seen; ignores a number that no revision has.
 
     raises  NotFound
     """
@@ -169,7 +169,7 @@ def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -
 
 
 def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:
-    """Remember the revision that the creator saw first, unless a look is remembered already."""
+    """Store the revision of the creator's first view, unless a view is stored already."""
     execute_autocommit(_FIRST_LOOK, draft=draft_id, revision=revision, seen_at=to_millis(now))
 
 
@@ -189,7 +189,7 @@ def find_revision(draft: Draft, revision: int) -> Draft | None:
 
 
 def content_of(kept: DraftRevision) -> Draft:
-    """The content of a superseded revision, as a draft that is in no session."""
+    """The content of a superseded revision, as a transient draft."""
     values = kept.content.copy()
     values["follow_up_mode"] = FollowUpMode(values["follow_up_mode"])
     values["response_mode"] = ResponseMode(values["response_mode"])
@@ -216,7 +216,7 @@ def unpublished(account_id: str) -> ColumnElement[bool]:
 
 
 def no_draft() -> NotFound:
-    """The outcome for an unknown draft and for another account's."""
+    """The refusal of an unknown draft and of another account's."""
     return NotFound(
         ErrorCode.DRAFT_NOT_FOUND,
         "There is no draft with this draftId in this account, or its creator discarded it.",
@@ -236,7 +236,7 @@ def require_revision(draft: Draft | DraftRow, expected: int) -> None:
 
 
 def open_draft(account_id: str, draft_id: str) -> Draft:
-    """The draft under a row lock, still changeable; raises NotFound, StateConflict."""
+    """The unpublished draft, its row locked; raises NotFound, StateConflict."""
     draft = _locked(account_id, draft_id)
     require_open(draft)
     return draft

@@ -1,6 +1,6 @@
-"""Publishing: the creator's word for one exact revision of a draft turns it into a form.
+"""Publishing: turns a draft whose current revision is confirmed into a form.
 
-One conditional UPDATE decides, so a draft becomes one form however many ask at once.
+One conditional UPDATE decides, so concurrent requests publish a draft once.
 """
 
 import secrets
@@ -46,7 +46,7 @@ from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """`repeated` is True when the form was there before this call."""
+    """`repeated` is True if the form existed before this call."""
 
     form: FormRow
     repeated: bool
@@ -80,7 +80,7 @@ def publish_draft(
 ) -> Published:
     """The form of a confirmed draft; a repeat returns the same form.
 
-    attested_by  the grant whose word counts as the creator's, recorded as `agent_attested`
+    attested_by  the grant that may confirm for the creator, recorded as `agent_attested`
     raises       NotFound; StateConflict `draft_not_confirmed`, `confirmation_stale`,
                  `draft_incomplete`
     """
@@ -190,7 +190,7 @@ def _in_steps(
 def _made(
     account_id: str, draft_id: str, now: datetime, by: Actor
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """What a form has that its draft has not, and the event of its publication."""
+    """The columns of a form that its draft lacks, and the event of its publication."""
     form_id = new_id("frm")
     form: dict[str, object] = {
         "id": form_id,
@@ -216,7 +216,7 @@ def _published(form: FormRow | None, account_id: str, draft_id: str) -> Publishe
 
 
 def _logged(published: Published, event: dict[str, object]) -> Published:
-    """After the commit: tell of a form that was not there before."""
+    """After the commit: log the publication of a new form."""
     if not published.repeated:
         log_event(event)
     return published
@@ -232,7 +232,7 @@ def _published_before(account_id: str, draft_id: str) -> FormRow:
         return FormRow(*execute(_FORM_OF_DRAFT, draft=draft_id).one())
     require_complete(draft)
     confirmation = find_confirmation(draft)
-    # one that is current came in this very moment: the next try will find it
+    # a current one was stored just now: the next try will find it
     if confirmation and not is_current(confirmation, draft):
         raise StateConflict(
             ErrorCode.CONFIRMATION_STALE,

@@ -1,6 +1,6 @@
-"""What a draft was: its revisions with who wrote and who confirmed them, and how to go back.
+"""The revisions of a draft with their authors and confirmations, and restoring them.
 
-Going back is a change like any other: it makes a new revision and voids a confirmation.
+Restoring is an ordinary change: it makes a new revision and voids a confirmation.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revi
 
 
 def last_agent_since(draft: Draft, revision: int) -> str | None:
-    """The grant that wrote last after `revision`; None when only the creator did."""
+    """The grant that wrote last after `revision`; None if only the creator did."""
     if draft.author:
         return draft.author
     return db.session.scalar(
@@ -98,7 +98,7 @@ def count_changes(account_id: str) -> dict[str, int]:
 
 
 def back_to(draft: Draft, revision: int) -> DraftUpdate:
-    """Everything as it was at `revision`; raises NotFound when there is no such revision."""
+    """The update that restores `revision`; raises NotFound if there is none."""
     return snapshot(_revision(draft, revision))
 
 
@@ -146,9 +146,9 @@ def _questions(
 
 
 def _gap(before: Sequence[QuestionRow], after: Sequence[QuestionRow], place: int) -> int:
-    """Where the earlier question at `place` goes: behind the nearest above it that kept its order.
+    """The index for the earlier question at `place`: behind its nearest unmoved predecessor.
 
-    So what was moved is not moved any more, and nothing else is.
+    So only this move is undone.
     """
     came_from = origins(before, after)
     stayed = longest_rising([origin for origin in came_from if origin is not None])

@@ -1,4 +1,4 @@
-"""Where a form may be shown inside other websites: origins that its creator names, none at first.
+"""The origins that may embed a form in an iframe: named by its creator, none at first.
 
 They are kept as `frame-ancestors` takes them (CSP Level 3, section 6.4.2), separated by spaces.
 """
@@ -20,7 +20,7 @@ _ORIGINS = select(Form.frame_origins).where(shared_form(bindparam("share_token")
 
 
 def allow_embedding(account_id: str, form_id: str, text: str) -> None:
-    """Let the origins in `text` show the form in a frame, and no others; none ends it.
+    """Store the origins in `text` as the only ones that may embed the form; empty forbids it.
 
     raises  InvalidInput `origin_unreadable`, `too_many_origins`; NotFound
     """
@@ -34,7 +34,7 @@ def allow_embedding(account_id: str, form_id: str, text: str) -> None:
 
 
 def parse_origins(text: str) -> list[str]:
-    """The origins in words separated by white space or commas, as browsers write them, each once.
+    """The origins in `text`, separated by white space or commas, normalized, each once.
 
     Only https, a host name and a port: no paths, no wildcards. raises InvalidInput
     """

@@ -2,7 +2,7 @@
 
 States: published -> completed (`one` form has its response) / closed <-> published. Counters and
 the last stamp change only in the transaction that writes an answer or a completion. `deleted_at`
-marks a form in the trash, which nothing but `trash` sees.
+marks a form in the trash, which only `form_trash` reads.
 """
 
 from dataclasses import dataclass, fields
@@ -152,26 +152,26 @@ def get_form(account_id: str, form_id: str) -> FormRow:
 
 
 def is_full(answer_bytes: int, most_bytes: int) -> bool:
-    """Whether a longest answer finds no room any more beside those stored."""
+    """True if an answer of maximum length would exceed the limit of stored bytes."""
     return most_bytes - answer_bytes < ANSWER_MAX_CHARS * BYTES_OF_CHAR
 
 
 def close_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Take no more answers; closing twice changes nothing. raises NotFound"""
+    """Close the form to answers; idempotent. raises NotFound"""
     with write_transaction():
         if _set_status(account_id, form_id, FormStatus.CLOSED, now):
             add_event(AuditKind.CLOSED, account_id, by=by, now=now, subject=form_id)
 
 
 def reopen_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Take answers again; a `one` form that has its response is `completed` instead."""
+    """Open the form to answers; a `one` form that has its response becomes `completed` instead."""
     with write_transaction():
         if _set_status(account_id, form_id, FormStatus.PUBLISHED, None):
             add_event(AuditKind.REOPENED, account_id, by=by, now=now, subject=form_id)
 
 
 def no_form() -> NotFound:
-    """The outcome for an unknown form and for another account's."""
+    """The refusal of an unknown form and of another account's."""
     return NotFound(
         ErrorCode.FORM_NOT_FOUND,
         "There is no form with this formId in this account, or its creator deleted it.",
@@ -180,7 +180,7 @@ def no_form() -> NotFound:
 
 
 def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datetime | None) -> bool:
-    """Whether that changed anything; the caller commits."""
+    """True if the status changed; the caller commits."""
     form = db.session.scalar(
         select(Form)
         .where(owned_form(account_id, form_id))

@@ -1,6 +1,6 @@
 """The cursor: a stamp for each answer and each completion, and the reading of what came after one.
 
-Every answer and every completion of a form holds a stamp (milliseconds) that it has for itself,
+Every answer and every completion of a form has a unique stamp (milliseconds),
 taken under the lock of its form's row, so per form the order of stamps is the order of commits.
 """
 

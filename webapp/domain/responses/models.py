@@ -34,7 +34,7 @@ from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, SessionS
 
 
 class ResponseSession(Base):
-    """One respondent's way through a form; `key_hash` is the SHA-256 of the key they carry.
+    """One respondent's session with a form; `key_hash` is the SHA-256 of the key they carry.
 
     `answered` holds the ids of the current answers by question id, `answer_count` how many.
     `suspect` flags a response that looks automated.
@@ -94,7 +94,7 @@ class Answer(Base):
 
 
 class AnsweredForm(Protocol):
-    """What the reading of responses has to know of their form."""
+    """The columns of a form that reading its responses needs."""
 
     @property
     def id(self) -> str: ...

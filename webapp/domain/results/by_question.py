@@ -19,13 +19,13 @@ from webapp.domain.shared.vocabulary import SessionStatus
 ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
 CHARS_SHOWN = 2000  # of one answer in a list; the page of its person shows all of it
 USUAL_FROM = 3  # of fewer answers none is usual
-USUAL_OF = 100  # the newest answers that "usually" speaks of
+USUAL_OF = 100  # the newest answers that "usually" is the median of
 NEW_COUNTED = 99
 
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """How far people came. Counts of events, no person is followed."""
+    """How many respondents reached each step. Counts of events; no person is tracked."""
 
     opened: int
     started: int
@@ -34,7 +34,7 @@ class Funnel:
 
 
 class ShownAnswer(NamedTuple):
-    """An answer with whose it is; `answer_text` holds at most one character more than is shown."""
+    """An answer of a session; `answer_text` holds at most one character more than is shown."""
 
     id: str
     session_id: str
@@ -74,7 +74,7 @@ SHOWN_COLUMNS = (
 
 
 def read_funnel(form: AnsweredForm) -> Funnel:
-    """The way from the link to the last question, from counters alone; in order of questions."""
+    """The funnel from the link to the last question, from counters alone; in order of questions."""
     reached = read_questions(form.id)
     return Funnel(
         read_link_views(form.id),

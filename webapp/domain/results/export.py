@@ -1,4 +1,4 @@
-"""Everything that was answered, read in batches: constant memory, however much there is.
+"""Exports all answers in batches, with constant memory.
 
 A batch is bounded by what its texts weigh, because one answer may weigh as much as a hundred.
 

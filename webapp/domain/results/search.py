@@ -40,7 +40,7 @@ PersonKey = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What to show: words to find, sent responses only, times in milliseconds, `until` excluded.
+    """Filters: text to find, sent responses only, times in milliseconds, `until` excluded.
 
     `unflagged` leaves out what looks automated.
     """
@@ -56,11 +56,11 @@ class Filters:
 
     @property
     def needle(self) -> str:
-        """The words as they are compared."""
+        """The search text, normalized for comparison."""
         return _comparable(self.words)
 
     def keep(self, *, sent: bool, suspect: bool) -> bool:
-        """True for a response that these filters do not leave out, whatever its words."""
+        """True for a response that passes all filters but the search text."""
         return (sent or not self.sent_only) and not (suspect and self.unflagged)
 
 
@@ -82,14 +82,14 @@ class FoundPeople:
 
 @dataclass(slots=True)
 class _Effort:
-    """What one request may still do."""
+    """The remaining budget of one request."""
 
     finds: int
     looks: int
     chars: int
 
     def look(self, chars: int, *, found: bool) -> bool:
-        """Count one look; True when it was the last."""
+        """Count one row; True if it was the last that may be read."""
         self.looks -= 1
         self.chars -= chars
         self.finds -= found
@@ -142,7 +142,7 @@ def get_person(form_id: str, session_id: str) -> SessionAnswers:
 
 
 def cut(answer_text: str) -> str:
-    """What a list shows, and one character more when the answer goes on."""
+    """The text that a list shows, and one character more if the answer is longer."""
     return answer_text[: CHARS_SHOWN + 1]
 
 
@@ -217,5 +217,5 @@ def _holds(needle: str, *texts: str) -> bool:
 
 
 def _comparable(text: str) -> str:
-    """Without the differences that readers do not mean: case, and ways to write a character."""
+    """Without differences of case and of Unicode spelling."""
     return normalized("NFKC", text).casefold()

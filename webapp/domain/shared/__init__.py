@@ -1,1 +1,1 @@
-"""What every noun of the domain stands on: words, bounds, outcomes."""
+"""Shared by all nouns of the domain: vocabulary, limits, errors."""

@@ -1,4 +1,4 @@
-"""Every closed set of words, spelled as on the wire.
+"""All enums, with the values of the wire.
 
 The OpenAPI document shows the first paragraph of those that the contract names.
 """
@@ -88,14 +88,14 @@ class ResponseType(StrEnum):
 
 
 class ConfirmationMethod(StrEnum):
-    """Whose word a publish rests on."""
+    """Who confirmed a published revision."""
 
     BROWSER = "browser"
     AGENT_ATTESTED = "agent_attested"
 
 
 class Scope(StrEnum):
-    """What a creator allows a client."""
+    """A permission that a creator grants a client."""
 
     FORMS_READ = "forms:read"
     RESPONSES_READ = "responses:read"
