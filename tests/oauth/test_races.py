@@ -4,10 +4,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from flask import Flask
+from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.databases import both_databases
 from tests.oauth.flow import Flow, bearer
+from webapp.database import db
+from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.oauth.models import OAuthGrant
 
 pytestmark = both_databases
 
@@ -42,6 +46,25 @@ def test_eight_uses_of_a_code_succeed_at_most_once(app: Flask, flow: Flow) -> No
     assert {response.status_code for response in responses} <= {200, 400}
     # seven of them were a replay, so whatever was issued is dead
     assert not any(opens(app, response) for response in succeeded)
+
+
+def test_guesses_at_once_are_no_more_than_one(app: Flask, flow: Flow) -> None:
+    form = flow.authenticated(
+        grant_type="authorization_code",
+        code=flow.code(),
+        redirect_uri="https://app.example/callback",
+    )
+    guesses = [form | {"code_verifier": str(digit) * 43} for digit in range(7)]
+
+    responses = at_once(app, [*guesses, form | {"code_verifier": flow.verifier}])
+
+    told = [response.json["error_description"] for response in responses[:-1] if response.json]
+    assert sum("does not fit" in description for description in told) <= 1
+    assert {response.status_code for response in responses} <= {200, 400}
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == "code_reuse"
+        reuse = select(func.count()).where(AuditEvent.kind == AuditKind.CODE_REUSED)
+        assert db.session.scalar(reuse) == 1
 
 
 def test_parallel_refreshes_all_succeed_inside_the_window(app: Flask, flow: Flow) -> None:

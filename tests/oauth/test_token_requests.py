@@ -338,6 +338,34 @@ def test_a_wrong_attempt_spends_a_code(app: Flask, flow: Flow) -> None:
     assert_refused(flow.redeem(code), "invalid_grant")
 
 
+@both_databases
+def test_why_a_code_is_refused_is_told_once_it_is_spent(app: Flask, flow: Flow) -> None:
+    code = flow.code()
+
+    def fail(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        if statement.startswith("UPDATE oauth_codes"):
+            raise OperationalError(statement, None, Exception("the disk is full"))
+
+    with each_statement(app, "before_cursor_execute", fail):
+        failed = flow.redeem(code, code_verifier="x" * 43)
+
+    assert (failed.status_code, failed.json["error"]) == (500, "server_error")
+    assert flow.redeem(code).status_code == 200
+
+
+@both_databases
+def test_reuse_of_a_code_ends_the_connection_with_a_wrong_verifier_too(flow: Flow) -> None:
+    code = flow.code()
+    tokens = flow.redeem(code).json
+
+    reused = flow.redeem(code, code_verifier="x" * 43)
+
+    assert_refused(reused, "invalid_grant")
+    assert "unknown, expired, used" in reused.json["error_description"]
+    used = flow.machine.get("/api/forms", headers=bearer(tokens["access_token"]))
+    assert used.status_code == 401
+
+
 def test_a_disabled_account_gets_no_tokens(app: Flask, flow: Flow, creator: Account) -> None:
     tokens, code, page = flow.redeem(flow.code()).json, flow.code(), flow.ask()
     now = utc_now()

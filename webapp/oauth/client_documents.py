@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
-from webapp.database import db, new_id, write_transaction
+from webapp.database import db, new_id, release_connections, write_transaction
 from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.shared.vocabulary import ClientKind
 from webapp.oauth.models import OAuthClient
@@ -99,7 +99,7 @@ def _fetch(client_id: str, pinned: tuple[Pinned, ...]) -> Reply:
     bounds = Bounds(body_bytes=DOCUMENT_MAX_BYTES, pinned=pinned)
     try:
         # the caller's read transaction must not stay open while a remote server responds
-        db.session.rollback()
+        release_connections()
         return fetch(client_id, headers={"Accept": "application/json"}, bounds=bounds)
     except Unreachable as error:
         host = urlsplit(client_id).hostname

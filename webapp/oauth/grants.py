@@ -6,7 +6,7 @@ one conditional update (two concurrent requests may bring the same one).
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
@@ -16,18 +16,13 @@ from sqlalchemy import exists, select, update
 from sqlalchemy.orm import aliased
 
 from webapp.config import settings
-from webapp.database import begin_write, db, utc_now, write_transaction
+from webapp.database import db, read_rows, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditKind, add_event
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
 from webapp.oauth.connections import trust_alike
-from webapp.oauth.credentials import (
-    CODE_PREFIX,
-    REFRESH_PREFIX,
-    looks_like,
-    new_secret,
-)
+from webapp.oauth.credentials import CODE_PREFIX, REFRESH_PREFIX, looks_like, new_secret
 from webapp.oauth.error_descriptions import refusal
 from webapp.oauth.errors import InvalidTargetError
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
@@ -35,6 +30,7 @@ from webapp.oauth.resources import normal_resource, served_resources
 from webapp.oauth.tokens import add_grant, add_token, lifetime, revoke_grant
 from webapp.web import request_audit
 
+UNKNOWN_CODE = "Invalid 'code' in request."  # as Authlib says it of one that is not found
 CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
 TokenResponse = tuple[int, dict[str, Any], list[tuple[str, str]]]
@@ -66,14 +62,15 @@ class S256Only(CodeChallenge):
 class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
     """A code works once and is spent before the verifier is checked: a thief has one attempt.
 
-    It is spent in the transaction that adds the tokens, or that refuses the request: after a
+    It is spent in the transaction that adds the tokens, or before the refusal is told: after a
     failure of the database it is still valid.
     """
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
     consent: Consent
     resource: str
-    is_spending = False  # a code, in a transaction that is still open
+    code: OAuthCode | None = None  # of this client, in any state
+    refused: OAuth2Error | None = None  # after the code was found: to be told when it is spent
 
     def validate_authorization_request(self) -> str:
         redirect_uri: str = super().validate_authorization_request()
@@ -111,51 +108,39 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                 trust_alike(grant, now=now, by=creator)
 
     def query_authorization_code(self, code: str, client: OAuthClient) -> OAuthCode | None:
-        """Spend and return the code; None if it is unknown, expired, spent or of another client.
-
-        The transaction stays open, unless the code was spent before.
-        """
+        """The code, spent or not; None if it is unknown, expired or of another client."""
         if not looks_like(CODE_PREFIX, code):
             return None
-        now, client_pk = utc_now(), client.id
-        begin_write()
         found = db.session.get(OAuthCode, token_hash(code))
-        if found is None or found.grant.client_pk != client_pk:
-            db.session.rollback()
+        if found is None or found.grant.client_pk != client.id:
             return None
-        spent = db.session.execute(
-            update(OAuthCode)
-            .where(OAuthCode.code_hash == found.code_hash, OAuthCode.used_at.is_(None))
-            .values(used_at=now)
-            .returning(OAuthCode.code_hash)
-        ).first()
-        if spent is None:
-            if found.grant.revoked_at is None:
-                _add_event(AuditKind.CODE_REUSED, found.grant)
-            revoke_grant(found.grant_id, RevokedReason.CODE_REUSE, now=now)
-            db.session.commit()
-            return None
-        self.is_spending = True
-        return found if found.expires_at > now else None
+        self.code = found
+        return found if found.expires_at > utc_now() else None
 
     def validate_token_request(self) -> None:
+        """All checks but whether the code is spent; nothing is told of one that was found."""
         try:
             super().validate_token_request()
             check_resource(self.request.authorization_code.grant)
-        except OAuth2Error:
-            if self.is_spending:
-                db.session.commit()
-            raise
+        except OAuth2Error as error:
+            if self.code is None:
+                raise
+            self.refused = error
 
     def create_token_response(self) -> TokenResponse:
-        code: OAuthCode = self.request.authorization_code
-        client: OAuthClient = self.request.client
-        lasting = Scope.OFFLINE_ACCESS in code.scope.split()
-        refreshing = lasting and client.check_grant_type("refresh_token")
+        """Spend the code, whatever the checks said; raises the refusal when that is stored."""
+        code = cast(OAuthCode, self.code)
+        code_hash, grant_id, scope = code.code_hash, code.grant_id, code.scope
+        lasting = Scope.OFFLINE_ACCESS in scope.split()
+        refreshing = lasting and code.grant.client.check_grant_type("refresh_token")
         with write_transaction():
-            grant = _live_grant(code.grant_id)
-            body = _token_body(grant, code.scope, code.scope if refreshing else None)
-            _add_event(AuditKind.TOKEN_ISSUED, grant)
+            refused = _spend_code(code_hash, grant_id) or self.refused
+            if refused is None:
+                grant = _live_grant(grant_id)
+                body = _token_body(grant, scope, scope if refreshing else None)
+                _add_event(AuditKind.TOKEN_ISSUED, grant)
+        if refused is not None:
+            raise refused
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
@@ -190,10 +175,13 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
         scope = " ".join(dict.fromkeys((self.request.payload.scope or granted).split()))
         with write_transaction():
             grant = _live_grant(grant_id)
-            _rotate(token_id, grant)
-            # RFC 6749 section 6: the new refresh token keeps the whole scope
-            body = _token_body(grant, scope, granted, renews_id=token_id)
-            _add_event(AuditKind.TOKEN_REFRESHED, grant)
+            refused = _rotate(token_id, grant_id)
+            if refused is None:
+                # RFC 6749 section 6: the new refresh token keeps the whole scope
+                body = _token_body(grant, scope, granted, renews_id=token_id)
+                _add_event(AuditKind.TOKEN_REFRESHED, grant)
+        if refused is not None:
+            raise refused
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
@@ -218,13 +206,25 @@ def check_resource(grant: OAuthGrant) -> None:
         raise InvalidTargetError()
 
 
-def find_account(grant: OAuthGrant) -> Account | None:
-    """The creator who consented; None after the account was deleted."""
-    return db.session.get(Account, grant.account_id)
+def _spend_code(code_hash: str, grant_id: str) -> OAuth2Error | None:
+    """Spend a code. Returns the refusal of a spent one, for reuse ends its connection.
+
+    The refusal is for the caller to raise after the commit: an exception would undo that end.
+    """
+    spent = db.session.execute(
+        update(OAuthCode)
+        .where(OAuthCode.code_hash == code_hash, OAuthCode.used_at.is_(None))
+        .values(used_at=utc_now())
+        .returning(OAuthCode.code_hash)
+    ).first()
+    if spent is not None:
+        return None
+    _end_reused(grant_id, RevokedReason.CODE_REUSE, AuditKind.CODE_REUSED)
+    return InvalidGrantError(UNKNOWN_CODE)
 
 
-def _rotate(token_id: str, grant: OAuthGrant) -> None:
-    """Spend a refresh token. Raises InvalidGrantError, with the grant revoked, for reuse.
+def _rotate(token_id: str, grant_id: str) -> OAuth2Error | None:
+    """Spend a refresh token. Returns the refusal of reuse, as `_spend_code`.
 
     A spent token works within the grace window while none of its successors was used: a client that
     uses a successor has received the response that a parallel request may still wait for.
@@ -236,13 +236,15 @@ def _rotate(token_id: str, grant: OAuthGrant) -> None:
         .values(rotated_at=now)
         .returning(OAuthToken.id)
     ).first()
-    if spent is None and not _is_parallel(token_id, now):
-        revoke_grant(grant.id, RevokedReason.REFRESH_REUSE, now=now)
-        _add_event(AuditKind.TOKEN_REUSED, grant)
-        db.session.commit()
-        raise refusal(
-            InvalidGrantError, "This refresh token was used before; ask for consent again."
-        )
+    if spent is not None or _is_parallel(token_id, now):
+        return None
+    _end_reused(grant_id, RevokedReason.REFRESH_REUSE, AuditKind.TOKEN_REUSED)
+    return refusal(InvalidGrantError, "This refresh token was used before; ask for consent again.")
+
+
+def _end_reused(grant_id: str, reason: RevokedReason, kind: AuditKind) -> None:
+    if revoke_grant(grant_id, reason, now=utc_now()):
+        _add_event(kind, db.session.get_one(OAuthGrant, grant_id))
 
 
 def _is_parallel(token_id: str, now: datetime) -> bool:
@@ -270,8 +272,8 @@ def _live_grant(grant_id: str) -> OAuthGrant:
     ).one()
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
         raise refusal(InvalidGrantError, "This connection has ended; ask for consent again.")
-    account = find_account(grant)
-    if account is None or account.disabled_at is not None:
+    account = read_rows(select(Account.disabled_at).where(Account.id == grant.account_id))
+    if not account or account[0].disabled_at is not None:
         raise refusal(InvalidGrantError, "The account of this connection is switched off.")
     return grant
 

@@ -194,13 +194,18 @@ def issue_token(
     return token
 
 
-def revoke_grant(grant_id: str, reason: RevokedReason, *, now: datetime) -> None:
-    """End a connection with all its tokens; the first reason stays. The caller commits."""
-    db.session.execute(
+def revoke_grant(grant_id: str, reason: RevokedReason, *, now: datetime) -> bool:
+    """End a connection with all its tokens; the first reason stays. The caller commits.
+
+    False if it had ended before.
+    """
+    ended = db.session.execute(
         update(OAuthGrant)
         .where(OAuthGrant.id == grant_id, OAuthGrant.revoked_at.is_(None))
         .values(revoked_at=now, revoked_reason=reason)
+        .returning(OAuthGrant.id)
     )
+    return ended.first() is not None
 
 
 def _command_line_client(*, now: datetime) -> OAuthClient:
