@@ -16,7 +16,6 @@ from sqlalchemy.pool import QueuePool
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account
 from tests.oauth.flow import EMAIL, PASSWORD, csrf_token, sign_in
-from webapp import database
 from webapp.database import (
     db,
     execute_autocommit,
@@ -24,6 +23,7 @@ from webapp.database import (
     read_rows,
     release_connections,
     utc_now,
+    write_transaction,
 )
 from webapp.domain.accounts import invites, passwords
 from webapp.domain.accounts.models import Account
@@ -60,10 +60,10 @@ def test_all_reads_of_a_request_share_one_connection() -> None:
 @pytest.mark.usefixtures("app_context")
 def test_the_session_takes_no_second_connection_after_a_read() -> None:
     read_rows(ACCOUNTS)
-    database.begin_write()
-    db.session.scalars(ACCOUNTS).all()
+    with write_transaction():
+        db.session.scalars(ACCOUNTS).all()
 
-    assert taken() == 1
+        assert taken() == 1
 
 
 @both_databases

@@ -1,7 +1,10 @@
 """Every connection is as durable and as discreet as promised."""
 
+import ast
 import secrets
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,15 +16,18 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import begin_write, db, execute, read_rows, write_transaction
+from webapp.database import db, execute, read_rows, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.responses.models import Answer
 
+ROOT = Path(__file__).parents[2]
 
-@pytest.mark.parametrize("begin", [begin_write, lambda: None], ids=["writing", "reading"])
-def test_every_sqlite_connection_syncs_fully_and_erases(app: Flask, begin: object) -> None:
-    with app.app_context():
-        begin()  # type: ignore[operator]
+
+@pytest.mark.parametrize("begin", [write_transaction, nullcontext], ids=["writing", "reading"])
+def test_every_sqlite_connection_syncs_fully_and_erases(
+    app: Flask, begin: Callable[[], AbstractContextManager[object]]
+) -> None:
+    with app.app_context(), begin():
         read = {
             name: db.session.scalar(text(f"PRAGMA {name}"))
             for name in ("synchronous", "journal_mode", "foreign_keys", "secure_delete")
@@ -108,6 +114,22 @@ def rename(name: str, *, fails: bool = False) -> None:
 def rename_elsewhere(app: Flask, name: str) -> None:
     with app.app_context():
         rename(name)
+
+
+def test_transactions_end_in_the_database_package_alone() -> None:
+    """Save for restores, which work on connections of their own."""
+    elsewhere = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for package in ("webapp", "api", "jobs")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if not path.is_relative_to(ROOT / "webapp/database")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in {"commit", "rollback"}
+    ]
+
+    assert {place.partition(":")[0] for place in elsewhere} == {
+        "webapp/runtime/backup_postgresql.py"
+    }
 
 
 @both_databases

@@ -13,7 +13,6 @@ from webapp.database.engine import (
 )
 from webapp.database.transactions import (
     TRIES,
-    begin_write,
     execute,
     execute_autocommit,
     init_app,
@@ -29,7 +28,6 @@ __all__ = [
     "Base",
     "TRIES",
     "UtcDateTime",
-    "begin_write",
     "built_once",
     "db",
     "engine_options",

@@ -53,25 +53,6 @@ def tried_again(use_case: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-def begin_write() -> None:
-    """Make the session's transaction a writing one; whoever calls this commits or rolls back.
-
-    For a transaction that begins and ends in different functions; else `write_transaction`.
-
-    SQLite: ends an open read transaction and starts BEGIN IMMEDIATE behind one process-wide lock
-    (writers that wait on the busy handler alone starve each other). PostgreSQL: nothing to do.
-    """
-    if not on_sqlite():
-        return
-    session = db.session()
-    if session.in_transaction():
-        if session.connection().get_execution_options().get(IMMEDIATE):
-            return
-        session.rollback()
-    with sqlite.turn(_close_connection):
-        session.connection(execution_options={IMMEDIATE: True})
-
-
 def execute(statement: Executable, **values: Any) -> CursorResult[*tuple[Any, ...]]:
     """Run a statement without entities in the session's transaction.
 
@@ -138,17 +119,33 @@ def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tu
 def write_transaction() -> Iterator[Connection]:
     """One writing transaction of the session: commits at the end, rolls back on an exception.
 
-    Yields the session's connection. Locks as `begin_write`; not to be nested. A block that rolls
-    back by itself and goes on has nothing to commit.
+    Yields the session's connection. On SQLite there is one at a time; not to be nested. A refusal
+    that is to leave something stored is raised after the block.
     """
     try:
-        begin_write()
+        _begin_write()
         yield db.session.connection()
-        if db.session().in_transaction():
-            db.session.commit()
+        db.session.commit()
     except BaseException:
         db.session.rollback()
         raise
+
+
+def _begin_write() -> None:
+    """Make the session's transaction a writing one.
+
+    SQLite: ends an open read transaction and starts BEGIN IMMEDIATE behind one process-wide lock
+    (writers that wait on the busy handler alone starve each other). PostgreSQL: nothing to do.
+    """
+    if not on_sqlite():
+        return
+    session = db.session()
+    if session.in_transaction():
+        if session.connection().get_execution_options().get(IMMEDIATE):
+            return
+        session.rollback()
+    with sqlite.turn(_close_connection):
+        session.connection(execution_options={IMMEDIATE: True})
 
 
 def _connection() -> Connection:

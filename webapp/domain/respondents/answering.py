@@ -146,7 +146,6 @@ def complete_response(
                 Phrase("Answer at least one question."),
             )
         if state.status == SessionStatus.COMPLETED:
-            db.session.rollback()
             return False
         suspect = signs is not None and signs.looks_automated(state.answer_count, now)
         if not store_completion(
@@ -164,7 +163,6 @@ def withdraw_response(share_token: str, session_key: str) -> bool:
     with write_transaction() as connection:
         state = lock_session_state(share_token, session_key)
         if state is None:
-            db.session.rollback()
             return False
         reached, size = _reached(state), stored_bytes(state.session_id)
         for owned in OF_SESSION:

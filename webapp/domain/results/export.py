@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
-from webapp.database import db, execute, read_rows, release_connections
+from webapp.database import execute, read_rows, release_connections
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -104,10 +104,10 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
         people = {row.id: SessionAnswers(SessionRow._make(row)) for row in found}
         for answer in current_answers(people):
             people[answer.session_id].answers.append(answer)
-        db.session.rollback()
+        release_connections()
         yield [person for person in people.values() if person.answers]
         after = (found[-1].created_at, found[-1].id)
-    db.session.rollback()
+    release_connections()
 
 
 def _fitting(chars: Executable, most: int, place: dict[str, object]) -> int:

@@ -64,7 +64,7 @@ def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:
     try:
         return _save(draft, change)
     except (InvalidInput, StateConflict) as problem:
-        db.session.rollback()  # expires `draft`: it is read anew
+        db.session.expire_all()  # `draft` and what was read with it are read anew
         if isinstance(problem, StateConflict) and problem.code != ErrorCode.REVISION_CONFLICT:
             raise
         return problem
