@@ -1,8 +1,8 @@
 """Background work: link views are stored, expired rows are purged."""
 
 import time
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -51,7 +51,12 @@ def test_each_view_of_the_first_page_counts(app: Flask, client: FlaskClient, for
 
 @pytest.mark.parametrize(
     ("method", "headers"),
-    [("HEAD", {}), ("GET", {"Sec-Purpose": "prefetch"}), ("GET", {"Sec-Purpose": "prefetch;x"})],
+    [
+        ("HEAD", {}),
+        ("GET", {"Sec-Purpose": "prefetch"}),
+        ("GET", {"Sec-Purpose": "prefetch;x"}),
+        ("GET", {"Purpose": "prefetch"}),
+    ],
 )
 def test_a_prefetch_counts_no_view(
     app: Flask, client: FlaskClient, form: Any, method: str, headers: dict[str, str]
@@ -108,6 +113,24 @@ def test_old_trash_is_purged_while_serving(
 
     with background_work(app):
         assert wait_until(app, lambda: db.session.get(Form, form.id) is None)
+
+
+def test_a_failing_purge_leaves_the_others_to_be_done(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    def fail(_now: datetime) -> Iterator[int]:
+        raise OSError("disk full")
+
+    def purge(_now: datetime) -> Iterator[int]:
+        done.append("purged")
+        yield 1
+
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    monkeypatch.setattr(background, "PURGES", (fail, purge))
+    with background_work(app):
+        assert wait_until(app, lambda: done == ["purged"])
 
 
 def test_failed_work_is_repeated_in_the_next_turn(

@@ -137,6 +137,12 @@ def test_content_sent_by_clients_is_not_logged(
     assert CANARY not in written.getvalue()
 
 
+def test_purged_rows_are_counted(written: Lines) -> None:
+    logging.getLogger("askback.background").info("purged", extra={"rows": 3})
+
+    assert (written.last["message"], written.last["rows"]) == ("purged", 3)
+
+
 def test_an_unknown_method_is_not_logged(app: Flask, written: Lines) -> None:
     app.test_client().open("/api/forms", method=CANARY.upper())
 

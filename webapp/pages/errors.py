@@ -223,4 +223,4 @@ def _typed_by_creator() -> str:
     """The words of the creator's editors; none for a form of another site."""
     if not request_origin.is_same_origin():
         return ""
-    return "\n\n".join(filter(None, map(typed_text, ("text", "hint"))))
+    return "\n\n".join(filter(None, map(typed_text, ("text", "hint", "origins"))))

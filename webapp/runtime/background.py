@@ -7,7 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from datetime import datetime
+from functools import partial
+from typing import TypeAlias
 
 from flask import Flask
 
@@ -23,6 +25,17 @@ STORE_SECONDS = 1.0
 PURGE_SECONDS = 3600.0
 STOP_SECONDS = 0.5  # so that a hanging database does not delay the stop
 PAUSE_SECONDS = 0.05  # between the transactions of a purge, so that other writers get their turn
+
+Purge: TypeAlias = Callable[[datetime], Iterator[int]]
+
+# a failure of one leaves the others to be done
+PURGES: tuple[Purge, ...] = (
+    purge_deleted,
+    purge_discarded,
+    purge_deleted_accounts,
+    purge_dead,
+    purge_expired_links,
+)
 
 log = logging.getLogger("askback.background")
 
@@ -45,7 +58,8 @@ def _work(app: Flask, ended: threading.Event) -> None:
     while not ended.wait(STORE_SECONDS):
         _store(app)
         if time.monotonic() >= purge_at:
-            _once(app, lambda: _purge(ended))
+            for purge in PURGES:
+                _once(app, partial(_purge, purge, ended))
             purge_at = time.monotonic() + PURGE_SECONDS
     _store(app)
 
@@ -64,15 +78,10 @@ def _once(app: Flask, work: Callable[[], None]) -> None:
             log.exception("background work failed")
 
 
-def _purge(ended: threading.Event) -> None:
-    now = utc_now()
-    for deleted in chain(
-        purge_deleted(now),
-        purge_discarded(now),
-        purge_deleted_accounts(now),
-        purge_dead(now),
-        purge_expired_links(now),
-    ):
+def _purge(purge: Purge, ended: threading.Event) -> None:
+    if ended.is_set():
+        return
+    for deleted in purge(utc_now()):
         log.info("purged", extra={"rows": deleted})
         if ended.wait(PAUSE_SECONDS):
             return

@@ -13,6 +13,7 @@ from flask import Flask, current_app, request
 
 from webapp.database.failures import may_have_stored
 from webapp.domain.responses.counters import store_link_views
+from webapp.web.request_origin import is_prefetch
 
 
 class LinkViewCounts:
@@ -41,8 +42,7 @@ def init_app(app: Flask) -> None:
 
 def count_link_view(share_token: str) -> None:
     """Count the current request as a view of the link, unless it is a prefetch."""
-    is_prefetch = "prefetch" in request.headers.get("Sec-Purpose", "")
-    if request.method == "GET" and not is_prefetch:
+    if request.method == "GET" and not is_prefetch():
         _link_views().add([share_token])
 
 

@@ -29,7 +29,7 @@ SECRETS = re.compile(
     r"(?P<token>ask(?:ac|at|rt|cs|ag)_)\S+|(?P<link>/(?:r|join|continue)/)[^/\s?\"']+|(?<=\S)\?\S+"
 )
 FIELDS = (
-    *("method", "route", "status", "ms", "account", "client", "endpoint"),
+    *("method", "route", "status", "ms", "account", "client", "endpoint", "rows", "became"),
     *("event", "outcome", "actor", "address", "subject"),
 )
 QUIET = {RequestKind.PROBE, RequestKind.STATIC}  # called all the time

@@ -1,4 +1,4 @@
-"""Whose page sent a request, as far as browsers say."""
+"""Whose page sent a request, and whether anybody sees the answer, as far as browsers say."""
 
 from flask import request
 
@@ -27,3 +27,8 @@ def is_from_another_site() -> bool:
         return False
     # a proxy that ends TLS may not say so
     return origin not in {request.host_url.rstrip("/"), f"https://{request.host}"}
+
+
+def is_prefetch() -> bool:
+    """Whether a browser or mail program fetches the page ahead, unseen."""
+    return "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))

@@ -1,8 +1,11 @@
 """The database is away while a creator works: said as it is, and nothing pretends to be saved."""
 
+from contextlib import nullcontext
+
+import pytest
 from flask import Flask
 
-from tests.factories import make_draft
+from tests.factories import make_draft, make_form
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import storage_away
 
@@ -21,3 +24,17 @@ def test_a_storage_failure_is_reported_and_recovers(app: Flask, ann: Creator) ->
     assert "<html" not in refused[-1].text
     assert "Better</textarea>" in refused[1].text
     assert ann.post(path, **sent).status_code == 303
+
+
+@pytest.mark.parametrize("gone", ["storage", "token"])
+def test_websites_that_could_not_be_saved_are_kept(app: Flask, ann: Creator, gone: str) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id)
+    path, sent = f"/forms/{form.id}/embedding", {"origins": "https://www.example.org"}
+    ann.post("/nowhere")  # has fetched its token then
+
+    with storage_away(app) if gone == "storage" else nullcontext():
+        refused = ann.post(path, **sent | ({"csrf_token": "old"} if gone == "token" else {}))
+
+    assert refused.status_code == (503 if gone == "storage" else 400)
+    assert "https://www.example.org</textarea>" in refused.text

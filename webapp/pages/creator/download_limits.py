@@ -37,12 +37,15 @@ class Downloads:
     def begin(self, account_id: str) -> Callable[[], None] | Response:
         """A function to call when the download ends, or the page that refuses it."""
         with self._lock:
-            if self._running[account_id] >= MOST_OF_ONE:
-                return _refusal(STILL_RUNNING)
-            if self._running.total() >= MOST:
-                return _refusal(ALL_TAKEN)
-            self._running[account_id] += 1
-        return lambda: self._end(account_id)
+            refused = self._reason(account_id)
+            if refused is None:
+                self._running[account_id] += 1
+        return _refusal(refused) if refused else lambda: self._end(account_id)
+
+    def _reason(self, account_id: str) -> Problem | None:
+        if self._running[account_id] >= MOST_OF_ONE:
+            return STILL_RUNNING
+        return ALL_TAKEN if self._running.total() >= MOST else None
 
     def _end(self, account_id: str) -> None:
         with self._lock:

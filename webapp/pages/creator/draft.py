@@ -22,6 +22,7 @@ from webapp.pages.creator.request import (
     typed,
 )
 from webapp.web.deferred_writes import write_later
+from webapp.web.request_origin import is_prefetch
 
 bp = Blueprint("drafts", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
@@ -33,7 +34,7 @@ def review(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "results.by_question")
-    if not drafts.find_view(draft) and not _is_prefetch():
+    if not drafts.find_view(draft) and not is_prefetch():
         look = partial(drafts.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
     context = draft_view.context(draft)
@@ -118,11 +119,6 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
         wrong=draft_view.wrong_setting(result),
         posted={setting.name: typed(setting.name) for setting in DRAFT_SETTINGS},
     )
-
-
-def _is_prefetch() -> bool:
-    """True if a browser or mail program fetches the page ahead, unseen."""
-    return "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
 
 
 def _text(draft: Draft, part: str) -> str:
