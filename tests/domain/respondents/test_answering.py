@@ -393,6 +393,16 @@ def test_withdrawing_from_a_closed_form_leaves_it_closed(app_context: None) -> N
     assert now_of(single).status is FormStatus.CLOSED
 
 
+@both_databases
+def test_a_key_of_one_form_neither_answers_nor_skips_in_another(form: Any) -> None:
+    other = make_form(form.account_id)
+    make_answer(form, KEY)
+
+    assert refusal(give, other, "Me") == "not_found"
+    assert refusal(skip, other, 0) == "not_found"
+    assert answers(other) == []
+
+
 def test_a_key_of_one_form_withdraws_nothing_from_another(form: Any) -> None:
     other = make_form(form.account_id)
     make_answer(form, KEY)
