@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 import api
 from webapp import database
-from webapp.config import Settings, settings
+from webapp.config import Settings
 from webapp.database import TRIES, engine_options, failures
 from webapp.oauth import endpoints as oauth_endpoints
 from webapp.oauth import server
@@ -55,8 +55,6 @@ from webapp.web.browser_cookies import BrowserSessions
 from webapp.web.extensions import csrf, htmx
 from webapp.web.rate_limits.limiter import init_limiter
 from webapp.web.request_kind import RequestKind
-
-__all__ = ["create_app", "settings"]
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUTES = {

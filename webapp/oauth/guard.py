@@ -40,8 +40,6 @@ class Caller:
 class Unauthenticated(Outcome):
     """No token that fits, or a scope is missing; `challenge` is the WWW-Authenticate value."""
 
-    status = 401
-
     def __init__(self, message: str, resolution: str, challenge: str) -> None:
         super().__init__(ErrorCode.AUTHENTICATION_REQUIRED, message, resolution)
         self.challenge = challenge

@@ -10,8 +10,8 @@ from webapp.domain.content.model import missing_fields, missing_parts
 from webapp.domain.drafts.models import (
     Draft,
     DraftConfirmation,
+    lock_draft,
     open_draft,
-    owned_draft,
     unpublished,
 )
 from webapp.domain.shared.error_codes import ErrorCode
@@ -55,17 +55,15 @@ def confirm_shown(
 
 
 def attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool:
-    """Store the agent's confirmation of the current revision; False if it is confirmed already."""
-    draft = db.session.scalar(
-        owned_draft(account_id, draft_id)
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    )
-    if draft is None or draft.status is DraftStatus.PUBLISHED:
+    """Store the agent's confirmation of the current revision; False if it is confirmed already.
+
+    raises  NotFound; StateConflict `draft_incomplete`
+    """
+    draft = lock_draft(account_id, draft_id)
+    if draft.status is DraftStatus.PUBLISHED:
         return False
     require_complete(draft)
-    confirmation = find_confirmation(draft)
-    if is_current(confirmation, draft):
+    if is_current(find_confirmation(draft), draft):
         return False
     _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
     return True

@@ -161,7 +161,7 @@ def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -
     raises  NotFound
     """
     with write_transaction():
-        draft = _locked(account_id, draft_id)
+        draft = lock_draft(account_id, draft_id)
         if 0 < revision <= draft.revision:
             view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
             view.revision, view.seen_at = revision, now
@@ -237,7 +237,7 @@ def require_revision(draft: Draft | DraftRow, expected: int) -> None:
 
 def open_draft(account_id: str, draft_id: str) -> Draft:
     """The unpublished draft, its row locked; raises NotFound, StateConflict."""
-    draft = _locked(account_id, draft_id)
+    draft = lock_draft(account_id, draft_id)
     require_open(draft)
     return draft
 
@@ -259,7 +259,8 @@ _LOCKED = (
 )
 
 
-def _locked(account_id: str, draft_id: str) -> Draft:
+def lock_draft(account_id: str, draft_id: str) -> Draft:
+    """The draft under a row lock, published or not; raises NotFound."""
     draft = db.session.scalar(_LOCKED, {"draft": draft_id, "account": account_id})
     if draft is None:
         raise no_draft()

@@ -21,29 +21,25 @@ class Phrase(str):
 
 
 class Outcome(Exception):
-    """Base of expected failures; `resolution` is the actionable hint of the contract's Error."""
+    """Base of expected failures; `resolution` is the actionable hint of the contract's Error.
 
-    def __init__(self, code: Code, message: str, resolution: str) -> None:
+    field  the path of the value that is to be changed or sent again; "" for none, or all of it
+    """
+
+    def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.resolution = resolution
+        self.field = field
 
 
 class InvalidInput(Outcome):
-    """The request itself is wrong (400); `field` is the path of the value, "" for the body."""
-
-    def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
-        super().__init__(code, message, resolution)
-        self.field = field
+    """The request itself is wrong (400)."""
 
 
 class TooBusy(Outcome):
-    """More is asked for at once than the process takes (503); `field` is what to send again."""
-
-    def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
-        super().__init__(code, message, resolution)
-        self.field = field
+    """More is asked for at once than the process takes (503)."""
 
 
 class NotFound(Outcome):
@@ -51,8 +47,4 @@ class NotFound(Outcome):
 
 
 class StateConflict(Outcome):
-    """The state of the object does not allow the operation (409); `field` is what to change."""
-
-    def __init__(self, code: Code, message: str, resolution: str, field: str = "") -> None:
-        super().__init__(code, message, resolution)
-        self.field = field
+    """The state of the object does not allow the operation (409)."""
