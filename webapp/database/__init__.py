@@ -22,7 +22,7 @@ from webapp.database.transactions import (
     tried_again,
     write_transaction,
 )
-from webapp.database.types import UtcDateTime, from_millis, to_millis
+from webapp.database.types import UtcDateTime, enum_type, from_millis, to_millis
 
 __all__ = [
     "Base",
@@ -31,6 +31,7 @@ __all__ = [
     "built_once",
     "db",
     "engine_options",
+    "enum_type",
     "execute",
     "execute_autocommit",
     "from_millis",

@@ -1,14 +1,15 @@
-"""Values as both databases store them: times and JSON.
+"""Values as both databases store them: times, closed sets of words, JSON.
 
 Times are BIGINT milliseconds since the epoch, because clients re-parse dates to milliseconds.
 """
 
 import json
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, Dialect
+from sqlalchemy import BigInteger, Dialect, Enum
 from sqlalchemy.types import TypeDecorator
 
 
@@ -36,6 +37,18 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
         return None if value is None else from_millis(value)
+
+
+def enum_type(kind: type[StrEnum], name: str) -> Enum:
+    """The column type of an enum: its value as text, with a CHECK constraint."""
+    return Enum(
+        kind,
+        name=name,
+        native_enum=False,
+        create_constraint=True,
+        length=32,
+        values_callable=lambda members: [member.value for member in members],
+    )
 
 
 def to_json(value: Any) -> str:

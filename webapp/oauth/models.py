@@ -12,8 +12,7 @@ from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMix
 from sqlalchemy import JSON, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.database import Base
-from webapp.domain.content.model import words
+from webapp.database import Base, enum_type
 from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.client_names import is_showable
@@ -34,7 +33,7 @@ class OAuthClient(Base, ClientMixin):
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     client_id: Mapped[str] = mapped_column(String(CLIENT_ID_MAX_CHARS), unique=True)
-    kind: Mapped[ClientKind] = mapped_column(words(ClientKind, "kind"))
+    kind: Mapped[ClientKind] = mapped_column(enum_type(ClientKind, "kind"))
     given_name: Mapped[str] = mapped_column("name", Text)
     secret_hash: Mapped[str | None] = mapped_column(String(64))
     details: Mapped[dict[str, Any]] = mapped_column(JSON)
@@ -118,7 +117,7 @@ class OAuthGrant(Base):
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     revoked_reason: Mapped[RevokedReason | None] = mapped_column(
-        words(RevokedReason, "revoked_reason")
+        enum_type(RevokedReason, "revoked_reason")
     )
 
     client: Mapped[OAuthClient] = relationship(lazy="joined")
@@ -158,7 +157,7 @@ class OAuthToken(Base, TokenMixin):
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    kind: Mapped[TokenKind] = mapped_column(words(TokenKind, "kind"))
+    kind: Mapped[TokenKind] = mapped_column(enum_type(TokenKind, "kind"))
     grant_id: Mapped[str] = mapped_column(ForeignKey("oauth_grants.id"), index=True)
     scope: Mapped[str] = mapped_column(Text)
     issued_at: Mapped[datetime]

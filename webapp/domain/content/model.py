@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypedDict, cast
 
 import orjson
-from sqlalchemy import JSON, Enum, Text
+from sqlalchemy import JSON, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import new_id
+from webapp.database import enum_type, new_id
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
@@ -80,18 +80,6 @@ class FormSettings:
     max_total_questions: int | None
 
 
-def words(kind: type[StrEnum], name: str) -> Enum:
-    """The column type of an enum: its value as text, with a CHECK constraint."""
-    return Enum(
-        kind,
-        name=name,
-        native_enum=False,
-        create_constraint=True,
-        length=32,
-        values_callable=lambda members: [member.value for member in members],
-    )
-
-
 class Content:
     """Columns shared by `Draft` and `Form`. `private_context` never leaves the creator's side."""
 
@@ -99,9 +87,11 @@ class Content:
     goal: Mapped[str | None] = mapped_column(Text)
     private_context: Mapped[str | None] = mapped_column(Text)
     questions: Mapped[list[QuestionRow]] = mapped_column(JSON)
-    follow_up_mode: Mapped[FollowUpMode] = mapped_column(words(FollowUpMode, "follow_up_mode"))
-    response_mode: Mapped[ResponseMode] = mapped_column(words(ResponseMode, "response_mode"))
-    response_limit: Mapped[ResponseLimit] = mapped_column(words(ResponseLimit, "response_limit"))
+    follow_up_mode: Mapped[FollowUpMode] = mapped_column(enum_type(FollowUpMode, "follow_up_mode"))
+    response_mode: Mapped[ResponseMode] = mapped_column(enum_type(ResponseMode, "response_mode"))
+    response_limit: Mapped[ResponseLimit] = mapped_column(
+        enum_type(ResponseLimit, "response_limit")
+    )
     followups_given: Mapped[int | None]
     max_total_questions: Mapped[int | None]
 

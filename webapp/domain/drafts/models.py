@@ -23,8 +23,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, db, execute_autocommit, to_millis, tried_again, write_transaction
-from webapp.domain.content.model import Content, ContentRow, DraftUpdate, words
+from webapp.database import (
+    Base,
+    db,
+    enum_type,
+    execute_autocommit,
+    to_millis,
+    tried_again,
+    write_transaction,
+)
+from webapp.domain.content.model import Content, ContentRow, DraftUpdate
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
@@ -44,7 +52,7 @@ class Draft(Content, Base):
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"), index=True)
-    status: Mapped[DraftStatus] = mapped_column(words(DraftStatus, "status"))
+    status: Mapped[DraftStatus] = mapped_column(enum_type(DraftStatus, "status"))
     revision: Mapped[int]
     content_hash: Mapped[str] = mapped_column(String(64))
     created_by: Mapped[str | None] = mapped_column(String(40))
@@ -103,7 +111,7 @@ class DraftConfirmation(Base):
     draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), index=True)
     revision: Mapped[int]
     content_hash: Mapped[str] = mapped_column(String(64))
-    method: Mapped[ConfirmationMethod] = mapped_column(words(ConfirmationMethod, "method"))
+    method: Mapped[ConfirmationMethod] = mapped_column(enum_type(ConfirmationMethod, "method"))
     grant_id: Mapped[str | None] = mapped_column(String(40))
     created_at: Mapped[datetime]
 

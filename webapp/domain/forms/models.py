@@ -24,9 +24,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, db, read_rows, write_transaction
+from webapp.database import Base, db, enum_type, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.content.model import Content, ContentRow, words
+from webapp.domain.content.model import Content, ContentRow
 from webapp.domain.responses.models import raw_column
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
@@ -54,7 +54,7 @@ class Form(Content, Base):
     account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
     draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), unique=True)
     share_token: Mapped[str] = mapped_column(String(40), unique=True)
-    status: Mapped[FormStatus] = mapped_column(words(FormStatus, "status"))
+    status: Mapped[FormStatus] = mapped_column(enum_type(FormStatus, "status"))
     last_stamp: Mapped[int] = mapped_column(BigInteger)
     completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
     response_count: Mapped[int] = mapped_column(default=0)

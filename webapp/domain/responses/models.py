@@ -27,8 +27,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, execute, on_sqlite
-from webapp.domain.content.model import QuestionRow, words
+from webapp.database import Base, UtcDateTime, enum_type, execute, on_sqlite
+from webapp.domain.content.model import QuestionRow
 from webapp.domain.shared.limits import ABANDONED_AFTER_SECONDS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, SessionStatus
 
@@ -49,7 +49,7 @@ class ResponseSession(Base):
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
     key_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    status: Mapped[SessionStatus] = mapped_column(words(SessionStatus, "status"))
+    status: Mapped[SessionStatus] = mapped_column(enum_type(SessionStatus, "status"))
     responder_name: Mapped[str | None] = mapped_column(Text)
     skipped: Mapped[list[str]] = mapped_column(JSON)
     answered: Mapped[dict[str, str]] = mapped_column(JSON, default=dict)
@@ -84,8 +84,8 @@ class Answer(Base):
     question_id: Mapped[str] = mapped_column(String(200))
     question_text: Mapped[str] = mapped_column(Text)
     answer_text: Mapped[str] = mapped_column(Text)
-    response_type: Mapped[ResponseType] = mapped_column(words(ResponseType, "response_type"))
-    question_kind: Mapped[QuestionKind] = mapped_column(words(QuestionKind, "question_kind"))
+    response_type: Mapped[ResponseType] = mapped_column(enum_type(ResponseType, "response_type"))
+    question_kind: Mapped[QuestionKind] = mapped_column(enum_type(QuestionKind, "question_kind"))
     parent_question_id: Mapped[str | None] = mapped_column(String(200))
     answer_key: Mapped[str] = mapped_column(String(64))
     word_count: Mapped[int] = mapped_column(server_default="0")
