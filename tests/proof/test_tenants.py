@@ -262,10 +262,10 @@ def test_ids_of_others_in_a_posted_form_change_nothing(
     with app.app_context():
         before = dump()
 
-    told = visitor.browser.post("/drafts/tidy", draft=[*theirs.ids.values()])
+    response = visitor.browser.post("/drafts/tidy", draft=[*theirs.ids.values()])
 
     with app.app_context():
-        assert (told.status_code, dump()) == (303, before)
+        assert (response.status_code, dump()) == (303, before)
 
 
 def test_drafts_that_others_discarded_are_not_restored(
@@ -276,10 +276,10 @@ def test_drafts_that_others_discarded_are_not_restored(
         discard_draft(theirs.account.id, theirs.ids["draft"], now=now)
         before = dump()
 
-    told = visitor.browser.post("/drafts/take-back", at=str(to_millis(now)))
+    response = visitor.browser.post("/drafts/take-back", at=str(to_millis(now)))
 
     with app.app_context():
-        assert (told.status_code, dump()) == (303, before)
+        assert (response.status_code, dump()) == (303, before)
 
 
 def test_a_browser_of_others_is_not_signed_out(
@@ -290,7 +290,7 @@ def test_a_browser_of_others_is_not_signed_out(
         handle = db.session.get_one(SignIn, session_id).handle
         before = dump()
 
-    told = visitor.browser.post("/account/browsers/end", handle=handle)
+    response = visitor.browser.post("/account/browsers/end", handle=handle)
 
     with app.app_context():
-        assert (told.status_code, dump()) == (303, before)
+        assert (response.status_code, dump()) == (303, before)

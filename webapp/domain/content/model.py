@@ -67,6 +67,7 @@ DRAFT_SETTINGS = (
 )
 CHOICES = tuple(setting for setting in DRAFT_SETTINGS if not setting.most)
 NUMBERS = tuple(setting for setting in DRAFT_SETTINGS if setting.most)
+ENUMS = {setting.column: type(setting.default) for setting in DRAFT_SETTINGS if setting.default}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,15 +32,12 @@ from webapp.database import (
     tried_again,
     write_transaction,
 )
-from webapp.domain.content.model import Content, ContentRow, DraftUpdate
+from webapp.domain.content.model import ENUMS, Content, ContentRow, DraftUpdate
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
     ConfirmationMethod,
     DraftStatus,
-    FollowUpMode,
-    ResponseLimit,
-    ResponseMode,
 )
 
 
@@ -198,10 +195,9 @@ def find_revision(draft: Draft, revision: int) -> Draft | None:
 
 def content_of(kept: DraftRevision) -> Draft:
     """The content of a superseded revision, as a transient draft."""
-    values = kept.content.copy()
-    values["follow_up_mode"] = FollowUpMode(values["follow_up_mode"])
-    values["response_mode"] = ResponseMode(values["response_mode"])
-    values["response_limit"] = ResponseLimit(values["response_limit"])
+    values: dict[str, object] = {**kept.content}
+    for column, enum in ENUMS.items():
+        values[column] = enum(str(values[column]))
     return Draft(id=kept.draft_id, status=DraftStatus.DRAFT, revision=kept.revision, **values)
 
 

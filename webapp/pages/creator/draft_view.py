@@ -37,6 +37,7 @@ FIELD_LIMITS = {
     "context": limits.CONTEXT_MAX_CHARS,
 }
 MOST = {setting.name: setting.most for setting in NUMBERS}
+WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be refused
 Result = Draft | InvalidInput | StateConflict
 
 
@@ -123,6 +124,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "draft": draft,
         "settings": form_settings(draft),
         "stored": {setting.name: _as_typed(draft, setting.column) for setting in DRAFT_SETTINGS},
+        "settings_with_messages": WITH_MESSAGES,
         "most_questions": most_questions(draft),
         "missing": missing_parts(draft),
         "author": names.get(draft.author or "", ""),
