@@ -29,6 +29,7 @@ from tests.tls import certified, ending_tls, https_server
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db
+from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.security_headers import POLICY
 
@@ -313,3 +314,17 @@ def test_a_made_up_address_of_the_caller_evades_no_limit(front: Front) -> None:
             statuses.append(answered.value.status)
 
     assert statuses == [422, 422, 422, 429]
+
+
+def test_without_scripts_back_leads_to_the_words_that_were_refused(front: Front) -> None:
+    """What is not to be stored is fetched anew, and the browser fills in what was typed."""
+    body = "answer=" + "x" * FORM_BODY_MAX_BYTES
+    with front.window(refused=[413], java_script_enabled=False) as page:
+        page.goto(front.data.asks)
+        page.locator("#answer").fill("All of it")
+        page.route("**/q/1", lambda route: route.continue_(post_data=body))
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_text("Press Back in your browser")).to_be_visible()
+        page.unroute_all()
+        page.go_back()
+        expect(page.locator("#answer")).to_have_value("All of it")
