@@ -32,6 +32,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     _sends = False  # while the thread that serves a request sends
     _is_listened_to = False  # whether the loop polls this socket for data
     _deaf_until: float | None = None
+    _waited_since = 0.0  # for the first byte of the request that is being received
     _left: tuple[float, int] | None = None  # last activity and unacknowledged bytes, as last seen
     _left_since = 0.0
 
@@ -125,6 +126,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def handle_read(self) -> None:
         """Read more data, unless other connections took the remaining files in this turn."""
+        if self.request is None:
+            self._waited_since = self.last_activity
         if self._nears_file:
             if not self.server.bodies_left:
                 return
@@ -144,11 +147,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def waits_since(self) -> float:
-        """When its unfinished request began, else its last use, in seconds since the epoch.
+        """When it was accepted, or its last response was sent, in seconds since the epoch.
 
-        A client that sends single bytes gains no time.
+        A part of a request changes nothing: a client that sends single bytes gains no time, and a
+        connection whose request is not read yet is newer than those accepted before it.
         """
-        return float(self.request.begun_at if self.request else self.last_activity)
+        return float(self._waited_since if self.request else self.last_activity)
 
     @property
     def is_idle(self) -> bool:

@@ -2,9 +2,7 @@
 
 import logging
 import re
-import time
 
-from waitress.adjustments import Adjustments
 from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask, WSGITask
 
@@ -21,10 +19,6 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Remembers the path of a request that is refused before its headers are parsed."""
 
     head = b""
-
-    def __init__(self, adj: Adjustments) -> None:
-        super().__init__(adj)
-        self.begun_at = time.time()
 
     @property
     def is_in_file(self) -> bool:
