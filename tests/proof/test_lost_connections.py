@@ -20,7 +20,8 @@ from tests.races.threads import each_statement
 from webapp.database import Base, db, postgresql, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent, AuditKind
-from webapp.domain.drafts import confirmations
+from webapp.domain.content.model import DraftUpdate
+from webapp.domain.drafts import confirmations, editing
 from webapp.domain.drafts.models import Draft, DraftConfirmation
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import read_link_views
@@ -32,11 +33,14 @@ LOST = "server closed the connection unexpectedly"
 
 
 @contextmanager
-def cut(when: str, *, then_away: bool = False) -> Iterator[list[str]]:
+def cut(
+    when: str, *, then_away: bool = False, meanwhile: Callable[[], object] = lambda: None
+) -> Iterator[list[str]]:
     """The next commit loses its connection `before` or `after` the server has carried it out.
 
     A statement that commits by itself counts as one. Yields what was cut.
     then_away  every statement after that loses its connection, too
+    meanwhile  called before the request goes on
     """
     commit, execute = psycopg.Connection.commit, psycopg.Cursor.execute
     done: list[str] = []
@@ -47,6 +51,7 @@ def cut(when: str, *, then_away: bool = False) -> Iterator[list[str]]:
         if when == "after":
             work()
         done.append(what)
+        meanwhile()
         connection.pgconn.finish()
         raise psycopg.OperationalError(LOST)
 
@@ -151,6 +156,27 @@ def test_an_agent_makes_changes_and_publishes_one_form(
     assert statuses == [201, 201, 200, 200]
     assert (changed.json["title"], changed.headers["ETag"]) == ("New", '"2"')
     assert (count(app, Draft), count(app, Form)) == (2, 1)
+
+
+def test_an_agent_is_told_of_its_change_that_another_one_followed(
+    app: Flask, agent: Agent, account: Account
+) -> None:
+    made = agent.post("/drafts", json={"title": "Rota", "questions": ["Who?"]})
+    path = f"/drafts/{made.json['draftId']}"
+
+    def go_on() -> None:
+        with app.app_context():
+            change = DraftUpdate(goal="Fair shifts")
+            draft_id = made.json["draftId"]
+            editing.update_draft(account.id, draft_id, change, author=None, now=utc_now())
+
+    with cut("after", meanwhile=go_on):
+        changed = agent.patch(path, json={"title": "New"}, headers={"If-Match": '"1"'})
+
+    assert (changed.status_code, changed.headers["ETag"]) == (200, '"2"')
+    now = agent.get(path)
+    assert (now.json["title"], now.json["goal"]) == ("New", "Fair shifts")
+    assert now.headers["ETag"] == '"3"'
 
 
 @both_sides

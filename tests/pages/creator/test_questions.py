@@ -1,5 +1,6 @@
 """Writing, changing, moving and removing questions on the review page."""
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -70,6 +71,24 @@ def test_a_change_that_comes_again_is_made_once_and_not_denied(
     assert (first.status_code, again.status_code) == (303, 303)
     assert again.location == first.location
     assert (texts(app, draft), stored(app, draft).revision) == (left, 2)
+
+
+@pytest.mark.parametrize("swap", [True, False])
+def test_a_change_that_comes_again_after_another_one_is_not_denied(
+    app: Flask, ann: Creator, asking: Ask, *, swap: bool
+) -> None:
+    draft = asking("A?", "B?")
+    where = f"/drafts/{draft.id}/questions/1"
+    ann.post(where, text="Z?", revision=1)
+    by_agent(app, draft, goal="To know")
+
+    again = ann.post(where, text="Z?", revision=1, htmx=swap)
+
+    assert again.status_code == (200 if swap else 303)
+    assert (texts(app, draft), stored(app, draft).revision) == (["Z?", "B?"], 3)
+    assert stored(app, draft).goal == "To know"
+    if swap:  # editors that are still open have not seen the change of the agent
+        assert json.loads(again.headers["HX-Trigger"]) == {"askback:saved": {"from": 1, "to": 2}}
 
 
 def test_another_change_of_the_revision_before_is_not_taken_for_the_same(

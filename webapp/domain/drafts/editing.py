@@ -43,7 +43,7 @@ from webapp.domain.drafts.models import (
     Draft,
     DraftRevision,
     DraftRow,
-    content_of,
+    as_it_was,
     no_draft,
     owned_draft,
     require_open,
@@ -157,6 +157,11 @@ _REPLACE_AND_KEEP = (
 _ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(
     *(Draft.__table__.c[name] for name in _COLUMNS)
 )
+_KEPT_REVISION = select(
+    DraftRevision.content, DraftRevision.author, DraftRevision.created_at
+).where(
+    DraftRevision.draft_id == bindparam("draft"), DraftRevision.revision == bindparam("revision")
+)
 _EMPTY = DraftUpdate(title="", goal=None, private_context=None, questions=[]) | cast(
     DraftUpdate, {setting.column: setting.default for setting in DRAFT_SETTINGS}
 )
@@ -187,9 +192,15 @@ def _insert(draft: Draft) -> None:
 
 
 def _is_stored(draft: Draft) -> bool:
-    """True if the conflicting row is the one to be written: an earlier attempt has stored it."""
+    """True if an earlier attempt has stored the row: it is the conflicting one, or superseded by
+    that.
+    """
     row = _row(draft.account_id, draft.id)
-    return all(getattr(row, name) == getattr(draft, name) for name in _CHANGING)
+    if all(getattr(row, name) == getattr(draft, name) for name in _CHANGING):
+        return True
+    kept = read_rows(_KEPT_REVISION, draft=draft.id, revision=draft.revision)
+    written = (snapshot(draft), draft.author, draft.updated_at)
+    return [tuple(row) for row in kept] == [written]
 
 
 def _replace(before: DraftRow, draft: Draft) -> bool:
@@ -236,7 +247,7 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
         raise draft_discarded() if discarded else form_deleted()
     kept = db.session.get(DraftRevision, (draft.id, 1))
     if kept is not None:
-        created = content_of(kept)
+        created = as_it_was(draft, kept)
     else:
         created = Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
     created.repeated = True

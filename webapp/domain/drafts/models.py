@@ -190,15 +190,25 @@ def find_revision(draft: Draft, revision: int) -> Draft | None:
     if revision == draft.revision:
         return draft
     kept = db.session.get(DraftRevision, (draft.id, revision))
-    return None if kept is None else content_of(kept)
+    return None if kept is None else as_it_was(draft, kept)
 
 
-def content_of(kept: DraftRevision) -> Draft:
-    """The content of a superseded revision, as a transient draft."""
+def as_it_was(draft: Draft, kept: DraftRevision) -> Draft:
+    """The draft at a superseded revision, transient."""
     values: dict[str, object] = {**kept.content}
     for column, enum in ENUMS.items():
         values[column] = enum(str(values[column]))
-    return Draft(id=kept.draft_id, status=DraftStatus.DRAFT, revision=kept.revision, **values)
+    return Draft(
+        id=draft.id,
+        account_id=draft.account_id,
+        status=DraftStatus.DRAFT,
+        revision=kept.revision,
+        created_by=draft.created_by,
+        author=kept.author,
+        created_at=draft.created_at,
+        updated_at=kept.created_at,
+        **values,
+    )
 
 
 def owned_draft(

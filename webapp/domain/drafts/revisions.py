@@ -18,7 +18,7 @@ from webapp.domain.drafts.models import (
     DraftConfirmation,
     DraftRevision,
     DraftView,
-    content_of,
+    as_it_was,
     find_revision,
     list_views,
     unpublished,
@@ -43,7 +43,7 @@ def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revi
     """At most `limit` revisions older than `before` (None = all), newest first."""
     newest = draft.revision if before is None else min(before - 1, draft.revision)
     kept = {row.revision: row for row in _superseded(draft, newest, limit)}
-    contents = {number: content_of(row) for number, row in kept.items()}
+    contents = {number: as_it_was(draft, row) for number, row in kept.items()}
     contents[draft.revision] = draft
     words = _confirmations(draft)
     found = []
@@ -93,7 +93,7 @@ def count_changes(account_id: str) -> dict[str, int]:
     )
     counts = dict.fromkeys(list_views(account_id), 0)
     for draft, kept in db.session.execute(query):
-        counts[draft.id] = len(differences(content_of(kept), draft))
+        counts[draft.id] = len(differences(as_it_was(draft, kept), draft))
     return counts
 
 

@@ -72,14 +72,21 @@ def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:
 
 
 def as_posted_from(draft: Draft) -> Draft:
-    """What the posted change may have been made from: the revision before the creator's last one,
-    where the page showed that; the draft itself elsewhere.
+    """What the posted change may have been made from: the revision that the page showed, where
+    the next one is the creator's own; the draft itself elsewhere.
     """
-    before = posted_revision()
-    mine = draft.status is DraftStatus.DRAFT and draft.author is None
-    if not mine or draft.revision != before + 1:
+    if not _own_next(draft):
         return draft
-    return drafts.find_revision(draft, before) or draft
+    return drafts.find_revision(draft, posted_revision()) or draft
+
+
+def _own_next(draft: Draft) -> Draft | None:
+    """The revision after the one that the page showed, current or superseded, if the creator made
+    it.
+    """
+    made = drafts.find_revision(draft, posted_revision() + 1)
+    own = draft.status is DraftStatus.DRAFT and made is not None and made.author is None
+    return made if own else None
 
 
 def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
@@ -90,9 +97,9 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
     """
     view = drafts.find_view(draft)
     up_to_date = view is None or view.revision >= posted_revision()
-    account, now, saved = creator_id(), utc_now(), draft
-    before = as_posted_from(draft)
-    if before is draft or not draft_editing.is_made(draft, before, change(before)):
+    account, now = creator_id(), utc_now()
+    before, saved = as_posted_from(draft), _own_next(draft)
+    if saved is None or not draft_editing.is_made(saved, before, change(before)):
         saved = draft_editing.update_draft(
             account,
             draft.id,
