@@ -18,7 +18,7 @@ from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable
 from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import Form
+from webapp.domain.forms.models import FormLink
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
@@ -121,7 +121,7 @@ class _Seen(NamedTuple):
     """`confirmation` is `none`, `current`, or `stale` when the draft changed since."""
 
     draft: Draft
-    form: Form | None
+    form: FormLink | None
     confirmation: str
 
     @property
@@ -136,8 +136,10 @@ class _Seen(NamedTuple):
 def _look(account_id: str, draft_id: str) -> _Seen:
     """The draft at this moment; holds no database connection afterwards."""
     draft = drafts.get_draft(account_id, draft_id)
-    form = publishing.find_published_form(draft) if draft.status is DraftStatus.PUBLISHED else None
-    found = confirmations.find_confirmation(draft)
+    form = (
+        publishing.find_published_form(draft_id) if draft.status is DraftStatus.PUBLISHED else None
+    )
+    found = confirmations.find_confirmation(draft_id)
     known = "current" if confirmations.is_current(found, draft) else "stale"
     release_connections()
     return _Seen(draft, form, known if found else "none")
@@ -194,7 +196,7 @@ def _expected_revision(account_id: str, draft_id: str) -> int | None:
     if header is None or header.strip() == "*":
         return None
     named = {int(digits) for digits in STRONG_REVISION.findall(header)}
-    current = drafts.get_draft(account_id, draft_id).revision
+    current = drafts.get_revision(account_id, draft_id)
     if not named:
         raise StateConflict(
             ErrorCode.REVISION_CONFLICT,

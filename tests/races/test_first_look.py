@@ -9,7 +9,7 @@ from tests.factories import make_draft
 from tests.races.threads import together
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.drafts.models import find_view, get_draft, mark_seen
+from webapp.domain.drafts.models import find_view, mark_seen
 
 
 @both_databases
@@ -20,6 +20,6 @@ def test_first_looks_at_the_same_moment_leave_one_view(app: Flask, account: Acco
     together(app, [partial(mark_seen, account.id, draft.id, 1, now=utc_now()) for _ in range(8)])
 
     with app.app_context():
-        view = find_view(get_draft(account.id, draft.id))
+        view = find_view(draft.id)
         assert view is not None
         assert view.revision == 1

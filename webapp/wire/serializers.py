@@ -12,7 +12,7 @@ from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
-from webapp.domain.forms.models import Form, FormRow, FormSummaryRow
+from webapp.domain.forms.models import FormLink, FormRow, FormSummaryRow
 from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import AnswerRow, SessionAnswers, session_status
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
@@ -46,7 +46,7 @@ def form_settings(of: content.AnyContent) -> FormSettings:
     return cast(FormSettings, {name: getattr(found, field) for name, field in _SETTINGS})
 
 
-def form_draft(draft: Draft, public_url: str, form: Form | FormRow | None = None) -> FormDraft:
+def form_draft(draft: Draft, public_url: str, form: FormLink | None = None) -> FormDraft:
     """A draft; `form` is what it became when it is published."""
     return {
         "draftId": draft.id,

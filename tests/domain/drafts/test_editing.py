@@ -11,7 +11,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
-from webapp.domain.drafts import editing
+from webapp.domain.drafts import editing, revisions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable
 from webapp.domain.drafts.models import Draft
@@ -46,7 +46,7 @@ def test_a_change_raises_the_revision_and_keeps_what_was(account: Account) -> No
 
     changed = change(account, draft, title="After")
 
-    before = drafts.find_revision(changed, 1)
+    before = revisions.find_revision(changed, 1)
     assert (changed.revision, changed.title) == (2, "After")
     assert before is not None
     assert before.title == "Before"

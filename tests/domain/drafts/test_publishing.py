@@ -80,7 +80,7 @@ def test_a_change_and_its_undoing_need_a_new_confirmation(account: Account, cloc
 
     assert refusal(account, draft, clock) == "confirmation_stale"
     draft = drafts.get_draft(account.id, draft.id)
-    assert not confirmations.is_current(confirmations.find_confirmation(draft), draft)
+    assert not confirmations.is_current(confirmations.find_confirmation(draft.id), draft)
 
 
 def test_the_agents_word_counts_again_after_a_change_and_its_undoing(
@@ -146,7 +146,7 @@ def test_the_agents_word_is_recorded_as_such(account: Account, clock: Clock) -> 
 
     publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
 
-    confirmation = confirmations.find_confirmation(draft)
+    confirmation = confirmations.find_confirmation(draft.id)
     assert confirmation is not None
     assert confirmation.method is ConfirmationMethod.AGENT_ATTESTED
     assert confirmation.grant_id == "grn_1"
@@ -158,7 +158,7 @@ def test_the_creators_word_counts_before_the_agents(account: Account, clock: Clo
 
     publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
 
-    confirmation = confirmations.find_confirmation(draft)
+    confirmation = confirmations.find_confirmation(draft.id)
     assert confirmation is not None
     assert confirmation.method is ConfirmationMethod.BROWSER
 

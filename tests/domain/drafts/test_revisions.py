@@ -12,7 +12,6 @@ from webapp.domain.content.diff import differences
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import snapshot
 from webapp.domain.drafts import confirmations, editing, revisions
-from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.errors import InvalidInput, NotFound
 
@@ -77,7 +76,7 @@ def test_one_change_put_back_leaves_what_was(account: Account, fields: dict[str,
     draft = written(account)
     before = snapshot(draft)
     draft = changed(draft, **fields)
-    assert len(differences(drafts.find_revision(draft, 1), draft)) == 1
+    assert len(differences(revisions.find_revision(draft, 1), draft)) == 1
 
     draft = apply(draft, revisions.put_back(draft, 1, 1))
 
@@ -92,7 +91,7 @@ def test_each_change_put_back_is_one_difference_less(account: Account, seed: int
     names = chance.sample("abcxyz", chance.randint(1, 6))
     reworded = {name: f"Worded anew for {name}?" for name in names if chance.random() < 0.4}
     draft = changed(draft, title="New", goal="New", questions=questions("".join(names), **reworded))
-    first = drafts.find_revision(draft, 1)
+    first = revisions.find_revision(draft, 1)
 
     while left := len(differences(first, draft)):
         draft = apply(draft, revisions.put_back(draft, 1, chance.randint(1, left)))
@@ -104,7 +103,7 @@ def test_each_change_put_back_is_one_difference_less(account: Account, seed: int
 def test_a_removed_question_comes_back_behind_its_neighbour(account: Account) -> None:
     draft = written(account)
     draft = changed(draft, questions=questions("xac"))
-    removed = len(differences(drafts.find_revision(draft, 1), draft))
+    removed = len(differences(revisions.find_revision(draft, 1), draft))
 
     draft = apply(draft, revisions.put_back(draft, 1, removed))
 
@@ -121,7 +120,7 @@ def test_what_is_not_there_cannot_be_put_back(account: Account, since: int, numb
 
 def test_a_form_never_takes_more_questions_than_it_holds(account: Account) -> None:
     draft = changed(written(account), questions=[f"Number {number}?" for number in range(20)])
-    removed = len(differences(drafts.find_revision(draft, 1), draft))
+    removed = len(differences(revisions.find_revision(draft, 1), draft))
 
     with pytest.raises(InvalidInput) as refused:
         revisions.put_back(draft, 1, removed)
@@ -141,7 +140,7 @@ def test_going_back_is_a_new_revision_without_the_creators_word(account: Account
 
     assert snapshot(draft) == first
     assert draft.revision == 3
-    assert not confirmations.is_current(confirmations.find_confirmation(draft), draft)
+    assert not confirmations.is_current(confirmations.find_confirmation(draft.id), draft)
 
 
 def test_the_history_tells_who_wrote_what_and_whose_word_it_had(account: Account) -> None:

@@ -12,8 +12,8 @@ from tests.pages.creator_client import ORIGIN, Creator, alone, hidden
 from tests.pages.respondent_client import storage_away
 from webapp.database import utc_now
 from webapp.domain.drafts import confirmations, publishing
-from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.models import Draft, DraftConfirmation
+from webapp.domain.drafts.confirmations import ConfirmationRow
+from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.vocabulary import DraftStatus
 
 
@@ -23,9 +23,9 @@ def draft(app: Flask, ann: Creator) -> Draft:
         return make_draft(ann.account.id, context="Two cafés left", goal="Learn")
 
 
-def confirmation(app: Flask, draft: Draft) -> DraftConfirmation | None:
+def confirmation(app: Flask, draft: Draft) -> ConfirmationRow | None:
     with app.app_context():
-        return confirmations.find_confirmation(drafts.get_draft(draft.account_id, draft.id))
+        return confirmations.find_confirmation(draft.id)
 
 
 def say_yes(ann: Creator, draft: Draft, **changed: Any) -> Any:

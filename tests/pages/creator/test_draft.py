@@ -36,7 +36,7 @@ def stored(app: Flask, draft: Draft) -> Draft:
 
 def seen(app: Flask, draft: Draft) -> int | None:
     with app.app_context():
-        view = drafts.find_view(drafts.get_draft(draft.account_id, draft.id))
+        view = drafts.find_view(draft.id)
         return view.revision if view else None
 
 

@@ -1,10 +1,11 @@
 """Confirmations of one exact revision of a draft, by the creator or attested by an agent."""
 
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, exists, func, select
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select
 
-from webapp.database import db, new_id, write_transaction
+from webapp.database import db, new_id, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import missing_fields, missing_parts
 from webapp.domain.drafts.models import (
@@ -17,6 +18,16 @@ from webapp.domain.drafts.models import (
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import ConfirmationMethod, DraftStatus
+
+
+class ConfirmationRow(NamedTuple):
+    """A confirmation of one revision; `grant_id` is of the agent whose word it is."""
+
+    revision: int
+    content_hash: str
+    method: ConfirmationMethod
+    grant_id: str | None
+    created_at: datetime
 
 
 def confirm_draft(
@@ -63,20 +74,30 @@ def attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool
     if draft.status is DraftStatus.PUBLISHED:
         return False
     require_complete(draft)
-    if is_current(find_confirmation(draft), draft):
+    if is_current(find_confirmation(draft.id), draft):
         return False
     _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
     return True
 
 
-def find_confirmation(draft: Draft) -> DraftConfirmation | None:
+def find_confirmation(draft_id: str) -> ConfirmationRow | None:
     """The newest confirmation of any revision; see `is_current`."""
-    return db.session.scalar(
-        select(DraftConfirmation)
-        .where(DraftConfirmation.draft_id == draft.id)
-        .order_by(DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc())
-        .limit(1)
-    )
+    found = read_rows(_NEWEST, draft=draft_id)
+    return ConfirmationRow._make(found[0]) if found else None
+
+
+def list_confirmations(draft_id: str) -> list[ConfirmationRow]:
+    """Every confirmation of the draft, oldest first."""
+    return list(map(ConfirmationRow._make, read_rows(_ALL, draft=draft_id)))
+
+
+_OF_DRAFT = select(
+    *(DraftConfirmation.__table__.c[name] for name in ConfirmationRow._fields)
+).where(DraftConfirmation.draft_id == bindparam("draft"))
+_ALL = _OF_DRAFT.order_by(DraftConfirmation.created_at)
+_NEWEST = _OF_DRAFT.order_by(
+    DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc()
+).limit(1)
 
 
 def list_confirmed(account_id: str) -> set[str]:
@@ -98,7 +119,7 @@ def count_waiting(account_id: str) -> int:
     return db.session.scalar(query) or 0
 
 
-def is_current(confirmation: DraftConfirmation | None, draft: Draft) -> bool:
+def is_current(confirmation: ConfirmationRow | None, draft: Draft) -> bool:
     """True if the confirmation is of the current revision; an undone change has a new revision."""
     return confirmation is not None and (confirmation.revision, confirmation.content_hash) == (
         draft.revision,

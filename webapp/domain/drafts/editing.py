@@ -43,12 +43,12 @@ from webapp.domain.drafts.models import (
     Draft,
     DraftRevision,
     DraftRow,
-    as_it_was,
     no_draft,
     owned_draft,
     require_open,
     require_revision,
 )
+from webapp.domain.drafts.revisions import draft_of_revision, find_superseded
 from webapp.domain.shared.vocabulary import DraftStatus
 
 
@@ -157,11 +157,6 @@ _REPLACE_AND_KEEP = (
 _ROW = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(
     *(Draft.__table__.c[name] for name in _COLUMNS)
 )
-_KEPT_REVISION = select(
-    DraftRevision.content, DraftRevision.author, DraftRevision.created_at
-).where(
-    DraftRevision.draft_id == bindparam("draft"), DraftRevision.revision == bindparam("revision")
-)
 _EMPTY = DraftUpdate(title="", goal=None, private_context=None, questions=[]) | cast(
     DraftUpdate, {setting.column: setting.default for setting in DRAFT_SETTINGS}
 )
@@ -198,9 +193,8 @@ def _is_stored(draft: Draft) -> bool:
     row = _row(draft.account_id, draft.id)
     if all(getattr(row, name) == getattr(draft, name) for name in _CHANGING):
         return True
-    kept = read_rows(_KEPT_REVISION, draft=draft.id, revision=draft.revision)
-    written = (snapshot(draft), draft.author, draft.updated_at)
-    return [tuple(row) for row in kept] == [written]
+    written = (draft.id, draft.revision, snapshot(draft), draft.author, draft.updated_at)
+    return find_superseded(draft.id, draft.revision) == written
 
 
 def _replace(before: DraftRow, draft: Draft) -> bool:
@@ -245,9 +239,9 @@ def _created_before(account_id: str, repeatable: Repeatable, now: datetime) -> D
     if draft is None or draft.deleted_at:
         discarded = draft and draft.status is DraftStatus.DRAFT
         raise draft_discarded() if discarded else form_deleted()
-    kept = db.session.get(DraftRevision, (draft.id, 1))
+    kept = find_superseded(draft.id, 1)
     if kept is not None:
-        created = as_it_was(draft, kept)
+        created = draft_of_revision(draft, kept)
     else:
         created = Draft(id=draft.id, status=DraftStatus.DRAFT, revision=1, **snapshot(draft))
     created.repeated = True

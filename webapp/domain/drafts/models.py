@@ -28,11 +28,12 @@ from webapp.database import (
     db,
     enum_type,
     execute_autocommit,
+    read_rows,
     to_millis,
     tried_again,
     write_transaction,
 )
-from webapp.domain.content.model import ENUMS, Content, ContentRow, DraftUpdate
+from webapp.domain.content.model import Content, ContentRow, DraftUpdate
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
@@ -123,6 +124,13 @@ class DraftView(Base):
     seen_at: Mapped[datetime]
 
 
+class ViewRow(NamedTuple):
+    """Which revision the creator looked at last, and when."""
+
+    revision: int
+    seen_at: datetime
+
+
 def get_draft(account_id: str, draft_id: str) -> Draft:
     """The account's draft; raises NotFound `draft_not_found`."""
     draft = db.session.scalar(owned_draft(account_id, draft_id))
@@ -154,9 +162,18 @@ def list_views(account_id: str) -> dict[str, int]:
     return {row.draft_id: row.revision for row in db.session.execute(query)}
 
 
-def find_view(draft: Draft) -> DraftView | None:
+def get_revision(account_id: str, draft_id: str) -> int:
+    """At which revision the account's draft is; raises NotFound `draft_not_found`."""
+    found = read_rows(_AT, account=account_id, draft=draft_id)
+    if not found:
+        raise no_draft()
+    return int(found[0].revision)
+
+
+def find_view(draft_id: str) -> ViewRow | None:
     """The creator's last view of the draft, with its revision."""
-    return db.session.get(DraftView, draft.id)
+    found = read_rows(_VIEW, draft=draft_id)
+    return ViewRow._make(found[0]) if found else None
 
 
 @tried_again
@@ -183,32 +200,6 @@ _FIRST_LOOK = text(
     " SELECT id, :revision, :seen_at FROM drafts WHERE id = :draft"
     " ON CONFLICT (draft_id) DO NOTHING"
 )
-
-
-def find_revision(draft: Draft, revision: int) -> Draft | None:
-    """The content of one revision of the draft, current or superseded; None if there is none."""
-    if revision == draft.revision:
-        return draft
-    kept = db.session.get(DraftRevision, (draft.id, revision))
-    return None if kept is None else as_it_was(draft, kept)
-
-
-def as_it_was(draft: Draft, kept: DraftRevision) -> Draft:
-    """The draft at a superseded revision, transient."""
-    values: dict[str, object] = {**kept.content}
-    for column, enum in ENUMS.items():
-        values[column] = enum(str(values[column]))
-    return Draft(
-        id=draft.id,
-        account_id=draft.account_id,
-        status=DraftStatus.DRAFT,
-        revision=kept.revision,
-        created_by=draft.created_by,
-        author=kept.author,
-        created_at=draft.created_at,
-        updated_at=kept.created_at,
-        **values,
-    )
 
 
 def owned_draft(
@@ -266,6 +257,10 @@ def require_open(draft: Draft | DraftRow) -> None:
         )
 
 
+_AT = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(Draft.revision)
+_VIEW = select(DraftView.revision, DraftView.seen_at).where(
+    DraftView.draft_id == bindparam("draft")
+)
 _LOCKED = (
     owned_draft(bindparam("account"), bindparam("draft"))
     .with_for_update()

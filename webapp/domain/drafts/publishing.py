@@ -15,6 +15,7 @@ from webapp.database import (
     execute_autocommit,
     new_id,
     on_sqlite,
+    read_rows,
     to_millis,
     write_transaction,
 )
@@ -38,7 +39,7 @@ from webapp.domain.drafts.confirmations import (
     require_complete,
 )
 from webapp.domain.drafts.models import Draft, no_draft, owned_draft
-from webapp.domain.forms.models import FORM_COLUMNS, Form, FormRow
+from webapp.domain.forms.models import FORM_COLUMNS, Form, FormLink, FormRow
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
@@ -95,9 +96,10 @@ def publish_draft(
     return _logged(published, event)
 
 
-def find_published_form(draft: Draft) -> Form | None:
+def find_published_form(draft_id: str) -> FormLink | None:
     """The form that the draft became."""
-    return db.session.scalar(select(Form).where(Form.draft_id == draft.id))
+    found = read_rows(_LINK_OF_DRAFT, draft=draft_id)
+    return FormLink._make(found[0]) if found else None
 
 
 _TAKE_DRAFT = (
@@ -158,6 +160,7 @@ _MADE_EVENT = (
     .cte("told")
 )
 _TURN_INTO_FORM = select(*_MADE_FORM.c).add_cte(_MADE_EVENT)
+_LINK_OF_DRAFT = select(Form.id, Form.share_token).where(Form.draft_id == bindparam("draft"))
 _FORM_OF_DRAFT = select(*FORM_COLUMNS).where(Form.draft_id == bindparam("draft"))
 
 
@@ -231,7 +234,7 @@ def _published_before(account_id: str, draft_id: str) -> FormRow:
     if draft.status is DraftStatus.PUBLISHED:
         return FormRow(*execute(_FORM_OF_DRAFT, draft=draft_id).one())
     require_complete(draft)
-    confirmation = find_confirmation(draft)
+    confirmation = find_confirmation(draft.id)
     # a current one was stored just now: the next try will find it
     if confirmation and not is_current(confirmation, draft):
         raise StateConflict(

@@ -6,26 +6,35 @@ Restoring is an ordinary change: it makes a new revision and voids a confirmatio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
+from typing import NamedTuple, cast
 
-from sqlalchemy import and_, select
+from sqlalchemy import and_, bindparam, select
 
-from webapp.database import db
+from webapp.database import db, read_rows
 from webapp.domain.content.diff import Change, Kind, differences, longest_rising, origins
-from webapp.domain.content.model import Content, DraftUpdate, QuestionRow, snapshot
+from webapp.domain.content.model import ENUMS, Content, DraftUpdate, QuestionRow, snapshot
+from webapp.domain.drafts.confirmations import ConfirmationRow, list_confirmations
 from webapp.domain.drafts.models import (
     Draft,
-    DraftConfirmation,
     DraftRevision,
     DraftView,
-    as_it_was,
-    find_revision,
     list_views,
     unpublished,
 )
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, NotFound
 from webapp.domain.shared.limits import QUESTIONS_MAX
+from webapp.domain.shared.vocabulary import DraftStatus
+
+
+class RevisionRow(NamedTuple):
+    """The columns of `DraftRevision` as a statement read them."""
+
+    draft_id: str
+    revision: int
+    content: DraftUpdate
+    author: str | None
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +45,54 @@ class Revision:
     author: str | None
     written_at: datetime
     changes: list[Change]
-    confirmations: list[DraftConfirmation]
+    confirmations: list[ConfirmationRow]
+
+
+def find_revision(draft: Draft, revision: int) -> Draft | None:
+    """The content of one revision of the draft, current or superseded; None if there is none."""
+    if revision == draft.revision:
+        return draft
+    kept = find_superseded(draft.id, revision)
+    return None if kept is None else draft_of_revision(draft, kept)
+
+
+def find_superseded(draft_id: str, revision: int) -> RevisionRow | None:
+    """The row of a superseded revision."""
+    found = read_rows(_SUPERSEDED, draft=draft_id, revision=revision)
+    return RevisionRow._make(found[0]) if found else None
+
+
+def draft_of_revision(draft: Draft, kept: RevisionRow) -> Draft:
+    """The draft at a superseded revision, transient."""
+    values: dict[str, object] = {**kept.content}
+    for column, enum in ENUMS.items():
+        values[column] = enum(str(values[column]))
+    return Draft(
+        id=draft.id,
+        account_id=draft.account_id,
+        status=DraftStatus.DRAFT,
+        revision=kept.revision,
+        created_by=draft.created_by,
+        author=kept.author,
+        created_at=draft.created_at,
+        updated_at=kept.created_at,
+        **values,
+    )
+
+
+_COLUMNS = tuple(DraftRevision.__table__.c[name] for name in RevisionRow._fields)
+_SUPERSEDED = select(*_COLUMNS).where(
+    DraftRevision.draft_id == bindparam("draft"), DraftRevision.revision == bindparam("revision")
+)
 
 
 def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revision]:
     """At most `limit` revisions older than `before` (None = all), newest first."""
     newest = draft.revision if before is None else min(before - 1, draft.revision)
     kept = {row.revision: row for row in _superseded(draft, newest, limit)}
-    contents = {number: as_it_was(draft, row) for number, row in kept.items()}
+    contents = {number: draft_of_revision(draft, row) for number, row in kept.items()}
     contents[draft.revision] = draft
-    words = _confirmations(draft)
+    words = list_confirmations(draft.id)
     found = []
     for number in range(newest, max(newest - limit, 0), -1):
         row, earlier = kept.get(number), contents.get(number - 1)
@@ -86,14 +133,15 @@ def count_changes(account_id: str) -> dict[str, int]:
         DraftRevision.draft_id == DraftView.draft_id, DraftRevision.revision == DraftView.revision
     )
     query = (
-        select(Draft, DraftRevision)
+        select(Draft, *_COLUMNS)
         .join(DraftView, DraftView.draft_id == Draft.id)
         .join(DraftRevision, looked_at)
         .where(unpublished(account_id))
     )
     counts = dict.fromkeys(list_views(account_id), 0)
-    for draft, kept in db.session.execute(query):
-        counts[draft.id] = len(differences(as_it_was(draft, kept), draft))
+    for draft, *kept in db.session.execute(query):
+        before = draft_of_revision(draft, RevisionRow._make(kept))
+        counts[draft.id] = len(differences(before, draft))
     return counts
 
 
@@ -163,24 +211,15 @@ def _with_earlier(row: QuestionRow, earlier: QuestionRow, name: str) -> Question
     return cast(QuestionRow, others | given)
 
 
-def _superseded(draft: Draft, newest: int, limit: int) -> list[DraftRevision]:
+def _superseded(draft: Draft, newest: int, limit: int) -> list[RevisionRow]:
     """One more than asked for: the oldest shown is compared with it."""
     query = (
-        select(DraftRevision)
+        select(*_COLUMNS)
         .where(DraftRevision.draft_id == draft.id, DraftRevision.revision <= newest)
         .order_by(DraftRevision.revision.desc())
         .limit(limit + 1)
     )
-    return list(db.session.scalars(query))
-
-
-def _confirmations(draft: Draft) -> list[DraftConfirmation]:
-    query = (
-        select(DraftConfirmation)
-        .where(DraftConfirmation.draft_id == draft.id)
-        .order_by(DraftConfirmation.created_at)
-    )
-    return list(db.session.scalars(query))
+    return list(map(RevisionRow._make, read_rows(query)))
 
 
 def _revision(draft: Draft, number: int) -> Content:

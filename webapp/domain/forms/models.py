@@ -117,6 +117,13 @@ class FormSummaryRow(NamedTuple):
     question_count: int
 
 
+class FormLink(NamedTuple):
+    """What a published draft tells of its form."""
+
+    id: str
+    share_token: str
+
+
 _LIST = (
     select(
         *(raw_column(getattr(Form, name)) for name in FormSummaryRow._fields[:-1]),

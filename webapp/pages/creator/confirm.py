@@ -12,7 +12,7 @@ from werkzeug.exceptions import Forbidden
 from webapp.database import utc_now
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.domain.content.diff import differences
-from webapp.domain.drafts import confirmations, publishing
+from webapp.domain.drafts import confirmations, publishing, revisions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.error_codes import ErrorCode
@@ -87,7 +87,7 @@ def _refused(draft: Draft, problem: StateConflict) -> Response:
 
 
 def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
-    shown = drafts.find_revision(draft, posted_revision())
+    shown = revisions.find_revision(draft, posted_revision())
     body = render_template(
         template,
         unseen=draft_view.unseen(draft),

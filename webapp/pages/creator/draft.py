@@ -34,7 +34,7 @@ def review(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "results.by_question")
-    if not drafts.find_view(draft) and not is_prefetch():
+    if not drafts.find_view(draft_id) and not is_prefetch():
         look = partial(drafts.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
     context = draft_view.context(draft)

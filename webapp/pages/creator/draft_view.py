@@ -19,7 +19,7 @@ from webapp.domain.content.model import (
     missing_parts,
     most_questions,
 )
-from webapp.domain.drafts import confirmations, publishing
+from webapp.domain.drafts import confirmations, publishing, revisions
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
@@ -52,7 +52,7 @@ class Unseen:
 
 def go_to_form(draft: Draft, endpoint: str) -> Response:
     """To this page of the form that the draft became; to the inbox when the form is deleted."""
-    form = publishing.find_published_form(draft)
+    form = publishing.find_published_form(draft.id)
     return go_to(url_for(endpoint, form_id=form.id) if form else url_for("inbox.show"))
 
 
@@ -77,14 +77,14 @@ def as_posted_from(draft: Draft) -> Draft:
     """
     if not _own_next(draft):
         return draft
-    return drafts.find_revision(draft, posted_revision()) or draft
+    return revisions.find_revision(draft, posted_revision()) or draft
 
 
 def _own_next(draft: Draft) -> Draft | None:
     """The revision after the one that the page showed, current or superseded, if the creator made
     it.
     """
-    made = drafts.find_revision(draft, posted_revision() + 1)
+    made = revisions.find_revision(draft, posted_revision() + 1)
     own = draft.status is DraftStatus.DRAFT and made is not None and made.author is None
     return made if own else None
 
@@ -95,7 +95,7 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
     So has one whose first look is not noted yet. A change that is there already was stored before
     its answer was lost, and came again.
     """
-    view = drafts.find_view(draft)
+    view = drafts.find_view(draft.id)
     up_to_date = view is None or view.revision >= posted_revision()
     account, now = creator_id(), utc_now()
     before, saved = as_posted_from(draft), _own_next(draft)
@@ -116,8 +116,8 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
 
 def unseen(draft: Draft) -> Unseen:
     """The differences between the revision looked at last and the current one."""
-    view = drafts.find_view(draft)
-    before = drafts.find_revision(draft, view.revision) if view else None
+    view = drafts.find_view(draft.id)
+    before = revisions.find_revision(draft, view.revision) if view else None
     if view is None or before is None:
         return Unseen([], 0, None)
     return Unseen(differences(before, draft), view.revision, view.seen_at)
@@ -125,7 +125,7 @@ def unseen(draft: Draft) -> Unseen:
 
 def context(draft: Draft) -> dict[str, Any]:
     """The variables that every template of one draft may use."""
-    confirmation = confirmations.find_confirmation(draft)
+    confirmation = confirmations.find_confirmation(draft.id)
     names = agent_names([draft.author, draft.created_by])
     return {
         "draft": draft,

@@ -16,6 +16,7 @@ from flask.typing import ResponseReturnValue
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import DraftUpdate, QuestionRow
 from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import revisions
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
@@ -230,7 +231,7 @@ def _opened(draft: Draft, position: int) -> Opened:
 
 def _opened_after_conflict(draft: Draft, position: int) -> Opened:
     """Where the question of the outdated page stands now; gone means that it would be new."""
-    before = drafts.find_revision(draft, posted_revision())
+    before = revisions.find_revision(draft, posted_revision())
     named = request.form.get("question", "")
     if not named and before and 0 < position <= len(before.questions):
         named = before.questions[position - 1]["id"]

@@ -13,7 +13,6 @@ from webapp.config import settings
 from webapp.database import from_millis, to_millis, utc_now
 from webapp.domain.content.model import form_settings, most_questions
 from webapp.domain.drafts import confirmations
-from webapp.domain.drafts import models as drafts
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.counters import read_days
@@ -181,8 +180,7 @@ def _room(form: FormRow) -> dict[str, Any]:
 
 def _whose_word(form: FormRow) -> dict[str, Any]:
     """Whether an agent's word published the form, and whose; "" for one that is gone."""
-    draft = drafts.get_draft(creator_id(), form.draft_id)
-    confirmation = confirmations.find_confirmation(draft)
+    confirmation = confirmations.find_confirmation(form.draft_id)
     attested = confirmation and confirmation.method is ConfirmationMethod.AGENT_ATTESTED
     names = agent_names([confirmation.grant_id] if confirmation and attested else [])
     return {"is_attested": bool(attested), "attested_by": next(iter(names.values()), "")}
