@@ -173,6 +173,19 @@ def test_a_longer_answer_is_cut_and_says_so(agent: Agent, answered: Any) -> None
     assert (answer["answerText"], answer["answerTruncated"]) == ("é" * 20_000, True)
 
 
+def test_a_page_of_answers_to_a_long_question_is_cut_as_early(agent: Agent, form: Any) -> None:
+    with agent.app.app_context():
+        form = make_form(form.account_id, questions=["é" * 50_000])
+        for number in range(7):
+            make_answer(form, f"key {number}")
+
+    first = read(agent, form)
+    second = read(agent, form, first["nextSince"])
+
+    assert (first["truncated"], first["returnedAnswerCount"]) == (True, 5)
+    assert (second["truncated"], second["returnedAnswerCount"]) == (False, 2)
+
+
 def test_a_page_of_long_answers_is_cut_before_half_a_mebibyte(agent: Agent, form: Any) -> None:
     with agent.app.app_context():
         for number in range(7):

@@ -32,6 +32,7 @@ from webapp.domain.responses.models import (
     ResponseSession,
     SessionAnswers,
     SessionRow,
+    count_bytes,
 )
 from webapp.domain.shared.limits import PAGE_MAX_BYTES, PAGE_MAX_ITEMS
 
@@ -88,6 +89,8 @@ class _Item(Protocol):
 
     @property
     def id(self) -> str | None: ...
+    @property
+    def question_text(self) -> str: ...
     @property
     def answer_text(self) -> str: ...
     @property
@@ -165,7 +168,7 @@ def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
     """How many items one page may hold: at least one, whatever its size."""
     room = max_bytes
     for position, item in enumerate(items[:max_items]):
-        room -= 300 + (len(item.answer_text.encode()) if _is_answer(item) else 0)
+        room -= 300 + (count_bytes(item.question_text, item.answer_text) if _is_answer(item) else 0)
         if room < 0 and position:
             return position
     return max_items
