@@ -112,7 +112,7 @@ class Connection(psycopg.Connection[Any]):
         except psycopg.Error:
             log.warning("what became of a commit is not known", exc_info=True)
             return None
-        log.warning("a connection was lost at its commit: %s", became)
+        log.warning("a connection was lost at its commit", extra={"became": became})
         return None if became == "in progress" else became
 
 
