@@ -3,14 +3,14 @@
 Drafts that were discarded together have the same `deleted_at`, by which they are restored.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, select, update
 
 from webapp.database import db, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.drafts.models import Draft, open_draft
+from webapp.domain.drafts.models import Draft, open_draft, unpublished
 from webapp.domain.shared.limits import DISCARDED_KEPT_SECONDS
 from webapp.domain.shared.ownership import OF_DRAFT, deletion_of
 from webapp.domain.shared.vocabulary import DraftStatus
@@ -47,13 +47,7 @@ def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -
 def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
     """Undo the discard of that moment; returns how many drafts are restored."""
     with write_transaction():
-        ids = db.session.scalars(
-            update(Draft)
-            .where(_restorable(account_id, discarded_at, now))
-            .values(deleted_at=None)
-            .returning(Draft.id)
-            .execution_options(synchronize_session=False)
-        ).all()
+        ids = _mark(_restorable(account_id, discarded_at, now), None)
         _add_events(AuditKind.TAKEN_BACK, account_id, ids, now, by)
     return len(ids)
 
@@ -85,20 +79,20 @@ def _restorable(account_id: str, discarded_at: datetime, now: datetime) -> Colum
 
 def _discard(account_id: str, draft_ids: Collection[str], now: datetime, by: Actor) -> int:
     """The idempotency keys that made them stay, so that a repeated request makes no new draft."""
-    ids = db.session.scalars(
+    ids = _mark(and_(unpublished(account_id), Draft.id.in_(draft_ids)), now)
+    _add_events(AuditKind.DISCARDED, account_id, ids, now, by)
+    return len(ids)
+
+
+def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> Sequence[str]:
+    """The ids of the drafts that were changed."""
+    return db.session.scalars(
         update(Draft)
-        .where(
-            Draft.account_id == account_id,
-            Draft.id.in_(draft_ids),
-            Draft.status == DraftStatus.DRAFT,
-            Draft.deleted_at.is_(None),
-        )
-        .values(deleted_at=now)
+        .where(which)
+        .values(deleted_at=deleted_at)
         .returning(Draft.id)
         .execution_options(synchronize_session=False)
     ).all()
-    _add_events(AuditKind.DISCARDED, account_id, ids, now, by)
-    return len(ids)
 
 
 def _add_events(
