@@ -15,5 +15,8 @@ function showBusy(link) {
   view.setAttribute("aria-busy", "true");
 }
 
-addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+// a page out of the browser's memory is old; one that somebody writes on stays
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && !document.querySelector(".editor")) location.reload();
+});
 addEventListener("pagehide", () => clearTimeout(timer));

@@ -185,6 +185,22 @@ def test_leaving_unsaved_words_asks_first(
     assert stored(site, draft).goal == "A new goal"
 
 
+def test_a_page_out_of_the_memory_of_the_browser_is_fetched_anew_unless_it_is_written_on(
+    open_window: OpenWindow, draft: Draft
+) -> None:
+    shown_again = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+    with open_window() as page:
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.goto(f"/drafts/{draft.id}")
+        with page.expect_navigation():
+            page.evaluate(shown_again)
+        edit(page, "goal", "A new goal")
+        page.evaluate(shown_again)
+        page.wait_for_timeout(500)
+
+        expect(page.locator("#goal textarea")).to_have_value("A new goal")
+
+
 def test_smart_is_saved_as_soon_as_its_private_context_is(
     site: ExampleSite, open_window: OpenWindow
 ) -> None:
