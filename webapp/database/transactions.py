@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from flask import Flask, g
 from sqlalchemy import Connection, CursorResult, Executable, Row, event, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
 
 from webapp.database import sqlite
 from webapp.database.engine import beside, db, on_sqlite, prepare_engine
@@ -180,8 +181,13 @@ def _close_connection(*_of_the_event: object) -> None:
         connection.invalidate()
 
 
+def _note_committed(session: Session) -> None:
+    if not session.in_nested_transaction():  # the end of a savepoint stores nothing
+        note_stored()
+
+
 event.listen(db.session, "after_transaction_create", _close_connection)
-event.listen(db.session, "after_commit", lambda _session: note_stored())
+event.listen(db.session, "after_commit", _note_committed)
 
 
 def init_app(app: Flask) -> None:

@@ -9,7 +9,8 @@ from flask import Flask
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account
-from webapp.database import write_transaction
+from webapp.database import db, write_transaction
+from webapp.database.failures import may_have_stored
 from webapp.domain.audit.trail import (
     Actor,
     ActorKind,
@@ -41,6 +42,21 @@ def test_an_event_tells_who_what_when_and_from_where(app: Flask, clock: Clock) -
 
     said = (event.kind, event.outcome, event.actor, event.address, event.at, event.count)
     assert said == ("sign_in", "ok", "creator", "203.0.113.5", clock.now, 1)
+
+
+@pytest.mark.usefixtures("app_context")
+def test_the_end_of_a_savepoint_counts_as_no_commit(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "askback.audit")
+    with write_transaction():
+        add_event(AuditKind.SIGN_OUT, "acc_1", by=ANN, now=clock.now)
+        with db.session.begin_nested():
+            db.session.flush()
+        before = (list(caplog.messages), may_have_stored())
+
+    assert before == ([], False)
+    assert (caplog.messages, may_have_stored()) == (["sign_out ok"], True)
 
 
 @pytest.mark.usefixtures("app_context")

@@ -210,6 +210,8 @@ def list_events(
 
 @event.listens_for(db.session, "after_commit")
 def _log_committed(session: Session) -> None:
+    if session.in_nested_transaction():  # the end of a savepoint stores nothing
+        return
     for values in session.info.pop(UNLOGGED, []):
         log_event(values)
 
