@@ -181,6 +181,26 @@ def test_a_call_not_counted_by_redis_uncounts_no_other(server: Server) -> None:
     assert passed(first, 9) == 0
 
 
+def test_a_call_that_redis_refuses_uncounts_no_other(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = process(server), process(server)
+    ask = first.storage._ask  # type: ignore[attr-defined]
+    passed(second, 4)
+
+    def after_another_call(question: Callable[..., bool]) -> bool | None:
+        monkeypatch.setattr(first.storage, "_ask", ask)
+        assert passed(first, 1) == 1
+        answer: bool | None = ask(question)
+        return answer
+
+    monkeypatch.setattr(first.storage, "_ask", after_another_call)
+    assert passed(first, 1) == 0
+    first.storage.give_back(LIMIT.key_for("key"))  # type: ignore[attr-defined]
+
+    assert passed(second, 9) == 1
+
+
 def test_expired_keys_are_removed_from_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     limiter = MovingWindowRateLimiter(LimitStorage())
     for number in range(100):

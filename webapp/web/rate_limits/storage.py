@@ -8,6 +8,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
@@ -27,9 +28,9 @@ log = logging.getLogger("askback.limits")
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Call:
-    """One counted call; `shared` if Redis counted it, too."""
+    """One counted call, equal to itself alone; `shared` if Redis counted it, too."""
 
     moment: float
     shared: bool = False
@@ -60,6 +61,11 @@ class Memory:
         with self._lock:
             calls = self._windows.get(key, (0, deque[Call]()))[1]
             return bool(calls) and calls.pop().shared
+
+    def take_back(self, key: str, call: Call) -> None:
+        """Uncount this very call; others may have been counted after it."""
+        with self._lock, suppress(KeyError, ValueError):  # forgotten meanwhile
+            self._windows[key][1].remove(call)
 
     def window(self, key: str, seconds: int) -> tuple[float, int]:
         """The time of the oldest counted call (the current time without one), and their number."""
@@ -115,7 +121,7 @@ class LimitStorage(Storage, MovingWindowSupport):
             return True
         self._errors = 0
         if not shared:
-            self._memory.give_back(key)
+            self._memory.take_back(key, call)
         call.shared = shared
         return shared
 
