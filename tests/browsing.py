@@ -91,8 +91,8 @@ def watch(
 
     def hear(message: ConsoleMessage) -> None:
         # the browser tells each refusal once more; `answered` has judged it
-        told = message.text.startswith("Failed to load resource: the server responded")
-        if message.type in {"error", "warning"} and not told:
+        is_refusal = message.text.startswith("Failed to load resource: the server responded")
+        if message.type in {"error", "warning"} and not is_refusal:
             complaints.append(f"{message.type}: {message.text}")
 
     def asked(request: Request) -> None:

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
-from tests.services import AS_ROOT, alone, install_with_apt, missing, on_path, package_folder
+from tests.services import (
+    AS_ROOT,
+    install_with_apt,
+    missing,
+    on_path,
+    one_process_at_a_time,
+    package_folder,
+)
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +93,7 @@ def _headless(playwright: Playwright) -> str | None:
 
 def _install_for_playwright() -> None:
     command = [sys.executable, "-m", "playwright", "install", "chromium"]
-    with alone():
+    with one_process_at_a_time():
         subprocess.run(command, capture_output=True, check=False)
 
 

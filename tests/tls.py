@@ -36,8 +36,8 @@ def certified(folder: Path, *names: str) -> Authority:
     ca_file = folder / "authority.pem"
     authority.cert_pem.write_to_path(str(ca_file))
     key = load_pem_x509_certificate(issued.cert_chain_pems[0].bytes()).public_key()
-    told = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    return Authority(context, ca_file, b64encode(sha256(told).digest()).decode())
+    public_key = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return Authority(context, ca_file, b64encode(sha256(public_key).digest()).decode())
 
 
 @contextmanager

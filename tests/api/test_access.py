@@ -54,12 +54,12 @@ every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 every_call_with_id = pytest.mark.parametrize("call", WITH_ID.values(), ids=WITH_ID.keys())
 
 
-def test_no_operation_is_left_out() -> None:
+def test_every_operation_is_covered() -> None:
     assert CALLS.keys() == {operation.id for operation in OPERATIONS}
 
 
 @every_call
-def test_without_a_token_the_answer_is_a_challenge(call: Call, client: FlaskClient) -> None:
+def test_without_a_token_the_response_is_a_challenge(call: Call, client: FlaskClient) -> None:
     response = client.open(f"/api{call.path}", method=call.method)
 
     assert refusal(response) == (401, "authentication_required")
@@ -95,9 +95,7 @@ def test_a_missing_scope_is_asked_for_together_with_those_granted(
 
 
 @every_call_with_id
-def test_what_belongs_to_others_is_answered_like_what_does_not_exist(
-    call: Call, agent: Agent
-) -> None:
+def test_objects_of_other_accounts_are_not_found(call: Call, agent: Agent) -> None:
     with agent.app.app_context():
         stranger = make_account()
     foreign = call.owned(agent.app, stranger.id)
@@ -126,7 +124,7 @@ def test_what_belongs_to_others_is_answered_like_what_does_not_exist(
         "x" * 9999,
     ],
 )
-def test_a_strange_id_is_not_found(call: Call, hostile: str, agent: Agent) -> None:
+def test_a_malformed_id_is_not_found(call: Call, hostile: str, agent: Agent) -> None:
     code = "draft_not_found" if "/drafts" in call.path else "form_not_found"
 
     assert refusal(call.send(agent, hostile)) == (404, code)
@@ -134,7 +132,7 @@ def test_a_strange_id_is_not_found(call: Call, hostile: str, agent: Agent) -> No
 
 @every_call_with_id
 @pytest.mark.parametrize("split", ["a%2Fb", "/", "%2F"])
-def test_an_id_with_a_slash_is_no_address(call: Call, split: str, agent: Agent) -> None:
+def test_an_id_with_a_slash_matches_no_route(call: Call, split: str, agent: Agent) -> None:
     assert refusal(call.send(agent, split)) == (404, "not_found")
 
 
@@ -153,7 +151,7 @@ def test_a_token_in_the_address_is_refused(
     "header",
     ["Basic YTpi", "Bearer", "Bearer ", "Bearer x", "askat_x", "Bearer askat_" + "x" * 43, "\xff"],
 )
-def test_what_is_no_token_of_ours_is_refused(header: str, client: FlaskClient) -> None:
+def test_a_foreign_or_malformed_token_is_refused(header: str, client: FlaskClient) -> None:
     response = client.get("/api/forms", headers={"Authorization": header})
 
     assert refusal(response) == (401, "authentication_required")
@@ -161,7 +159,7 @@ def test_what_is_no_token_of_ours_is_refused(header: str, client: FlaskClient) -
 
 
 @pytest.mark.parametrize("word", ["", "Token ", "Basic "])
-def test_a_token_without_the_word_bearer_is_told(word: str, agent: Agent) -> None:
+def test_a_token_without_the_bearer_scheme_gets_a_hint(word: str, agent: Agent) -> None:
     response = agent.get("/forms", headers={"Authorization": word + agent.token})
 
     assert refusal(response) == (401, "authentication_required")
@@ -194,7 +192,7 @@ def test_a_disconnected_agent_is_refused_at_once(agent: Agent) -> None:
     assert (before, agent.get("/forms").status_code) == (200, 401)
 
 
-def test_no_answer_sets_or_reads_a_cookie(agent: Agent) -> None:
+def test_the_api_neither_sets_nor_reads_cookies(agent: Agent) -> None:
     response = agent.get("/forms")
 
     assert "Set-Cookie" not in response.headers

@@ -24,7 +24,7 @@ KEY = {"Idempotency-Key": "0d3f"}
 DAY = timedelta(days=1)
 
 
-def test_it_works(agent: Agent) -> None:
+def test_a_draft_is_created(agent: Agent) -> None:
     questions = ["What went wrong?", {"id": "who", "text": "Who?", "context": "A first name"}]
 
     response = agent.post("/drafts", json={"title": "Rota", "questions": questions})
@@ -66,7 +66,7 @@ def test_a_new_draft_is_at_revision_one(agent: Agent) -> None:
     assert agent.post("/drafts", json={}).headers["ETag"] == '"1"'
 
 
-def test_the_address_of_the_new_draft_is_told(agent: Agent) -> None:
+def test_the_location_header_is_the_address_of_the_new_draft(agent: Agent) -> None:
     response = agent.post("/drafts", json={"title": "Rota"})
 
     draft_id = response.json["draftId"]
@@ -74,7 +74,7 @@ def test_the_address_of_the_new_draft_is_told(agent: Agent) -> None:
     assert agent.get(f"/drafts/{draft_id}").json == response.json
 
 
-def test_no_cache_keeps_a_draft(agent: Agent) -> None:
+def test_responses_with_a_draft_are_not_cacheable(agent: Agent) -> None:
     assert agent.post("/drafts", json={}).headers["Cache-Control"] == "private, no-store"
 
 
@@ -96,7 +96,7 @@ def test_every_setting_is_kept(agent: Agent) -> None:
     assert agent.post("/drafts", json=settings).json["settings"] == settings
 
 
-def test_an_empty_goal_is_none(agent: Agent) -> None:
+def test_an_empty_goal_is_returned_as_null(agent: Agent) -> None:
     assert agent.post("/drafts", json={"goal": ""}).json["goal"] is None
 
 
@@ -153,7 +153,7 @@ def test_a_refused_draft_is_not_stored(agent: Agent) -> None:
         assert db.session.scalar(select(func.count()).select_from(Draft)) == 0
 
 
-def test_seven_point_zero_is_a_whole_number(agent: Agent) -> None:
+def test_a_float_without_fraction_is_accepted_as_an_integer(agent: Agent) -> None:
     body = agent.post("/drafts", json={"maxTotalQuestions": 7.0}).json
 
     assert body["settings"]["maxTotalQuestions"] == 7

@@ -34,7 +34,7 @@ def call(agent: Agent, method: str, path: str, form: Any) -> Any:
 
 
 @pytest.mark.parametrize(("method", "path"), CALLS)
-def test_a_deleted_form_is_not_there(agent: Agent, deleted: Any, method: str, path: str) -> None:
+def test_a_deleted_form_is_not_found(agent: Agent, deleted: Any, method: str, path: str) -> None:
     response = call(agent, method, path, deleted)
 
     assert response.status_code == 404

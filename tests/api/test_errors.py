@@ -58,14 +58,14 @@ def test_another_method_is_answered_with_those_allowed(
 
 
 @pytest.mark.parametrize("path", ["/drafts", "/drafts/x/publish", "/forms/x/responses"])
-def test_what_is_allowed_can_be_asked_without_a_token(path: str, client: FlaskClient) -> None:
+def test_options_needs_no_token(path: str, client: FlaskClient) -> None:
     response = client.options(f"/api{path}")
 
     assert (response.status_code, response.data) == (200, b"")
     assert "OPTIONS" in response.headers["Allow"]
 
 
-def test_an_unknown_host_name_is_told_with_the_right_address(agent: Agent) -> None:
+def test_an_unknown_host_is_refused_with_the_public_address(agent: Agent) -> None:
     response = agent.app.test_client().get("/api/forms", headers={"Host": "10.0.0.7:8000"})
 
     assert refusal(response) == (400, "validation_failed")
@@ -79,7 +79,7 @@ def test_no_csrf_token_is_asked_for(agent: Agent) -> None:
     assert response.status_code == 201
 
 
-def test_a_fault_of_ours_tells_nothing_about_itself(
+def test_an_internal_error_reveals_no_details(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def break_down(_account_id: str) -> Any:
@@ -93,7 +93,7 @@ def test_a_fault_of_ours_tells_nothing_about_itself(
     assert "secret" not in response.text
 
 
-def test_a_fault_is_rolled_back_before_it_is_answered(
+def test_an_internal_error_is_rolled_back_before_the_response(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, draft_id: str
 ) -> None:
     def break_down(*_: Any) -> Any:
@@ -127,7 +127,7 @@ def allow_no_growth(connection: Any, *_: Any) -> None:
     connection.execute("PRAGMA max_page_count=1")
 
 
-def test_a_full_disk_is_told(full_disk: Agent) -> None:
+def test_a_full_disk_is_reported(full_disk: Agent) -> None:
     body = {"goal": "x" * 2000, "context": "x" * 4000, "questions": ["x" * 2000] * 20}
 
     responses = [full_disk.post("/drafts", json=body) for _ in range(3)]
@@ -135,13 +135,13 @@ def test_a_full_disk_is_told(full_disk: Agent) -> None:
     assert refusal(responses[-1]) == (500, "storage_unavailable")
 
 
-def test_reading_goes_on_while_the_disk_is_full(full_disk: Agent) -> None:
+def test_reads_succeed_while_the_disk_is_full(full_disk: Agent) -> None:
     full_disk.post("/drafts", json={"context": "x" * 4000, "questions": ["x" * 9000] * 20})
 
     assert full_disk.get("/forms").status_code == 200
 
 
-def test_a_database_that_is_away_is_told(settings: Settings) -> None:
+def test_an_unavailable_database_is_reported(settings: Settings) -> None:
     away = "postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=1"
     app = create_app(settings.model_copy(update={"database_url": away}))
 
@@ -152,19 +152,19 @@ def test_a_database_that_is_away_is_told(settings: Settings) -> None:
 
 @both_databases
 @pytest.mark.parametrize("path", ["/drafts/{}", "/forms/{}", "/forms/{}/responses"])
-def test_no_id_reaches_the_database_as_an_error(path: str, agent: Agent) -> None:
+def test_malformed_ids_cause_no_database_error(path: str, agent: Agent) -> None:
     response = agent.get(path.format("%00%FF"))
 
     assert response.status_code == 404
 
 
-def test_head_answers_like_get_without_a_body(agent: Agent) -> None:
+def test_head_responds_like_get_without_a_body(agent: Agent) -> None:
     response = agent.call("HEAD", "/forms")
 
     assert (response.status_code, response.data) == (200, b"")
 
 
-def test_every_refusal_of_the_guard_keeps_caches_out(app: Flask) -> None:
+def test_refusals_of_the_guard_are_not_cacheable(app: Flask) -> None:
     response = app.test_client().get("/api/forms")
 
     assert response.headers["Cache-Control"] == "private, no-store"

@@ -113,7 +113,7 @@ def form_id(agent: Agent, account: Account) -> str:
 @pytest.mark.parametrize(
     ("operation", "code"), CASES, ids=[f"{operation.id} {code}" for operation, code in CASES]
 )
-def test_it_is_refused_in_words_to_act_on(
+def test_refusals_say_what_to_change(
     operation: Operation,
     code: str,
     agent: Agent,
@@ -142,7 +142,7 @@ def test_it_is_refused_in_words_to_act_on(
     [operation for operation in OPERATIONS if 429 in operation.codes],
     ids=lambda operation: operation.id,
 )
-def test_a_limit_is_refused_in_words_to_act_on(
+def test_rate_limit_refusals_say_what_to_do(
     operation: Operation, agent: Agent, draft_id: str
 ) -> None:
     response = Scene(agent, operation, draft_id, "").call()

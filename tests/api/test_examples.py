@@ -92,7 +92,7 @@ def sent(described: Any, path: str, method: str) -> Any:
     return described["paths"][path][method]["requestBody"]["content"][JSON]["example"]
 
 
-def test_the_server_answers_the_examples(
+def test_successes_equal_the_examples(
     agent: Agent, confirm: Confirm, described: Any, example: Callable[[str], Any]
 ) -> None:
     created = agent.post("/drafts", json=sent(described, "/drafts", "post"))
@@ -115,7 +115,7 @@ def test_the_server_answers_the_examples(
         assert without_what_changes(answer.json) == example(operation_id), operation_id
 
 
-def test_the_server_answers_the_example_of_a_change(
+def test_an_update_equals_its_example(
     agent: Agent, described: Any, example: Callable[[str], Any]
 ) -> None:
     body = sent(described, "/drafts", "post")
@@ -231,7 +231,7 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("faults")
 @pytest.mark.parametrize("code", ErrorCode)
-def test_the_server_refuses_in_the_words_of_the_example(
+def test_refusals_equal_their_examples(
     code: str, agent: Agent, draft_id: str, confirm: Confirm, described: Any
 ) -> None:
     answer = PROVOKED[code](agent, draft_id, confirm)

@@ -7,7 +7,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.forms import models as forms
 
 
-def test_it_works(agent: Agent, account: Account) -> None:
+def test_a_form_is_returned(agent: Agent, account: Account) -> None:
     questions = [{"id": "who", "text": "Who?", "context": "A first name"}]
     with agent.app.app_context():
         form = make_form(account.id, questions=questions, goal="Find the gap")

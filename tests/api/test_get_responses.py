@@ -29,7 +29,7 @@ def read(agent: Agent, form: Any, since: str | None = None) -> Any:
     return response.json
 
 
-def test_it_works(agent: Agent, answered: Any) -> None:
+def test_responses_are_returned(agent: Agent, answered: Any) -> None:
     body = read(agent, answered)
 
     session = body["responses"][0]
@@ -201,7 +201,7 @@ def test_a_page_of_long_answers_is_cut_before_half_a_mebibyte(agent: Agent, form
 @pytest.mark.parametrize(
     ("hours", "status"), [(23.9, "in_progress"), (24.1, "abandoned"), (9000, "abandoned")]
 )
-def test_a_session_left_alone_for_a_day_is_abandoned(
+def test_a_session_is_abandoned_after_a_day_without_activity(
     hours: float, status: str, agent: Agent, form: Any
 ) -> None:
     with agent.app.app_context():
@@ -220,7 +220,7 @@ def test_a_completed_session_stays_completed(agent: Agent, answered: Any) -> Non
     assert read(agent, answered)["responses"][0]["status"] == "completed"
 
 
-def test_who_comes_back_after_a_day_goes_on(agent: Agent, form: Any) -> None:
+def test_an_abandoned_session_can_be_continued(agent: Agent, form: Any) -> None:
     with agent.app.app_context():
         make_answer(form, "key")
         last_seen(hours=25)
@@ -238,7 +238,7 @@ def last_seen(hours: float) -> None:
     db.session.commit()
 
 
-def test_answers_come_back_as_they_were_sent(agent: Agent, form: Any) -> None:
+def test_answers_are_returned_as_they_were_sent(agent: Agent, form: Any) -> None:
     text = "  <b>é\u0301\r\n\u202e'; DROP TABLE answers; --  "
     with agent.app.app_context():
         make_answer(form, "key", text=text)
@@ -246,7 +246,7 @@ def test_answers_come_back_as_they_were_sent(agent: Agent, form: Any) -> None:
     assert read(agent, form)["responses"][0]["answers"][0]["answerText"] == text
 
 
-def test_a_deleted_private_context_byte_is_nowhere(agent: Agent, account: Account) -> None:
+def test_no_byte_of_the_private_context_is_returned(agent: Agent, account: Account) -> None:
     with agent.app.app_context():
         form = make_form(account.id, context="they are leaving")
         make_response(form)
@@ -275,16 +275,16 @@ def test_a_future_cursor_is_echoed_in_utc(
     assert (body["responses"], body["nextSince"]) == ([], echoed)
 
 
-def test_an_unencoded_plus_arrives_as_a_space_and_is_understood(
-    agent: Agent, answered: Any
-) -> None:
+def test_a_since_with_an_unencoded_plus_is_accepted(agent: Agent, answered: Any) -> None:
     response = agent.get(f"/forms/{answered.id}/responses?since=2999-01-01T01:00:00+01:00")
 
     assert response.json["nextSince"] == "2999-01-01T00:00:00.000Z"
 
 
 @pytest.mark.parametrize("since", ["1970-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59"])
-def test_a_cursor_of_long_ago_returns_everything(since: str, agent: Agent, answered: Any) -> None:
+def test_a_since_before_all_answers_returns_everything(
+    since: str, agent: Agent, answered: Any
+) -> None:
     assert read(agent, answered, since)["returnedAnswerCount"] == 1
 
 
@@ -312,13 +312,13 @@ def test_a_cursor_of_long_ago_returns_everything(since: str, agent: Agent, answe
         "x" * 10_000,
     ],
 )
-def test_what_is_no_moment_is_refused(since: str, agent: Agent, form: Any) -> None:
+def test_an_invalid_since_is_refused(since: str, agent: Agent, form: Any) -> None:
     response = agent.get(f"/forms/{form.id}/responses", query_string={"since": since})
 
     assert refusal(response) == (400, "invalid_since")
 
 
-def test_the_first_of_two_cursors_counts(agent: Agent, answered: Any) -> None:
+def test_the_first_of_repeated_since_parameters_is_used(agent: Agent, answered: Any) -> None:
     query = "since=2999-01-01T00:00:00Z&since=1970-01-01T00:00:00Z"
 
     response = agent.get(f"/forms/{answered.id}/responses?{query}")
@@ -326,7 +326,7 @@ def test_the_first_of_two_cursors_counts(agent: Agent, answered: Any) -> None:
     assert response.json["returnedAnswerCount"] == 0
 
 
-def test_head_answers_like_get_without_a_body(agent: Agent, answered: Any) -> None:
+def test_head_responds_like_get_without_a_body(agent: Agent, answered: Any) -> None:
     path = f"/forms/{answered.id}/responses"
 
     head = agent.call("HEAD", path)

@@ -41,12 +41,12 @@ def send(agent: Agent, raw: bytes, content_type: str | None = JSON) -> tuple[int
     ],
     ids=lambda raw: repr(raw[:24]),
 )
-def test_what_is_no_strict_json_is_refused(raw: bytes, agent: Agent) -> None:
+def test_invalid_json_is_refused(raw: bytes, agent: Agent) -> None:
     assert send(agent, raw) == (400, "invalid_json")
 
 
 @pytest.mark.parametrize("raw", [b"null", b"7", b'"x"', b"[]", b"[" * 900 + b"]" * 900])
-def test_what_is_no_object_is_refused(raw: bytes, agent: Agent) -> None:
+def test_a_body_other_than_an_object_is_refused(raw: bytes, agent: Agent) -> None:
     assert send(agent, raw) == (400, "validation_failed")
 
 
@@ -140,7 +140,7 @@ def test_a_body_has_a_largest_size(size: int, status: int, agent: Agent) -> None
 
 
 @pytest.mark.parametrize("path", ["/drafts", "/drafts/x/publish"])
-def test_twenty_megabytes_are_refused_by_name(path: str, agent: Agent) -> None:
+def test_a_body_of_twenty_megabytes_is_refused_with_its_size_limit(path: str, agent: Agent) -> None:
     response = agent.post(path, data=b" " * 20_000_000, content_type=JSON)
 
     assert refusal(response) == (400, "payload_too_large")
@@ -159,7 +159,7 @@ def test_a_body_shorter_than_announced_is_refused(agent: Agent) -> None:
     assert refusal(response) == (400, "invalid_json")
 
 
-def test_the_gate_stands_before_update_too(agent: Agent, draft_id: str) -> None:
+def test_body_checks_apply_to_updates_too(agent: Agent, draft_id: str) -> None:
     response = agent.patch(f"/drafts/{draft_id}", data=b'{"a":1,"a":2}', content_type=JSON)
 
     assert refusal(response) == (400, "invalid_json")

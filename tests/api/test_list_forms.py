@@ -13,7 +13,7 @@ from webapp.domain.forms import models as forms
 
 
 @both_databases
-def test_it_works(agent: Agent, account: Account) -> None:
+def test_forms_are_listed(agent: Agent, account: Account) -> None:
     with agent.app.app_context():
         form = make_form(account.id, responseLimit="one")
 

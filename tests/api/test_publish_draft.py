@@ -15,7 +15,7 @@ from webapp.domain.shared.vocabulary import ConfirmationMethod
 from webapp.oauth.models import OAuthGrant
 
 
-def test_it_works(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+def test_a_confirmed_draft_is_published(agent: Agent, draft_id: str, confirm: Confirm) -> None:
     confirm(draft_id)
 
     response = agent.post(f"/drafts/{draft_id}/publish")
@@ -57,7 +57,7 @@ def test_a_discarded_draft_is_not_published(
     assert agent.get("/forms").json["formCount"] == 0
 
 
-def test_nobody_can_guess_the_share_link(agent: Agent) -> None:
+def test_the_share_token_has_128_random_bits(agent: Agent) -> None:
     with agent.app.app_context():
         forms = [make_form(make_account().id) for _ in range(50)]
 
@@ -132,7 +132,7 @@ def test_a_body_over_the_limit_is_refused(agent: Agent, draft_id: str) -> None:
 
 
 @pytest.mark.parametrize(("named", "status"), [('"1"', 200), ('"2"', 409)])
-def test_a_publish_can_be_meant_for_one_revision(
+def test_a_publish_with_if_match_applies_to_one_revision_only(
     named: str, status: int, agent: Agent, draft_id: str, confirm: Confirm
 ) -> None:
     confirm(draft_id)
@@ -143,13 +143,17 @@ def test_a_publish_can_be_meant_for_one_revision(
 
 
 @pytest.mark.settings(publish_confirmation="agent")
-def test_the_operator_can_let_agents_decide(agent: Agent, draft_id: str) -> None:
+def test_the_operator_can_let_agents_publish_unconfirmed_drafts(
+    agent: Agent, draft_id: str
+) -> None:
     response = agent.post(f"/drafts/{draft_id}/publish")
 
     assert (response.status_code, how_confirmed(agent)) == (200, attested_by(agent))
 
 
-def test_a_creator_can_let_one_connection_decide(agent: Agent, draft_id: str) -> None:
+def test_a_creator_can_let_one_connection_publish_unconfirmed_drafts(
+    agent: Agent, draft_id: str
+) -> None:
     with agent.app.app_context():
         db.session.execute(update(OAuthGrant).values(attests_publish=True))
         db.session.commit()

@@ -61,7 +61,7 @@ def test_the_refusal_is_an_error_with_whole_seconds_to_wait(agent: Agent) -> Non
 
 
 @limits(limit_create_draft="2/second")
-def test_after_that_time_the_write_is_taken(agent: Agent) -> None:
+def test_a_write_succeeds_after_the_retry_time(agent: Agent) -> None:
     while (response := agent.post("/drafts", json={})).status_code == 201:
         pass
 
@@ -79,7 +79,7 @@ def test_the_wait_is_that_of_the_window_that_is_full(agent: Agent) -> None:
 
 
 @limits(limit_create_draft="9/minute")
-def test_no_other_answer_names_a_time_to_wait(agent: Agent) -> None:
+def test_only_limit_refusals_have_retry_after(agent: Agent) -> None:
     answers = [
         agent.post("/drafts", json={}),
         agent.post("/drafts", json=[]),
@@ -198,7 +198,7 @@ def test_reading_is_never_limited(agent: Agent, draft_id: str) -> None:
 
 
 @limits(limit_create_draft="1/minute")
-def test_who_is_not_authenticated_is_not_counted(agent: Agent) -> None:
+def test_unauthenticated_calls_are_not_counted(agent: Agent) -> None:
     nobody = Agent(agent.app, "askat_" + "x" * 43)
 
     assert statuses(nobody, "POST", "/drafts", 3) == [401, 401, 401]

@@ -22,7 +22,7 @@ from webapp.oauth import connections
 from webapp.web import wakeups
 
 
-def test_it_works(agent: Agent, draft_id: str) -> None:
+def test_a_draft_is_returned(agent: Agent, draft_id: str) -> None:
     response = agent.get(f"/drafts/{draft_id}")
 
     assert response.status_code == 200
@@ -31,7 +31,9 @@ def test_it_works(agent: Agent, draft_id: str) -> None:
     assert response.headers["Askback-Confirmation"] == "none"
 
 
-def test_a_confirmed_draft_says_so(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+def test_a_confirmed_draft_has_a_current_confirmation(
+    agent: Agent, draft_id: str, confirm: Confirm
+) -> None:
     confirm(draft_id)
 
     assert agent.get(f"/drafts/{draft_id}").headers["Askback-Confirmation"] == "current"
@@ -67,7 +69,7 @@ def test_a_wrong_wait_is_refused(wait: str, agent: Agent, draft_id: str) -> None
     assert response.json["message"].startswith("wait: ")
 
 
-def test_a_wait_ends_when_nothing_happens(agent: Agent, draft_id: str) -> None:
+def test_a_wait_ends_after_its_time(agent: Agent, draft_id: str) -> None:
     started = time.monotonic()
 
     response = agent.get(f"/drafts/{draft_id}?wait=1")
@@ -76,7 +78,9 @@ def test_a_wait_ends_when_nothing_happens(agent: Agent, draft_id: str) -> None:
     assert 0.9 < time.monotonic() - started < 3
 
 
-def test_a_confirmed_draft_is_not_waited_for(agent: Agent, draft_id: str, confirm: Confirm) -> None:
+def test_a_wait_for_a_confirmed_draft_returns_at_once(
+    agent: Agent, draft_id: str, confirm: Confirm
+) -> None:
     confirm(draft_id)
     started = time.monotonic()
 

@@ -143,7 +143,7 @@ def changed_since(agent: Agent, draft_id: str, confirm: Confirm) -> None:
     ("code", "prepare"),
     [("draft_not_confirmed", lambda *_: None), ("confirmation_stale", changed_since)],
 )
-def test_who_has_to_wait_is_told_where(
+def test_rate_limit_refusals_name_the_limit_and_the_wait(
     code: str,
     prepare: Callable[[Agent, str, Confirm], None],
     agent: Agent,
@@ -171,7 +171,7 @@ def test_a_published_draft_cannot_change(agent: Agent, draft_id: str, confirm: C
 
 
 @pytest.mark.settings(limit_create_draft="1/minute", limit_update_draft="1/2hour")
-def test_a_limit_is_said_in_words(agent: Agent) -> None:
+def test_a_limit_is_described_as_a_sentence(agent: Agent) -> None:
     made = agent.post("/drafts", json={}).json["draftId"]
     agent.patch(f"/drafts/{made}", json={})
 
@@ -184,7 +184,9 @@ def test_a_limit_is_said_in_words(agent: Agent) -> None:
     assert " in 2 hours." in change.json["resolution"]
 
 
-def test_a_fault_of_ours_names_the_request(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_names_the_request_id(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def break_down(_account_id: str) -> Any:
         raise RuntimeError
 

@@ -7,7 +7,7 @@ import pytest
 from tests.api.conftest import Agent, Confirm, refusal
 
 
-def test_it_works(agent: Agent, draft_id: str) -> None:
+def test_a_draft_is_updated(agent: Agent, draft_id: str) -> None:
     before = agent.get(f"/drafts/{draft_id}").json
 
     response = agent.patch(f"/drafts/{draft_id}", json={"goal": "Find the gap"})
@@ -33,7 +33,7 @@ def test_an_empty_change_keeps_revision_and_confirmation(
     assert (response.status_code, response.headers["ETag"], now) == (200, '"1"', "current")
 
 
-def test_a_question_sent_again_without_its_id_keeps_it(agent: Agent, draft_id: str) -> None:
+def test_a_repeated_question_without_id_keeps_its_id(agent: Agent, draft_id: str) -> None:
     before = agent.get(f"/drafts/{draft_id}").json["questions"]
 
     body = {"questions": ["What went wrong?", "Who changed it?"]}
@@ -42,7 +42,9 @@ def test_a_question_sent_again_without_its_id_keeps_it(agent: Agent, draft_id: s
     assert after == before[::-1]
 
 
-def test_the_mode_moves_the_default_number_of_follow_ups(agent: Agent, draft_id: str) -> None:
+def test_the_follow_up_mode_sets_the_default_number_of_follow_ups(
+    agent: Agent, draft_id: str
+) -> None:
     body = {"followUpMode": "deep_dive"}
 
     settings = agent.patch(f"/drafts/{draft_id}", json=body).json["settings"]
@@ -50,7 +52,7 @@ def test_the_mode_moves_the_default_number_of_follow_ups(agent: Agent, draft_id:
     assert settings["maxFollowupsPerQuestion"] == 5
 
 
-def test_the_context_rule_looks_at_the_merged_draft(agent: Agent, draft_id: str) -> None:
+def test_the_context_rule_applies_to_the_merged_draft(agent: Agent, draft_id: str) -> None:
     agent.patch(f"/drafts/{draft_id}", json={"context": "known", "followUpMode": "smart"})
 
     response = agent.patch(f"/drafts/{draft_id}", json={"context": ""})
@@ -77,7 +79,9 @@ def test_a_wrong_field_changes_nothing(
 
 
 @pytest.mark.parametrize("named", ['"1"', "*", '"7", "1"'])
-def test_a_change_meant_for_this_revision_is_made(named: str, agent: Agent, draft_id: str) -> None:
+def test_an_update_with_the_current_if_match_is_made(
+    named: str, agent: Agent, draft_id: str
+) -> None:
     headers = {"If-Match": named}
 
     response = agent.patch(f"/drafts/{draft_id}", json={"title": "New"}, headers=headers)
@@ -88,7 +92,7 @@ def test_a_change_meant_for_this_revision_is_made(named: str, agent: Agent, draf
 @pytest.mark.parametrize(
     "named", ['"2"', 'W/"1"', "1", "nonsense", "", '""', '"x", ""', '"99999999999"', '"²"', '"1']
 )
-def test_a_change_meant_for_another_revision_is_refused(
+def test_an_update_with_another_if_match_is_refused(
     named: str, agent: Agent, draft_id: str
 ) -> None:
     headers = {"If-Match": named.encode().decode("latin-1")}
@@ -100,7 +104,7 @@ def test_a_change_meant_for_another_revision_is_refused(
 
 
 @pytest.mark.parametrize("named", ['W/"1"', "1", "'1'", "", '"01"'])
-def test_a_tag_in_a_wrong_spelling_is_told(named: str, agent: Agent, draft_id: str) -> None:
+def test_a_malformed_if_match_gets_a_hint(named: str, agent: Agent, draft_id: str) -> None:
     response = agent.patch(f"/drafts/{draft_id}", json={}, headers={"If-Match": named})
 
     assert refusal(response) == (409, "revision_conflict")

@@ -35,7 +35,7 @@ FORMS = 200
 LISTED = 1_000
 
 
-def test_what_an_agent_reads(app: Flask, bench: Bench) -> None:
+def test_reads_of_an_agent(app: Flask, bench: Bench) -> None:
     work = bench.work
     form_id = stored_form(app, work, 10_000)
     bench.add("GET /forms/{id}", "≥ 70 %", work.look_ups(), work.get(f"/api/forms/{form_id}"))

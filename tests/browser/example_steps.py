@@ -98,7 +98,7 @@ def sent(page: Page, data: ExampleData) -> None:
     page.get_by_text("Nothing more is asked of you").wait_for()
 
 
-def read_again(page: Page, data: ExampleData) -> None:
+def sent_answers(page: Page, data: ExampleData) -> None:
     sent(page, data)
     press(page, "See what I sent")
     page.get_by_text("This is what you sent.").wait_for()
@@ -110,19 +110,19 @@ def deleting(page: Page, data: ExampleData) -> None:
     page.get_by_text("Delete all your answers?").wait_for()
 
 
-def elsewhere(page: Page, data: ExampleData) -> None:
+def device_link(page: Page, data: ExampleData) -> None:
     typed(page, data)
     press(page, "Finish on another device")
     page.locator("#link").wait_for()
 
 
-def arriving(page: Page, data: ExampleData) -> None:
+def device_arrival(page: Page, data: ExampleData) -> None:
     """The page behind the link; who opens it has no session of their own yet."""
-    elsewhere(page, data)
+    device_link(page, data)
     page.goto(page.locator("#link").input_value())
 
 
-def brought_back(page: Page, data: ExampleData) -> None:
+def text_restored(page: Page, data: ExampleData) -> None:
     typed(page, data)
     page.reload()
     page.get_by_text("Your unsent words are back.").wait_for()
@@ -162,16 +162,16 @@ RESPONDENT = [
     ExamplePage("question-typed", typed),
     ExamplePage("question-second", second_question),
     ExamplePage("question-empty", empty_answer, refused=422),
-    ExamplePage("question-brought-back", brought_back),
+    ExamplePage("question-brought-back", text_restored),
     ExamplePage("question-not-saved", not_saved, refused=429),
-    ExamplePage("elsewhere", elsewhere),
-    ExamplePage("arrival", arriving),
+    ExamplePage("elsewhere", device_link),
+    ExamplePage("arrival", device_arrival),
     ExamplePage("link-used-up", at("{data.asks}/continue/nothing-is-here"), refused=410),
     ExamplePage("question-dark-chosen", dark_chosen),
     ExamplePage("check", all_answers),
     ExamplePage("check-empty", nothing_answered, refused=422),
     ExamplePage("thanks", sent),
-    ExamplePage("sent", read_again),
+    ExamplePage("sent", sent_answers),
     ExamplePage("withdrawal", deleting),
     ExamplePage("withdrawn", deleted),
     ExamplePage("question-ar", in_arabic),
@@ -263,7 +263,7 @@ def moved(page: Page, data: ExampleData) -> None:
     page.get_by_role("button", name="Undo").wait_for()
 
 
-def told(page: Page, data: ExampleData) -> None:
+def newer_revision(page: Page, data: ExampleData) -> None:
     """The page of an older revision hears of the newer one."""
     page.goto(data.rota)
     page.locator("input[name=have]").evaluate("field => { field.value = 1 }")
@@ -277,7 +277,7 @@ def begun(page: Page, _data: ExampleData) -> None:
     page.get_by_label("Title").wait_for()
 
 
-def put_away(page: Page, data: ExampleData) -> None:
+def discarded(page: Page, data: ExampleData) -> None:
     """A new draft, discarded at once."""
     begun(page, data)
     follow(page, "Discard draft")
@@ -364,7 +364,7 @@ def short_password(page: Page, data: ExampleData) -> None:
     page.locator(".field__error").wait_for()
 
 
-def newcomer(path: str) -> Steps:
+def new_creator(path: str) -> Steps:
     """A page of somebody who has nothing yet; its address as of `at`."""
 
     def show(page: Page, data: ExampleData) -> None:
@@ -387,10 +387,10 @@ PUBLIC = [
     *(ExamplePage(f"docs-{known.name}", at(f"/docs/{known.name}")) for known in DOCUMENTS),
     ExamplePage("privacy", at("/privacy")),
     ExamplePage("account-deleted", at("/account/deleted")),
-    ExamplePage("inbox-empty", newcomer("/drafts")),
-    ExamplePage("forms-empty", newcomer("/forms")),
-    ExamplePage("connections-empty", newcomer("/connections")),
-    ExamplePage("consent-refused", newcomer("{data.consent}&prompt=none"), refused=400),
+    ExamplePage("inbox-empty", new_creator("/drafts")),
+    ExamplePage("forms-empty", new_creator("/forms")),
+    ExamplePage("connections-empty", new_creator("/connections")),
+    ExamplePage("consent-refused", new_creator("{data.consent}&prompt=none"), refused=400),
     ExamplePage("join-gone", at("/join/used-up"), refused=410),
 ]
 CREATOR = [
@@ -410,9 +410,9 @@ CREATOR = [
         ("review-remove", removing, 0),
         ("review-confirmed", at("{data.goodbye}"), 0),
         ("review-undo", moved, 0),
-        ("review-news", told, 0),
+        ("review-news", newer_revision, 0),
         ("history", at("{data.rota}/history"), 0),
-        ("inbox-discarded", put_away, 0),
+        ("inbox-discarded", discarded, 0),
         ("new", at("/drafts/new"), 0),
         ("tidy", at("/drafts/tidy"), 0),
         ("discard", at("{data.german}/discard"), 0),

@@ -22,13 +22,13 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("example", ALL, ids=str)
-def test_a_page_is_for_everybody(site: ExampleSite, example: ExamplePage) -> None:
+def test_every_page_passes_axe(site: ExampleSite, example: ExamplePage) -> None:
     assert problems(site, example, PAIRS[ALL.index(example) % 2], contrast_at=(320, 1280)) == {}
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("example", ALL, ids=str)
-def test_a_page_is_for_everybody_in_every_way(site: ExampleSite, example: ExamplePage) -> None:
+def test_every_page_passes_axe_in_every_look(site: ExampleSite, example: ExamplePage) -> None:
     assert problems(site, example, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
 
 

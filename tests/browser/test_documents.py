@@ -25,7 +25,7 @@ def test_one_document_leads_to_the_next(site: ExampleSite, *, scripts: bool) -> 
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_the_tab_key_goes_down_the_page_in_sight(site: ExampleSite, name: str) -> None:
+def test_tab_moves_down_the_document_with_visible_focus(site: ExampleSite, name: str) -> None:
     with window(site.browser, site.address, width=390, height=664) as page:
         page.goto("/docs" if name == "index" else f"/docs/{name}")
         page.locator("h1").focus()
@@ -40,7 +40,7 @@ def test_the_tab_key_goes_down_the_page_in_sight(site: ExampleSite, name: str) -
         assert [round(stop) for stop in stops] == sorted(round(stop) for stop in stops)
 
 
-def test_an_address_of_a_heading_shows_it(site: ExampleSite) -> None:
+def test_a_heading_anchor_scrolls_to_it(site: ExampleSite) -> None:
     with window(site.browser, site.address) as page:
         page.goto("/docs/settings#audit_days")
 

@@ -26,7 +26,7 @@ def test_the_picture_of_a_shared_link_is_drawn(browser: Browser) -> None:
 
 @pytest.mark.pictures
 @pytest.mark.parametrize("example", ALL, ids=str)
-def test_a_page_has_its_picture_taken(site: ExampleSite, example: ExamplePage) -> None:
+def test_every_page_is_photographed(site: ExampleSite, example: ExamplePage) -> None:
     with site.open(example) as page:
         photograph(page, example.name, schemes=("light", "dark"))
 
@@ -34,7 +34,7 @@ def test_a_page_has_its_picture_taken(site: ExampleSite, example: ExamplePage) -
 @pytest.mark.pictures
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
 @pytest.mark.parametrize("example", ALL, ids=str)
-def test_a_window_has_its_picture_taken(
+def test_every_window_size_is_photographed(
     site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
     width, height = size

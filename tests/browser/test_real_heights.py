@@ -15,7 +15,7 @@ def size_of(example: ExamplePage) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("example", ALL, ids=str)
-def test_nothing_with_the_focus_is_hidden(site: ExampleSite, example: ExamplePage) -> None:
+def test_focused_controls_are_visible(site: ExampleSite, example: ExamplePage) -> None:
     with open_in(site, example, size_of(example)) as page:
         assert hidden_stops(page) == []
 
@@ -23,7 +23,7 @@ def test_nothing_with_the_focus_is_hidden(site: ExampleSite, example: ExamplePag
 @pytest.mark.prove
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
 @pytest.mark.parametrize("example", ALL, ids=str)
-def test_nothing_with_the_focus_is_hidden_in_any_window(
+def test_focused_controls_are_visible_in_every_window(
     site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
     with open_in(site, example, size) as page:
@@ -32,7 +32,7 @@ def test_nothing_with_the_focus_is_hidden_in_any_window(
 
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
 @pytest.mark.parametrize("example", REFUSING, ids=str)
-def test_a_refusal_is_said_inside_the_window(
+def test_a_refusal_is_inside_the_viewport(
     site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
     with open_in(site, example, size) as page:

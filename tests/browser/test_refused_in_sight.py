@@ -66,7 +66,7 @@ def failing(page: Page, path: str, status: int, **headers: str) -> None:
     )
 
 
-def test_continue_without_a_network_says_so_beside_the_button(page: Page, link: Link) -> None:
+def test_continue_without_a_network_is_reported_beside_the_button(page: Page, link: Link) -> None:
     page.locator("#answer").fill(LONG)
     page.context.set_offline(True)
     main_button(page).click()
@@ -94,19 +94,19 @@ def above(upper: Locator, lower: Locator) -> bool:
     return 0 <= boxes[1]["y"] - boxes[0]["y"] - boxes[0]["height"] < 40
 
 
-def test_send_that_fails_says_so_beside_the_button(page: Page) -> None:
+def test_a_failed_send_is_reported_beside_the_button(page: Page) -> None:
     answer_all(page)
     status = {1280: 429, 390: 500, 640: 503}[page.viewport_size["width"]]  # type: ignore[index]
     failing(page, "**/check", status, **{"Retry-After": "30"})
     main_button(page).click()
 
     note = page.locator("[data-retry] .note")
-    told = "Not sent yet. Trying again in"
+    expected = "Not sent yet. Trying again in"
     safe = "Your answers are saved; only sending them is left."
     if status == 500:
-        told = "It is not certain that this was sent. Trying again in"
+        expected = "It is not certain that this was sent. Trying again in"
         safe = "Your answers are saved. They are sent once, even if they were sent before."
-    expect(note).to_contain_text(told)
+    expect(note).to_contain_text(expected)
     expect(note).to_contain_text(safe)
     expect(note.get_by_text("You seem to be offline.")).to_be_hidden()
     expect(note).not_to_contain_text("keep writing")
@@ -119,7 +119,7 @@ def test_send_that_fails_says_so_beside_the_button(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you.")
 
 
-def test_the_seconds_are_counted_down_and_said_aloud_once(usual: Page) -> None:
+def test_the_countdown_is_announced_once(usual: Page) -> None:
     usual.clock.install(time=0)
     usual.clock.pause_at(60)
     failing(usual, "**/q/1", 429, **{"Retry-After": "9"})
@@ -133,13 +133,13 @@ def test_the_seconds_are_counted_down_and_said_aloud_once(usual: Page) -> None:
     expect(slot).to_have_attribute("aria-live", "off")
 
 
-def test_what_is_refused_for_good_is_said_beside_the_button(page: Page) -> None:
+def test_a_final_refusal_is_reported_beside_the_button(page: Page) -> None:
     page.locator("#answer").fill(LONG)
     failing_for_good(page)
     main_button(page).click()
 
-    said = page.get_by_text("No, never.")
-    expect(said).to_be_in_viewport(ratio=1)
+    message = page.get_by_text("No, never.")
+    expect(message).to_be_in_viewport(ratio=1)
     expect(page.locator("#answer")).to_have_value(LONG)
 
 
@@ -151,7 +151,7 @@ def failing_for_good(page: Page) -> None:
     page.route("**/q/1", refuse)
 
 
-def test_another_button_that_fails_leaves_the_main_one_its_name(usual: Page) -> None:
+def test_a_failed_secondary_button_does_not_rename_the_main_one(usual: Page) -> None:
     """Pressed, it would do something else."""
     failing(usual, "**/q/1/skip", 503)
     press(usual, "Skip this question")
@@ -161,7 +161,7 @@ def test_another_button_that_fails_leaves_the_main_one_its_name(usual: Page) -> 
 
 
 @pytest.mark.parametrize("words", ["", f"{'x' * 100}\n" * 200], ids=["none", "too many"])
-def test_an_answer_that_is_refused_says_why_in_sight(page: Page, words: str) -> None:
+def test_the_reason_of_a_refused_answer_is_in_the_viewport(page: Page, words: str) -> None:
     page.locator("#answer").fill(words)
     main_button(page).click()
     page.locator("#answer-error").wait_for()
@@ -170,7 +170,7 @@ def test_an_answer_that_is_refused_says_why_in_sight(page: Page, words: str) -> 
     expect(page.locator("#answer")).to_be_focused()
 
 
-def test_a_name_that_is_refused_says_why_in_sight(page: Page) -> None:
+def test_the_reason_of_a_refused_name_is_in_the_viewport(page: Page) -> None:
     answer_all(page)
     page.get_by_label("Your name").fill("x" * 400)
     main_button(page).click()
@@ -181,7 +181,7 @@ def test_a_name_that_is_refused_says_why_in_sight(page: Page) -> None:
     expect(page.get_by_label("Your name")).to_be_focused()
 
 
-def test_sending_nothing_says_why_in_sight(page: Page) -> None:
+def test_the_reason_of_a_refused_empty_send_is_in_the_viewport(page: Page) -> None:
     for number in (1, 2, 3):
         asked(page, number)
         press(page, "Skip this question")
@@ -192,7 +192,7 @@ def test_sending_nothing_says_why_in_sight(page: Page) -> None:
 
 
 @SIZES
-def test_a_closed_form_shows_no_box_to_somebody_who_wrote_nothing(
+def test_a_closed_form_shows_no_textarea_without_unsent_text(
     browser: Browser, link: Link, size: tuple[int, int]
 ) -> None:
     with link.app.app_context():
@@ -208,7 +208,7 @@ def test_a_closed_form_shows_no_box_to_somebody_who_wrote_nothing(
         assert hidden_stops(page) == []
 
 
-def test_nothing_hidden_is_ever_seen(browser: Browser, link: Link) -> None:
+def test_hidden_elements_are_not_visible(browser: Browser, link: Link) -> None:
     with window(browser, link.address) as page:
         complaints = watch(page.context, [link.address])
         page.goto(link.path)

@@ -241,7 +241,7 @@ def test_pages_carry_the_whole_policy(path: str, front: Front) -> None:
     assert headers["Referrer-Policy"] == "same-origin"
 
 
-def test_a_browser_that_was_here_does_not_come_back_by_http(front: Front) -> None:
+def test_hsts_keeps_browsers_on_https(front: Front) -> None:
     plain = front.address.replace("https:", "http:")
     with front.window(others=[plain]) as page, pytest.raises(PlaywrightError):
         page.goto(f"{plain}/login")  # nobody listens there for http
@@ -286,7 +286,7 @@ def test_another_site_cannot_end_an_answer_under_way(front: Front) -> None:
 @pytest.mark.parametrize(
     ("referer", "status"), [("", 400), ("{elsewhere}/attack", 400), ("{address}/login", 303)]
 )
-def test_a_form_counts_only_when_it_comes_from_our_own_page(
+def test_a_posted_form_is_accepted_from_our_own_page_only(
     referer: str, status: int, front: Front
 ) -> None:
     page = front.ask("GET", "/login")
@@ -301,7 +301,7 @@ def test_a_form_counts_only_when_it_comes_from_our_own_page(
     assert answer.status == status
 
 
-def test_a_made_up_address_of_the_caller_evades_no_limit(front: Front) -> None:
+def test_a_forged_forwarded_address_evades_no_limit(front: Front) -> None:
     with front.window(refused=[422, 429]) as page:
         statuses = []
         for number in range(4):

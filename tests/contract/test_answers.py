@@ -107,14 +107,14 @@ HAPPENS: dict[int, Callable[[Scene, Operation], TestResponse]] = {
 @pytest.mark.parametrize(
     ("operation", "status"), CASES, ids=[f"{operation.id} {status}" for operation, status in CASES]
 )
-def test_an_answer_is_as_described(operation: Operation, status: int, scene: Scene) -> None:
+def test_responses_match_the_document(operation: Operation, status: int, scene: Scene) -> None:
     answer = HAPPENS[status](scene, operation)
 
     # the agent compares headers and body with the document
     assert (answer.status_code, answer.mimetype) == (status, "application/json")
 
 
-def test_a_form_of_somebody_else_is_as_described(scene: Scene) -> None:
+def test_refusals_for_forms_of_others_match_the_document(scene: Scene) -> None:
     with scene.app.app_context():
         foreign = make_form(make_account().id).id
     operation = next(known for known in OPERATIONS if known.id == "getService")

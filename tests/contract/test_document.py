@@ -157,7 +157,7 @@ def test_every_object_has_exactly_the_fields_of_the_specification(name: str, sch
     assert schema["additionalProperties"] is False
 
 
-def test_no_other_object_is_described(schemas: Any) -> None:
+def test_the_document_has_no_other_schemas(schemas: Any) -> None:
     assert schemas.keys() == SCHEMAS.keys() | WORDS.keys()
 
 
@@ -191,14 +191,14 @@ def test_questions_are_one_to_twenty_texts_or_objects(schemas: Any) -> None:
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_closed_word_sets_are_those_of_the_specification(name: str, schemas: Any) -> None:
+def test_enums_are_those_of_the_specification(name: str, schemas: Any) -> None:
     described = schemas[name].pop("description")
 
     assert schemas[name] == {"type": "string", "enum": WORDS[name]}
     assert all(f"`{word}`" in described for word in WORDS[name])
 
 
-def test_the_one_question_rule_stands_at_follow_up_mode(schemas: Any) -> None:
+def test_follow_up_mode_documents_the_rule_for_one_question(schemas: Any) -> None:
     described = schemas["FormDraftInput"]["properties"]["followUpMode"]["description"]
 
     assert "For a one-question form, first ask the creator" in described
@@ -380,14 +380,14 @@ def test_the_document_is_the_same_each_time(settings: Settings) -> None:
     assert orjson.dumps(first) == orjson.dumps(second)
 
 
-def test_everybody_may_read_it_from_any_origin(client: FlaskClient) -> None:
+def test_the_document_is_public_and_readable_from_any_origin(client: FlaskClient) -> None:
     response = client.get("/api/openapi", headers={"Accept": "text/html"})
 
     assert (response.status_code, response.mimetype) == (200, "application/json")
     assert response.headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_a_browser_may_ask_for_it_with_any_header_it_has(client: FlaskClient) -> None:
+def test_preflights_allow_the_headers_of_the_browser(client: FlaskClient) -> None:
     asked = {"Origin": "https://tool.example", "Access-Control-Request-Method": "GET"}
 
     response = client.options("/api/openapi", headers=asked)
@@ -399,7 +399,7 @@ def test_a_browser_may_ask_for_it_with_any_header_it_has(client: FlaskClient) ->
         assert name in response.headers["Access-Control-Allow-Headers"]
 
 
-def test_a_known_document_is_not_sent_again(client: FlaskClient) -> None:
+def test_a_matching_etag_gets_304(client: FlaskClient) -> None:
     etag = client.get("/api/openapi").headers["ETag"]
 
     response = client.get("/api/openapi", headers={"If-None-Match": etag})

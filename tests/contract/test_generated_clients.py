@@ -175,19 +175,19 @@ def test_the_typescript_clients(live: Live, typescript: Path, node: Path) -> Non
     assert json.loads(second) == GOT | {"forms": 3}
 
 
-def test_redocly_has_nothing_to_say(node: Path, node_packages: Path, document: Path) -> None:
+def test_redocly_reports_no_problem(node: Path, node_packages: Path, document: Path) -> None:
     program = node_packages / "node_modules/@redocly/cli/bin/cli.js"
 
-    said = run(node / "node", program, "lint", document, "--format", "json", cwd=document.parent)
+    report = run(node / "node", program, "lint", document, "--format", "json", cwd=document.parent)
 
-    assert json.loads(said)["problems"] == []
+    assert json.loads(report)["problems"] == []
 
 
-def test_spectral_has_nothing_to_say(node: Path, node_packages: Path, document: Path) -> None:
+def test_spectral_reports_no_problem(node: Path, node_packages: Path, document: Path) -> None:
     program = node_packages / "node_modules/@stoplight/spectral-cli/dist/index.js"
     (document.parent / "rules.yaml").write_text('extends: ["spectral:oas"]\n')
     options = ["--ruleset", "rules.yaml", "--fail-severity", "hint", "--format", "json"]
 
-    said = run(node / "node", program, "lint", *options, document, cwd=document.parent)
+    report = run(node / "node", program, "lint", *options, document, cwd=document.parent)
 
-    assert json.loads(said.partition("]")[0] + "]") == []
+    assert json.loads(report.partition("]")[0] + "]") == []

@@ -50,7 +50,7 @@ def variables(empty_database_url: str, tmp_path: Path) -> dict[str, str]:
 
 
 @both_empty_databases
-def test_a_newer_schema_is_told_with_the_version_it_needs(
+def test_a_newer_schema_is_refused_with_the_version_it_needs(
     variables: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "backup").touch()
@@ -132,7 +132,7 @@ def test_an_upgrade_is_in_the_audit_trail(variables: dict[str, str]) -> None:
 
 
 @both_empty_databases
-def test_a_schema_says_what_it_serves(variables: dict[str, str]) -> None:
+def test_a_schema_stores_the_oldest_revision_it_serves(variables: dict[str, str]) -> None:
     engine = create_engine(variables["DATABASE_URL"], poolclass=NullPool)
     with engine.connect() as connection:
         marks = connection.execute(text("SELECT revision, serves, version FROM schema_marks")).all()
@@ -141,12 +141,12 @@ def test_a_schema_says_what_it_serves(variables: dict[str, str]) -> None:
     assert schema.oldest_served() in schema.revisions()
 
 
-def small_disk(place: Path, size: str) -> tuple[str, ...]:
+def small_disk(folder: Path, size: str) -> tuple[str, ...]:
     """What to put before a command so that `place` is a disk of `size` to it, and to it alone."""
     mount = 'mount -t tmpfs -o "size=$1,mode=700" tmpfs "$2" && shift 2 && exec "$@"'
-    place.mkdir()
+    folder.mkdir()
     private = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-user"])
-    return (*private, "sh", "-c", mount, "-", size, str(place))
+    return (*private, "sh", "-c", mount, "-", size, str(folder))
 
 
 @pytest.mark.parametrize("size", ["60k", "300k"])

@@ -54,7 +54,7 @@ def guess(browser: httpx.Client, email: str = OWNER, **headers: str) -> int:
     return post(browser, "/login", email=email, password="not this one").status_code
 
 
-def test_parallel_guesses_count_as_many_as_they_are(target: Target) -> None:
+def test_parallel_guesses_are_all_counted(target: Target) -> None:
     with target.browser() as browser:
         token = csrf_token(browser.get("/login"))
         form = {"csrf_token": token, "email": OWNER, "password": "not this one"}
@@ -69,7 +69,7 @@ def test_parallel_guesses_count_as_many_as_they_are(target: Target) -> None:
     assert (statuses.count(422), statuses.count(429)) == (5, 145)
 
 
-def test_no_spelling_of_the_callers_address_evades_a_limit(target: Target) -> None:
+def test_forwarded_address_spellings_evade_no_limit(target: Target) -> None:
     spellings = ["garbage", "unknown", "_obf", "unix:", "[2001:db8:1::1]:99", "203.0.113.10:4711"]
     with target.browser() as browser:
         statuses = [
@@ -98,7 +98,7 @@ def test_strangers_lock_no_known_browser_out(target: Target) -> None:
 
 
 @pytest.mark.parametrize("name", ["email", "password"])
-def test_text_that_is_slow_to_compare_holds_nobody_up(target: Target, name: str) -> None:
+def test_text_that_is_slow_to_normalize_does_not_block_others(target: Target, name: str) -> None:
     given = {"email": "slow@fernhill.example", "password": "x"} | {name: MARKS}
     with target.browser() as browser, others_are_served(target):
         assert post(browser, "/login", **given).status_code == 422
@@ -120,7 +120,7 @@ def test_forms_that_no_page_of_ours_sends_are_refused(target: Target, body: str)
     assert (refused.status_code, refused.headers["Content-Type"][:9]) == (413, "text/html")
 
 
-def test_answers_that_are_slow_to_search_hold_nobody_up(target: Target) -> None:
+def test_answers_that_are_slow_to_search_do_not_block_others(target: Target) -> None:
     with target.browser() as browser:
         for _ in range(10):
             page = browser.get(f"{target.share_url}/q/1")
@@ -142,7 +142,7 @@ def post_paths(app: Flask, **known: str) -> set[str]:
     return {re.sub(r"<(?:\w+:)?(\w+)>", lambda part: known.get(part[1], "1"), r) for r in rules}
 
 
-def test_another_site_plants_no_session_and_ends_none(target: Target, app: Flask) -> None:
+def test_cross_site_posts_neither_set_nor_end_sessions(target: Target, app: Flask) -> None:
     with target.browser() as browser:
         page = browser.get(f"{target.share_url}/q/1")
         fields = dict(re.findall(r'name="(session|answer_key)" value="([^"]*)"', page.text))
@@ -174,7 +174,7 @@ def test_forged_posts_of_a_creator_do_nothing(target: Target, app: Flask) -> Non
             assert refused.status_code in {400, 403, 404}, (path, refused.status_code)
 
 
-def test_a_draft_that_is_slow_to_compare_holds_nobody_up(target: Target) -> None:
+def test_a_draft_that_is_slow_to_compare_does_not_block_others(target: Target) -> None:
     def questions(first: int) -> list[str]:
         numbers = range(first, first + 20)
         return [" ".join(f"w{(n * k) % 97}" for k in range(1, 200)) for n in numbers]
@@ -192,7 +192,7 @@ def test_a_draft_that_is_slow_to_compare_holds_nobody_up(target: Target) -> None
             assert time.monotonic() - began < QUIET_SECONDS, path
 
 
-def test_text_of_a_stranger_is_text(target: Target) -> None:
+def test_hostile_text_is_escaped(target: Target) -> None:
     link = askback("creator", "link", **target.installation.variables).stdout.strip()
     with target.browser() as browser:
         for text in ("a%(zz)s@x.y", "100%@x.y", "<img/src=x/onerror=alert(1)>@x.y"):
@@ -202,7 +202,7 @@ def test_text_of_a_stranger_is_text(target: Target) -> None:
             assert "<img" not in refused.text
 
 
-def test_a_client_that_registered_itself_sends_nobody_away(target: Target) -> None:
+def test_a_self_registered_client_cannot_redirect_visitors(target: Target) -> None:
     redirect = "https://evil.example/land"
     with target.browser() as browser:
         metadata = {"client_name": "x", "redirect_uris": [redirect]}
@@ -222,7 +222,7 @@ def test_a_client_that_registered_itself_sends_nobody_away(target: Target) -> No
             assert answer.status_code < 500
 
 
-def test_the_trail_tells_of_the_attacks_and_no_secret(target: Target) -> None:
+def test_the_audit_trail_has_the_attacks_and_no_secret(target: Target) -> None:
     listed = askback("audit", "--json", "--limit", "1000", **target.installation.variables).stdout
     written = listed + "".join(log.read_text() for log in target.installation.logs)
 

@@ -21,7 +21,7 @@ def events(app: Flask) -> list[AuditEvent]:
         return list(db.session.scalars(select(AuditEvent).order_by(AuditEvent.at, AuditEvent.id)))
 
 
-def told(app: Flask) -> list[tuple[str, str, str]]:
+def events_after_sign_in(app: Flask) -> list[tuple[str, str, str]]:
     """Without the sign-in that every test begins with."""
     return [(event.kind, event.outcome, event.actor) for event in events(app)[1:]]
 
@@ -34,7 +34,7 @@ def press(flow: Flow, path: str, **form: Any) -> None:
 def test_connecting_and_refreshing_are_audited_with_the_client(app: Flask, flow: Flow) -> None:
     flow.refresh(flow.connect()["refresh_token"])
 
-    assert told(app) == [
+    assert events_after_sign_in(app) == [
         ("consent", "ok", "creator"),
         ("token_issued", "ok", "agent"),
         ("token_refreshed", "ok", "agent"),
@@ -49,7 +49,7 @@ def test_connecting_and_refreshing_are_audited_with_the_client(app: Flask, flow:
 def test_a_denied_consent_is_audited(app: Flask, flow: Flow) -> None:
     flow.decide(allow="no")
 
-    assert told(app) == [("consent", "denied", "creator")]
+    assert events_after_sign_in(app) == [("consent", "denied", "creator")]
 
 
 def test_reuse_of_a_code_is_audited_once(app: Flask, flow: Flow) -> None:
@@ -57,7 +57,10 @@ def test_reuse_of_a_code_is_audited_once(app: Flask, flow: Flow) -> None:
     for _ in range(4):
         flow.redeem(code)
 
-    assert told(app)[1:] == [("token_issued", "ok", "agent"), ("code_reused", "failed", "agent")]
+    assert events_after_sign_in(app)[1:] == [
+        ("token_issued", "ok", "agent"),
+        ("code_reused", "failed", "agent"),
+    ]
 
 
 def test_late_reuse_of_a_refresh_token_is_audited(app: Flask, flow: Flow) -> None:
@@ -72,7 +75,7 @@ def test_late_reuse_of_a_refresh_token_is_audited(app: Flask, flow: Flow) -> Non
 
     flow.refresh(first["refresh_token"])
 
-    assert told(app)[-1] == ("token_reused", "failed", "agent")
+    assert events_after_sign_in(app)[-1] == ("token_reused", "failed", "agent")
 
 
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
@@ -81,7 +84,7 @@ def test_a_revocation_is_audited_once(app: Flask, flow: Flow, kind: str) -> None
     for _ in range(2):
         flow.machine.post("/oauth/revoke", data=flow.authenticated(token=body[kind]))
 
-    assert told(app)[2:] == [("token_revoked", "ok", "agent")]
+    assert events_after_sign_in(app)[2:] == [("token_revoked", "ok", "agent")]
 
 
 def test_actions_of_the_creator_on_a_connection_are_audited(app: Flask, flow: Flow) -> None:
@@ -92,7 +95,7 @@ def test_actions_of_the_creator_on_a_connection_are_audited(app: Flask, flow: Fl
     for _ in range(2):
         press(flow, f"/connections/{grant}/disconnect")
 
-    assert told(app)[2:] == [
+    assert events_after_sign_in(app)[2:] == [
         ("trust_given", "ok", "creator"),
         ("trust_ended", "ok", "creator"),
         ("disconnected", "ok", "creator"),
@@ -105,4 +108,4 @@ def test_ending_every_connection_is_one_event(app: Flask, flow: Flow) -> None:
     for _ in range(2):
         press(flow, "/connections/disconnect-all")
 
-    assert told(app)[2:] == [("disconnected", "ok", "creator")]
+    assert events_after_sign_in(app)[2:] == [("disconnected", "ok", "creator")]

@@ -67,14 +67,14 @@ def test_a_private_scheme_is_named(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize(
-    ("redirect_uris", "place"),
+    ("redirect_uris", "shown_host"),
     [
         (["https://claude.ai/cb", "https://evil.example/cb"], "evil.example"),
         (["claude.ai:/cb"], "a program on this device (claude.ai:)"),
     ],
 )
 def test_a_foreign_host_is_never_shown_as_the_host_of_the_app(
-    flow: Flow, redirect_uris: list[str], place: str
+    flow: Flow, redirect_uris: list[str], shown_host: str
 ) -> None:
     flow.client = register(flow.browser, client_name="Askback", redirect_uris=redirect_uris)
     page = flow.ask(redirect_uri=redirect_uris[-1]).text
@@ -83,7 +83,7 @@ def test_a_foreign_host_is_never_shown_as_the_host_of_the_app(
     assert "An app without a name will be able to" in page
     assert "It gave no name that can be shown." in page
     assert "the address it goes back to" not in page
-    assert f"You will go back to {place}." in page
+    assert f"You will go back to {shown_host}." in page
 
 
 def test_markup_in_a_name_is_escaped(flow: Flow) -> None:

@@ -11,20 +11,20 @@ from tests.oauth.flow import REDIRECT, Flow, csrf_token
 from webapp.web.rate_limits.limiter import limiter
 
 ODD = ["", "\x00", "\ud7ff", "é", '"', "\\", "\r\nX: y", "%00", "%", "\U0001f4a3", "a" * 3000, "[]"]
-words = st.one_of(st.sampled_from(ODD), st.text(max_size=40))
+texts = st.one_of(st.sampled_from(ODD), st.text(max_size=40))
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | words,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
 
 
-def some(*names: str) -> st.SearchStrategy[dict[str, str]]:
+def any_of(*names: str) -> st.SearchStrategy[dict[str, str]]:
     """Any of these parameters with any value."""
-    return st.fixed_dictionaries({}, optional=dict.fromkeys(names, words))
+    return st.fixed_dictionaries({}, optional=dict.fromkeys(names, texts))
 
 
-ASKING = some(
+ASKING = any_of(
     "response_type",
     "client_id",
     "redirect_uri",
@@ -36,7 +36,7 @@ ASKING = some(
     "prompt",
     "nonsense",
 )
-TOKEN = some(
+TOKEN = any_of(
     "grant_type",
     "code",
     "redirect_uri",
@@ -68,7 +68,7 @@ pytestmark = [on_postgresql, pytest.mark.timeout(300)]
 
 @repeatable
 @given(changed=ASKING)
-def test_asking_for_consent(changed: dict[str, str], flow: Flow) -> None:
+def test_hostile_consent_requests_cause_no_500(changed: dict[str, str], flow: Flow) -> None:
     limiter.reset()
 
     assert flow.browser.get(f"/oauth/authorize?{urlencode(changed)}").status_code < 500
@@ -79,7 +79,7 @@ def test_asking_for_consent(changed: dict[str, str], flow: Flow) -> None:
 @given(form=TOKEN)
 @pytest.mark.parametrize("grant_type", ["authorization_code", "refresh_token", None])
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
-def test_asking_for_tokens(
+def test_hostile_token_requests_cause_no_500(
     path: str, grant_type: str | None, form: dict[str, str], flow: Flow
 ) -> None:
     limiter.reset()
@@ -94,8 +94,8 @@ def test_asking_for_tokens(
 
 
 @repeatable
-@given(header=st.one_of(words, words.map("Basic {}".format), st.binary(max_size=30)))
-def test_authorizing_a_token_request(header: str | bytes, flow: Flow) -> None:
+@given(header=st.one_of(texts, texts.map("Basic {}".format), st.binary(max_size=30)))
+def test_hostile_authorization_headers_cause_no_500(header: str | bytes, flow: Flow) -> None:
     limiter.reset()
     text = header if isinstance(header, str) else header.decode("latin-1")
     sent = "".join(char for char in text if char not in "\r\n" and ord(char) < 256)
@@ -112,15 +112,17 @@ def test_authorizing_a_token_request(header: str | bytes, flow: Flow) -> None:
 
 @repeatable
 @given(metadata=st.one_of(METADATA, json_values))
-def test_registering(metadata: object, flow: Flow) -> None:
+def test_hostile_registrations_cause_no_500(metadata: object, flow: Flow) -> None:
     limiter.reset()
 
     assert flow.machine.post("/oauth/register", json=metadata).status_code < 500
 
 
 @repeatable
-@given(form=some("email", "name", "password", "next"), token=words)
-def test_signing_in_and_joining(form: dict[str, str], token: str, flow: Flow) -> None:
+@given(form=any_of("email", "name", "password", "next"), token=texts)
+def test_hostile_sign_ins_and_invites_cause_no_500(
+    form: dict[str, str], token: str, flow: Flow
+) -> None:
     limiter.reset()
     sent = form | {"csrf_token": csrf_token(flow.machine.get("/login"))}
 

@@ -58,8 +58,10 @@ def test_guesses_at_once_are_no_more_than_one(app: Flask, flow: Flow) -> None:
 
     responses = at_once(app, [*guesses, form | {"code_verifier": flow.verifier}])
 
-    told = [response.json["error_description"] for response in responses[:-1] if response.json]
-    assert sum("does not fit" in description for description in told) <= 1
+    descriptions = [
+        response.json["error_description"] for response in responses[:-1] if response.json
+    ]
+    assert sum("does not fit" in description for description in descriptions) <= 1
     assert {response.status_code for response in responses} <= {200, 400}
     with app.app_context():
         assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == "code_reuse"

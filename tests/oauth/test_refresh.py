@@ -85,7 +85,7 @@ def test_reuse_after_the_window_ends_the_connection(app: Flask, flow: Flow) -> N
 
 
 @pytest.mark.settings(oauth_refresh_grace_seconds=0)
-def test_a_window_of_zero_is_strict(flow: Flow) -> None:
+def test_without_a_grace_window_reuse_ends_the_connection(flow: Flow) -> None:
     first = flow.connect()
     second = flow.refresh(first["refresh_token"]).json
 

@@ -248,7 +248,7 @@ def test_a_public_client_has_no_secret_to_show(flow: Flow) -> None:
     assert_refused(flow.redeem(flow.code(), client_secret="askcs_guess"), "invalid_client", 401)
 
 
-def test_a_client_that_was_switched_off_gets_nothing(app: Flask, flow: Flow) -> None:
+def test_a_disabled_client_gets_no_tokens(app: Flask, flow: Flow) -> None:
     code = flow.code()
     with app.app_context():
         db.session.execute(update(OAuthClient).values(disabled_at=utc_now()))
@@ -309,7 +309,7 @@ def test_a_wrong_method_is_refused_as_json(method: str, endpoint: str, flow: Flo
 
 
 @both_databases
-def test_a_code_survives_a_database_that_fails(app: Flask, flow: Flow) -> None:
+def test_a_code_stays_valid_after_a_database_failure(app: Flask, flow: Flow) -> None:
     code = flow.code()
 
     def fail(_connection: object, _cursor: object, statement: str, *_more: object) -> None:

@@ -51,7 +51,7 @@ def remedy(app: Flask, path: str = "/api/forms", **headers: str) -> str:
     return str(body["resolution"])
 
 
-def test_it_works(app: Flask, token: str) -> None:
+def test_an_access_token_is_accepted(app: Flask, token: str) -> None:
     assert app.test_client().get("/api/forms", headers=bearer(token)).status_code == 200
 
 
@@ -93,20 +93,20 @@ def test_garbage_is_an_invalid_token(authorization: str, app: Flask) -> None:
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer garbage"}])
 def test_what_to_do_without_a_token_names_the_scope(headers: dict[str, str], app: Flask) -> None:
-    told = "Complete OAuth as the WWW-Authenticate header says, with the scope {}, and retry"
+    expected = "Complete OAuth as the WWW-Authenticate header says, with the scope {}, and retry"
 
-    assert told.format("forms:read") in remedy(app, **headers)
+    assert expected.format("forms:read") in remedy(app, **headers)
     path = "/api/forms/frm_x/responses"
-    assert told.format("responses:read") in remedy(app, path, **headers)
+    assert expected.format("responses:read") in remedy(app, path, **headers)
 
 
 def test_what_to_do_without_a_scope_names_the_granted_and_the_needed(
     app: Flask, token: str
 ) -> None:
-    told = remedy(app, "/api/forms/frm_x/responses", **bearer(token))
+    expected = remedy(app, "/api/forms/frm_x/responses", **bearer(token))
 
-    assert told.startswith("Complete OAuth")
-    assert "with the scope forms:read responses:read" in told
+    assert expected.startswith("Complete OAuth")
+    assert "with the scope forms:read responses:read" in expected
 
 
 def test_a_token_in_the_address_has_its_own_remedy(app: Flask, token: str) -> None:
@@ -164,14 +164,16 @@ def test_a_missing_scope_asks_for_the_granted_and_the_needed(app: Flask, token: 
 
 
 @pytest.mark.parametrize("scopes", [[], ["offline_access"], ["forms:write", "responses:read"]])
-def test_no_other_scope_stands_in(scopes: list[str], app: Flask, account: Account) -> None:
+def test_other_scopes_do_not_replace_the_required_one(
+    scopes: list[str], app: Flask, account: Account
+) -> None:
     with app.app_context():
         token = issue_token(account.id, map(Scope, scopes), API, now=utc_now())
 
     assert "insufficient_scope" in challenge(app, **bearer(token))
 
 
-def test_a_refresh_token_opens_nothing(app: Flask, flow: Flow) -> None:
+def test_a_refresh_token_is_no_access_token(app: Flask, flow: Flow) -> None:
     refresh_token = flow.connect()["refresh_token"]
 
     assert 'error="invalid_token"' in challenge(app, **bearer(refresh_token))
@@ -182,7 +184,9 @@ def test_a_refresh_token_opens_nothing(app: Flask, flow: Flow) -> None:
     ("resource", "status"),
     [(None, 200), (API, 200), ("HTTP://127.0.0.1:8000/api/", 200), (MCP, 401)],
 )
-def test_the_audience_is_what_was_asked(resource: str | None, status: int, flow: Flow) -> None:
+def test_the_audience_is_the_requested_resource(
+    resource: str | None, status: int, flow: Flow
+) -> None:
     body = flow.connect(resource=resource)
 
     response = flow.machine.get("/api/forms", headers=bearer(body["access_token"]))
@@ -205,7 +209,7 @@ def test_a_token_costs_one_select(app: Flask, token: str) -> None:
     assert [statement.split()[0] for statement in statements] == ["SELECT"]
 
 
-def test_use_is_noted_at_most_once_a_minute(app: Flask, token: str) -> None:
+def test_token_use_is_stored_at_most_once_a_minute(app: Flask, token: str) -> None:
     app.test_client().get("/api/forms", headers=bearer(token))
     with app.app_context():
         first = db.session.scalars(select(OAuthGrant.last_used_at)).one()
@@ -217,7 +221,7 @@ def test_use_is_noted_at_most_once_a_minute(app: Flask, token: str) -> None:
     assert first is not None
 
 
-def test_use_is_noted_again_after_a_minute(app: Flask, token: str) -> None:
+def test_token_use_is_stored_again_after_a_minute(app: Flask, token: str) -> None:
     long_ago = utc_now() - timedelta(seconds=61)
     changed(app, update(OAuthGrant).values(last_used_at=long_ago))
 
@@ -245,9 +249,7 @@ def read_only(app: Flask) -> Iterator[None]:
         engine.dispose()
 
 
-def test_storage_that_takes_no_writes_still_answers_reads(
-    app: Flask, token: str, read_only: None
-) -> None:
+def test_reads_succeed_on_a_read_only_database(app: Flask, token: str, read_only: None) -> None:
     statuses = [
         app.test_client().get("/api/forms", headers=bearer(token)).status_code for _ in range(2)
     ]
@@ -255,7 +257,7 @@ def test_storage_that_takes_no_writes_still_answers_reads(
     assert statuses == [200, 200]
 
 
-def test_storage_that_takes_no_writes_is_told_to_programs(app: Flask, read_only: None) -> None:
+def test_a_read_only_database_is_reported_to_api_clients(app: Flask, read_only: None) -> None:
     metadata = {"redirect_uris": ["https://app.example/callback"]}
 
     response = app.test_client().post("/oauth/register", json=metadata)

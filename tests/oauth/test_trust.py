@@ -102,15 +102,15 @@ def test_concurrent_consents_leave_one_trust_for_all_grants(
     cookie = flow.browser.get_cookie("askback_session", domain="127.0.0.1")
     assert cookie is not None
 
-    def say(form: dict[str, str]) -> int:
+    def decide(form: dict[str, str]) -> int:
         browser = app.test_client()
         browser.set_cookie("askback_session", cookie.value, domain="127.0.0.1")
         sent = {"csrf_token": csrf, "allow": "yes", "may": ALL_SCOPES.split()} | form
         return browser.post(address, data=sent).status_code
 
-    said = [YES, NO] * 3
-    statuses = together(app, [lambda form=form: say(form) for form in said])
+    decisions = [YES, NO] * 3
+    statuses = together(app, [lambda form=form: decide(form) for form in decisions])
 
     with app.app_context():
-        words = set(db.session.scalars(select(OAuthGrant.attests_publish)))
-    assert (statuses, len(words)) == ([303] * 6, 1)
+        stored = set(db.session.scalars(select(OAuthGrant.attests_publish)))
+    assert (statuses, len(stored)) == ([303] * 6, 1)

@@ -54,6 +54,6 @@ def hidden(page: TestResponse, name: str) -> str:
     return found[1]
 
 
-def alone(text: str) -> str:
+def plain(text: str) -> str:
     """The words of a page without its tags, spaces folded."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text))

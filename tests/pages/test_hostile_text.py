@@ -126,7 +126,7 @@ def address(rule: Rule, values: dict[str, Any]) -> str:
     return built[1]
 
 
-def test_no_words_become_markup_on_any_page(app: Flask, world: World) -> None:
+def test_hostile_text_is_escaped_on_every_page(app: Flask, world: World) -> None:
     seen = ""
 
     for path in sorted({path for values in world.values for path in addresses(app, values)}):
@@ -153,7 +153,9 @@ def test_no_words_become_markup_on_any_page(app: Flask, world: World) -> None:
         ("settings", {"maxTotalQuestions": hostile("typed"), "revision": 3}),
     ],
 )
-def test_refused_words_come_back_as_words(world: World, path: str, form: dict[str, Any]) -> None:
+def test_refused_hostile_text_is_returned_escaped(
+    world: World, path: str, form: dict[str, Any]
+) -> None:
     draft_id = world.values[0]["draft_id"]
 
     part = world.ann.post(f"/drafts/{draft_id}/{path}", htmx=True, **form)
@@ -163,7 +165,7 @@ def test_refused_words_come_back_as_words(world: World, path: str, form: dict[st
     assert not Reader(part.text + page.text).intruders
 
 
-def test_a_search_is_shown_as_it_was_typed(world: World) -> None:
+def test_a_hostile_search_text_is_escaped(world: World) -> None:
     form_id = world.values[0]["form_id"]
     query = {name: hostile(name) for name in ("q", "from", "to", "sent", "before")}
 

@@ -38,7 +38,7 @@ def test_a_page_carries_the_strict_policy_and_is_not_kept(client: FlaskClient) -
 
 
 @pytest.mark.parametrize("path", ["/", "/drafts", "/healthz"])
-def test_what_is_no_page_is_not_kept_either(client: FlaskClient, path: str) -> None:
+def test_other_responses_are_not_cacheable(client: FlaskClient, path: str) -> None:
     assert client.get(path).headers["Cache-Control"] == "private, no-store"
 
 
@@ -85,7 +85,7 @@ def test_a_wrong_method_keeps_its_allow_header(app: Flask, client: FlaskClient) 
     assert "<h1" in response.text
 
 
-def test_a_static_file_is_kept_for_good(app: Flask, client: FlaskClient) -> None:
+def test_static_files_are_immutable(app: Flask, client: FlaskClient) -> None:
     response = client.get(address(app, "css/app.css"))
 
     assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
@@ -93,7 +93,7 @@ def test_a_static_file_is_kept_for_good(app: Flask, client: FlaskClient) -> None
     assert response.text.startswith("/*")
 
 
-def test_a_static_file_travels_compressed(app: Flask, client: FlaskClient) -> None:
+def test_static_files_are_sent_compressed(app: Flask, client: FlaskClient) -> None:
     where = address(app, "css/app.css")
 
     packed = client.get(where, headers={"Accept-Encoding": "gzip, br"})

@@ -25,7 +25,7 @@ DENIED = "nothing was changed"
 
 
 @dataclass(frozen=True)
-class Said:
+class Received:
     """One answer of the server."""
 
     status: int
@@ -69,7 +69,7 @@ class Storm:
     sent: set[str] = field(default_factory=set)
     drafts: dict[str, str] = field(default_factory=dict)
     denied_drafts: set[str] = field(default_factory=set)
-    strange: list[Said] = field(default_factory=list)
+    strange: list[Received] = field(default_factory=list)
     slowest: float = 0.0
     failures: int = 0
     last_success: float = 0.0
@@ -100,19 +100,19 @@ class Storm:
             page = self.ask("GET", f"/r/{self.share_token}")
             session = session_in(page.body) if page and page.status == 200 else ""
             if session and self._answer(session, 1) and self._answer(session, 2):
-                said = self._insist(f"/r/{self.share_token}/check", session=session)
-                if said and said.done:
+                received = self._insist(f"/r/{self.share_token}/check", session=session)
+                if received and received.done:
                     self.sent.add(session)
 
     def _answer(self, session: str, number: int) -> bool:
         key = secrets.token_urlsafe(16)
         fields = {"session": session, "answer_key": key, "answer": key}
-        said = self._insist(f"/r/{self.share_token}/q/{number}", **fields)
-        if said and said.done:
+        received = self._insist(f"/r/{self.share_token}/q/{number}", **fields)
+        if received and received.done:
             self.stored.add((session, key))
-        elif said:
+        elif received:
             self.denied.add((session, key))
-        return bool(said and said.done)
+        return bool(received and received.done)
 
     def _agent(self) -> None:
         while not self._ended.is_set():
@@ -122,28 +122,28 @@ class Storm:
                 "Content-Type": "application/json",
                 "Idempotency-Key": key,
             }
-            said = self._until_told("/api/drafts", json.dumps({"title": key}), headers)
-            if said and said.done:
-                self.drafts[key] = json.loads(said.body)["draftId"]
-            elif said:
+            received = self._until_told("/api/drafts", json.dumps({"title": key}), headers)
+            if received and received.done:
+                self.drafts[key] = json.loads(received.body)["draftId"]
+            elif received:
                 self.denied_drafts.add(key)
 
-    def _insist(self, path: str, **fields: str) -> Said | None:
+    def _insist(self, path: str, **fields: str) -> Received | None:
         headers = FORM_TYPE | {"Cookie": f"askback_r={fields['session']}"}
         return self._until_told(path, urlencode(fields), headers)
 
-    def _until_told(self, path: str, body: str, headers: dict[str, str]) -> Said | None:
+    def _until_told(self, path: str, body: str, headers: dict[str, str]) -> Received | None:
         """The answer that says what became of it; sent again while that is not certain."""
         while not self._ended.is_set():
-            said = self.ask("POST", path, body, headers)
-            if said and (said.done or said.denied):
-                return said
+            received = self.ask("POST", path, body, headers)
+            if received and (received.done or received.denied):
+                return received
             time.sleep(0.05)
         return None
 
     def ask(
         self, method: str, path: str, body: str = "", headers: dict[str, str] | None = None
-    ) -> Said | None:
+    ) -> Received | None:
         """One exchange; None when the connection ends without an answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         began = time.monotonic()
@@ -151,18 +151,18 @@ class Storm:
             connection.request(method, path, body, {"Host": HOST} | (headers or {}))
             answer = connection.getresponse()
             text = answer.read().decode()
-            said = Said(answer.status, text, time.monotonic() - began)
-            self._note(said)
+            received = Received(answer.status, text, time.monotonic() - began)
+            self._note(received)
             connection.close()
-            return said
+            return received
         connection.close()
         return None
 
-    def _note(self, said: Said) -> None:
-        self.slowest = max(self.slowest, said.seconds)
-        if said.done:
+    def _note(self, received: Received) -> None:
+        self.slowest = max(self.slowest, received.seconds)
+        if received.done:
             self.last_success = time.monotonic()
         else:
             self.failures += 1
-        if not said.ours:
-            self.strange.append(said)
+        if not received.ours:
+            self.strange.append(received)

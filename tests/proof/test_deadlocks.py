@@ -129,7 +129,9 @@ class World:
 Call = Callable[[], TestResponse]
 
 
-def page(path: str, make: Callable[[World], Any] = lambda world: world.draft, **form: Any) -> Any:
+def creator_page(
+    path: str, make: Callable[[World], Any] = lambda world: world.draft, **form: Any
+) -> Any:
     """A form of the creator's pages at `path`, in which `{}` stands for what `make` makes."""
 
     def prepare(world: World) -> Call:
@@ -140,7 +142,7 @@ def page(path: str, make: Callable[[World], Any] = lambda world: world.draft, **
     return prepare
 
 
-def slip(path: str, person: str, **form: Any) -> Any:
+def respondent_page(path: str, person: str, **form: Any) -> Any:
     """A form of a respondent's page, without following where it leads."""
 
     def prepare(world: World) -> Call:
@@ -247,72 +249,78 @@ def _continue(world: World) -> Call:
 
 
 RECIPES: dict[str, Callable[[World], Call]] = {
-    "account.change_details": page("/account/details", name="Kim", language="en"),
-    "account.change_password": page(
+    "account.change_details": creator_page("/account/details", name="Kim", language="en"),
+    "account.change_password": creator_page(
         "/account/password", current=PASSWORD, password="other plain words here"
     ),
-    "account.delete": page("/account/delete", current=PASSWORD),
+    "account.delete": creator_page("/account/delete", current=PASSWORD),
     "api.create_service_draft": agent("POST", "/drafts"),
     "api.publish_service_draft": _published,
     "api.update_service_draft": agent("PATCH", "/drafts/{}", lambda world: world.draft.id),
-    "appearance.choose": page("/appearance", theme="dark"),
-    "browsers.end": page("/account/browsers/end", handle="none"),
-    "browsers.end_others": page("/account/browsers/end-others"),
+    "appearance.choose": creator_page("/appearance", theme="dark"),
+    "browsers.end": creator_page("/account/browsers/end", handle="none"),
+    "browsers.end_others": creator_page("/account/browsers/end-others"),
     "confirm.confirm": _confirm("agent"),
-    "connections.disconnect": page("/connections/{}/disconnect", lambda world: world.grant),
-    "connections.disconnect_all": page("/connections/disconnect-all", lambda world: world.grant),
-    "connections.let_publish": page("/connections/{}/trust", lambda world: world.grant, trust="1"),
+    "connections.disconnect": creator_page("/connections/{}/disconnect", lambda world: world.grant),
+    "connections.disconnect_all": creator_page(
+        "/connections/disconnect-all", lambda world: world.grant
+    ),
+    "connections.let_publish": creator_page(
+        "/connections/{}/trust", lambda world: world.grant, trust="1"
+    ),
     "consent.decide": _consent,
-    "drafts.mark_seen": page("/drafts/{}/seen", revision="1"),
-    "drafts.save_settings": page(
+    "drafts.mark_seen": creator_page("/drafts/{}/seen", revision="1"),
+    "drafts.save_settings": creator_page(
         "/drafts/{}/settings",
         revision="1",
         followUpMode="none",
         responseMode="text_only",
         responseLimit="one",
     ),
-    "drafts.save_text": page("/drafts/{}/title", revision="1", text="Better"),
+    "drafts.save_text": creator_page("/drafts/{}/title", revision="1", text="Better"),
     "elsewhere.go_on": _continue,
-    "elsewhere.offer": slip("/check/elsewhere", "answered"),
-    "forms.allow_embedding": page(
+    "elsewhere.offer": respondent_page("/check/elsewhere", "answered"),
+    "forms.allow_embedding": creator_page(
         "/forms/{}/embedding", lambda world: world.form, origins="https://a.example"
     ),
-    "forms.close": page("/forms/{}/close", lambda world: world.form),
-    "forms.reopen": page("/forms/{}/reopen", _closed),
-    "history.put_back": page(
+    "forms.close": creator_page("/forms/{}/close", lambda world: world.form),
+    "forms.reopen": creator_page("/forms/{}/reopen", _closed),
+    "history.put_back": creator_page(
         "/drafts/{}/changes/1/put-back", World.changed, revision="2", since="1"
     ),
-    "history.restore": page("/drafts/{}/restore", World.changed, revision="2", to="1"),
-    "inbox.discard": page("/drafts/{}/discard"),
-    "inbox.discard_chosen": lambda world: page("/drafts/tidy", draft=world.draft.id)(world),
-    "inbox.take_back": lambda world: page("/drafts/take-back", at=str(world.put_away()))(world),
-    "inbox.write": page("/drafts/new"),
+    "history.restore": creator_page("/drafts/{}/restore", World.changed, revision="2", to="1"),
+    "inbox.discard": creator_page("/drafts/{}/discard"),
+    "inbox.discard_chosen": lambda world: creator_page("/drafts/tidy", draft=world.draft.id)(world),
+    "inbox.take_back": lambda world: creator_page("/drafts/take-back", at=str(world.put_away()))(
+        world
+    ),
+    "inbox.write": creator_page("/drafts/new"),
     "oauth.register": _register,
     "oauth.revoke": _revoke,
     "oauth.token": _token_for_code,
-    "questions.add": page("/drafts/{}/questions", revision="1", text="Why?"),
-    "questions.move": page("/drafts/{}/questions/1/position", revision="1", to="2"),
-    "questions.remove": page("/drafts/{}/questions/1/remove", revision="1"),
-    "questions.save": page("/drafts/{}/questions/1", revision="1", text="Who was it?"),
-    "respond.another": slip("/another", "sent"),
-    "respond.answer": slip("/q/1", "person", answer="Me"),
-    "respond.open_check": slip("/check/open", "answered"),
-    "respond.open_done": slip("/done/open", "sent"),
-    "respond.open_question": slip("/q/1/open", "answered"),
-    "respond.open_sent": slip("/sent", "sent"),
-    "respond.resume": slip("/resume", "answered"),
-    "respond.send": slip("/check", "answered"),
-    "respond.skip": slip("/q/2/skip", "answered"),
-    "respond.withdraw": slip("/withdraw", "sent"),
-    "respond.withdraw_now": slip("/withdraw/now", "sent"),
+    "questions.add": creator_page("/drafts/{}/questions", revision="1", text="Why?"),
+    "questions.move": creator_page("/drafts/{}/questions/1/position", revision="1", to="2"),
+    "questions.remove": creator_page("/drafts/{}/questions/1/remove", revision="1"),
+    "questions.save": creator_page("/drafts/{}/questions/1", revision="1", text="Who was it?"),
+    "respond.another": respondent_page("/another", "sent"),
+    "respond.answer": respondent_page("/q/1", "person", answer="Me"),
+    "respond.open_check": respondent_page("/check/open", "answered"),
+    "respond.open_done": respondent_page("/done/open", "sent"),
+    "respond.open_question": respondent_page("/q/1/open", "answered"),
+    "respond.open_sent": respondent_page("/sent", "sent"),
+    "respond.resume": respondent_page("/resume", "answered"),
+    "respond.send": respondent_page("/check", "answered"),
+    "respond.skip": respondent_page("/q/2/skip", "answered"),
+    "respond.withdraw": respondent_page("/withdraw", "sent"),
+    "respond.withdraw_now": respondent_page("/withdraw/now", "sent"),
     "sign_in.accept_invite": _join,
     "sign_in.sign_in": _sign_in,
-    "sign_in.sign_out": page("/logout"),
-    "sign_in.sign_out_everywhere": page("/logout/everywhere"),
-    "trash.copy": page("/forms/{}/copy", lambda world: world.form),
-    "trash.delete": page("/forms/{}/delete", lambda world: world.form),
-    "trash.erase": page("/forms/{}/erase", lambda world: world.deleted),
-    "trash.restore": page("/forms/{}/restore", lambda world: world.deleted),
+    "sign_in.sign_out": creator_page("/logout"),
+    "sign_in.sign_out_everywhere": creator_page("/logout/everywhere"),
+    "trash.copy": creator_page("/forms/{}/copy", lambda world: world.form),
+    "trash.delete": creator_page("/forms/{}/delete", lambda world: world.form),
+    "trash.erase": creator_page("/forms/{}/erase", lambda world: world.deleted),
+    "trash.restore": creator_page("/forms/{}/restore", lambda world: world.deleted),
 }
 
 # what else a route does

@@ -24,7 +24,7 @@ durations = pytest.mark.parametrize(
 
 @both_empty_databases
 @durations
-def test_a_mixed_load_leaves_memory_as_it_was(
+def test_memory_stays_bounded_under_mixed_load(
     empty_database_url: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

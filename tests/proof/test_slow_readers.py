@@ -69,8 +69,8 @@ def download(server: Server, number: int) -> tuple[str, str]:
     cookies: Any = creator(server.app, account).client._cookies.values()
     with server.app.app_context():
         db.engine.dispose()
-    told = "; ".join(f"{cookie.key}={cookie.value}" for cookie in cookies)
-    return f"/forms/{form_id}/export.csv", told
+    cookie_header = "; ".join(f"{cookie.key}={cookie.value}" for cookie in cookies)
+    return f"/forms/{form_id}/export.csv", cookie_header
 
 
 @contextmanager

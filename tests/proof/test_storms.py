@@ -46,7 +46,7 @@ def postgresql() -> Iterator[PostgreSQL]:
 
 
 @pytest.fixture(scope="module")
-def place(
+def cluster(
     postgresql: PostgreSQL, redis_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Flask, int]]:
     """An application on the database, and the port of two processes that serve it."""
@@ -97,8 +97,8 @@ def process(database_url: str, redis_url: str, folder: Path) -> Iterator[Target]
 
 
 @pytest.fixture
-def storm(place: tuple[Flask, int]) -> Iterator[Storm]:
-    app, port = place
+def storm(cluster: tuple[Flask, int]) -> Iterator[Storm]:
+    app, port = cluster
     with app.app_context():
         account = make_account()
         form = make_form(account.id)
@@ -182,8 +182,8 @@ lengths = pytest.mark.parametrize(
 
 @each_storm
 @lengths
-def test_a_storm_loses_no_write_and_reports_every_outcome(
-    place: tuple[Flask, int],
+def test_database_failures_lose_no_write_and_every_outcome_is_reported(
+    cluster: tuple[Flask, int],
     postgresql: PostgreSQL,
     storm: Storm,
     blow: Callable[[PostgreSQL, float], None],
@@ -204,12 +204,12 @@ def test_a_storm_loses_no_write_and_reports_every_outcome(
     assert storm.failures > 0 or (blow is terminate and seconds < LONG), report
     assert storm.strange == [], report
     assert calm <= CALM_SECONDS, report
-    with place[0].app_context():
+    with cluster[0].app_context():
         assert_true_to_the_database(storm)
 
 
-def test_a_hanging_database_delays_nobody_for_long(
-    place: tuple[Flask, int], postgresql: PostgreSQL, storm: Storm
+def test_requests_time_out_while_the_database_hangs(
+    cluster: tuple[Flask, int], postgresql: PostgreSQL, storm: Storm
 ) -> None:
     page, ready = f"/r/{storm.share_token}", "/readyz"
     for _ in range(4):
@@ -218,16 +218,16 @@ def test_a_hanging_database_delays_nobody_for_long(
     with ThreadPoolExecutor(SILENT_AT_ONCE + 1) as pool:
         pages = [pool.submit(storm.ask, "GET", page) for _ in range(SILENT_AT_ONCE)]
         readiness = [storm.ask("GET", ready) for _ in range(2)]
-        told = [each.result() for each in pages]
+        responses = [each.result() for each in pages]
     later = storm.ask("GET", page)
     postgresql.go_on()
     for path in (ready, page) * 2:  # of each process
         wait_until(lambda path=path: storm.ask("GET", path).status == 200, path, CALM_SECONDS)
 
     assert [(said.status, said.seconds < 2.5) for said in readiness] == [(503, True)] * 2
-    assert {said.status for said in told} == {503}
-    assert all(said.ours for said in told)
-    assert max(said.seconds for said in told) < 7  # five, on a machine that does nothing else
+    assert {said.status for said in responses} == {503}
+    assert all(said.ours for said in responses)
+    assert max(said.seconds for said in responses) < 7  # five, on a machine that does nothing else
     assert later.seconds < 6
 
 

@@ -167,7 +167,7 @@ def path_of(app: Flask, rule: Rule, object_id: str) -> str:
     return app.url_map.bind("127.0.0.1:8000").build(rule.endpoint, values)
 
 
-def told(answer: TestResponse, object_id: str) -> tuple[int, str]:
+def response_without_id(answer: TestResponse, object_id: str) -> tuple[int, str]:
     """Status and body without the id that was asked for and the one-time token of the page."""
     text = answer.text.replace(object_id, "ID")
     return answer.status_code, re.sub(r'(csrf_token" value=")[^"]*', r"\1", text)
@@ -187,7 +187,7 @@ def test_objects_of_others_are_answered_like_unknown_ones(
 ) -> None:
     nobodys = "drf_000000000000000000000000"
     known = {
-        (method, rule.rule): told(
+        (method, rule.rule): response_without_id(
             visitor.send(method, path_of(app, rule, nobodys), htmx=htmx), nobodys
         )
         for method, rule in owned_routes(app)
@@ -197,7 +197,11 @@ def test_objects_of_others_are_answered_like_unknown_ones(
         (method, rule.rule, kind, answer[0])
         for method, rule in owned_routes(app)
         for kind, found_id in theirs.ids.items()
-        if (answer := told(visitor.send(method, path_of(app, rule, found_id), htmx=htmx), found_id))
+        if (
+            answer := response_without_id(
+                visitor.send(method, path_of(app, rule, found_id), htmx=htmx), found_id
+            )
+        )
         != known[method, rule.rule]
     ]
 

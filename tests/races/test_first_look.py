@@ -13,7 +13,7 @@ from webapp.domain.drafts.models import find_view, mark_seen
 
 
 @both_databases
-def test_first_looks_at_the_same_moment_leave_one_view(app: Flask, account: Account) -> None:
+def test_concurrent_first_views_store_one_view(app: Flask, account: Account) -> None:
     with app.app_context():
         draft = make_draft(account.id)
 

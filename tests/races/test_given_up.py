@@ -29,7 +29,7 @@ WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'L
 
 
 @on_postgresql
-def test_publishing_in_the_moment_an_account_ends_is_no_fault(app: Flask, account: Account) -> None:
+def test_publishing_during_an_account_deletion_is_no_error(app: Flask, account: Account) -> None:
     with app.app_context():
         draft = make_draft(account.id)
         shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
@@ -87,7 +87,7 @@ def test_a_view_is_tried_again_with_its_body(stubborn: tuple[Flask, list[bytes]]
     assert (answer.status_code, answer.text, read) == (200, "done", [b"words"] * 3)
 
 
-def test_what_is_given_up_again_and_again_is_to_be_sent_later(
+def test_a_transaction_given_up_repeatedly_is_reported_as_busy(
     stubborn: tuple[Flask, list[bytes]],
 ) -> None:
     app, read = stubborn

@@ -52,9 +52,7 @@ def test_a_patch_beside_eight_publishes_leaves_one_form_or_none(
 
 
 @on_postgresql
-def test_a_word_given_right_after_the_publish_is_not_called_stale(
-    app: Flask, account: Account
-) -> None:
+def test_a_confirmation_right_after_the_publish_is_not_stale(app: Flask, account: Account) -> None:
     with app.app_context():
         draft_id = make_draft(account.id).id
     confirming = Thread(target=confirm, args=(app, account.id, draft_id))

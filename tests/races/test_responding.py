@@ -113,7 +113,7 @@ def test_corrections_at_once_leave_one_current_answer(app: Flask) -> None:
     assert count(app, Answer.superseded.is_(False)) == 1
 
 
-def test_fifty_who_finish_at_once_on_a_form_for_one_are_one(app: Flask) -> None:
+def test_fifty_concurrent_completions_of_a_form_for_one_leave_one(app: Flask) -> None:
     form = published(app, responseLimit="one")
     keys = [secrets.token_urlsafe(24) for _ in range(50)]
     with app.app_context():

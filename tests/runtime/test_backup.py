@@ -338,8 +338,8 @@ def test_the_replaced_database_can_be_restored(tmp_path: Path, installation: Ins
 
 
 def kept_by(restored: Result) -> Path:
-    said = restored.stdout.removeprefix("What was there before is kept as ")
-    return Path(said.removesuffix(".\n"))
+    output = restored.stdout.removeprefix("What was there before is kept as ")
+    return Path(output.removesuffix(".\n"))
 
 
 @both_empty_databases
@@ -361,9 +361,9 @@ def test_the_replaced_database_is_kept(tmp_path: Path, installation: Installatio
     file = tmp_path / "backup"
     installation("backup", str(file))
 
-    said = installation("restore", "--yes", str(file))
+    output = installation("restore", "--yes", str(file))
 
-    with sqlite3.connect(kept_by(said)) as connection:
+    with sqlite3.connect(kept_by(output)) as connection:
         assert connection.execute("SELECT email FROM accounts").fetchall() == [("ann@example.com",)]
     connection.close()
 
@@ -400,20 +400,20 @@ def test_a_backup_can_be_taken_beside_a_running_server(tmp_path: Path) -> None:
 
 @both_empty_databases
 def test_the_doctor_finds_nothing_wrong(installation: Installation) -> None:
-    told = installation("doctor")
+    report = installation("doctor")
 
-    assert [line for line in told.stdout.splitlines() if not line.startswith("ok  ")] == []
-    assert told.exit_code == 0
+    assert [line for line in report.stdout.splitlines() if not line.startswith("ok  ")] == []
+    assert report.exit_code == 0
 
 
 def test_the_doctor_names_what_to_change(tmp_path: Path) -> None:
     runner = CliRunner(env={"ASKBACK_DATA": str(tmp_path), "PUBLIC_URL": "https://ask.example.org"})
     tmp_path.chmod(0o755)
 
-    told = runner.invoke(main, ["doctor"])
+    report = runner.invoke(main, ["doctor"])
 
-    wrong = [line for line in told.stdout.splitlines() if line.startswith("!!  ")]
-    assert told.exit_code == 1
+    wrong = [line for line in report.stdout.splitlines() if line.startswith("!!  ")]
+    assert report.exit_code == 1
     assert [line.split(": ")[0] for line in wrong] == [
         f"!!  data folder {tmp_path}",
         "!!  sqlite",

@@ -65,9 +65,9 @@ def test_a_response_without_a_body_has_its_header(served: Flask) -> None:
 
 def test_a_response_to_head_has_only_its_header(served: Flask) -> None:
     with connect(served) as connection:
-        alone, text = ask(connection, "text", "HEAD"), ask(connection, "text")
+        header_only, text = ask(connection, "text", "HEAD"), ask(connection, "text")
 
-    assert alone.endswith(b"\r\n\r\n")
+    assert header_only.endswith(b"\r\n\r\n")
     assert text.endswith(b"hello")
 
 

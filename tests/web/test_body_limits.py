@@ -37,9 +37,9 @@ def served(app: Flask, settings: Settings) -> Iterator[Flask]:
 
 
 def post(app: Flask, path: str, headers: dict[str, str], body: bytes, *, chunked: bool) -> bytes:
-    place = f"127.0.0.1:{app.config['SETTINGS'].port}"
+    host = f"127.0.0.1:{app.config['SETTINGS'].port}"
     length = {"Transfer-Encoding": "chunked"} if chunked else {"Content-Length": str(len(body))}
-    lines = {"Host": place, "Connection": "close", **headers, **length}
+    lines = {"Host": host, "Connection": "close", **headers, **length}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     sent = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if chunked else body
     return exchange(app, f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + sent)

@@ -166,7 +166,7 @@ def test_an_error_is_logged_by_type_and_location_only(
 
 
 @pytest.mark.parametrize(
-    ("said", "written"),
+    ("message", "written"),
     [
         ("token askat_abc.def next", "token askat_*** next"),
         ("Exception on /r/Sh4re/answer [POST]", "Exception on /r/***/answer [POST]"),
@@ -176,8 +176,8 @@ def test_an_error_is_logged_by_type_and_location_only(
         ("is it? yes", "is it? yes"),
     ],
 )
-def test_secrets_in_messages_of_libraries_are_cut(said: str, written: str) -> None:
-    assert logs.without_secrets(said) == written
+def test_secrets_in_messages_of_libraries_are_cut(message: str, written: str) -> None:
+    assert logs.without_secrets(message) == written
 
 
 def test_a_message_stays_on_one_line(written: Lines) -> None:

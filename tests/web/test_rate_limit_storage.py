@@ -137,7 +137,7 @@ def test_a_response_between_errors_resets_their_count(server: Server) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_nobody_waits_longer_than_half_a_second(fault: Fault, server: Server) -> None:
+def test_calls_wait_at_most_half_a_second_for_redis(fault: Fault, server: Server) -> None:
     limiter = process(server)
     fault(server)
     began = time.monotonic()

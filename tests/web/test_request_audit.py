@@ -35,7 +35,7 @@ def stored(app: Flask) -> list[AuditEvent]:
         return list(db.session.scalars(select(AuditEvent).order_by(AuditEvent.at, AuditEvent.id)))
 
 
-def told(app: Flask) -> list[tuple[str, str, str, str | None]]:
+def event_values(app: Flask) -> list[tuple[str, str, str, str | None]]:
     return [(event.kind, event.outcome, event.actor, event.address) for event in stored(app)]
 
 
@@ -43,7 +43,7 @@ def test_signing_in_and_out_is_audited(app: Flask, creator: Account, client: Fla
     sign_in(client)
     client.post("/logout", data={"csrf_token": csrf_token(client.get("/account"))})
 
-    assert told(app)[1:] == [
+    assert event_values(app)[1:] == [
         ("sign_in", "ok", "creator", HERE),
         ("sign_out", "ok", "creator", HERE),
     ]
@@ -101,7 +101,7 @@ def test_a_used_or_unknown_link_is_audited(app: Flask, client: FlaskClient) -> N
         client.post(f"/join/{link}", data=form | {"csrf_token": token})
         token = csrf_token(client.get("/account"))
 
-    kinds = {(kind, outcome, actor) for kind, outcome, actor, _ in told(app)}
+    kinds = {(kind, outcome, actor) for kind, outcome, actor, _ in event_values(app)}
 
     assert kinds == {
         ("link_made", "ok", "system"),

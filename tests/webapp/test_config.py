@@ -29,7 +29,7 @@ def problems_of(environ: dict[str, str], *, production: bool = False) -> dict[st
     return {problem.variable: problem.what for problem in caught.value.problems}
 
 
-def test_nothing_has_to_be_set_on_this_machine(embedded: dict[str, str], tmp_path: Path) -> None:
+def test_local_defaults_need_no_settings(embedded: dict[str, str], tmp_path: Path) -> None:
     made = read_settings(embedded)
 
     assert made.public_url == "http://127.0.0.1:8000"
@@ -87,7 +87,7 @@ def test_production_refuses_to_start_without(variable: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "text", "said"),
+    ("variable", "text", "reason"),
     [
         ("PORT", "eighty", "whole number"),
         ("PORT", "0", "whole number"),
@@ -130,11 +130,11 @@ def test_production_refuses_to_start_without(variable: str) -> None:
     ],
 )
 def test_a_wrong_value_is_refused_with_its_reason(
-    embedded: dict[str, str], variable: str, text: str, said: str
+    embedded: dict[str, str], variable: str, text: str, reason: str
 ) -> None:
     problem = problems_of(embedded | {variable: text})
 
-    assert said in problem.get(variable, problem.get("PUBLIC_URL", ""))
+    assert reason in problem.get(variable, problem.get("PUBLIC_URL", ""))
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

@@ -79,8 +79,8 @@ def test_a_start_restricts_existing_and_new_files(exposed: Path) -> None:
     with running(exposed, free_port()) as server:
         made = {path.name: mode(path) for path in exposed.iterdir()}
         server.terminate()
-        told = server.communicate(timeout=20)[1]
+        errors = server.communicate(timeout=20)[1]
 
-    assert f"{exposed} could be read by others, and was closed to them" in told
+    assert f"{exposed} could be read by others, and was closed to them" in errors
     assert {DATABASE, f"{DATABASE}-wal", "secrets.json", "server.lock"} <= made.keys()
     assert set(made.values()) == {0o600}

@@ -134,7 +134,7 @@ def served(app: Flask, settings: Settings) -> Iterator[Flask]:
     "kind",
     [*WORST, *(pytest.param(kind, marks=pytest.mark.prove) for kind in TEXTS if kind not in WORST)],
 )
-def test_nobody_waits_for_a_field_about_as_long_as_it_may_be(served: Flask, kind: str) -> None:
+def test_fields_near_their_limit_do_not_block_other_requests(served: Flask, kind: str) -> None:
     with connected(served) as connection, Watch(served.config["SETTINGS"].port) as watch:
         sender = Sender(served, connection, watch)
         _send_fields(sender, TEXTS[kind])

@@ -88,7 +88,7 @@ def served(app: Flask, settings: Settings) -> Iterator[Flask]:
 
 
 @kinds
-def test_nobody_waits_for_a_form(served: Flask, kind: str) -> None:
+def test_hostile_forms_do_not_block_other_requests(served: Flask, kind: str) -> None:
     sent = _send_forms(served, kind, [FORM_BODY_MAX_BYTES])
 
     assert (sent.broken, sent.slow) == ([], [])
@@ -96,14 +96,14 @@ def test_nobody_waits_for_a_form(served: Flask, kind: str) -> None:
 
 @pytest.mark.prove
 @pytest.mark.parametrize("kind", TEXTS)
-def test_nobody_waits_for_a_form_of_any_length(served: Flask, kind: str) -> None:
+def test_forms_of_any_length_do_not_block_other_requests(served: Flask, kind: str) -> None:
     sent = _send_forms(served, kind, list(LENGTHS))
 
     assert (sent.broken, sent.slow) == ([], [])
 
 
 @kinds
-def test_nobody_waits_for_an_address(served: Flask, kind: str) -> None:
+def test_hostile_addresses_do_not_block_other_requests(served: Flask, kind: str) -> None:
     text = cut(TEXTS[kind], HEAD_BYTES // 6)
     args, _ = record_fields(served)
     with connected(served) as connection, Watch(served.config["SETTINGS"].port) as watch:
@@ -115,7 +115,7 @@ def test_nobody_waits_for_an_address(served: Flask, kind: str) -> None:
 
 
 @kinds
-def test_nobody_waits_for_json_or_a_header(served: Flask, kind: str) -> None:
+def test_hostile_json_and_headers_do_not_block_other_requests(served: Flask, kind: str) -> None:
     with connected(served) as connection, Watch(served.config["SETTINGS"].port) as watch:
         sender, scene = Sender(served, connection, watch), Scene(served)
         headers = {"Content-Type": "application/json", **authorization(served, scene)}
@@ -134,7 +134,7 @@ def test_nobody_waits_for_json_or_a_header(served: Flask, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["marks of two classes", "marks that become two", "planes"])
-def test_nobody_waits_for_a_search_through_answers(served: Flask, kind: str) -> None:
+def test_searches_do_not_block_other_requests(served: Flask, kind: str) -> None:
     """200 of the longest ones, as one address may send in a minute."""
     scene = Scene(served)
     form_id = scene.values["form_id"]

@@ -90,7 +90,7 @@ def test_the_parts_list_names_everything_that_is_locked(tmp_path: Path) -> None:
     assert len(refs) == len(set(refs))
 
 
-def pretend(fake: Path, *, prints: str, code: int) -> Path:
+def fake_program(fake: Path, *, prints: str, code: int) -> Path:
     """A pip-audit that answers so."""
     fake.write_text(f"#!/bin/sh\ncat <<'END'\n{prints}\nEND\necho 'no route' >&2\nexit {code}\n")
     os.chmod(fake, 0o700)
@@ -98,7 +98,7 @@ def pretend(fake: Path, *, prints: str, code: int) -> Path:
 
 
 def advisories(folder: Path, *, prints: str, code: int) -> subprocess.CompletedProcess[str]:
-    return audit("advisories", pretend(folder / "pip-audit", prints=prints, code=code), LOCK)
+    return audit("advisories", fake_program(folder / "pip-audit", prints=prints, code=code), LOCK)
 
 
 CLEAN = {"name": "flask", "version": "3.1.3", "vulns": []}
@@ -110,7 +110,7 @@ WEAK = {
 
 
 @pytest.mark.parametrize(
-    ("prints", "code", "exit_code", "told"),
+    ("prints", "code", "exit_code", "expected"),
     [
         (json.dumps({"dependencies": [CLEAN]}), 0, 0, "1 parts, 0 known weaknesses"),
         (json.dumps({"dependencies": [CLEAN, WEAK]}), 1, 1, "waitress 3.0.0: PYSEC-1, fixed in"),
@@ -119,36 +119,38 @@ WEAK = {
     ],
 )
 def test_the_response_of_the_service_is_reported(
-    prints: str, code: int, exit_code: int, told: str, tmp_path: Path
+    prints: str, code: int, exit_code: int, expected: str, tmp_path: Path
 ) -> None:
     asked = advisories(tmp_path, prints=prints, code=code)
 
-    assert (asked.returncode, told in asked.stderr) == (exit_code, True), asked.stderr
+    assert (asked.returncode, expected in asked.stderr) == (exit_code, True), asked.stderr
     assert asked.stdout == ""
 
 
 @pytest.mark.parametrize(
-    ("prints", "code", "told"),
+    ("prints", "code", "expected"),
     [
         (json.dumps({"dependencies": [CLEAN]}), 0, "1 parts, 0 known weaknesses"),
         ("No route to host", 1, "Error 75"),
     ],
 )
 def test_make_audit_prints_the_parts_list_and_nothing_else(
-    prints: str, code: int, told: str, tmp_path: Path
+    prints: str, code: int, expected: str, tmp_path: Path
 ) -> None:
     (tmp_path / "bin").mkdir()
-    pretend(tmp_path / "bin" / "pip-audit", prints=prints, code=code)
+    fake_program(tmp_path / "bin" / "pip-audit", prints=prints, code=code)
     (tmp_path / ".installed").touch()
     of_this = {"AUDIT": tmp_path, "BIN": Path(sys.executable).parent}
     command = ["make", "audit", *(f"{name}={value}" for name, value in of_this.items())]
 
     # a make within another one would say which folder it enters
-    alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
 
-    made = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=alone)
+    made = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
 
     jsonschema.validate(json.loads(made.stdout), SCHEMA)
     kept = (ROOT / "build" / "sbom.json").read_text()
     assert json.loads(kept) == json.loads(made.stdout)
-    assert (made.returncode == 0, told in made.stderr) == (code == 0, True), made.stderr
+    assert (made.returncode == 0, expected in made.stderr) == (code == 0, True), made.stderr

@@ -56,7 +56,7 @@ def test_another_browser_is_signed_out_by_keyboard(site: ExampleSite, scripts: b
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_what_happened_is_read_without_scripts_too(site: ExampleSite, scripts: bool) -> None:  # noqa: FBT001
+def test_the_activity_page_works_without_scripts(site: ExampleSite, scripts: bool) -> None:  # noqa: FBT001
     here = {"storage_state": site.signed_in, "java_script_enabled": scripts}
     with window(site.browser, site.address, **here) as page:
         page.goto("/account")

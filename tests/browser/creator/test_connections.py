@@ -18,7 +18,7 @@ def trusted(site: ExampleSite) -> bool:
         return any(db.session.scalars(select(OAuthGrant.attests_publish)))
 
 
-def test_the_switch_saves_at_once_and_keeps_the_focus(site: ExampleSite) -> None:
+def test_the_trust_switch_saves_at_once_and_keeps_the_focus(site: ExampleSite) -> None:
     with window(site.browser, site.address, storage_state=site.signed_in) as page:
         page.goto("/connections")
         switch = page.get_by_label(SWITCH).first
@@ -35,7 +35,7 @@ def test_the_switch_saves_at_once_and_keeps_the_focus(site: ExampleSite) -> None
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_disconnecting_takes_the_agent_off_the_page_and_says_so(
+def test_disconnecting_removes_the_agent_from_the_page_with_a_note(
     site: ExampleSite, *, scripts: bool
 ) -> None:
     options = {"storage_state": site.signed_in, "java_script_enabled": scripts}

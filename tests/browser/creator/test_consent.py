@@ -47,7 +47,7 @@ def test_refusing_comes_before_allowing(page: Page) -> None:
     assert names == ["Do not allow", "Allow"]
 
 
-def test_a_refusal_reaches_the_client_by_the_persons_hand(page: Page, callback: str) -> None:
+def test_a_refusal_reaches_the_client_by_a_link(page: Page, callback: str) -> None:
     page.goto(page.url.replace("forms%3Aread", "everything"))
     assert urlsplit(page.url).path == "/oauth/authorize"
 

@@ -27,7 +27,7 @@ def test_a_title_is_edited_by_keyboard_alone(
     assert stored(site, draft).title == "A better title"
 
 
-def test_control_and_enter_saves_paper_and_escape_leaves_it(
+def test_control_enter_saves_a_text_and_escape_cancels(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
     with open_window() as page:
@@ -68,7 +68,7 @@ def test_questions_are_added_moved_and_removed_in_place(
     assert texts == [asked[1], "What else?", asked[2]]
 
 
-def test_questions_are_begun_below_others_and_keep_their_words(
+def test_new_questions_below_others_keep_their_typed_text(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
     with open_window() as page:
@@ -122,7 +122,7 @@ def test_an_open_editor_goes_on_after_another_part_was_saved(
     assert stored(site, draft).goal == "A new goal"
 
 
-def test_an_editor_opened_before_another_change_still_meets_it(
+def test_an_editor_opened_before_another_change_gets_a_conflict(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
     with open_window(refused=[409]) as page:
@@ -143,7 +143,7 @@ def test_an_editor_opened_before_another_change_still_meets_it(
     assert (kept.title, kept.goal) == ("My title", "From the agent")
 
 
-def test_a_text_that_is_too_long_stays_under_the_fingers(
+def test_a_too_long_text_stays_in_its_open_editor(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
     with open_window(refused=[422]) as page:

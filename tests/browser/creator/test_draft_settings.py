@@ -9,7 +9,9 @@ from tests.browser.tab_order import WINDOWS
 from webapp.domain.drafts.models import Draft
 
 
-def test_a_wrong_number_is_marked_until_it_is_right(open_window: OpenWindow, draft: Draft) -> None:
+def test_an_invalid_number_is_marked_until_it_is_corrected(
+    open_window: OpenWindow, draft: Draft
+) -> None:
     with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
         field = page.get_by_label("Questions in all, at most")
@@ -31,7 +33,7 @@ def test_a_wrong_number_is_marked_until_it_is_right(open_window: OpenWindow, dra
 
 
 @pytest.mark.parametrize("size", WINDOWS, ids="{0[0]}×{0[1]}".format)
-def test_without_scripts_a_wrong_number_is_told_in_sight(
+def test_without_scripts_an_invalid_number_is_reported_in_the_viewport(
     open_window: OpenWindow, draft: Draft, size: tuple[int, int]
 ) -> None:
     options = {"java_script_enabled": False, "width": size[0], "height": size[1]}
@@ -42,11 +44,11 @@ def test_without_scripts_a_wrong_number_is_told_in_sight(
         page.get_by_role("button", name="Save settings").click()
 
         expect(field).to_be_focused()
-        said = page.get_by_text("Enter a whole number, or leave it empty.")
-        expect(said).to_be_in_viewport(ratio=1)
+        message = page.get_by_text("Enter a whole number, or leave it empty.")
+        expect(message).to_be_in_viewport(ratio=1)
 
 
-def test_what_is_typed_meanwhile_is_kept(open_window: OpenWindow, draft: Draft) -> None:
+def test_text_typed_during_a_save_is_kept(open_window: OpenWindow, draft: Draft) -> None:
     """The answer to one field comes while somebody writes in the next."""
     with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")

@@ -36,7 +36,7 @@ def page(site: ExampleSite) -> Iterator[Page]:
         yield page
 
 
-def test_more_answers_come_into_the_page_and_take_the_focus(page: Page, form: Any) -> None:
+def test_more_answers_are_appended_and_focused(page: Page, form: Any) -> None:
     page.goto(f"/forms/{form.id}")
 
     page.get_by_role("link", name="5 more answers").click()
@@ -47,7 +47,7 @@ def test_more_answers_come_into_the_page_and_take_the_focus(page: Page, form: An
 
 
 @pytest.mark.parametrize(("width", "edge"), [(1280, "left"), (390, "top")])
-def test_the_three_figures_stand_in_one_line(site: ExampleSite, width: int, edge: str) -> None:
+def test_the_three_figures_are_in_one_line(site: ExampleSite, width: int, edge: str) -> None:
     with window(site.browser, site.address, storage_state=site.signed_in, width=width) as page:
         page.goto(site.data.results)
         edges = page.locator(".figures > div").evaluate_all(
@@ -58,7 +58,7 @@ def test_the_three_figures_stand_in_one_line(site: ExampleSite, width: int, edge
     assert len(set(edges)) == 1
 
 
-def test_new_answers_wait_until_they_are_wanted(page: Page, site: ExampleSite, form: Any) -> None:
+def test_new_answers_are_shown_on_request(page: Page, site: ExampleSite, form: Any) -> None:
     page.goto(f"/forms/{form.id}")
     with site.app.app_context():
         make_answer(form, secrets.token_hex(16), 0, "brand new")
@@ -72,7 +72,7 @@ def test_new_answers_wait_until_they_are_wanted(page: Page, site: ExampleSite, f
     expect(page.get_by_text("brand new")).to_be_visible()
 
 
-def test_the_page_asks_for_news_by_itself(page: Page, site: ExampleSite, form: Any) -> None:
+def test_the_page_polls_for_new_answers(page: Page, site: ExampleSite, form: Any) -> None:
     page.clock.install()
     page.goto(f"/forms/{form.id}")
     with site.app.app_context():
@@ -84,7 +84,7 @@ def test_the_page_asks_for_news_by_itself(page: Page, site: ExampleSite, form: A
     expect(page.get_by_role("link", name="1 new answer – Show")).to_be_visible()
 
 
-def test_while_the_storage_is_away_the_page_stays_as_it_was(site: ExampleSite, form: Any) -> None:
+def test_failed_polls_leave_the_page_unchanged(site: ExampleSite, form: Any) -> None:
     options = {"storage_state": site.signed_in, "refused": [503]}
     with window(site.browser, site.address, **options) as page:
         page.goto(f"/forms/{form.id}")
@@ -100,7 +100,7 @@ def test_while_the_storage_is_away_the_page_stays_as_it_was(site: ExampleSite, f
         expect(page.get_by_text("Could not refresh.")).to_have_count(0)
 
 
-def test_a_view_that_takes_long_is_drawn_in_outline(page: Page, form: Any) -> None:
+def test_a_slow_view_is_marked_as_busy(page: Page, form: Any) -> None:
     page.goto(f"/forms/{form.id}")
     page.evaluate("addEventListener('click', (event) => event.preventDefault())")
 

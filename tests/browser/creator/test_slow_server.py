@@ -42,7 +42,7 @@ def test_the_masthead_counts_a_draft_that_arrives(site: ExampleSite, page: Page)
     expect(waiting).to_contain_text(str(before + 1))
 
 
-def test_a_page_whose_session_ended_comes_back_after_signing_in(page: Page) -> None:
+def test_a_page_whose_session_ended_is_shown_after_sign_in(page: Page) -> None:
     page.goto("/forms?from=elsewhere")
     page.context.clear_cookies()
 
@@ -55,7 +55,7 @@ def test_a_page_whose_session_ended_comes_back_after_signing_in(page: Page) -> N
     page.wait_for_url("**/forms?from=elsewhere")
 
 
-def test_a_page_that_is_written_on_stays_when_its_session_ended(
+def test_a_page_with_unsaved_text_stays_when_its_session_ends(
     site: ExampleSite, page: Page
 ) -> None:
     page.goto(new_draft(site))
@@ -69,7 +69,7 @@ def test_a_page_that_is_written_on_stays_when_its_session_ended(
     expect(page.get_by_role("textbox", name="Goal")).to_have_value("Half a thought")
 
 
-def test_publishing_says_so_and_happens_once(site: ExampleSite, page: Page) -> None:
+def test_publishing_shows_progress_and_happens_once(site: ExampleSite, page: Page) -> None:
     page.goto(f"{new_draft(site)}/confirm")
     page.evaluate(HOLD_BACK)
 
@@ -81,7 +81,7 @@ def test_publishing_says_so_and_happens_once(site: ExampleSite, page: Page) -> N
     assert page.evaluate("sent") == ["publish"]
 
 
-def test_saving_says_so_and_happens_once(site: ExampleSite, page: Page) -> None:
+def test_saving_shows_progress_and_happens_once(site: ExampleSite, page: Page) -> None:
     page.goto(new_draft(site))
     page.get_by_role("link", name="Edit goal").click()
     page.get_by_role("textbox", name="Goal").fill("Slowly")
@@ -98,7 +98,7 @@ def test_saving_says_so_and_happens_once(site: ExampleSite, page: Page) -> None:
 
 
 @pytest.mark.parametrize("arrives", [False, True])
-def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
+def test_a_save_without_a_response_keeps_the_text_and_claims_nothing(
     site: ExampleSite, draft: Draft, *, arrives: bool
 ) -> None:
     def lose_the_answer(route: Route) -> None:
@@ -125,7 +125,7 @@ def test_a_save_without_an_answer_keeps_the_words_and_denies_nothing(
     assert stored(site, draft).goal == "Written on a train"
 
 
-def test_a_draft_that_is_gone_is_said_where_one_writes(
+def test_a_discarded_draft_is_reported_beside_the_editor(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
     with open_window(refused=[404]) as page:
@@ -139,7 +139,7 @@ def test_a_draft_that_is_gone_is_said_where_one_writes(
         expect(page.get_by_role("textbox", name="Goal")).to_have_value("Too late")
 
 
-def test_words_survive_a_session_that_ended(site: ExampleSite, draft: Draft) -> None:
+def test_typed_text_survives_the_end_of_the_session(site: ExampleSite, draft: Draft) -> None:
     # not a quiet window: the refusals are part of the story
     options = {"base_url": site.address, "storage_state": site.signed_in}
     with site.browser.new_context(**options) as context:
@@ -162,7 +162,7 @@ def test_words_survive_a_session_that_ended(site: ExampleSite, draft: Draft) -> 
     assert stored(site, draft).goal == "Written overnight"
 
 
-def test_leaving_unsaved_words_asks_first(
+def test_leaving_with_unsaved_text_asks_first(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
     asked: list[str] = []
@@ -201,7 +201,7 @@ def test_a_page_out_of_the_memory_of_the_browser_is_fetched_anew_unless_it_is_wr
         expect(page.locator("#goal textarea")).to_have_value("A new goal")
 
 
-def test_smart_is_saved_as_soon_as_its_private_context_is(
+def test_the_smart_mode_is_saved_when_the_private_context_is(
     site: ExampleSite, open_window: OpenWindow
 ) -> None:
     path = new_draft(site)

@@ -88,7 +88,7 @@ def test_what_was_sent_can_be_read_and_deleted(any_page: Page, link: Link) -> No
     assert link.sessions() == 0
 
 
-def test_a_reload_on_the_way_goes_on_at_the_same_question(any_page: Page, link: Link) -> None:
+def test_a_reload_shows_the_same_question(any_page: Page, link: Link) -> None:
     give(any_page, "Me")
     asked(any_page, 2)
     give(any_page, "It")
@@ -165,7 +165,7 @@ def test_control_and_enter_continue(page: Page) -> None:
     asked(page, 2)
 
 
-def test_a_form_that_closes_gives_the_unsent_words_back(page: Page, link: Link) -> None:
+def test_a_closed_form_shows_the_unsent_text(page: Page, link: Link) -> None:
     give(page, "Me")
     asked(page, 2)
     with link.app.app_context():
@@ -179,7 +179,7 @@ def test_a_form_that_closes_gives_the_unsent_words_back(page: Page, link: Link) 
     assert violations(page) + sideways(page) == []
 
 
-def test_words_outlive_a_question_that_was_skipped(page: Page) -> None:
+def test_unsent_text_survives_a_skip(page: Page) -> None:
     page.locator("#answer").fill("A long story")
     press(page, "Skip this question")
     asked(page, 2)
@@ -190,7 +190,7 @@ def test_words_outlive_a_question_that_was_skipped(page: Page) -> None:
     expect(page.locator("#draft-note")).to_contain_text("Your unsent words are back.")
 
 
-def test_the_check_page_names_words_that_are_not_included(page: Page) -> None:
+def test_the_check_page_marks_unsent_text(page: Page) -> None:
     for number in (1, 2, 3):
         asked(page, number)
         give(page, f"answer {number}")

@@ -58,7 +58,7 @@ def first_visit(browser: Browser, address: str) -> dict[str, Any]:
 
 
 @pytest.mark.prove
-def test_a_question_comes_soon_and_stands_still(site: ExampleSite) -> None:
+def test_a_question_loads_fast_without_layout_shift(site: ExampleSite) -> None:
     visits = [first_visit(site.browser, site.address + site.data.asks) for _ in range(ROUNDS)]
 
     first, largest = (median(visit[name] for visit in visits) for name in ("first", "largest"))

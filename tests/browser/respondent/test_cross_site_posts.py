@@ -102,7 +102,7 @@ def our_cookies(page: Page, link: Link) -> list[str]:
 
 
 @SCRIPTS
-def test_no_session_is_planted_in_a_browser(
+def test_a_cross_site_post_sets_no_session(
     browser: Browser,
     attacker: Attacker,
     link: Link,
@@ -125,7 +125,7 @@ def test_no_session_is_planted_in_a_browser(
 
 @SCRIPTS
 @pytest.mark.parametrize("path", ["/resume", "/another"])
-def test_a_session_under_way_goes_on(
+def test_a_cross_site_post_does_not_end_a_session(
     browser: Browser,
     attacker: Attacker,
     link: Link,
@@ -150,7 +150,7 @@ def test_a_session_under_way_goes_on(
 
 
 @pytest.mark.parametrize("path", ["/q/1", "/check", "/resume?embed=1", "/q/2?embed=1"])
-def test_nothing_is_written_and_the_words_can_be_kept(
+def test_a_cross_site_post_stores_nothing_and_shows_its_text(
     page: Page, attacker: Attacker, link: Link, path: str
 ) -> None:
     words = "<b>not bold</b>"
@@ -165,7 +165,7 @@ def test_nothing_is_written_and_the_words_can_be_kept(
 
 
 @pytest.mark.parametrize("framed", FRAMES, ids=["frame", "sandbox"])
-def test_no_frame_of_another_site_posts(
+def test_a_cross_site_iframe_cannot_post(
     browser: Browser, attacker: Attacker, link: Link, framed: str
 ) -> None:
     context = browser.new_context(base_url=link.address)
@@ -187,7 +187,7 @@ def test_no_frame_of_another_site_posts(
     context.close()
 
 
-def test_the_page_can_be_read_by_everybody(page: Page, attacker: Attacker) -> None:
+def test_the_cross_site_page_passes_axe(page: Page, attacker: Attacker) -> None:
     press_win(page, attacker.page("/q/1", answer="A long story"))
 
     for width, scheme in ((1280, "light"), (390, "dark")):

@@ -124,7 +124,7 @@ def answer_all(frame: FrameLocator) -> None:
 
 
 @pytest.mark.parametrize("settings", PROFILES.values(), ids=PROFILES)
-def test_a_frame_that_may_keep_nothing_takes_a_whole_form(
+def test_a_form_is_answered_in_an_iframe_without_cookies(
     browser: Browser, chromium_path: str, tmp_path: Path, sites: Sites, settings: dict[str, Any]
 ) -> None:
     with profile(browser, chromium_path, tmp_path / "profile", settings) as context:
@@ -145,13 +145,13 @@ def test_a_frame_that_may_keep_nothing_takes_a_whole_form(
         finish(frame)
 
         assert context.cookies() == []
-        assert [told for told in complaints if not EXPECTED.search(told)] == []
+        assert [messages for messages in complaints if not EXPECTED.search(messages)] == []
 
     assert (sites.link.sessions(), sites.link.texts()) == (1, ["Me", "Habit", "Nothing"])
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_a_frame_that_might_keep_something_is_left_nothing(
+def test_an_iframe_with_storage_stores_nothing(
     browser: Browser, sites: Sites, *, scripts: bool
 ) -> None:
     with usual(browser, java_script_enabled=scripts) as context:
@@ -164,7 +164,7 @@ def test_a_frame_that_might_keep_something_is_left_nothing(
     assert (sites.link.sessions(), len(sites.link.texts())) == (1, 3)
 
 
-def test_back_leaves_the_page_around_and_not_the_question(browser: Browser, sites: Sites) -> None:
+def test_back_in_an_iframe_leaves_the_embedding_page(browser: Browser, sites: Sites) -> None:
     with usual(browser) as context:
         page = context.new_page()
         page.goto(sites.allowed)
@@ -183,16 +183,16 @@ def test_back_leaves_the_page_around_and_not_the_question(browser: Browser, site
     [("other", ""), ("allowed", "/login")],
     ids=["another website", "sign-in"],
 )
-def test_the_browser_refuses_every_other_frame(
+def test_the_browser_refuses_iframes_of_other_origins(
     browser: Browser, sites: Sites, site: str, path: str
 ) -> None:
     with usual(browser) as context:
         page = context.new_page()
-        told: list[str] = []
-        page.on("console", lambda message: told.append(message.text))
+        messages: list[str] = []
+        page.on("console", lambda message: messages.append(message.text))
 
         page.goto(sites.frame(path, site=getattr(sites, site)))
 
-        assert [text for text in told if "frame-ancestors" in text]
+        assert [text for text in messages if "frame-ancestors" in text]
         expect(page.frame_locator("iframe").locator("body")).not_to_be_empty()
         expect(page.frame_locator("iframe").locator("main")).to_have_count(0)

@@ -55,7 +55,7 @@ def is_sound(page: Page) -> bool:
 
 
 @pytest.mark.parametrize("certain", [True, False], ids=["not saved", "nobody knows"])
-def test_without_scripts_the_words_stand_on_a_page_of_their_own(
+def test_without_scripts_a_failed_save_shows_the_text_on_its_own_page(
     plain: Page,
     link: Link,
     monkeypatch: pytest.MonkeyPatch,
@@ -80,7 +80,7 @@ def test_without_scripts_the_words_stand_on_a_page_of_their_own(
 
 
 @pytest.mark.parametrize("certain", [True, False])
-def test_with_scripts_the_words_stay_in_their_box(
+def test_with_scripts_a_failed_save_keeps_the_text_in_its_textarea(
     page: Page,
     link: Link,
     monkeypatch: pytest.MonkeyPatch,
@@ -116,17 +116,17 @@ def send_too_much(page: Page) -> None:
     give(page, LONG)
 
 
-def test_too_large_a_body_is_refused_in_sight(page: Page, link: Link) -> None:
+def test_a_too_large_body_is_reported_in_the_viewport(page: Page, link: Link) -> None:
     send_too_much(page)
 
-    said = page.get_by_text("That is too much at once.")
-    expect(said).to_be_in_viewport(ratio=1)
+    message = page.get_by_text("That is too much at once.")
+    expect(message).to_be_in_viewport(ratio=1)
     expect(page.get_by_text("Your words are still here: shorten them")).to_be_in_viewport(ratio=1)
     expect(page.locator("#answer")).to_have_value(LONG)
     assert link.texts() == []
 
 
-def test_without_scripts_too_large_a_body_leads_back_to_the_words(plain: Page, link: Link) -> None:
+def test_without_scripts_a_too_large_body_leads_back_to_the_text(plain: Page, link: Link) -> None:
     send_too_much(plain)
 
     heading = plain.get_by_role("heading", level=1)
@@ -142,7 +142,7 @@ def test_without_scripts_too_large_a_body_leads_back_to_the_words(plain: Page, l
     assert link.texts() == []
 
 
-def test_a_form_without_room_says_so_in_sight(page: Page, link: Link) -> None:
+def test_a_full_form_is_reported_in_the_viewport(page: Page, link: Link) -> None:
     with link.app.app_context():
         full = update(Form).values(answer_bytes=link.app.config["SETTINGS"].limit_form_bytes)
         db.session.execute(full)
@@ -156,7 +156,7 @@ def test_a_form_without_room_says_so_in_sight(page: Page, link: Link) -> None:
     assert link.texts() == []
 
 
-def test_every_page_from_the_question_to_the_end_can_be_walked(page: Page) -> None:
+def test_every_page_can_be_walked_by_tab(page: Page) -> None:
     """Long answers: the page is higher than each window."""
     assert hidden_stops(page) == []
     answer_all(page)

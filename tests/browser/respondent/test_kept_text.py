@@ -36,7 +36,7 @@ def troubled(browser: Browser, link: Link) -> Iterator[Page]:
     context.close()
 
 
-def test_unsent_words_survive_a_reload_and_end_with_saving(page: Page) -> None:
+def test_unsent_text_survives_a_reload_and_is_cleared_by_saving(page: Page) -> None:
     page.locator("#answer").press_sequentially("half a sent")
     expect(page.locator("#draft-note")).to_have_text("Kept in this browser until you continue.")
     page.reload()
@@ -52,7 +52,7 @@ def test_unsent_words_survive_a_reload_and_end_with_saving(page: Page) -> None:
     assert page.evaluate("localStorage.length") == 0
 
 
-def test_unsent_words_survive_the_end_of_their_tab(page: Page, link: Link) -> None:
+def test_unsent_text_survives_the_end_of_its_tab(page: Page, link: Link) -> None:
     give(page, "Me")
     asked(page, 2)
     page.locator("#answer").fill("half a sent")
@@ -65,7 +65,7 @@ def test_unsent_words_survive_the_end_of_their_tab(page: Page, link: Link) -> No
     assert link.texts() == ["Me"]
 
 
-def test_unsent_words_are_under_no_name_that_opens_the_session(page: Page) -> None:
+def test_the_storage_key_of_unsent_text_does_not_reveal_the_session_key(page: Page) -> None:
     give(page, "Me")
     asked(page, 2)
     page.locator("#answer").fill("half a sent")
@@ -75,7 +75,7 @@ def test_unsent_words_are_under_no_name_that_opens_the_session(page: Page) -> No
     assert key not in page.evaluate("JSON.stringify(localStorage)")
 
 
-def test_the_room_that_is_left_is_told_when_it_is_little(page: Page) -> None:
+def test_the_character_count_is_shown_near_the_limit(page: Page) -> None:
     page.locator("#answer").fill("🙂" * 17_999)
     expect(page.locator("#character-count")).to_be_hidden()
     page.locator("#answer").fill("🙂" * 18_000)
@@ -85,7 +85,7 @@ def test_the_room_that_is_left_is_told_when_it_is_little(page: Page) -> None:
     expect(page.locator("#character-count")).to_have_text("Characters too many: 1")
 
 
-def test_another_response_begins_empty(page: Page) -> None:
+def test_another_response_has_no_text_of_the_first(page: Page) -> None:
     for number in (1, 2, 3):
         asked(page, number)
         give(page, f"answer {number}")
@@ -98,7 +98,7 @@ def test_another_response_begins_empty(page: Page) -> None:
     assert page.evaluate("localStorage.length") == 0
 
 
-def test_a_form_that_closed_meanwhile_hands_unsent_words_back(browser: Browser, link: Link) -> None:
+def test_a_form_that_closed_meanwhile_shows_the_unsent_text(browser: Browser, link: Link) -> None:
     with window(browser, link.address, refused=[410]) as page:
         page.goto(link.path)
         page.locator("#answer").fill("A long story")
@@ -115,14 +115,14 @@ def test_a_form_that_closed_meanwhile_hands_unsent_words_back(browser: Browser, 
         assert violations(page) + sideways(page) == []
 
 
-def speak(page: Page, language: str) -> None:
+def choose_language(page: Page, language: str) -> None:
     """Choose a language at the foot of the page."""
     page.locator(".languages summary").first.click()
     press(page, language)
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_unsent_words_survive_the_choice_of_a_language(
+def test_unsent_text_survives_a_change_of_language(
     browser: Browser,
     link: Link,
     scripts: bool,  # noqa: FBT001
@@ -132,7 +132,7 @@ def test_unsent_words_survive_the_choice_of_a_language(
         give(page, "Me")
         asked(page, 2)
         page.locator("#answer").fill("half a sent")
-        speak(page, "العربية")
+        choose_language(page, "العربية")
 
         expect(page).to_have_title(re.compile("السؤال 2 من 3"))
         expect(page.locator("html")).to_have_attribute("dir", "rtl")
@@ -142,7 +142,7 @@ def test_unsent_words_survive_the_choice_of_a_language(
     assert link.texts() == ["Me", "half a sent"]
 
 
-def test_unsent_words_survive_a_look_at_another_question(page: Page) -> None:
+def test_unsent_text_survives_a_visit_to_another_question(page: Page) -> None:
     give(page, "Me")
     asked(page, 2)
     page.locator("#answer").fill("half a sent")
@@ -154,9 +154,7 @@ def test_unsent_words_survive_a_look_at_another_question(page: Page) -> None:
     expect(page.locator("#answer")).to_have_value("half a sent")
 
 
-def test_without_a_network_the_words_stay_and_are_sent_once_it_is_back(
-    troubled: Page, link: Link
-) -> None:
+def test_without_a_network_the_text_is_sent_when_it_returns(troubled: Page, link: Link) -> None:
     troubled.context.set_offline(True)
     give(troubled, "A long story")
     expect(troubled.get_by_text(re.compile("Not saved yet. Trying again in"))).to_be_visible()
@@ -169,7 +167,7 @@ def test_without_a_network_the_words_stay_and_are_sent_once_it_is_back(
     assert link.texts() == ["A longer story"]
 
 
-def test_a_storage_that_fails_is_tried_again_by_itself(troubled: Page, link: Link) -> None:
+def test_a_failed_save_is_retried_automatically(troubled: Page, link: Link) -> None:
     answers = iter([503])
 
     def fail_once(route: Any) -> None:
@@ -186,7 +184,7 @@ def test_a_storage_that_fails_is_tried_again_by_itself(troubled: Page, link: Lin
     assert link.texts() == ["A long story"]
 
 
-def test_a_server_that_asks_for_time_gets_it(troubled: Page) -> None:
+def test_retry_after_is_respected(troubled: Page) -> None:
     troubled.route("**/q/1", lambda route: route.fulfill(status=429, headers={"Retry-After": "9"}))
     give(troubled, "A long story")
 
@@ -194,7 +192,7 @@ def test_a_server_that_asks_for_time_gets_it(troubled: Page) -> None:
     expect(troubled.locator("#answer")).to_have_value("A long story")
 
 
-def test_what_is_refused_for_good_is_not_tried_again(troubled: Page) -> None:
+def test_a_final_refusal_is_not_retried(troubled: Page) -> None:
     tried = []
 
     def refuse(route: Any) -> None:
@@ -211,7 +209,7 @@ def test_what_is_refused_for_good_is_not_tried_again(troubled: Page) -> None:
     assert len(tried) == 1
 
 
-def test_the_waits_grow_and_end_with_the_network(troubled: Page, link: Link) -> None:
+def test_retry_waits_grow_and_end_when_the_network_returns(troubled: Page, link: Link) -> None:
     troubled.clock.install(time=0)
     troubled.clock.pause_at(60)
     troubled.context.set_offline(True)
@@ -228,7 +226,7 @@ def test_the_waits_grow_and_end_with_the_network(troubled: Page, link: Link) -> 
     assert link.texts() == ["A long story"]
 
 
-def test_what_takes_long_says_so_and_what_never_ends_fails(troubled: Page) -> None:
+def test_a_slow_request_shows_progress_and_times_out(troubled: Page) -> None:
     troubled.route("**/q/1", lambda _route: None)  # never answered
     troubled.evaluate(
         "document.addEventListener('htmx:beforeSend',"
@@ -257,9 +255,9 @@ def test_an_answer_that_was_stored_but_not_confirmed_is_stored_once(
     troubled.route("**/q/1", lose_the_answer)
     give(troubled, "Me")
 
-    told = troubled.locator("[data-retry] .note")
-    expect(told).to_contain_text("It is not certain that this was saved. Trying again in")
-    expect(told).to_contain_text("They are saved once, even if they were saved before.")
+    note = troubled.locator("[data-retry] .note")
+    expect(note).to_contain_text("It is not certain that this was saved. Trying again in")
+    expect(note).to_contain_text("They are saved once, even if they were saved before.")
     asked(troubled, 2)
     assert (link.sessions(), link.texts()) == (1, ["Me"])
 
@@ -269,9 +267,7 @@ def _nothing(route: Any) -> None:
     route.fulfill(body="", content_type="text/javascript")
 
 
-def test_without_scripts_a_failing_storage_hands_the_words_back(
-    browser: Browser, link: Link
-) -> None:
+def test_without_scripts_a_failed_save_returns_the_text(browser: Browser, link: Link) -> None:
     with window(browser, link.address, refused=[503]) as page:
         page.route(re.compile(r"/js/(respondent|htmx)\.js$"), _nothing)
         page.goto(link.path)
@@ -352,7 +348,7 @@ def test_a_browser_without_cookies_keeps_its_language_and_its_place_after_a_relo
 ) -> None:
     give(cookieless, "Me")
     asked(cookieless, 2)
-    speak(cookieless, "Deutsch")
+    choose_language(cookieless, "Deutsch")
     expect(cookieless).to_have_title(re.compile("Frage 2 von 3"))
 
     cookieless.reload()
@@ -380,7 +376,7 @@ def test_a_browser_without_cookies_can_delete_its_answers(cookieless: Page, link
 # --- another device ---
 
 
-def take_link(page: Page) -> str:
+def copy_transfer_link(page: Page) -> str:
     """Answer the first question and ask for a link to go on elsewhere."""
     give(page, "Me")
     asked(page, 2)
@@ -390,7 +386,7 @@ def take_link(page: Page) -> str:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
-def test_another_device_goes_on_with_the_same_answers(
+def test_another_device_continues_with_the_same_answers(
     browser: Browser,
     link: Link,
     scripts: bool,  # noqa: FBT001
@@ -400,7 +396,7 @@ def test_another_device_goes_on_with_the_same_answers(
         window(browser, link.address, java_script_enabled=scripts) as second,
     ):
         first.goto(link.path)
-        second.goto(take_link(first))
+        second.goto(copy_transfer_link(first))
         press(second, "Continue here")
         asked(second, 2)
         give(second, "It")
@@ -416,20 +412,20 @@ def test_another_device_goes_on_with_the_same_answers(
     assert (link.sessions(), link.texts()) == (1, ["Me", "It", "Habit"])
 
 
-def test_asking_for_the_link_loses_no_word(page: Page) -> None:
-    take_link(page)
+def test_asking_for_the_transfer_link_keeps_unsent_text(page: Page) -> None:
+    copy_transfer_link(page)
     press(page, "Go on here")
 
     asked(page, 2)
     expect(page.locator("#answer")).to_have_value("half a sent")
 
 
-def test_a_browser_without_cookies_takes_over(
+def test_a_browser_without_cookies_accepts_a_transfer(
     browser: Browser, cookieless: Page, link: Link
 ) -> None:
     with window(browser, link.address) as first:
         first.goto(link.path)
-        cookieless.goto(take_link(first))
+        cookieless.goto(copy_transfer_link(first))
     press(cookieless, "Continue here")
     asked(cookieless, 2)
     cookieless.reload()

@@ -26,7 +26,7 @@ def phone(browser: Browser, link: Link) -> Iterator[Page]:
         yield page
 
 
-def test_what_is_typed_after_continue_is_not_lost(page: Page, link: Link) -> None:
+def test_text_typed_after_continue_is_kept(page: Page, link: Link) -> None:
     page.locator("#answer").click()
     page.keyboard.type("Me")
     page.keyboard.press("Control+Enter")
@@ -43,7 +43,7 @@ def test_what_is_typed_after_continue_is_not_lost(page: Page, link: Link) -> Non
     assert link.texts() == ["Me", "and this"]
 
 
-def test_an_answer_given_before_is_gone_on_with_at_its_end(page: Page) -> None:
+def test_the_caret_is_at_the_end_of_a_stored_answer(page: Page) -> None:
     give(page, "Me\nand Mira")
     asked(page, 2)
     press(page, "Back")
@@ -54,7 +54,7 @@ def test_an_answer_given_before_is_gone_on_with_at_its_end(page: Page) -> None:
     expect(page.locator("#answer")).to_have_value("Me\nand Mira, of course")
 
 
-def test_words_that_were_brought_back_are_gone_on_with_at_their_end(page: Page) -> None:
+def test_the_caret_is_at_the_end_of_restored_text(page: Page) -> None:
     give(page, "Me")
     asked(page, 2)
     page.keyboard.type("half a sent")
@@ -67,7 +67,7 @@ def test_words_that_were_brought_back_are_gone_on_with_at_their_end(page: Page) 
     expect(page.locator("#answer")).to_have_value("half a sentence")
 
 
-def test_a_refused_answer_is_gone_on_with_at_its_end(page: Page) -> None:
+def test_the_caret_is_at_the_end_of_a_refused_answer(page: Page) -> None:
     page.locator("#answer").fill("x" * 20_001)
     press(page, "Continue")
     page.locator("#answer-error").wait_for()
@@ -77,7 +77,7 @@ def test_a_refused_answer_is_gone_on_with_at_its_end(page: Page) -> None:
     asked(page, 2)
 
 
-def test_the_question_stays_in_sight_however_long_its_answer_is(page: Page) -> None:
+def test_the_question_stays_in_the_viewport_with_a_long_answer(page: Page) -> None:
     give(page, "A long story.\n" * 200)
     asked(page, 2)
     press(page, "Back")
@@ -87,7 +87,7 @@ def test_the_question_stays_in_sight_however_long_its_answer_is(page: Page) -> N
     assert page.evaluate("scrollY") == 0
 
 
-def test_the_first_page_leaves_the_focus_where_it_is(page: Page) -> None:
+def test_the_first_page_does_not_move_the_focus(page: Page) -> None:
     assert page.evaluate("document.activeElement === document.body")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the question")).to_be_focused()
@@ -100,7 +100,7 @@ def test_a_touch_screen_shows_the_question_and_no_keyboard(phone: Page) -> None:
     expect(phone.get_by_role("heading", level=1)).to_be_focused()
 
 
-def test_the_keys_are_told_where_there_are_keys(
+def test_the_shortcut_hint_is_shown_with_a_keyboard_only(
     browser: Browser, page: Page, phone: Page, link: Link
 ) -> None:
     keys = page.get_by_text("Ctrl ↵")
@@ -118,13 +118,11 @@ def test_the_keys_are_told_where_there_are_keys(
         expect(plain.get_by_text("Strg ↵")).to_have_count(1)
 
 
-def test_an_empty_box_says_what_it_is_for(page: Page) -> None:
+def test_an_empty_textarea_has_a_placeholder(page: Page) -> None:
     expect(page.get_by_placeholder("In your own words")).to_have_id("answer")
 
 
-def test_without_scripts_back_leaves_words_at_the_second_press(
-    browser: Browser, link: Link
-) -> None:
+def test_without_scripts_a_second_back_discards_unsent_text(browser: Browser, link: Link) -> None:
     with window(browser, link.address, refused=[422], java_script_enabled=False) as page:
         page.goto(link.path)
         give(page, "Me")

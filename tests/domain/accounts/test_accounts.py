@@ -46,7 +46,7 @@ def test_what_is_no_address_is_refused(email: str, clock: Clock) -> None:
 
 
 @both_databases
-def test_a_disabled_account_is_out_until_it_is_enabled(app: Flask, clock: Clock) -> None:
+def test_a_disabled_account_has_no_access_until_it_is_enabled(app: Flask, clock: Clock) -> None:
     with app.app_context():
         account = make_ann(clock)
         session_id = begin(account, clock)

@@ -46,7 +46,7 @@ def test_a_weak_password_is_refused(password: str, clock: Clock) -> None:
 
 @in_app
 @pytest.mark.parametrize("password", ["twelve chars", "only small letters", "ü" * 4 + "nicodewort"])
-def test_any_other_password_will_do(password: str, clock: Clock) -> None:
+def test_other_passwords_can_be_set(password: str, clock: Clock) -> None:
     invites.create_account("ann@example.com", "Ann", password, now=clock.now)
 
     assert credentials.find_sign_in("ann@example.com", password)
@@ -72,14 +72,16 @@ def test_signing_in_ignores_case_and_composition_of_what_was_typed(clock: Clock)
         ("nobody@example.com", "nobody has this password"),
     ],
 )
-def test_a_wrong_pair_signs_nobody_in(email: str, password: str, clock: Clock) -> None:
+def test_a_wrong_password_or_address_signs_nobody_in(
+    email: str, password: str, clock: Clock
+) -> None:
     make_ann(clock)
 
     assert credentials.find_sign_in(email, password) is None
 
 
 @in_app
-def test_an_unknown_address_costs_a_hash_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_address_is_hashed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[str] = []
     verify: Callable[[object, str, bytes], bool] = type(HASHER).verify
 
@@ -105,7 +107,7 @@ def test_an_older_hash_is_replaced_at_the_next_sign_in(clock: Clock) -> None:
 
 
 @both_databases
-def test_who_signs_in_while_the_password_changes_is_signed_out(app: Flask, clock: Clock) -> None:
+def test_a_sign_in_during_a_password_change_is_ended(app: Flask, clock: Clock) -> None:
     with app.app_context():
         make_ann(clock)
         read_before = credentials.find_sign_in("ann@example.com", PASSWORD)

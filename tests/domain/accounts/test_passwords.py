@@ -83,7 +83,7 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize("password", GUESSED)
-def test_what_programs_try_first_is_refused(password: str) -> None:
+def test_commonly_guessed_passwords_are_refused(password: str) -> None:
     with pytest.raises(InvalidInput, match="among the first ones anybody would try") as refusal:
         check_password(password, EMAIL)
 
@@ -92,7 +92,7 @@ def test_what_programs_try_first_is_refused(password: str) -> None:
 
 
 @pytest.mark.parametrize("password", ACCEPTED)
-def test_other_passwords_are_taken(password: str) -> None:
+def test_other_passwords_are_accepted(password: str) -> None:
     assert check_password(password, EMAIL) == password
 
 
@@ -107,7 +107,7 @@ def test_other_passwords_are_taken(password: str) -> None:
         "xkq\r\nzvw\x85plmo\u2028wv\x00\x7f",
     ],
 )
-def test_line_ends_and_controls_are_like_any_sign(
+def test_line_ends_and_controls_count_as_punctuation(
     password: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert check_password(password, EMAIL) == password
@@ -123,7 +123,7 @@ def test_line_ends_and_controls_are_like_any_sign(
         max_size=40,
     )
 )
-def test_any_password_is_taken_or_refused(password: str) -> None:
+def test_any_text_is_accepted_or_refused_without_error(password: str) -> None:
     assert refusal(lambda: check_password(password, EMAIL)) or len(password) >= 12
 
 
@@ -190,7 +190,7 @@ def test_at_most_two_hashes_are_made_at_once(monkeypatch: pytest.MonkeyPatch) ->
     assert len(counting.threads) <= HASHING_THREADS
 
 
-def test_a_request_is_answered_while_the_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_is_checked_while_the_process_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = ThreadPoolExecutor(1)
     ended.shutdown()
     monkeypatch.setattr(passwords, "_hashing", ended)
@@ -198,7 +198,7 @@ def test_a_request_is_answered_while_the_process_ends(monkeypatch: pytest.Monkey
     assert password_matches(password_hash("four plain words here"), "four plain words here")
 
 
-def test_whoever_comes_while_too_many_wait_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_waiting_hashes_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     hasher = Blocked()
     monkeypatch.setattr(passwords, "HASHER", hasher)
     places = HASHING_THREADS + WAITING_FOR_HASHING
@@ -241,7 +241,7 @@ passwords.stop_hashing()
 """
 
 
-def test_an_ending_process_drops_what_waits_to_be_hashed() -> None:
+def test_a_stopping_process_cancels_queued_hashes() -> None:
     began = time.monotonic()
     subprocess.run([sys.executable, "-c", ENDING], check=True, capture_output=True, timeout=60)
 
@@ -265,7 +265,7 @@ print((resident() - before) // 1024)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_sixty_parallel_sign_ins_leave_little_memory_behind() -> None:
+def test_sixty_parallel_sign_ins_use_bounded_memory() -> None:
     """Two threads keep 19 MiB each at most; hashing in sixty would keep hundreds."""
     grown = subprocess.run([sys.executable, "-c", SIGN_INS], capture_output=True, check=True)
 

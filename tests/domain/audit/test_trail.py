@@ -34,14 +34,14 @@ def add(
 
 
 @both_databases
-def test_an_event_tells_who_what_when_and_from_where(app: Flask, clock: Clock) -> None:
+def test_an_event_stores_actor_kind_time_and_address(app: Flask, clock: Clock) -> None:
     with app.app_context():
         add("acc_1", clock)
 
         (event,) = list_events("acc_1", limit=9)
 
-    said = (event.kind, event.outcome, event.actor, event.address, event.at, event.count)
-    assert said == ("sign_in", "ok", "creator", "203.0.113.5", clock.now, 1)
+    values = (event.kind, event.outcome, event.actor, event.address, event.at, event.count)
+    assert values == ("sign_in", "ok", "creator", "203.0.113.5", clock.now, 1)
 
 
 @pytest.mark.usefixtures("app_context")
@@ -60,7 +60,7 @@ def test_the_end_of_a_savepoint_counts_as_no_commit(
 
 
 @pytest.mark.usefixtures("app_context")
-def test_what_is_rolled_back_leaves_neither_row_nor_line(
+def test_a_rolled_back_event_leaves_neither_row_nor_log_line(
     clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "askback.audit")

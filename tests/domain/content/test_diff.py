@@ -43,7 +43,7 @@ def marked(before: str, after: str) -> tuple[Run, ...]:
     return word_runs(before, after, Effort())
 
 
-def told(changes: list[Change]) -> list[tuple[str, Kind, int | None]]:
+def kinds_of(changes: list[Change]) -> list[tuple[str, Kind, int | None]]:
     return [(change.part, change.kind, change.position) for change in changes]
 
 
@@ -73,14 +73,14 @@ def test_questions_are_added_removed_moved_reworded(
 ) -> None:
     changes = compare(before, after)
 
-    assert sorted(told(changes)) == sorted(expected)
+    assert sorted(kinds_of(changes)) == sorted(expected)
 
 
-def test_a_question_with_a_new_id_is_known_by_its_words() -> None:
+def test_a_question_with_a_new_id_is_matched_by_its_text() -> None:
     before = asking(("a", "Tell me about a time a shift went wrong."))
     after = asking(("new", "Tell me about the last time a shift went wrong."))
 
-    assert told(compare(before, after)) == [("question", Kind.REWORDED, 1)]
+    assert kinds_of(compare(before, after)) == [("question", Kind.REWORDED, 1)]
 
 
 @pytest.mark.parametrize(
@@ -91,23 +91,23 @@ def test_a_question_with_a_new_id_is_known_by_its_words() -> None:
         ("คุณกินอะไร", "คุณกินอะไรบ้าง"),
     ],
 )
-def test_some_words_more_are_a_rewording_in_every_script(before: str, after: str) -> None:
+def test_added_words_are_a_rewording_in_every_script(before: str, after: str) -> None:
     (change,) = compare(asking(("a", before)), asking(("z", after)))
 
     assert change.kind is Kind.REWORDED
     assert [run.text for run in change.runs if run.kind is None]
 
 
-def test_a_question_of_the_same_words_is_never_taken_for_another() -> None:
+def test_a_question_of_identical_text_is_matched_first() -> None:
     changes = compare(
         asking(("a", "How was lunch today?")),
         asking(("y", "How was lunch yesterday?"), ("z", "How was lunch today?")),
     )
 
-    assert told(changes) == [("question", Kind.ADDED, 1)]
+    assert kinds_of(changes) == [("question", Kind.ADDED, 1)]
 
 
-def test_a_different_question_is_no_rewording() -> None:
+def test_a_different_question_is_removed_and_added() -> None:
     before, after = asking(WHY), asking(("new", "How large is your team today?"))
 
     kinds = [change.kind for change in compare(before, after)]
@@ -119,7 +119,7 @@ def test_a_helping_line_is_reported_with_its_question() -> None:
     before = Words(questions=[{"id": "a", "text": "Why?"}])
     after = Words(questions=[{"id": "a", "text": "Why?", "context": "Take your time."}])
 
-    assert told(compare(before, after)) == [("hint", Kind.ADDED, 1)]
+    assert kinds_of(compare(before, after)) == [("hint", Kind.ADDED, 1)]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_helping_line_is_reported_with_its_question() -> None:
 def test_each_part_of_the_content_is_compared(
     changed: dict[str, Any], part: str, kind: Kind
 ) -> None:
-    assert told(compare(Words(), Words(**changed))) == [(part, kind, None)]
+    assert kinds_of(compare(Words(), Words(**changed))) == [(part, kind, None)]
 
 
 def test_words_are_marked_one_by_one() -> None:
@@ -167,14 +167,14 @@ def test_words_are_marked_one_by_one() -> None:
         ),
     ],
 )
-def test_the_last_word_of_a_text_is_known_again(
+def test_the_last_word_of_a_text_is_matched(
     before: str, after: str, expected: tuple[Run, ...]
 ) -> None:
     assert marked(before, after) == expected
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
-def test_marked_words_give_back_both_texts(before: str, after: str) -> None:
+def test_the_runs_joined_are_both_texts(before: str, after: str) -> None:
     """The earlier one but for its blanks."""
     runs = marked(before, after)
 
@@ -254,7 +254,7 @@ def test_no_comparison_takes_more_than_its_budget(before: Words, after: Words) -
     assert min(times) < 0.05
 
 
-def test_on_a_slow_machine_what_is_late_is_shown_as_replaced(
+def test_texts_beyond_the_time_limit_are_shown_as_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = twenty(lambda n: f"Why did they leave? {n}")
@@ -264,13 +264,13 @@ def test_on_a_slow_machine_what_is_late_is_shown_as_replaced(
 
     found = compare(before, after)
 
-    assert told(found) == [("question", Kind.REWORDED, n + 1) for n in range(20)]
+    assert kinds_of(found) == [("question", Kind.REWORDED, n + 1) for n in range(20)]
     kept = [any(run.kind is None for run in change.runs) for change in found]
     assert (kept[0], kept[-1]) == (True, False)
     assert kept == sorted(kept, reverse=True)
 
 
-def test_what_was_compared_once_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparisons_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     before, after = asking(WHY), asking(WHY, WHEN)
     first = compare(before, after)
     monkeypatch.setattr(diff, "_differences", None)
@@ -278,7 +278,7 @@ def test_what_was_compared_once_is_remembered(monkeypatch: pytest.MonkeyPatch) -
     assert compare(before, after) == first
 
 
-def test_little_is_remembered() -> None:
+def test_the_comparison_cache_is_bounded() -> None:
     for number in range(2 * diff.REMEMBERED):
         compare(asking(WHY), asking((WHY[0], f"Why {number}?")))
 

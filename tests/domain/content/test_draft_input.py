@@ -23,7 +23,7 @@ def test_an_empty_body_changes_nothing() -> None:
     assert parse_draft_input({}) == {}
 
 
-def test_questions_may_be_words_or_objects() -> None:
+def test_questions_may_be_strings_or_objects() -> None:
     changes = parse_draft_input({"questions": ["A?", {"id": "b", "text": "B?", "context": "hint"}]})
 
     assert changes["questions"] == [
@@ -38,7 +38,7 @@ def test_a_blank_goal_or_context_clears_it() -> None:
     assert changes == {"goal": None, "private_context": None}
 
 
-def test_words_become_members_of_their_set() -> None:
+def test_enum_values_are_parsed() -> None:
     assert parse_draft_input({"followUpMode": "smart"})["follow_up_mode"] is FollowUpMode.SMART
 
 
@@ -160,7 +160,7 @@ def test_a_body_that_is_no_object_is_refused(raw: object) -> None:
         ({"a\u202e": 1}, "a\\u202e: is not a field of this object."),
     ],
 )
-def test_a_refusal_is_in_the_words_of_json(raw: dict[str, Any], message: str) -> None:
+def test_a_refusal_uses_json_terms(raw: dict[str, Any], message: str) -> None:
     assert refusal(raw).message == message
 
 
@@ -193,7 +193,7 @@ def test_a_thousand_wrong_fields_make_a_short_resolution() -> None:
     assert len(problem.resolution) < 2000
 
 
-def test_settings_as_they_were_answered_are_led_to_the_fields_of_the_body() -> None:
+def test_nested_settings_are_refused_with_the_body_fields_to_use() -> None:
     problem = refusal({"settings": {"followUpMode": "none", "maxTotalQuestions": None}})
 
     assert (problem.code, problem.field) == ("unknown_field", "settings")
@@ -203,7 +203,7 @@ def test_settings_as_they_were_answered_are_led_to_the_fields_of_the_body() -> N
     )
 
 
-def test_a_draft_sent_back_as_it_was_answered_is_told_all_that_must_go() -> None:
+def test_a_returned_draft_sent_back_is_refused_with_all_read_only_fields() -> None:
     answered = {
         "draftId": "drf_1",
         "status": "draft",
@@ -225,7 +225,7 @@ def test_a_draft_sent_back_as_it_was_answered_is_told_all_that_must_go() -> None
     )
 
 
-def test_an_unknown_field_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_field_is_refused_with_the_known_fields() -> None:
     of_body = refusal({"follow_up_mode": "smart"}).resolution
     of_question = refusal({"questions": [{"text": "q", "hint": "x"}]}).resolution
 

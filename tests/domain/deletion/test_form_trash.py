@@ -56,7 +56,7 @@ def full_form(account_id: str) -> Any:
 
 
 class TestDeleting:
-    def test_nobody_finds_a_deleted_form(self) -> None:
+    def test_a_deleted_form_is_found_nowhere(self) -> None:
         account_id = make_account().id
         form = make_form(account_id)
 
@@ -236,7 +236,7 @@ class TestPurging:
 
         assert rows_by_table() == before
 
-    def test_it_goes_on_where_it_was_stopped(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_stopped_purge_continues(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ownership, "BATCH_ROWS", 2)
         account_id = make_account().id
         form = make_form(account_id)
@@ -282,7 +282,7 @@ class TestPurging:
         with pytest.raises(NotFound):
             restore_form(account_id, form.id, now=now + KEPT - timedelta(seconds=1))
 
-    def test_every_table_that_hangs_on_a_form_is_purged(self) -> None:
+    def test_every_table_with_rows_of_a_form_is_purged(self) -> None:
         purged = {owned.table for owned in (*ownership.OF_FORM, *ownership.OF_DRAFT)}
 
         hanging = {

@@ -41,7 +41,7 @@ def test_questions_keep_their_id_or_get_one(account: Account) -> None:
     assert draft.questions[0]["id"].startswith("q_")
 
 
-def test_a_change_raises_the_revision_and_keeps_what_was(account: Account) -> None:
+def test_a_change_raises_the_revision_and_stores_the_previous_content(account: Account) -> None:
     draft = make_draft(account.id, title="Before")
 
     changed = change(account, draft, title="After")
@@ -152,7 +152,7 @@ def test_the_draft_of_another_account_is_not_found(account: Account) -> None:
     assert caught.value.code == "draft_not_found"
 
 
-def test_a_discarded_draft_is_gone(account: Account) -> None:
+def test_a_discarded_draft_is_not_found(account: Account) -> None:
     draft = make_draft(account.id)
     change(account, draft, title="After")
 
@@ -191,21 +191,21 @@ def test_a_key_with_another_body_is_refused(account: Account, clock: Clock) -> N
     assert caught.value.code == "idempotency_key_reused"
 
 
-def test_a_key_is_taken_for_a_day(account: Account, clock: Clock) -> None:
+def test_an_idempotency_key_is_valid_for_a_day(account: Account, clock: Clock) -> None:
     created = repeat(account, clock)
     clock.forward(hours=23.99)
 
     assert repeat(account, clock).id == created.id
 
 
-def test_a_key_is_free_again_after_a_day(account: Account, clock: Clock) -> None:
+def test_an_idempotency_key_can_be_used_again_after_a_day(account: Account, clock: Clock) -> None:
     created = repeat(account, clock)
     clock.now += timedelta(hours=24)
 
     assert repeat(account, clock).id != created.id
 
 
-def test_the_last_look_is_remembered(account: Account, clock: Clock) -> None:
+def test_the_last_view_is_stored(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
 
     drafts.mark_seen(account.id, draft.id, draft.revision, now=clock.now)

@@ -83,7 +83,7 @@ def test_a_change_and_its_undoing_need_a_new_confirmation(account: Account, cloc
     assert not confirmations.is_current(confirmations.find_confirmation(draft.id), draft)
 
 
-def test_the_agents_word_counts_again_after_a_change_and_its_undoing(
+def test_a_trusted_agent_publishes_after_a_change_and_its_undoing(
     account: Account, clock: Clock
 ) -> None:
     draft = make_draft(account.id)
@@ -141,7 +141,7 @@ def test_only_what_was_shown_can_be_confirmed(
     assert caught.value.code == "confirmation_stale"
 
 
-def test_the_agents_word_is_recorded_as_such(account: Account, clock: Clock) -> None:
+def test_an_attestation_is_recorded_as_agent_attested(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
 
     publishing.publish_draft(account.id, draft.id, now=clock.now, attested_by="grn_1")
@@ -152,7 +152,9 @@ def test_the_agents_word_is_recorded_as_such(account: Account, clock: Clock) -> 
     assert confirmation.grant_id == "grn_1"
 
 
-def test_the_creators_word_counts_before_the_agents(account: Account, clock: Clock) -> None:
+def test_an_existing_confirmation_is_kept_over_an_attestation(
+    account: Account, clock: Clock
+) -> None:
     draft = make_draft(account.id)
     confirm(account, draft, clock)
 
@@ -163,9 +165,7 @@ def test_the_creators_word_counts_before_the_agents(account: Account, clock: Clo
     assert confirmation.method is ConfirmationMethod.BROWSER
 
 
-def test_an_incomplete_draft_is_not_published_on_the_agents_word(
-    account: Account, clock: Clock
-) -> None:
+def test_a_trusted_agent_cannot_publish_an_incomplete_draft(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id, title="")
 
     with pytest.raises(StateConflict) as caught:

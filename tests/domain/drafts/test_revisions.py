@@ -72,7 +72,9 @@ def questions(order: str, **words: str) -> list[dict[str, str]]:
     ],
     ids=str,
 )
-def test_one_change_put_back_leaves_what_was(account: Account, fields: dict[str, Any]) -> None:
+def test_putting_back_the_only_change_restores_the_content(
+    account: Account, fields: dict[str, Any]
+) -> None:
     draft = written(account)
     before = snapshot(draft)
     draft = changed(draft, **fields)
@@ -85,7 +87,7 @@ def test_one_change_put_back_leaves_what_was(account: Account, fields: dict[str,
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_each_change_put_back_is_one_difference_less(account: Account, seed: int) -> None:
+def test_putting_back_a_change_removes_one_difference(account: Account, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311  # repeatable, not secret
     draft = written(account)
     names = chance.sample("abcxyz", chance.randint(1, 6))
@@ -111,14 +113,14 @@ def test_a_removed_question_comes_back_behind_its_neighbour(account: Account) ->
 
 
 @pytest.mark.parametrize(("since", "number"), [(1, 2), (1, 0), (7, 1), (0, 1)])
-def test_what_is_not_there_cannot_be_put_back(account: Account, since: int, number: int) -> None:
+def test_an_unknown_change_cannot_be_put_back(account: Account, since: int, number: int) -> None:
     draft = changed(written(account), title="New")
 
     with pytest.raises(NotFound):
         revisions.put_back(draft, since, number)
 
 
-def test_a_form_never_takes_more_questions_than_it_holds(account: Account) -> None:
+def test_putting_back_cannot_exceed_the_limit_of_questions(account: Account) -> None:
     draft = changed(written(account), questions=[f"Number {number}?" for number in range(20)])
     removed = len(differences(revisions.find_revision(draft, 1), draft))
 
@@ -128,7 +130,7 @@ def test_a_form_never_takes_more_questions_than_it_holds(account: Account) -> No
     assert refused.value.field == "questions"
 
 
-def test_going_back_is_a_new_revision_without_the_creators_word(account: Account) -> None:
+def test_restoring_a_revision_is_a_new_unconfirmed_revision(account: Account) -> None:
     draft = written(account)
     first = snapshot(draft)
     confirmations.confirm_draft(
@@ -143,7 +145,7 @@ def test_going_back_is_a_new_revision_without_the_creators_word(account: Account
     assert not confirmations.is_current(confirmations.find_confirmation(draft.id), draft)
 
 
-def test_the_history_tells_who_wrote_what_and_whose_word_it_had(account: Account) -> None:
+def test_revisions_are_listed_with_authors_and_confirmations(account: Account) -> None:
     draft = changed(written(account), title="Second")
     confirmations.confirm_draft(
         account.id, draft.id, revision=2, shown_hash=draft.content_hash, now=utc_now()
@@ -161,7 +163,7 @@ def test_the_history_tells_who_wrote_what_and_whose_word_it_had(account: Account
     assert [len(entry.confirmations) for entry in found] == [0, 1, 0]
 
 
-def test_the_history_goes_on_where_a_page_ended(account: Account) -> None:
+def test_older_revisions_are_listed_page_by_page(account: Account) -> None:
     draft = written(account)
     for number in range(2, 8):
         draft = changed(draft, title=f"Title {number}")
@@ -172,7 +174,7 @@ def test_the_history_goes_on_where_a_page_ended(account: Account) -> None:
     assert [len(entry.changes) for entry in pages[1]] == [1, 1, 1]
 
 
-def test_the_last_agent_is_found_behind_the_creators_own_changes(account: Account) -> None:
+def test_the_last_agent_is_found_before_later_changes_of_the_creator(account: Account) -> None:
     draft = changed(changed(written(account), title="By agent"), author=None, title="Mine")
 
     assert revisions.last_agent_since(draft, 1) == "grt_1"

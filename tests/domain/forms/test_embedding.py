@@ -80,12 +80,12 @@ def test_the_number_of_origins_is_bounded() -> None:
 
 
 @pytest.mark.usefixtures("app_context")
-def test_nobody_may_frame_a_new_form() -> None:
+def test_a_new_form_cannot_be_embedded() -> None:
     assert find_frame_origins(make_form(make_account().id).share_token) == ""
 
 
 @pytest.mark.usefixtures("app_context")
-def test_the_last_word_of_the_creator_counts() -> None:
+def test_the_origins_named_last_replace_earlier_ones() -> None:
     form = make_form(make_account().id)
 
     allow_embedding(form.account_id, form.id, "https://a.example https://b.example")
@@ -96,7 +96,7 @@ def test_the_last_word_of_the_creator_counts() -> None:
     assert find_frame_origins(form.share_token) == ""
 
 
-def test_nobody_else_may_say_it(app: Flask) -> None:
+def test_another_account_cannot_allow_embedding(app: Flask) -> None:
     with app.app_context():
         form, stranger = make_form(make_account().id), make_account()
 

@@ -154,7 +154,7 @@ def test_an_answer_claims_its_attachments(
 
 @both_databases
 @first_or_later
-def test_an_answer_that_finds_no_room_claims_nothing(
+def test_an_answer_to_a_full_form_claims_no_attachments(
     form: Any, link: DeviceTransfer, earlier: list[str]
 ) -> None:
     for text in earlier:
@@ -199,14 +199,14 @@ def completed_today(form: Any) -> int:
 @both_databases
 def test_rows_beside_a_completion_are_committed_with_it(form: Any) -> None:
     make_answer(form, KEY)
-    told: list[Completion] = []
+    completions: list[Completion] = []
 
-    complete(form, told.append)
+    complete(form, completions.append)
     db.session.rollback()
 
     now = session()
     assert now.completed_stamp
-    assert told == [Completion(form.id, now.id, now.completed_stamp, 1)]
+    assert completions == [Completion(form.id, now.id, now.completed_stamp, 1)]
 
 
 @both_databases
@@ -237,12 +237,12 @@ def test_a_failure_beside_a_completion_undoes_both(form: Any) -> None:
 def test_a_refused_completion_writes_nothing_beside(form: Any) -> None:
     make_answer(form, KEY)
     close_form(form.account_id, form.id, now=utc_now())
-    told: list[Completion] = []
+    completions: list[Completion] = []
 
     with pytest.raises(StateConflict):
-        complete(form, told.append)
+        complete(form, completions.append)
 
-    assert told == []
+    assert completions == []
 
 
 @both_databases

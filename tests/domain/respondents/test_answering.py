@@ -83,7 +83,7 @@ def test_an_answer_is_kept_exactly_as_it_was_sent(form: Any) -> None:
     assert [answer.answer_text for answer in answers(form)] == [text]
 
 
-def test_an_answer_says_what_it_answers(form: Any) -> None:
+def test_an_answer_stores_its_question(form: Any) -> None:
     give(form, "It", position=1)
 
     (answer,) = answers(form)
@@ -93,7 +93,7 @@ def test_an_answer_says_what_it_answers(form: Any) -> None:
     assert answer.parent_question_id is None
 
 
-def test_an_answer_is_there_before_the_response_is_sent(form: Any) -> None:
+def test_an_answer_is_readable_before_the_response_is_sent(form: Any) -> None:
     give(form, "Me")
 
     (entry,) = read_responses(now_of(form), None).sessions
@@ -201,7 +201,7 @@ def test_a_correction_does_not_make_a_second_respondent(form: Any) -> None:
     assert now_of(form).answered_count == 1
 
 
-def test_skipping_takes_an_answer_back(form: Any) -> None:
+def test_skipping_supersedes_the_answer(form: Any) -> None:
     give(form, "Me")
     skip(form, 0)
 
@@ -261,7 +261,7 @@ def test_a_name_is_one_line_of_visible_characters(form: Any, typed: str, kept: s
     assert read_responses(now_of(form), None).sessions[0].session.responder_name == kept
 
 
-def test_a_session_that_began_before_the_cursor_and_ended_after_it_is_seen(form: Any) -> None:
+def test_a_session_begun_before_the_cursor_and_completed_after_it_is_returned(form: Any) -> None:
     """Seen in a peer: a respondent who started before the cursor never appeared."""
     give(form, "Me")
     since = read_responses(now_of(form), None).next_since
@@ -278,7 +278,7 @@ def test_an_empty_answer_is_refused(form: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("character", ["x", "\U0001f600"])
-def test_the_bound_of_an_answer_counts_code_points(form: Any, character: str) -> None:
+def test_the_length_limit_of_an_answer_counts_code_points(form: Any, character: str) -> None:
     give(form, character * ANSWER_MAX_CHARS)
 
     assert refusal(give, form, character * (ANSWER_MAX_CHARS + 1)) == "answer_too_long"
@@ -299,7 +299,7 @@ def test_nothing_can_be_sent_before_an_answer(form: Any) -> None:
     assert refusal(complete, form) == "nothing_answered"
 
 
-def test_sent_answers_stay_as_they_are(form: Any) -> None:
+def test_answers_of_a_completed_response_cannot_change(form: Any) -> None:
     """Seen in a peer: a repeated session key overwrote a completed answer."""
     give(form, "Me")
     complete(form)
@@ -316,7 +316,7 @@ def test_a_name_that_is_too_long_sends_nothing(form: Any) -> None:
     assert now_of(form).response_count == 0
 
 
-def test_a_closed_form_takes_nothing(form: Any) -> None:
+def test_a_closed_form_refuses_answers(form: Any) -> None:
     give(form, "Me")
     close_form(form.account_id, form.id, now=utc_now())
 
@@ -326,7 +326,7 @@ def test_a_closed_form_takes_nothing(form: Any) -> None:
     assert refusal(complete, form) == "form_closed"
 
 
-def test_a_reopened_form_goes_on_where_it_was(form: Any) -> None:
+def test_a_reopened_form_accepts_answers_of_its_sessions(form: Any) -> None:
     give(form, "Me")
     close_form(form.account_id, form.id, now=utc_now())
     reopen_form(form.account_id, form.id, now=utc_now())
@@ -347,7 +347,7 @@ def test_a_form_for_one_is_full_after_one_response(app_context: None) -> None:
 
 
 @both_databases
-def test_withdrawing_takes_everything_back(form: Any) -> None:
+def test_withdrawing_deletes_the_response_and_its_counts(form: Any) -> None:
     give(form, "Me")
     complete(form)
 
@@ -411,7 +411,7 @@ def test_a_key_of_one_form_withdraws_nothing_from_another(form: Any) -> None:
     assert len(answers(form)) == 1
 
 
-def test_an_unknown_link_answers_nothing(form: Any) -> None:
+def test_an_unknown_share_token_is_not_found(form: Any) -> None:
     assert (
         refusal(
             answer_question,

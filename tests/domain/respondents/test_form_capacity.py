@@ -84,7 +84,7 @@ def test_withdrawing_lowers_the_byte_count(form: Any) -> None:
     assert size(form) == 5 + 4
 
 
-def test_the_last_byte_may_be_used(form: Any) -> None:
+def test_a_form_accepts_answers_up_to_the_last_byte(form: Any) -> None:
     give(form, "four", most=17)
     give(form, "more", position=1, most=17)
 
@@ -92,14 +92,14 @@ def test_the_last_byte_may_be_used(form: Any) -> None:
     assert size(form) == 17
 
 
-def test_a_first_answer_without_room_leaves_nothing(form: Any) -> None:
+def test_a_refused_first_answer_stores_no_session(form: Any) -> None:
     assert refusal(form, "12345", most=8) == "form_full"
     now = get_form(form.account_id, form.id)
     assert (now.answer_bytes, now.started_count, now.answered_count) == (0, 0, 0)
     give(form, "1234", most=8)
 
 
-def test_a_full_form_takes_repeats_and_what_was_saved(form: Any) -> None:
+def test_a_full_form_accepts_repeats_of_stored_answers(form: Any) -> None:
     give(form, "four", most=8)
     give(form, "four", most=8)
 
@@ -107,7 +107,7 @@ def test_a_full_form_takes_repeats_and_what_was_saved(form: Any) -> None:
     assert complete_response(form.share_token, KEY, responder_name="", now=utc_now())
 
 
-def test_freed_room_is_used_again(form: Any) -> None:
+def test_freed_bytes_can_be_used_again(form: Any) -> None:
     give(form, "four", most=8)
     assert refusal(form, "five", key="b" * 32, most=8) == "form_full"
     withdraw_response(form.share_token, KEY)

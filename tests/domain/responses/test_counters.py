@@ -213,7 +213,7 @@ class TestSingleSteps:
 
         assert read_link_views(form.id) == 5
 
-    def test_link_views_of_a_link_that_is_gone_are_left_out(self) -> None:
+    def test_link_views_of_an_unknown_link_are_dropped(self) -> None:
         form = make_form(make_account().id)
 
         store_link_views({"gone": 4, form.share_token: 1})

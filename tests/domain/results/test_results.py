@@ -94,7 +94,7 @@ class TestByQuestion:
 
         assert texts(newest_answers(form)[form.questions[0]["id"]]) == ["after"]
 
-    def test_it_says_whose_answer_it_is_and_whether_it_is_sent(self, form: Any) -> None:
+    def test_an_answer_is_shown_with_its_respondent_and_status(self, form: Any) -> None:
         make_response(form, name="Sam")
         make_answer(form, key(1))
 
@@ -118,13 +118,13 @@ class TestByQuestion:
 
         assert usual_words(form) == {form.questions[0]["id"]: 3}
 
-    def test_nothing_is_usual_about_two_answers(self, form: Any) -> None:
+    def test_two_answers_have_no_usual_length(self, form: Any) -> None:
         for number in range(2):
             make_answer(form, key(number), 0)
 
         assert usual_words(form) == {}
 
-    def test_usual_speaks_of_the_newest_hundred(self, form: Any) -> None:
+    def test_the_usual_length_is_of_the_newest_hundred_answers(self, form: Any) -> None:
         for number in range(5):
             make_answer(form, key(number), 0, "word " * 50)
         for number in range(10, 10 + by_question.USUAL_OF):
@@ -142,7 +142,7 @@ class TestWhatIsNew:
 
         assert count_new(fresh(form), seen) == 2
 
-    def test_nothing_is_new_at_the_last_stamp(self, form: Any) -> None:
+    def test_no_answers_are_new_after_the_last_stamp(self, form: Any) -> None:
         make_answer(form, key(1))
 
         assert count_new(fresh(form), fresh(form).last_stamp) == 0
@@ -167,7 +167,7 @@ class TestSearchingAnswers:
         ],
     )
     @both_databases
-    def test_words_are_found_whatever_their_case_or_spelling(
+    def test_search_ignores_case_and_unicode_spelling(
         self, form: Any, stored: str, words: str
     ) -> None:
         make_answer(form, key(1), text=stored)
@@ -311,7 +311,7 @@ class TestPeople:
 
         assert (names(first), names(second)) == ([], ["needle"])
 
-    def test_one_person_is_shown_uncut(self, form: Any) -> None:
+    def test_the_page_of_one_respondent_has_whole_answers(self, form: Any) -> None:
         make_answer(form, key(1), text="x" * 20_000)
         session_id = find_people(form.id, Filters(), before=None).people[0].session.id
 

@@ -30,7 +30,7 @@ OWNERS = {
 
 
 @pytest.mark.usefixtures("app")
-def test_every_table_has_its_place() -> None:
+def test_every_table_has_an_owner() -> None:
     placed = {owned.table for owners in OWNERS.values() for owned in owners}
 
     assert placed | set(OF_NOBODY) == db.metadata.tables.keys()
@@ -53,7 +53,7 @@ def test_whatever_refers_to_an_owner_belongs_to_it(owner: str) -> None:
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("owned", OWNERS.values(), ids=list(OWNERS))
-def test_children_go_first(owned: tuple[Owned, ...]) -> None:
+def test_children_are_deleted_first(owned: tuple[Owned, ...]) -> None:
     names = [each.table for each in owned]
 
     for place, each in enumerate(owned):
@@ -61,7 +61,7 @@ def test_children_go_first(owned: tuple[Owned, ...]) -> None:
         assert not parents & set(names[:place]), each
 
 
-def test_the_rows_of_an_account_go_children_first(app: Flask) -> None:
+def test_rows_of_an_account_are_deleted_children_first(app: Flask) -> None:
     with app.app_context():
         order = [table.name for table, _ in rows_of_account("acc_1")]
 

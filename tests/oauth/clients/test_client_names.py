@@ -148,7 +148,7 @@ def test_several_redirects_to_one_host_have_its_name(app: Flask, client: FlaskCl
     assert shown(app, register(client, client_name="Askback", redirect_uris=uris)) == "claude.ai"
 
 
-def test_a_name_of_marks_takes_no_time() -> None:
+def test_a_name_of_combining_marks_is_checked_fast() -> None:
     assert not is_showable("a" + "\u0301\u0323" * 40)
 
 
@@ -166,5 +166,5 @@ def test_a_name_of_marks_takes_no_time() -> None:
         ("com.example.app:/cb", False),
     ],
 )
-def test_which_redirects_stay_on_this_computer(uri: str, local: bool) -> None:  # noqa: FBT001
+def test_loopback_redirects_are_recognized(uri: str, local: bool) -> None:  # noqa: FBT001
     assert stays_on_this_computer(uri) == local

@@ -32,7 +32,7 @@ def events(app: Flask) -> list[AuditEvent]:
         return list(db.session.scalars(select(AuditEvent).order_by(AuditEvent.at, AuditEvent.id)))
 
 
-def told(app: Flask, *kinds: str) -> list[tuple[str, str, str | None]]:
+def events_of(app: Flask, *kinds: str) -> list[tuple[str, str, str | None]]:
     """Kind, actor and subject of the events of these kinds."""
     found = [(event.kind, event.actor, event.subject) for event in events(app)]
     return [event for event in found if event[0] in kinds]
@@ -64,7 +64,7 @@ def token(app: Flask, account: Account) -> str:
 def test_publishing_in_the_browser_is_audited(app: Flask, ann: Creator, draft_id: str) -> None:
     confirm(ann, draft_id, "people")
 
-    confirmed, published = told(app, "confirmed", "published")
+    confirmed, published = events_of(app, "confirmed", "published")
 
     assert confirmed == ("confirmed", "creator", draft_id)
     assert published[:2] == ("published", "creator")
@@ -79,8 +79,10 @@ def test_publishing_by_an_agent_is_audited_once(
     statuses = [publish(app, token, draft_id) for _ in range(2)]
 
     assert statuses == [200, 200]
-    said = [(kind, actor) for kind, actor, _ in told(app, "confirmed", "attested", "published")]
-    assert said == [("confirmed", "creator"), ("published", "agent")]
+    actors = [
+        (kind, actor) for kind, actor, _ in events_of(app, "confirmed", "attested", "published")
+    ]
+    assert actors == [("confirmed", "creator"), ("published", "agent")]
     event = next(event for event in events(app) if event.kind == "published")
     assert (event.client_name, event.address) == ("Askback command line", "127.0.0.1")
 
@@ -94,8 +96,8 @@ def test_an_agents_attestation_is_audited_as_such(
 
     publish(app, token, draft_id)
 
-    assert ("attested", "agent", draft_id) in told(app, "attested")
-    assert len(told(app, "published")) == 1
+    assert ("attested", "agent", draft_id) in events_of(app, "attested")
+    assert len(events_of(app, "published")) == 1
 
 
 @both_databases
@@ -112,7 +114,7 @@ def test_a_form_and_its_event_come_together(app: Flask, caplog: pytest.LogCaptur
         forms = [publishing.publish_draft(account_id, draft.id, now=utc_now()) for _ in range(2)]
         drafts.get_draft(account_id, draft.id)
 
-    assert told(app, "published") == [("published", "system", forms[0].form.id)]
+    assert events_of(app, "published") == [("published", "system", forms[0].form.id)]
     assert caplog.messages.count("published ok") == 1
 
 
@@ -121,10 +123,10 @@ def test_changes_of_a_form_are_audited(app: Flask, ann: Creator, form: Any) -> N
         ann.post(f"/forms/{form.id}/{what}")
 
     kinds = ("closed", "reopened", "deleted", "restored", "erased")
-    assert [event[0] for event in told(app, *kinds)] == [
+    assert [event[0] for event in events_of(app, *kinds)] == [
         *("closed", "reopened", "deleted", "restored", "deleted", "erased")
     ]
-    assert {event[1:] for event in told(app, *kinds)} == {("creator", form.id)}
+    assert {event[1:] for event in events_of(app, *kinds)} == {("creator", form.id)}
 
 
 def test_discarding_and_restoring_a_draft_are_audited(
@@ -134,7 +136,7 @@ def test_discarding_and_restoring_a_draft_are_audited(
     ann.post("/drafts/take-back", at=away)
     ann.post("/drafts/take-back", at=away)
 
-    assert told(app, "discarded", "taken_back") == [
+    assert events_of(app, "discarded", "taken_back") == [
         ("discarded", "creator", draft_id),
         ("taken_back", "creator", draft_id),
     ]
@@ -147,7 +149,9 @@ def test_drafts_discarded_together_are_audited_one_by_one(app: Flask, ann: Creat
 
     ann.post("/drafts/tidy", draft=[*ids, "drf_nothing"])
 
-    assert sorted(told(app, "discarded")) == sorted(("discarded", "creator", id_) for id_ in ids)
+    assert sorted(events_of(app, "discarded")) == sorted(
+        ("discarded", "creator", id_) for id_ in ids
+    )
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])
@@ -159,7 +163,7 @@ def test_an_export_is_audited_without_a_write_of_its_own(
         stored_at_once = list(db.session.scalars(select(AuditEvent.kind)))
 
     assert "exported" not in stored_at_once
-    assert told(app, "exported") == [("exported", "creator", form.id)]
+    assert events_of(app, "exported") == [("exported", "creator", form.id)]
 
 
 def test_reading_by_the_api_is_not_audited(app: Flask, ann: Creator, form: Any) -> None:

@@ -8,7 +8,7 @@ from flask import Flask
 
 from tests.factories import make_draft
 from tests.pages.creator.test_draft import by_agent, stored
-from tests.pages.creator_client import ORIGIN, Creator, alone, hidden
+from tests.pages.creator_client import ORIGIN, Creator, hidden, plain
 from tests.pages.respondent_client import storage_away
 from webapp.database import utc_now
 from webapp.domain.drafts import confirmations, publishing
@@ -45,7 +45,7 @@ def test_the_page_is_bound_to_revision_and_content(ann: Creator, draft: Draft) -
 
 
 def test_the_page_shows_what_people_see_and_what_yes_means(ann: Creator, draft: Draft) -> None:
-    words = alone(ann.page(f"/drafts/{draft.id}/confirm").text)
+    words = plain(ann.page(f"/drafts/{draft.id}/confirm").text)
 
     assert "Asked by Robin Example" in words
     assert "Who changed it?" in words
@@ -76,10 +76,10 @@ def test_letting_the_agent_publish_only_confirms(app: Flask, ann: Creator, draft
 
 
 def test_the_confirmed_draft_says_that_the_agent_goes_on(ann: Creator, draft: Draft) -> None:
-    before = alone(ann.page(f"/drafts/{draft.id}").text)
+    before = plain(ann.page(f"/drafts/{draft.id}").text)
     say_yes(ann, draft, then="agent")
 
-    words = alone(ann.page(f"/drafts/{draft.id}").text)
+    words = plain(ann.page(f"/drafts/{draft.id}").text)
 
     assert "Check and confirm" in before
     assert "You have confirmed this. Your agent may publish it now." in words
@@ -101,7 +101,7 @@ def test_a_change_withdraws_the_confirmation_on_the_open_page(ann: Creator, draf
 def test_nothing_is_counted_before_there_is_a_question(ann: Creator) -> None:
     draft = ann.post("/drafts/new").location.partition("?")[0]
 
-    words = alone(ann.page(draft).text + ann.page(f"{draft}/confirm").text)
+    words = plain(ann.page(draft).text + ann.page(f"{draft}/confirm").text)
 
     assert "Go and add them" in words
     assert "0 questions" not in words
@@ -122,7 +122,7 @@ def test_a_changed_draft_is_shown_and_not_published(app: Flask, ann: Creator, dr
 
     response = say_yes(ann, draft)
 
-    words = alone(response.text)
+    words = plain(response.text)
     assert response.status_code == 409
     assert "Nothing was published." in words
     assert "1 change since revision 1" in words
@@ -170,7 +170,7 @@ def test_what_changed_meanwhile_is_put_back_and_read_again(
     sent = ann.post(actions[0], revision=hidden(stale, "revision"), since=hidden(stale, "since"))
 
     kept = stored(app, draft)
-    assert "Put back Title" in alone(stale.text)
+    assert "Put back Title" in plain(stale.text)
     assert len(actions) == 2
     assert (kept.title, kept.goal, kept.revision) == (draft.title, "Sell", 3)
     assert sent.location.startswith(f"/drafts/{draft.id}?")

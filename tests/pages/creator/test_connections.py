@@ -81,14 +81,14 @@ def test_an_app_is_connected_from_its_first_token_on(flow: Flow) -> None:
     assert "Example agent" in flow.browser.get("/connections").text
 
 
-def test_an_app_that_never_took_its_token_is_neither_counted_nor_named(flow: Flow) -> None:
+def test_a_client_without_tokens_is_neither_counted_nor_listed(flow: Flow) -> None:
     flow.code()
     page = flow.browser.get("/account/delete")
 
     ended = flow.browser.post("/connections/disconnect-all", data={"csrf_token": csrf_token(page)})
 
     assert "The connection of" not in page.text
-    assert said(flow.browser, ended.location) == []
+    assert names_of_disconnected(flow.browser, ended.location) == []
 
 
 def test_disconnecting_all_ends_a_consent_that_was_not_used_yet(flow: Flow) -> None:
@@ -141,12 +141,12 @@ def test_disconnecting_says_by_name_what_ended(
     rest = browser.post("/connections/disconnect-all", data=csrf)
 
     assert again.location == one.location
-    assert said(browser, one.location) == ["Askback command line"]
-    assert said(browser, rest.location) == ["Example agent"]
-    assert said(browser, "/connections") == []
+    assert names_of_disconnected(browser, one.location) == ["Askback command line"]
+    assert names_of_disconnected(browser, rest.location) == ["Example agent"]
+    assert names_of_disconnected(browser, "/connections") == []
 
 
-def test_a_page_says_nothing_of_somebody_elses_agent(
+def test_agents_of_other_creators_are_not_named(
     app: Flask, browser: FlaskClient, token: str
 ) -> None:
     csrf = {"csrf_token": csrf_token(browser.get("/connections"))}
@@ -155,22 +155,22 @@ def test_a_page_says_nothing_of_somebody_elses_agent(
         stranger = app.test_client()
         enter(stranger, make_account())
 
-    assert said(browser, ended)
-    assert said(stranger, ended) == []
+    assert names_of_disconnected(browser, ended)
+    assert names_of_disconnected(stranger, ended) == []
 
 
 @pytest.mark.parametrize("moment", ["", "x", "-1", "0", "9" * 13, "9" * 40, "²"])
-def test_a_strange_moment_says_nothing(browser: FlaskClient, moment: str) -> None:
-    assert said(browser, f"/connections?ended={moment}") == []
+def test_an_invalid_time_in_the_address_shows_no_note(browser: FlaskClient, moment: str) -> None:
+    assert names_of_disconnected(browser, f"/connections?ended={moment}") == []
 
 
-def said(browser: FlaskClient, address: str) -> list[str]:
+def names_of_disconnected(browser: FlaskClient, address: str) -> list[str]:
     """The names that the page says were just disconnected."""
     words = re.search(r"Disconnected:(.*?)</b>", browser.get(address).text)
     return re.findall("<bdi>(.*?)</bdi>", words[1]) if words else []
 
 
-def test_disconnecting_twice_is_fine(app: Flask, browser: FlaskClient, token: str) -> None:
+def test_disconnecting_is_idempotent(app: Flask, browser: FlaskClient, token: str) -> None:
     grant_id = grant(app).id
     press(browser, f"{grant_id}/disconnect")
 
@@ -333,7 +333,7 @@ def notices(app: Flask, browser: FlaskClient, reason: RevokedReason, days: int) 
 
 
 @pytest.mark.parametrize("reason", [RevokedReason.REFRESH_REUSE, RevokedReason.CODE_REUSE])
-def test_a_copied_key_is_reported_for_a_month(
+def test_reuse_of_a_token_is_reported_for_a_month(
     reason: RevokedReason, app: Flask, browser: FlaskClient, token: str
 ) -> None:
     assert notices(app, browser, reason, days=29) == 1
@@ -341,7 +341,7 @@ def test_a_copied_key_is_reported_for_a_month(
 
 
 @pytest.mark.parametrize("reason", [RevokedReason.DISCONNECTED, RevokedReason.REVOKED_BY_CLIENT])
-def test_an_ordinary_end_is_no_notice(
+def test_an_ordinary_disconnection_shows_no_notice(
     reason: RevokedReason, app: Flask, browser: FlaskClient, token: str
 ) -> None:
     assert notices(app, browser, reason, days=1) == 0

@@ -7,7 +7,7 @@ from flask import Flask
 
 from tests.databases import both_databases
 from tests.factories import make_draft
-from tests.pages.creator_client import Creator, alone
+from tests.pages.creator_client import Creator, plain
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import editing
@@ -51,7 +51,7 @@ def test_the_inbox_marks_what_is_new_and_what_changed(app: Flask, ann: Creator) 
     ann.page(f"/drafts/{looked_at.id}")
     by_agent(app, looked_at, title="Looked at once", goal="Learn")
 
-    words = alone(ann.page("/drafts").text)
+    words = plain(ann.page("/drafts").text)
 
     assert "Two drafts want your eyes." in words
     assert "Fresh New" in words
@@ -65,7 +65,7 @@ def test_nobody_sees_another_creators_drafts(app: Flask, ann: Creator, stranger:
     assert "Only for Ann" not in stranger.page("/drafts").text
 
 
-def test_who_is_not_signed_in_is_asked_to(app: Flask, ann: Creator) -> None:
+def test_signed_out_visitors_are_redirected_to_sign_in(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
 
     response = app.test_client().get(f"/drafts/{draft.id}")
@@ -85,7 +85,7 @@ def test_the_review_page_shows_the_whole_draft(app: Flask, ann: Creator) -> None
         followUpMode="smart",
     )
 
-    words = alone(ann.page(f"/drafts/{draft.id}").text)
+    words = plain(ann.page(f"/drafts/{draft.id}").text)
 
     for shown in ("Rota talks", "Learn why", "Two cafés left", "Who changed it?", "Take your time"):
         assert shown in words
@@ -114,9 +114,9 @@ def test_changes_stay_until_they_are_marked_as_read(app: Flask, ann: Creator) ->
     first, again = (ann.page(f"/drafts/{draft.id}") for _ in range(2))
     marked = ann.post(f"/drafts/{draft.id}/seen", htmx=True, revision=2)
 
-    assert "1 change since you looked" in alone(first.text)
-    assert "1 change since you looked" in alone(again.text)
-    assert "removed: a added: the last" in alone(first.text)
+    assert "1 change since you looked" in plain(first.text)
+    assert "1 change since you looked" in plain(again.text)
+    assert "removed: a added: the last" in plain(first.text)
     assert "1 change" not in marked.text
     assert seen(app, draft) == 2
 
@@ -151,7 +151,7 @@ def test_a_text_is_edited_without_scripts(app: Flask, ann: Creator, part: str, c
     assert getattr(stored(app, draft), column) == "New words"
 
 
-def test_a_swap_brings_the_text_and_all_that_depends_on_it(app: Flask, ann: Creator) -> None:
+def test_a_swap_updates_the_text_and_all_dependent_parts(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
 
     response = ann.post(f"/drafts/{draft.id}/title", htmx=True, text="Better", revision=1)
@@ -163,7 +163,7 @@ def test_a_swap_brings_the_text_and_all_that_depends_on_it(app: Flask, ann: Crea
     assert '"to": 2' in response.headers["HX-Trigger"]
 
 
-def test_line_ends_of_a_page_are_undone(app: Flask, ann: Creator) -> None:
+def test_posted_line_ends_are_normalized(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
 
     ann.post(f"/drafts/{draft.id}/goal", text="One\r\nTwo\r\n", revision=1)
@@ -171,7 +171,7 @@ def test_line_ends_of_a_page_are_undone(app: Flask, ann: Creator) -> None:
     assert stored(app, draft).goal == "One\nTwo"
 
 
-def test_an_own_change_is_no_news(app: Flask, ann: Creator) -> None:
+def test_an_own_change_is_not_marked_as_new(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
     ann.page(f"/drafts/{draft.id}")
 
@@ -181,9 +181,7 @@ def test_an_own_change_is_no_news(app: Flask, ann: Creator) -> None:
 
 
 @pytest.mark.parametrize("htmx", [False, True])
-def test_a_change_that_meets_another_one_shows_both(
-    app: Flask, ann: Creator, *, htmx: bool
-) -> None:
+def test_a_conflicting_change_shows_both_texts(app: Flask, ann: Creator, *, htmx: bool) -> None:
     draft = written(app, ann, title="First")
     by_agent(app, draft, title="From the agent")
 
@@ -227,7 +225,7 @@ def test_a_form_without_its_revision_changes_nothing(
         ("goal", "a\x00b", "cannot be kept"),
     ],
 )
-def test_a_text_that_cannot_be_saved_stays_in_its_box(
+def test_a_refused_text_stays_in_its_textarea(
     app: Flask, ann: Creator, part: str, text: str, reason: str
 ) -> None:
     draft = written(app, ann)
@@ -273,7 +271,7 @@ def test_settings_are_saved_without_scripts(app: Flask, ann: Creator) -> None:
     assert (saved.followups_given, saved.max_total_questions) == (3, 7)
 
 
-def test_an_empty_number_means_as_usual(app: Flask, ann: Creator) -> None:
+def test_an_empty_number_means_the_default(app: Flask, ann: Creator) -> None:
     draft = written(app, ann, maxTotalQuestions=9, maxFollowupsPerQuestion=1)
     empty = {"maxFollowupsPerQuestion": "", "maxTotalQuestions": ""}
 
@@ -303,7 +301,7 @@ def test_a_swap_of_settings_shows_the_new_worst_case(app: Flask, ann: Creator) -
     ],
     ids=str,
 )
-def test_settings_that_cannot_be_are_refused_with_a_reason(
+def test_invalid_settings_are_refused_with_a_reason(
     app: Flask, ann: Creator, wrong: dict[str, str]
 ) -> None:
     draft = written(app, ann)
@@ -316,7 +314,7 @@ def test_settings_that_cannot_be_are_refused_with_a_reason(
     assert stored(app, draft).revision == 1
 
 
-def test_settings_that_meet_another_change_are_not_saved(app: Flask, ann: Creator) -> None:
+def test_conflicting_settings_are_not_saved(app: Flask, ann: Creator) -> None:
     draft = written(app, ann)
     by_agent(app, draft, title="Other")
 
@@ -328,9 +326,7 @@ def test_settings_that_meet_another_change_are_not_saved(app: Flask, ann: Creato
 
 
 @pytest.mark.parametrize("asked", ["0", "99", "x", "-3"])
-def test_a_preview_of_no_question_shows_one_that_is_there(
-    app: Flask, ann: Creator, asked: str
-) -> None:
+def test_an_invalid_preview_position_shows_a_question(app: Flask, ann: Creator, asked: str) -> None:
     draft = written(app, ann)
 
     assert ann.page(f"/drafts/{draft.id}?preview={asked}").status_code == 200
@@ -411,7 +407,7 @@ def test_a_deep_dive_without_context_is_refused_at_once(app: Flask, ann: Creator
 def test_pages_promise_no_follow_ups_and_no_recording(app: Flask, ann: Creator, path: str) -> None:
     draft = written(app, ann, followUpMode="deep_dive", context="Known")
 
-    words = alone(ann.page(f"/drafts/{draft.id}{path}").text)
+    words = plain(ann.page(f"/drafts/{draft.id}{path}").text)
 
     assert "This server asks no" in words
     assert "People type their answers." in words or "By typing:" in words

@@ -7,7 +7,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from tests.factories import make_answer, make_response
-from tests.pages.creator_client import Creator, alone
+from tests.pages.creator_client import Creator, plain
 from webapp.database import db
 from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.domain.forms.models import Form
@@ -27,7 +27,7 @@ def test_erasing_asks_first_and_says_what_is_lost(ann: Creator, in_trash: Any) -
     asked = f"/forms/{in_trash.id}/erase"
     assert f'href="{asked}"' in ann.page("/forms/trash").text
 
-    words = alone(ann.page(asked).text)
+    words = plain(ann.page(asked).text)
 
     assert "1 finished response goes with it, and 1 that is not finished." in words
     assert "Nobody can bring it back" in words
@@ -37,10 +37,10 @@ def test_erasing_asks_first_and_says_what_is_lost(ann: Creator, in_trash: Any) -
 def test_an_erased_form_cannot_be_restored(ann: Creator, in_trash: Any) -> None:
     sent = ann.post(f"/forms/{in_trash.id}/erase")
 
-    words = alone(ann.page(sent.location).text)
+    words = plain(ann.page(sent.location).text)
     assert "The form is erased." in words
     assert "The trash is empty." in words
-    assert "The form is erased." not in alone(ann.page("/forms/trash").text)
+    assert "The form is erased." not in plain(ann.page("/forms/trash").text)
     assert ann.post(f"/forms/{in_trash.id}/restore").status_code == 404
     assert ann.page(f"/forms/{in_trash.id}/erase").status_code == 404
 

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.factories import make_answer, make_draft, make_form, make_response
-from tests.pages.creator_client import ORIGIN, Creator, alone
+from tests.pages.creator_client import ORIGIN, Creator, plain
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.vocabulary import FormStatus
 
@@ -31,7 +31,7 @@ def test_forms_are_listed_with_what_came_in(app: Flask, ann: Creator, form: Any)
     with app.app_context():
         make_response(form)
 
-    assert "Rota talks Live 1 answered" in alone(ann.page("/forms").text)
+    assert "Rota talks Live 1 answered" in plain(ann.page("/forms").text)
 
 
 def test_nobody_sees_another_creators_forms(ann: Creator, stranger: Creator, form: Any) -> None:
@@ -50,7 +50,7 @@ def test_closing_and_reopening(app: Flask, ann: Creator, form: Any) -> None:
     assert status(app, form) is FormStatus.PUBLISHED
 
 
-def test_nothing_published_is_an_invitation_without_a_trash(ann: Creator) -> None:
+def test_an_empty_list_of_forms_shows_no_trash(ann: Creator) -> None:
     page = ann.page("/forms").text
 
     assert "Nothing is out yet." in page
@@ -64,7 +64,7 @@ def test_before_erasing_the_page_says_what_is_lost(app: Flask, ann: Creator, for
         with app.app_context():
             if step:
                 step(form)
-        said.append(alone(ann.page(f"/forms/{form.id}/delete").text))
+        said.append(plain(ann.page(f"/forms/{form.id}/delete").text))
 
     assert "Nobody has answered it." in said[0]
     assert "1 finished response goes with it. The link" in said[1]
@@ -74,14 +74,14 @@ def test_before_erasing_the_page_says_what_is_lost(app: Flask, ann: Creator, for
 def test_the_list_links_the_trash_with_its_count(ann: Creator, form: Any) -> None:
     ann.post(f"/forms/{form.id}/delete")
 
-    assert "1 form in the trash" in alone(ann.page("/forms").text)
+    assert "1 form in the trash" in plain(ann.page("/forms").text)
 
 
 def test_the_settings_tell_what_follow_ups_would_add(app: Flask, ann: Creator) -> None:
     with app.app_context():
         form = make_form(ann.account.id, followUpMode="smart", context="Why.")
 
-    words = alone(ann.page(f"/forms/{form.id}/settings").text)
+    words = plain(ann.page(f"/forms/{form.id}/settings").text)
 
     assert "exactly 2, those above. This server asks no follow-ups." in words
     assert "nobody is asked more than 6." in words
@@ -101,7 +101,7 @@ def test_the_share_page_gives_link_and_code(ann: Creator, form: Any) -> None:
 
 
 def test_the_settings_show_what_was_published(ann: Creator, form: Any) -> None:
-    words = alone(ann.page(f"/forms/{form.id}/settings").text)
+    words = plain(ann.page(f"/forms/{form.id}/settings").text)
 
     assert "Who changed it?" in words
     assert "Speak or type" in words
@@ -120,10 +120,10 @@ def test_the_code_is_a_file_to_print(ann: Creator, form: Any, kind: str, begins:
     assert ann.page(f"/forms/{form.id}/code.gif").status_code == 404
 
 
-def test_the_card_of_the_share_page_is_what_a_chat_gets(
+def test_the_share_page_previews_the_open_graph_card(
     ann: Creator, form: Any, client: FlaskClient
 ) -> None:
-    card = alone(ann.page(f"/forms/{form.id}/share").text)
+    card = plain(ann.page(f"/forms/{form.id}/share").text)
     public = client.get(f"/r/{form.share_token}", base_url=ORIGIN).text
 
     assert "2 questions, about 3 minutes" in card
@@ -216,7 +216,7 @@ def test_pages_of_another_creator_are_not_there(
         *(f"/drafts/{{draft}}{step}" for step in DRAFT_STEPS),
     ],
 )
-def test_steps_of_another_creator_change_nothing(
+def test_actions_of_another_creator_are_not_found(
     app: Flask, ann: Creator, stranger: Creator, form: Any, path: str
 ) -> None:
     with app.app_context():
@@ -227,17 +227,17 @@ def test_steps_of_another_creator_change_nothing(
     response = stranger.post(own, text="x", revision=1, shown_hash=draft.content_hash)
 
     assert response.status_code == 404
-    assert alone(ann.page(f"/drafts/{draft.id}").text) == alone(before)
+    assert plain(ann.page(f"/drafts/{draft.id}").text) == plain(before)
     assert status(app, form) is FormStatus.PUBLISHED
 
 
 @pytest.mark.parametrize("path", ["/drafts/%00", "/forms/%00", "/drafts/%ff", "/forms/a%2e%2e"])
-def test_an_id_that_cannot_be_is_not_found(ann: Creator, path: str) -> None:
+def test_an_invalid_id_is_not_found(ann: Creator, path: str) -> None:
     assert ann.page(path).status_code == 404
 
 
 @pytest.mark.parametrize("view", ["", "/people"])
-def test_the_page_without_answers_hears_of_the_first(
+def test_the_page_without_answers_polls_for_the_first(
     app: Flask, ann: Creator, form: Any, view: str
 ) -> None:
     page = ann.page(f"/forms/{form.id}{view}").text
@@ -248,4 +248,4 @@ def test_the_page_without_answers_hears_of_the_first(
 
     told = ann.swap(unescape(asked[1]))
 
-    assert "1 new answer – Show" in alone(told.text)
+    assert "1 new answer – Show" in plain(told.text)

@@ -11,7 +11,7 @@ from flask import Flask
 from tests.databases import both_databases
 from tests.factories import make_account
 from tests.pages.creator.test_draft import by_agent, seen, stored, written
-from tests.pages.creator_client import HTMX, ORIGIN, Creator, alone, creator, hidden
+from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator, hidden, plain
 from tests.proof.plans import statements_of
 from webapp.database import db, from_millis, utc_now
 from webapp.domain.content import diff
@@ -128,11 +128,11 @@ def test_chosen_drafts_go_and_come_back_together(app: Flask, ann: Creator) -> No
     gone = [ann.page(f"/drafts/{draft.id}").status_code for draft in (first, second, kept)]
     ann.post("/drafts/take-back", at=hidden(page, "at"))
 
-    assert "2 drafts discarded." in alone(page.text)
+    assert "2 drafts discarded." in plain(page.text)
     assert gone == [404, 404, 200]
     assert stored(app, first).revision == 2
     assert seen(app, second) == 1
-    assert "discarded" not in alone(ann.page("/drafts").text)
+    assert "discarded" not in plain(ann.page("/drafts").text)
 
 
 def test_a_single_discard_is_undone_from_the_inbox(app: Flask, ann: Creator) -> None:
@@ -166,7 +166,7 @@ def test_another_creators_discard_is_not_touched(
 
     stranger.post("/drafts/take-back", at=away)
 
-    assert "discarded" not in alone(stranger.page(f"/drafts?discarded={away}").text)
+    assert "discarded" not in plain(stranger.page(f"/drafts?discarded={away}").text)
     assert ann.page(f"/drafts/{draft.id}").status_code == 404
 
 
@@ -279,7 +279,7 @@ def test_the_count_in_the_masthead_follows_the_drafts(app: Flask, ann: Creator) 
     same = ann.swap("/drafts/waiting?have=1")
 
     assert (before.status_code, same.status_code) == (204, 204)
-    assert alone(news.text).strip() == "1 waiting"
+    assert plain(news.text).strip() == "1 waiting"
 
 
 def test_a_poll_without_a_session_leads_to_the_sign_in_page_and_back(

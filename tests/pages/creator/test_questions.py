@@ -91,7 +91,7 @@ def test_a_change_that_comes_again_after_another_one_is_not_denied(
         assert json.loads(again.headers["HX-Trigger"]) == {"askback:saved": {"from": 1, "to": 2}}
 
 
-def test_another_change_of_the_revision_before_is_not_taken_for_the_same(
+def test_a_different_change_of_the_previous_revision_is_a_conflict(
     app: Flask, ann: Creator, asking: Ask
 ) -> None:
     draft = asking("A?", "B?")
@@ -108,7 +108,7 @@ def test_another_change_of_the_revision_before_is_not_taken_for_the_same(
     assert texts(app, draft) == ["A?", "B?", "C?"]
 
 
-def test_an_agents_text_is_not_taken_for_the_creators(
+def test_equal_text_of_an_agent_is_not_taken_for_a_repeat(
     app: Flask, ann: Creator, asking: Ask
 ) -> None:
     draft = asking("A?")
@@ -150,7 +150,7 @@ def test_removing_asks_first(app: Flask, ann: Creator, asking: Ask) -> None:
     assert texts(app, draft) == ["B"]
 
 
-def test_the_last_question_can_go_too(app: Flask, ann: Creator, asking: Ask) -> None:
+def test_the_last_question_can_be_removed(app: Flask, ann: Creator, asking: Ask) -> None:
     draft = asking("A")
 
     ann.post(f"/drafts/{draft.id}/questions/1/remove", revision=1)
@@ -196,7 +196,7 @@ def test_the_twenty_first_question_is_refused(app: Flask, ann: Creator, asking: 
 
 
 @pytest.mark.parametrize("step", ["/1/remove", "/1/position"])
-def test_another_order_than_the_page_showed_is_not_touched(
+def test_moving_in_a_changed_order_is_a_conflict(
     app: Flask, ann: Creator, asking: Ask, step: str
 ) -> None:
     draft = asking("A", "B")
@@ -209,9 +209,7 @@ def test_another_order_than_the_page_showed_is_not_touched(
     assert texts(app, draft) == ["B", "A"]
 
 
-def test_a_change_meets_the_question_where_it_stands_now(
-    app: Flask, ann: Creator, asking: Ask
-) -> None:
+def test_a_change_applies_to_the_question_by_its_id(app: Flask, ann: Creator, asking: Ask) -> None:
     draft = asking("A", "B")
     first, second = draft.questions
     by_agent(app, draft, questions=[{**second}, {**first, "text": "A, said the agent"}])
@@ -239,7 +237,7 @@ def test_text_for_a_removed_question_is_offered_as_a_new_one(
 
 
 @pytest.mark.parametrize("position", ["0", "3", "99999999999999999999"])
-def test_a_position_that_is_not_there_harms_nothing(
+def test_an_unknown_position_changes_nothing(
     app: Flask, ann: Creator, asking: Ask, position: str
 ) -> None:
     draft = asking("A", "B")
@@ -296,7 +294,7 @@ def test_a_question_after_a_removed_one_is_added_at_the_end(
     assert texts(app, draft) == ["A", "B", "New"]
 
 
-def test_a_new_question_keeps_its_place_through_a_conflict(
+def test_a_new_question_keeps_its_position_through_a_conflict(
     app: Flask, ann: Creator, asking: Ask
 ) -> None:
     draft = asking("A", "B")

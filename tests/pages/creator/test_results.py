@@ -8,7 +8,7 @@ from flask import Flask
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from tests.pages.creator_client import ORIGIN, Creator, alone
+from tests.pages.creator_client import ORIGIN, Creator, plain
 from webapp.database import utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
@@ -31,7 +31,7 @@ def form(app: Flask, ann: Creator) -> Any:
 def links(page: str, words: str) -> list[str]:
     """The addresses of links whose text begins with these words."""
     found = re.findall(r'<a [^>]*?href="([^"]*)"[^>]*>(.*?)</a>', page, re.DOTALL)
-    meant = (address for address, text in found if alone(text).strip().startswith(words))
+    meant = (address for address, text in found if plain(text).strip().startswith(words))
     return [address.replace("&amp;", "&") for address in meant]
 
 
@@ -61,7 +61,7 @@ class TestByQuestion:
             make_answer(form, "l" * 32)
             answering.skip_question(form.share_token, "k" * 32, position=1, now=utc_now())
 
-        words = alone(ann.page(f"/forms/{form.id}").text)
+        words = plain(ann.page(f"/forms/{form.id}").text)
         assert "finished 1 not finished 2 link opened 1" in words
         assert "Question 1 3 answers, none skipped usually 1 word" in words
         nothing = "0 answers, 1 skipped What went wrong? Nobody has answered this one yet."
@@ -144,14 +144,14 @@ class TestEmpty:
     def test_a_form_without_answers_offers_its_link(self, ann: Creator, form: Any) -> None:
         page = ann.page(f"/forms/{form.id}").text
 
-        assert "No answers yet." in alone(page)
+        assert "No answers yet." in plain(page)
         assert f'value="{ORIGIN}/r/{form.share_token}"' in page
         assert 'type="search"' not in page
 
     def test_a_closed_form_without_answers_says_so(self, ann: Creator, form: Any) -> None:
         ann.post(f"/forms/{form.id}/close")
 
-        assert "The form takes no answers now." in alone(ann.page(f"/forms/{form.id}/people").text)
+        assert "The form takes no answers now." in plain(ann.page(f"/forms/{form.id}/people").text)
 
 
 class TestByPerson:
@@ -167,7 +167,7 @@ class TestByPerson:
         page = ann.page(f"/forms/{form.id}/people").text
 
         assert SHOWN in page
-        assert re.search(r"No name\s+Still writing.*Sam\s+Finished", alone(page))
+        assert re.search(r"No name\s+Still writing.*Sam\s+Finished", plain(page))
         assert SHOWN in ann.page(links(page, "Sam")[0]).text
 
     @both_databases
@@ -231,14 +231,14 @@ class TestSearching:
             make_answer(form, "k" * 32, 1, "Nobody came")
 
     def test_answers_are_found_by_question(self, ann: Creator, form: Any) -> None:
-        words = alone(ann.page(f"/forms/{form.id}?q=OVENS").text)
+        words = plain(ann.page(f"/forms/{form.id}?q=OVENS").text)
 
         assert "The ovens were cold" in words
         assert "1 answer on this page." in words
         assert "Nobody came" not in words
 
     def test_answers_are_found_by_person(self, ann: Creator, form: Any) -> None:
-        words = alone(ann.page(f"/forms/{form.id}/people?q=ovens").text)
+        words = plain(ann.page(f"/forms/{form.id}/people?q=ovens").text)
 
         assert "1 person on this page." in words
         assert "Nobody came" in words
@@ -246,7 +246,7 @@ class TestSearching:
     def test_nothing_found_says_so_and_leads_back(self, ann: Creator, form: Any) -> None:
         page = ann.page(f"/forms/{form.id}?q=nowhere").text
 
-        assert "Nothing found." in alone(page)
+        assert "Nothing found." in plain(page)
         assert links(page, "Show all answers") == [f"/forms/{form.id}"]
 
     def test_what_was_searched_for_stands_in_the_box_as_text(self, ann: Creator, form: Any) -> None:
@@ -262,7 +262,7 @@ class TestSearching:
         ]
 
     def test_only_finished_ones(self, ann: Creator, form: Any) -> None:
-        words = alone(ann.page(f"/forms/{form.id}?sent=1").text)
+        words = plain(ann.page(f"/forms/{form.id}?sent=1").text)
 
         assert "The ovens were cold" not in words
         assert "1 answer on this page." in words
@@ -288,7 +288,7 @@ class TestSearching:
     ) -> None:
         page = ann.page(f"/forms/{form.id}?q=o&from={day}").text
 
-        assert f"{day} is no day, so it filters nothing." in alone(page)
+        assert f"{day} is no day, so it filters nothing." in plain(page)
         assert "The ovens were cold" in page
 
     @pytest.mark.parametrize("view", ["", "/people"])
@@ -325,7 +325,7 @@ class TestWhatIsNew:
 
         fragment = ann.swap(path)
 
-        assert "3 new answers – Show" in alone(fragment.text)
+        assert "3 new answers – Show" in plain(fragment.text)
         assert links(fragment.text, "3 new answers") == [f"/forms/{form.id}"]
         assert "a secret" not in fragment.text
         assert ann.swap(self.next_asked(fragment.text)).status_code == 204
@@ -340,7 +340,7 @@ class TestWhatIsNew:
             for number in range(100):
                 make_answer(form, f"key-of-respondent-{number:03}")
 
-        assert "More than 99 new answers" in alone(ann.swap(path).text)
+        assert "More than 99 new answers" in plain(ann.swap(path).text)
 
     def asked(self, ann: Creator, form: Any) -> str:
         return self.next_asked(ann.page(f"/forms/{form.id}").text)
@@ -359,7 +359,7 @@ class TestTrash:
             make_response(form)
             make_answer(form, "k" * 32)
 
-        words = alone(ann.page(f"/forms/{form.id}/delete").text)
+        words = plain(ann.page(f"/forms/{form.id}/delete").text)
 
         assert "1 finished response goes with it, and 1 that is not finished." in words
         assert "You can restore everything for 30 days" in words
@@ -389,7 +389,7 @@ class TestTrash:
         response = ann.post(f"/forms/{form.id}/restore")
 
         assert "The ovens were cold" in ann.page(response.location).text
-        assert "The trash is empty." in alone(ann.page("/forms/trash").text)
+        assert "The trash is empty." in plain(ann.page("/forms/trash").text)
 
     def test_the_trash_of_others_stays_closed(
         self, ann: Creator, stranger: Creator, form: Any
@@ -428,7 +428,7 @@ class TestCopying:
 
         response = ann.post(f"/forms/{form.id}/copy")
 
-        page = alone(ann.page(response.location).text)
+        page = plain(ann.page(response.location).text)
         for words in ("Rota talks", "Learn", "the reason", "Who?", "A name."):
             assert words in page
         with app.app_context():

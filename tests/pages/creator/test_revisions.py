@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from tests.pages.creator.test_draft import by_agent, stored, written
-from tests.pages.creator_client import Creator, alone, hidden
+from tests.pages.creator_client import Creator, hidden, plain
 from webapp.domain.drafts.models import Draft
 
 
@@ -24,7 +24,7 @@ def test_a_save_without_scripts_can_be_undone(app: Flask, ann: Creator) -> None:
     page = ann.page(saved.location)
     undone = ann.post(f"/drafts/{draft.id}/restore", revision=hidden(page, "revision"), to=1)
 
-    assert "Saved as revision 2. Undo the last change" in alone(page.text)
+    assert "Saved as revision 2. Undo the last change" in plain(page.text)
     assert undone.status_code == 303
     assert stored(app, draft).questions == draft.questions
     assert stored(app, draft).revision == 3
@@ -84,9 +84,9 @@ def test_one_change_of_an_agent_is_put_back(app: Flask, ann: Creator) -> None:
     ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=2, since=hidden(page, "since"))
 
     kept = stored(app, draft)
-    assert "Put back Title" in alone(page.text)
+    assert "Put back Title" in plain(page.text)
     assert (kept.title, kept.goal) == ("Rota", "From the agent")
-    assert "1 change since you looked" in alone(ann.page(f"/drafts/{draft.id}").text)
+    assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
 
 
 @pytest.mark.parametrize("htmx", [False, True])
@@ -162,7 +162,7 @@ def test_the_history_shows_who_when_what_and_the_way_back(app: Flask, ann: Creat
 
     page = ann.page(f"/drafts/{draft.id}/history")
 
-    words = alone(page.text)
+    words = plain(page.text)
     assert "Revision 2 An agent," in words
     assert "Revision 1 You," in words
     assert "Confirmed by you, in your browser," in words
@@ -176,8 +176,8 @@ def test_a_long_history_comes_in_pages(app: Flask, ann: Creator) -> None:
     for number in range(2, 24):
         by_agent(app, draft, title=f"Title {number}")
 
-    first = alone(ann.page(f"/drafts/{draft.id}/history").text)
-    older = alone(ann.page(f"/drafts/{draft.id}/history?before=4").text)
+    first = plain(ann.page(f"/drafts/{draft.id}/history").text)
+    older = plain(ann.page(f"/drafts/{draft.id}/history?before=4").text)
 
     assert "Older revisions" in first
     assert "Go back to revision 4" in first
@@ -230,5 +230,5 @@ def test_looking_for_changes_marks_nothing_as_seen(app: Flask, ann: Creator) -> 
     ann.swap(f"/drafts/{draft.id}/rev?have=1")
     shown = ann.swap(f"/drafts/{draft.id}/now")
 
-    assert "1 change since you looked" in alone(shown.text)
-    assert "1 change since you looked" in alone(ann.page(f"/drafts/{draft.id}").text)
+    assert "1 change since you looked" in plain(shown.text)
+    assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)

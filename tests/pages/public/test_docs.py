@@ -19,7 +19,7 @@ HEADING = re.compile(r"<h[123][^>]* id=\"([^\"]+)\"")
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nobody_has_to_be_signed_in(name: str, client: FlaskClient) -> None:
+def test_documents_need_no_sign_in(name: str, client: FlaskClient) -> None:
     page, text = client.get(PAGES[name]), client.get(f"/docs/{name}.md")
 
     assert (page.status_code, page.mimetype) == (200, "text/html")
@@ -38,7 +38,7 @@ def test_nobody_has_to_be_signed_in(name: str, client: FlaskClient) -> None:
         "/.well-known/oauth-authorization-server",
     ],
 )
-def test_what_caches_may_keep_carries_no_cookie(path: str, ann: Creator) -> None:
+def test_cacheable_responses_set_no_cookie(path: str, ann: Creator) -> None:
     """The first request of a browser session writes to it."""
     response = ann.client.get(path)
 
@@ -49,7 +49,7 @@ def test_what_caches_may_keep_carries_no_cookie(path: str, ann: Creator) -> None
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_and_text_say_the_same(name: str, client: FlaskClient) -> None:
+def test_the_text_twin_has_the_content_of_the_page(name: str, client: FlaskClient) -> None:
     page, text = client.get(PAGES[name]).text, client.get(f"/docs/{name}.md").text
 
     assert str(markdown.render(text)) in page
@@ -60,7 +60,7 @@ def test_page_and_text_say_the_same(name: str, client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_links_between_documents_lead_somewhere(name: str, client: FlaskClient) -> None:
+def test_links_between_documents_are_valid(name: str, client: FlaskClient) -> None:
     text, page = client.get(f"/docs/{name}.md").text, client.get(PAGES[name]).text
 
     beside = re.findall(r"\]\(([a-z]+)\.md(?:#([^)]+))?\)", text)
@@ -79,7 +79,7 @@ def test_every_heading_has_an_address_of_its_own(name: str, client: FlaskClient)
     assert len(addresses) == len(set(addresses)) > 0
 
 
-def test_programs_find_every_document(client: FlaskClient) -> None:
+def test_llms_txt_lists_every_document(client: FlaskClient) -> None:
     text = client.get("/llms.txt").text
 
     assert re.match(r"# Askback\n\n> [^\n]+\n\n[^\n]+\n\n## Documents\n\n(- [^\n]+\n)+$", text)
@@ -88,7 +88,7 @@ def test_programs_find_every_document(client: FlaskClient) -> None:
     assert {client.get(path).status_code for path in listed} == {200}
 
 
-def test_a_document_is_made_once(app: Flask, client: FlaskClient) -> None:
+def test_a_document_is_rendered_once(app: Flask, client: FlaskClient) -> None:
     client.get("/docs/errors")
     made = app.extensions["documents"]["errors"]
 
@@ -98,7 +98,7 @@ def test_a_document_is_made_once(app: Flask, client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize("path", ["/docs/nothing", "/docs/nothing.md", "/docs/errors.html"])
-def test_other_documents_there_are_none(path: str, client: FlaskClient) -> None:
+def test_an_unknown_document_is_not_found(path: str, client: FlaskClient) -> None:
     assert client.get(path).status_code == 404
 
 
@@ -109,7 +109,7 @@ def test_markup_in_a_document_is_shown_as_text() -> None:
     assert "<a" not in markdown.render("[words](javascript:alert)")
 
 
-def test_code_is_named_for_whoever_cannot_see_it() -> None:
+def test_code_blocks_have_an_accessible_name() -> None:
     made = markdown.render('```bash Say "hello" & wait\necho <you>\n```\n\n```\nls\n```\n')
 
     assert 'aria-label="Say &#34;hello&#34; &amp; wait"><code>echo &lt;you&gt;</code>' in made
@@ -177,7 +177,7 @@ def test_a_code_stands_under_its_status(client: FlaskClient) -> None:
     assert 'id="rate_limited"' in headed
 
 
-def test_only_below_500_nothing_has_surely_changed(client: FlaskClient) -> None:
+def test_the_error_documentation_promises_no_change_below_500_only(client: FlaskClient) -> None:
     page = client.get("/docs/errors").text
 
     assert "A refusal with a status below 500 changed nothing" in page

@@ -6,13 +6,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.pages.creator_client import Creator, alone
+from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import Respondent, storage_away
 
 
 def words(client: FlaskClient) -> str:
     """The text of the page, without its elements."""
-    return unescape(alone(client.get("/privacy").text))
+    return unescape(plain(client.get("/privacy").text))
 
 
 @pytest.mark.settings(operator_name="Fernhill & Sons", operator_contact="hello@fernhill.example")

@@ -13,7 +13,7 @@ PATH = "/.well-known/security.txt"
 CONTACT = "mailto:security@example.org"
 
 
-def test_nobody_is_named_without_the_setting(client: FlaskClient) -> None:
+def test_without_the_setting_security_txt_is_not_found(client: FlaskClient) -> None:
     assert client.get(PATH).status_code == 404
 
 

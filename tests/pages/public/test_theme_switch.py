@@ -26,7 +26,7 @@ def kept(client: FlaskClient) -> str | None:
     return cookie.value if cookie else None
 
 
-def test_looking_sets_no_cookie(ann: Creator, respondent: Respondent) -> None:
+def test_viewing_a_page_sets_no_theme_cookie(ann: Creator, respondent: Respondent) -> None:
     pages = [ann.page("/drafts"), respondent.page, respondent.answer(1, "Me")]
 
     assert {theme(page) for page in pages} == {""}
@@ -34,7 +34,9 @@ def test_looking_sets_no_cookie(ann: Creator, respondent: Respondent) -> None:
 
 
 @pytest.mark.parametrize("chosen", ["light", "dark"])
-def test_a_respondent_chooses_and_stays_where_they_are(respondent: Respondent, chosen: str) -> None:
+def test_a_respondent_chooses_a_theme_and_stays_on_the_page(
+    respondent: Respondent, chosen: str
+) -> None:
     respondent.answer(1, "Me")
 
     page = respondent.post("/q/1/open", theme=chosen)
@@ -45,7 +47,7 @@ def test_a_respondent_chooses_and_stays_where_they_are(respondent: Respondent, c
     assert theme(respondent.open("/check")) == chosen
 
 
-def test_a_choice_needs_no_cookie_of_the_session(client: FlaskClient, form: Any) -> None:
+def test_a_theme_choice_needs_no_session_cookie(client: FlaskClient, form: Any) -> None:
     first = client.get(f"/r/{form.share_token}")
 
     page = client.post(f"/r/{form.share_token}/q/1/open", data=hidden(first) | {"theme": "dark"})
@@ -54,7 +56,7 @@ def test_a_choice_needs_no_cookie_of_the_session(client: FlaskClient, form: Any)
     assert hidden(page)["session"] == hidden(first)["session"]
 
 
-def test_the_device_decides_again(respondent: Respondent) -> None:
+def test_the_system_theme_can_be_chosen_again(respondent: Respondent) -> None:
     respondent.post("/q/1/open", theme="dark")
 
     page = respondent.post("/q/1/open", theme="system")
@@ -70,7 +72,7 @@ def test_an_unknown_theme_changes_nothing(respondent: Respondent) -> None:
     assert kept(respondent.client) is None
 
 
-def test_a_cookie_that_is_no_theme_is_not_believed(client: FlaskClient, form: Any) -> None:
+def test_an_invalid_theme_cookie_is_ignored(client: FlaskClient, form: Any) -> None:
     client.set_cookie(COOKIE, 'x" onload="alert(1)', domain=HERE)
 
     page = client.get(f"/r/{form.share_token}")
@@ -89,7 +91,7 @@ def test_two_browsers_of_one_form_keep_their_own_colours(client: FlaskClient, fo
     assert [theme(page) for page in (plain, dark, plain_again)] == ["", "dark", ""]
 
 
-def test_a_creator_chooses_and_comes_back(ann: Creator) -> None:
+def test_a_creator_chooses_a_theme_and_returns_to_the_page(ann: Creator) -> None:
     sent = ann.post("/appearance", theme="dark", back="/forms?x=1")
 
     assert sent.headers["Location"] == "/forms?x=1"
@@ -102,13 +104,13 @@ def test_a_creator_chooses_and_comes_back(ann: Creator) -> None:
     ["", "//evil.example", "/\\evil.example", "/\t/evil.example", "https://evil.example",
      "forms", "/a\r\nX: y", "javascript:alert(1)"],
 )  # fmt: skip
-def test_the_way_back_stays_here(ann: Creator, back: str) -> None:
+def test_the_page_to_return_to_must_be_ours(ann: Creator, back: str) -> None:
     sent = ann.post("/appearance", theme="dark", back=back)
 
     assert sent.headers["Location"] == "/drafts"
 
 
-def test_another_site_chooses_nothing(ann: Creator) -> None:
+def test_a_cross_site_post_does_not_change_the_theme(ann: Creator) -> None:
     sent = ann.client.post("/appearance", base_url=ORIGIN, data={"theme": "dark"})
 
     assert sent.status_code == 403
@@ -120,7 +122,9 @@ def test_another_site_chooses_nothing(ann: Creator) -> None:
     ["/login?x=1", "/docs/errors", "/privacy?lang=de", "/nothing/here", "/r/no-such-form-at-all",
      r"/login?a=\b", "/login?a=é"],
 )  # fmt: skip
-def test_a_stranger_chooses_and_comes_back(client: FlaskClient, page: str) -> None:
+def test_a_signed_out_visitor_chooses_a_theme_and_returns_to_the_page(
+    client: FlaskClient, page: str
+) -> None:
     shown = client.get(page, base_url=ORIGIN)
     found = re.search('name="back" value="([^"]*)"', shown.text)
     assert found

@@ -78,7 +78,7 @@ def test_an_invented_secret_or_claim_transfers_nothing(
 
 
 @both_databases
-def test_nobody_overwrites_the_answer_of_somebody_else(app: Flask, form: Any) -> None:
+def test_another_session_cannot_overwrite_an_answer(app: Flask, form: Any) -> None:
     """Not even with the answer key that the other page held."""
     ann, bob = (arrive(app.test_client(), form) for _ in range(2))
     answer_key = hidden(ann.page)["answer_key"]
@@ -93,7 +93,9 @@ def test_nobody_overwrites_the_answer_of_somebody_else(app: Flask, form: Any) ->
 
 
 @pytest.mark.parametrize("path", ["/q/2", "/q/1/skip", "/check", "/resume", "/withdraw/now"])
-def test_the_cookie_alone_does_nothing(app: Flask, respondent: Respondent, path: str) -> None:
+def test_a_post_with_the_cookie_alone_changes_nothing(
+    app: Flask, respondent: Respondent, path: str
+) -> None:
     """Browsers send it by themselves, so it is no proof of intent."""
     respondent.answer(1, "Me")
     before = every_row(app)

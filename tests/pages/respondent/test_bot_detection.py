@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from tests.pages.creator_client import Creator, alone
+from tests.pages.creator_client import Creator, plain
 from tests.pages.respondent_client import Respondent, heading, hidden, texts
 from webapp.database import db, utc_now
 from webapp.domain.respondents.answering import complete_response
@@ -124,7 +124,7 @@ def test_the_time_needed_grows_with_the_answers(
 
 
 @both_databases
-def test_a_flag_stays_whatever_follows(app: Flask) -> None:
+def test_a_flag_is_never_removed(app: Flask) -> None:
     with app.app_context():
         form = make_form(make_account().id)
         patient = Signs(utc_now() - timedelta(hours=1))
@@ -138,15 +138,15 @@ def test_a_flag_stays_whatever_follows(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("view", ["", "/people"])
-def test_what_looks_automated_is_marked_and_can_be_left_out(
+def test_flagged_responses_are_marked_and_can_be_filtered_out(
     app: Flask, ann: Creator, form: Any, view: str
 ) -> None:
     with app.app_context():
         make_answer(form, "k" * 32, 0, "by a person")
         make_answer(form, "p" * 32, 0, "by a program", signs=Signs(utc_now(), honeypot_filled=True))
 
-    everybody = alone(ann.page(f"/forms/{form.id}{view}").text)
-    persons = alone(ann.page(f"/forms/{form.id}{view}?unflagged=1").text)
+    everybody = plain(ann.page(f"/forms/{form.id}{view}").text)
+    persons = plain(ann.page(f"/forms/{form.id}{view}?unflagged=1").text)
 
     assert everybody.count("Looks automated") == 1
     assert "by a program" in everybody
@@ -159,7 +159,7 @@ def test_the_page_of_a_flagged_response_says_why(app: Flask, ann: Creator, form:
         make_answer(form, "p" * 32, 0, "by a program", signs=Signs(None))
         (person,) = find_people(form.id, Filters(), before=None).people
 
-    page = alone(ann.page(f"/forms/{form.id}/people/{person.session.id}").text)
+    page = plain(ann.page(f"/forms/{form.id}/people/{person.session.id}").text)
 
     assert "This may be the work of a program." in page
     assert "by a program" in page

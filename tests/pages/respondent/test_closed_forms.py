@@ -148,7 +148,7 @@ def test_sending_into_a_full_form_is_refused(app: Flask, client: FlaskClient, si
     assert (page.status_code, heading(page)) == (410, "This one has its answer.")
 
 
-def test_the_one_who_answered_is_not_offered_another(
+def test_a_form_for_one_response_offers_no_second_one(
     app: Flask, client: FlaskClient, single: Any
 ) -> None:
     respondent = arrive(client, single)

@@ -74,14 +74,14 @@ def planted(app: Flask, form: Any) -> dict[str, str]:
     }
 
 
-def test_every_way_to_post_is_known(app: Flask) -> None:
+def test_every_post_route_is_covered(app: Flask) -> None:
     paths = post_paths(app)
 
     assert {"/q/1", "/check", "/resume", "/another", "/continue", "/withdraw/now"} <= set(paths)
 
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
-def test_nothing_changes_wherever_another_site_posts(
+def test_a_cross_site_post_to_any_route_changes_nothing(
     app: Flask, respondent: Respondent, planted: dict[str, str], headers: dict[str, str]
 ) -> None:
     respondent.answer(1, "mine")
@@ -123,7 +123,7 @@ def test_same_origin_posts_and_browsers_without_fetch_metadata_are_served(
 
 @pytest.mark.settings(public_url="https://forms.example", trusted_hosts=("askback.example",))
 @pytest.mark.parametrize("host", ["forms.example", "askback.example"])
-def test_behind_a_proxy_each_name_of_ours_is_our_own(
+def test_behind_a_proxy_all_configured_hosts_are_same_origin(
     app: Flask, client: FlaskClient, form: Any, host: str
 ) -> None:
     """The proxy ends TLS and says nothing about it."""
@@ -139,7 +139,7 @@ def test_behind_a_proxy_each_name_of_ours_is_our_own(
     assert [answer.status_code for answer in statuses] == [200, 403]
 
 
-def test_words_that_came_along_are_shown_and_can_be_kept(respondent: Respondent) -> None:
+def test_posted_text_is_shown_for_copying(respondent: Respondent) -> None:
     words = 'A "long" story\n</textarea><b>bold</b>'
 
     page = respondent.client.post(
@@ -153,7 +153,7 @@ def test_words_that_came_along_are_shown_and_can_be_kept(respondent: Respondent)
     assert "<b>bold" not in page.text
 
 
-def test_without_words_there_is_no_box(respondent: Respondent) -> None:
+def test_without_posted_text_no_textarea_is_shown(respondent: Respondent) -> None:
     page = respondent.client.post(f"/r/{respondent.share_token}/another", headers=FOREIGN[0])
 
     assert heading(page) == HEADING
@@ -161,7 +161,7 @@ def test_without_words_there_is_no_box(respondent: Respondent) -> None:
 
 
 @pytest.mark.parametrize("tag", [language.tag for language in LANGUAGES])
-def test_the_page_speaks_every_language(respondent: Respondent, tag: str) -> None:
+def test_the_page_is_translated(respondent: Respondent, tag: str) -> None:
     page = respondent.client.post(
         f"/r/{respondent.share_token}/q/1",
         data={"answer": "Me"},
@@ -185,7 +185,7 @@ def test_no_refusal_sets_a_cookie(client: FlaskClient, form: Any, path: str) -> 
 
 
 @pytest.mark.settings(limit_answer_session="1/minute", limit_answer_address="1/minute")
-def test_it_uses_up_no_limit_and_is_never_offered_again(
+def test_a_cross_site_post_is_not_counted_and_not_offered_again(
     app: Flask, client: FlaskClient, form: Any
 ) -> None:
     """The page of a reached limit sends the same fields again, from our own origin."""

@@ -60,7 +60,9 @@ def follow(other: Respondent, path: str) -> TestResponse:
     return other.post("/continue")
 
 
-def test_it_works(app: Flask, begun: Respondent, other: Respondent) -> None:
+def test_a_response_continues_on_another_device(
+    app: Flask, begun: Respondent, other: Respondent
+) -> None:
     path = link(begun.post("/q/2/elsewhere"))
 
     page = follow(other, path)
@@ -80,7 +82,7 @@ def test_a_whole_response_leads_to_the_check_page(begun: Respondent, other: Resp
     assert heading(page) == "Read it over, then send."
 
 
-def test_the_first_device_goes_on_as_well(app: Flask, begun: Respondent, other: Respondent) -> None:
+def test_the_first_device_can_continue(app: Flask, begun: Respondent, other: Respondent) -> None:
     offer = begun.post("/q/2/elsewhere")
     follow(other, link(offer))
     begun.post("/q/2/open")
@@ -90,9 +92,7 @@ def test_the_first_device_goes_on_as_well(app: Flask, begun: Respondent, other: 
     assert (stored(app), texts(app)) == ((1, 2), ["Whoever had the night shift", "Written here"])
 
 
-def test_the_cookie_of_the_other_device_finds_the_way_back(
-    app: Flask, begun: Respondent, form: Any
-) -> None:
+def test_the_other_device_resumes_by_its_cookie(app: Flask, begun: Respondent, form: Any) -> None:
     other = arrive(app.test_client(), form)
     follow(other, link(begun.post("/q/2/elsewhere")))
 
@@ -100,7 +100,7 @@ def test_the_cookie_of_the_other_device_finds_the_way_back(
     assert heading(other.open("/continue")) == "What went wrong?"
 
 
-def test_looking_at_the_link_uses_nothing_up(begun: Respondent, other: Respondent) -> None:
+def test_a_get_does_not_use_the_transfer_link(begun: Respondent, other: Respondent) -> None:
     """Chats, scanners and search engines open links before people do."""
     path = link(begun.post("/q/2/elsewhere"))
     for _ in range(3):
@@ -127,7 +127,7 @@ def test_a_link_works_once(app: Flask, begun: Respondent, other: Respondent, for
     assert "Whoever had the night shift" not in again.text
 
 
-def test_pressing_twice_on_the_same_page_goes_on(begun: Respondent, other: Respondent) -> None:
+def test_a_repeated_post_of_the_same_page_continues(begun: Respondent, other: Respondent) -> None:
     """The answer to the first press may have been lost on its way."""
     path = link(begun.post("/q/2/elsewhere"))
     other.page = page = other.client.get(path)
@@ -148,7 +148,9 @@ def test_a_new_link_ends_the_one_before(app: Flask, begun: Respondent, other: Re
     assert offered(app) == 1
 
 
-def test_the_hour_ends(app: Flask, begun: Respondent, other: Respondent) -> None:
+def test_a_transfer_link_expires_after_an_hour(
+    app: Flask, begun: Respondent, other: Respondent
+) -> None:
     path = link(begun.post("/q/2/elsewhere"))
     other.page = other.client.get(path)
     with app.app_context():
@@ -188,23 +190,23 @@ def test_a_body_that_no_page_sends_is_refused(
 
 
 @pytest.mark.parametrize("secret", ["x", "s" * 32, "\u202e", "a%00b", "a" * 5000])
-def test_an_unknown_link_is_used_up(client: FlaskClient, form: Any, secret: str) -> None:
+def test_an_unknown_transfer_link_is_refused(client: FlaskClient, form: Any, secret: str) -> None:
     assert client.get(f"/r/{form.share_token}/continue/{secret}").status_code in {404, 410}
 
 
-def test_without_answers_there_is_nothing_to_take_along(app: Flask, respondent: Respondent) -> None:
+def test_without_answers_no_transfer_link_is_offered(app: Flask, respondent: Respondent) -> None:
     assert "Finish on another device" not in respondent.page.text
     assert respondent.post("/q/1/elsewhere").status_code == 404
     assert offered(app) == 0
 
 
-def test_words_typed_before_asking_for_the_link_are_still_there(begun: Respondent) -> None:
+def test_text_typed_before_asking_for_the_link_is_kept(begun: Respondent) -> None:
     begun.post("/q/2/elsewhere", answer="half a sentence\nand more")
 
     assert box(begun.post("/q/2/open")) == "half a sentence\nand more"
 
 
-def test_a_name_typed_before_asking_for_the_link_is_still_there(begun: Respondent) -> None:
+def test_a_name_typed_before_asking_for_the_link_is_kept(begun: Respondent) -> None:
     begun.answer(2, "It")
     begun.post("/check/elsewhere", name="Sam")
 
@@ -213,7 +215,7 @@ def test_a_name_typed_before_asking_for_the_link_is_still_there(begun: Responden
 
 @pytest.mark.parametrize("choice", [{"language": "de"}, {"theme": "dark"}], ids=str)
 @pytest.mark.parametrize("place", ["/q/2", "/check"])
-def test_a_choice_keeps_the_link_and_the_words(
+def test_a_language_choice_keeps_the_link_and_the_text(
     begun: Respondent, other: Respondent, choice: dict[str, str], place: str
 ) -> None:
     offer = begun.post(f"{place}/elsewhere", answer="half a sentence")
@@ -229,7 +231,7 @@ def test_a_choice_keeps_the_link_and_the_words(
     assert heading(follow(other, link(page))) == "What went wrong?"
 
 
-def test_a_choice_after_the_link_was_used_makes_a_new_one(
+def test_a_language_choice_after_the_link_was_used_makes_a_new_link(
     begun: Respondent, other: Respondent
 ) -> None:
     offer = begun.post("/q/2/elsewhere")
@@ -239,7 +241,7 @@ def test_a_choice_after_the_link_was_used_makes_a_new_one(
 
 
 @pytest.mark.parametrize("used", [False, True], ids=["arrival", "used up"])
-def test_the_page_behind_the_link_is_chosen_in_another_language(
+def test_the_arrival_page_can_change_its_language(
     begun: Respondent, other: Respondent, *, used: bool
 ) -> None:
     path = link(begun.post("/q/2/elsewhere"))
@@ -254,7 +256,7 @@ def test_the_page_behind_the_link_is_chosen_in_another_language(
     assert again.status_code == page.status_code
 
 
-def test_a_form_that_closed_meanwhile_hands_the_words_back(
+def test_a_form_that_closed_meanwhile_returns_the_text(
     app: Flask, begun: Respondent, form: Any
 ) -> None:
     with app.app_context():
@@ -266,7 +268,7 @@ def test_a_form_that_closed_meanwhile_hands_the_words_back(
     assert box(page) == "half a sentence"
 
 
-def test_the_database_holds_nothing_that_opens_the_session(app: Flask, begun: Respondent) -> None:
+def test_the_database_does_not_reveal_the_session_key(app: Flask, begun: Respondent) -> None:
     key = hidden(begun.page)["session"]
     secret = link(begun.post("/q/2/elsewhere")).rpartition("/")[2]
 
@@ -313,7 +315,7 @@ def test_old_links_are_purged_and_young_ones_stay(app: Flask) -> None:
 
 
 @both_databases
-def test_withdrawing_and_purging_leave_no_link(app: Flask) -> None:
+def test_withdrawing_and_purging_delete_transfer_links(app: Flask) -> None:
     now = utc_now()
     with app.app_context():
         form = make_form(make_account().id)

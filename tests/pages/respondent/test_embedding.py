@@ -68,7 +68,7 @@ def ancestors(page: TestResponse) -> str:
 
 @pytest.mark.parametrize("way", [whole_way, closed_way])
 @pytest.mark.parametrize("state", ["open", "closed", "full"])
-def test_exactly_the_named_websites_may_frame_every_page_of_the_form(
+def test_exactly_the_named_origins_may_embed_every_page_of_the_form(
     app: Flask, account: Account, framed: Framed, form: Any, way: Any, state: str
 ) -> None:
     with app.app_context():
@@ -111,7 +111,7 @@ def test_a_storage_that_is_away_is_told_in_the_frame(app: Flask, framed: Framed)
     assert "Me</textarea>" in page.text
 
 
-def test_nobody_may_frame_a_form_that_names_no_website(respondent_alone: Respondent) -> None:
+def test_a_form_without_origins_cannot_be_embedded(respondent_alone: Respondent) -> None:
     pages = [respondent_alone.page, respondent_alone.answer(1, ""), respondent_alone.open("/q/9")]
 
     assert {ancestors(page) for page in pages} == {"'none'"}
@@ -134,7 +134,7 @@ def test_without_the_option_the_link_works_as_ever(respondent_alone: Respondent)
     assert [cookie.key for cookie in respondent_alone.client._cookies.values()] == ["askback_r"]
 
 
-def test_another_language_is_spoken_and_not_remembered_in_the_frame(framed: Framed) -> None:
+def test_a_language_chosen_in_an_iframe_sets_no_cookie(framed: Framed) -> None:
     page = framed.answer(1, "Me")
     page = framed.post("/q/2/open", lang="de")
 
@@ -143,7 +143,7 @@ def test_another_language_is_spoken_and_not_remembered_in_the_frame(framed: Fram
 
 
 @pytest.mark.parametrize("path", ["/r/nothing-is-here-nothing", "/r/%00", "/r/%ED%A0%80"])
-def test_a_link_of_no_form_is_framed_by_nobody(client: FlaskClient, path: str) -> None:
+def test_an_unknown_link_cannot_be_embedded(client: FlaskClient, path: str) -> None:
     page = client.get(f"{path}?embed=1")
 
     assert page.status_code == 404
@@ -153,7 +153,7 @@ def test_a_link_of_no_form_is_framed_by_nobody(client: FlaskClient, path: str) -
 @pytest.mark.parametrize(
     "path", ["/drafts", "/forms/{form.id}/share", "/drafts/{form.draft_id}", "/login", "/privacy"]
 )
-def test_no_page_of_a_creator_is_framed(ann: Creator, form: Any, path: str) -> None:
+def test_creator_pages_cannot_be_embedded(ann: Creator, form: Any, path: str) -> None:
     assert ancestors(ann.page(path.format(form=form))) == "'none'"
 
 
@@ -169,7 +169,7 @@ def test_a_whole_form_is_answered_without_a_cookie(framed: Framed) -> None:
     assert not framed.client._cookies
 
 
-def test_every_address_on_the_page_stays_in_the_frame(framed: Framed) -> None:
+def test_every_link_on_an_embedded_page_is_embedded(framed: Framed) -> None:
     pages = [*framed.seen, framed.answer(1, "Me"), framed.answer(2, "It")]
     lines = [line for page in pages for line in page.text.split('"') if line.startswith("/r/")]
 
@@ -211,9 +211,7 @@ def test_an_error_page_of_a_strange_link_is_drawn(client: FlaskClient, token: st
     assert client.post(f"/r/{token}/q/1", data={"session": "no key"}).status_code in {404, 422}
 
 
-def test_a_frame_is_told_by_the_browser_where_the_address_forgot_it(
-    client: FlaskClient, form: Any
-) -> None:
+def test_an_iframe_is_detected_by_sec_fetch_dest(client: FlaskClient, form: Any) -> None:
     page = client.get(f"/r/{form.share_token}", headers={"Sec-Fetch-Dest": "iframe"})
 
     assert f'action="/r/{form.share_token}/q/1?embed=1"' in page.text
@@ -263,7 +261,7 @@ def test_a_creator_names_websites_and_gets_the_code(
     assert f"\n{SHOP}</textarea>" in page
 
 
-def test_what_cannot_be_read_is_told_and_kept_in_its_box(
+def test_unreadable_origins_are_refused_and_kept_in_the_textarea(
     app: Flask, ann: Creator, form: Any
 ) -> None:
     page = ann.post(f"/forms/{form.id}/embedding", origins="https://a.example/page <b>")

@@ -57,7 +57,7 @@ def test_the_card_shows_title_and_number_of_questions(
     assert "CANARY" not in client.get(f"/r/{form.share_token}").text
 
 
-def test_the_picture_is_what_the_card_says(
+def test_the_image_has_the_size_of_the_card(
     app: Flask, client: FlaskClient, account: Account
 ) -> None:
     found = card(client, secretive(app, account))
@@ -71,7 +71,7 @@ def test_the_picture_is_what_the_card_says(
     assert len(picture.data) < 64 * 1024
 
 
-def test_the_card_of_a_closed_form_does_not_invite(
+def test_the_card_of_a_closed_form_has_no_description(
     app: Flask, client: FlaskClient, account: Account
 ) -> None:
     form = secretive(app, account)

@@ -141,7 +141,7 @@ def rendered_alone(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[st
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("draw", [asked, asked_again, checked])
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_two_people_who_differ_in_this_get_a_page_each(
+def test_visits_that_differ_in_this_get_separate_pages(
     app: Flask, draw: Draw, other: Visit
 ) -> None:
     for visit in (VISIT, other, VISIT, other):
@@ -151,7 +151,7 @@ def test_two_people_who_differ_in_this_get_a_page_each(
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("changed", [{}, {"remembered": True}, {"framed": True}], ids=repr)
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_two_who_have_sent_and_differ_in_this_get_a_page_each(
+def test_completed_visits_that_differ_in_this_get_separate_pages(
     app: Flask, other: Visit, changed: dict[str, bool]
 ) -> None:
     completed = replace(other.progress, completed_at=other.progress.completed_at or EARLIER)
@@ -162,7 +162,7 @@ def test_two_who_have_sent_and_differ_in_this_get_a_page_each(
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("draw", [asked, asked_again, checked])
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_two_who_ask_differently_get_a_page_each(
+def test_requests_that_differ_in_this_get_separate_pages(
     app: Flask, draw: Draw, way: dict[str, Any]
 ) -> None:
     for each in ({}, way, {}, way):
@@ -171,7 +171,7 @@ def test_two_who_ask_differently_get_a_page_each(
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.tag)
-def test_the_time_of_sending_is_ones_own_in_every_language(app: Flask, language: Language) -> None:
+def test_the_time_of_sending_is_filled_in_for_each_visit(app: Flask, language: Language) -> None:
     way = {"query_string": {"lang": language.tag}}
     earlier = replace(SENT, progress=replace(SENT.progress, completed_at=EARLIER))
 
@@ -197,7 +197,7 @@ def test_each_question_has_a_page_of_its_own(app: Flask) -> None:
     ],
     ids=["typed", "refused", "name", "not sent", "too late"],
 )
-def test_what_was_typed_or_refused_is_on_no_kept_page(
+def test_pages_with_typed_text_or_errors_are_not_cached(
     app: Flask, cache: PageCache, own: Draw
 ) -> None:
     before = rendered(app, asked, VISIT), rendered(app, checked, VISIT)
@@ -209,7 +209,7 @@ def test_what_was_typed_or_refused_is_on_no_kept_page(
     assert (rendered(app, asked, VISIT), rendered(app, checked, VISIT)) == before
 
 
-def test_people_who_differ_in_keys_and_words_only_share_a_kept_page(
+def test_visits_that_differ_in_keys_and_texts_share_a_cached_page(
     app: Flask, cache: PageCache
 ) -> None:
     same = [VISIT, OTHERS["session key"], OTHERS["own words"]]
@@ -222,7 +222,7 @@ def test_people_who_differ_in_keys_and_words_only_share_a_kept_page(
 
 
 @pytest.mark.parametrize("browser", [{}, {"use_cookies": False}], ids=["cookie", "none"])
-def test_nobody_reads_what_somebody_else_has_written(
+def test_cached_pages_contain_no_text_of_other_respondents(
     app: Flask, account: Account, browser: dict[str, Any]
 ) -> None:
     with app.app_context():
@@ -276,7 +276,7 @@ def test_the_cache_is_bounded_in_bytes(app: Flask, monkeypatch: pytest.MonkeyPat
     assert len(cache) > 1
 
 
-def test_what_was_used_least_recently_gives_way() -> None:
+def test_the_least_recently_used_page_is_evicted() -> None:
     cache = PageCache(pages_max=2)
     for name in (b"first", b"second"):
         cache.add(name, ["page"])
@@ -289,7 +289,7 @@ def test_what_was_used_least_recently_gives_way() -> None:
     assert cache.get(b"second") is None
 
 
-def test_a_page_larger_than_the_cache_is_not_kept() -> None:
+def test_a_page_larger_than_the_cache_is_not_stored() -> None:
     cache = PageCache(bytes_max=1000)
 
     cache.add(b"large", ["x" * 1000])
@@ -297,7 +297,7 @@ def test_a_page_larger_than_the_cache_is_not_kept() -> None:
     assert (len(cache), cache.bytes) == (0, 0)
 
 
-def test_a_page_kept_twice_counts_once() -> None:
+def test_a_page_stored_twice_counts_once() -> None:
     cache = PageCache()
     cache.add(b"page", ["words"])
     size = cache.bytes

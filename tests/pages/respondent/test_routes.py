@@ -30,7 +30,7 @@ def any_client(app: Flask, request: pytest.FixtureRequest) -> FlaskClient:
     return app.test_client(use_cookies=request.param == "with cookies")
 
 
-def test_it_works(app: Flask, any_client: FlaskClient, form: Any) -> None:
+def test_a_whole_form_is_answered(app: Flask, any_client: FlaskClient, form: Any) -> None:
     respondent = arrive(any_client, form)
     respondent.answer_all()
     page = respondent.post("/check", name=" Sam  Okafor ")
@@ -53,9 +53,7 @@ def test_the_link_asks_the_first_question_at_once(respondent: Respondent) -> Non
 
 
 @pytest.mark.parametrize("query", ["", "?embed=1"])
-def test_a_slash_behind_the_link_changes_nothing(
-    client: FlaskClient, form: Any, query: str
-) -> None:
+def test_a_trailing_slash_is_accepted(client: FlaskClient, form: Any, query: str) -> None:
     page = client.get(f"/r/{form.share_token}/{query}")
 
     assert (page.status_code, page.location) == (303, f"/r/{form.share_token}{query}")
@@ -79,7 +77,7 @@ def test_a_get_stores_no_event(app: Flask, client: FlaskClient, form: Any, path:
     assert "Set-Cookie" not in response.headers
 
 
-def test_every_visit_begins_with_a_key_of_its_own(client: FlaskClient, form: Any) -> None:
+def test_every_visit_has_a_new_session_key(client: FlaskClient, form: Any) -> None:
     first, second = arrive(client, form), arrive(client, form)
 
     assert hidden(first.page)["session"] != hidden(second.page)["session"]
@@ -108,7 +106,7 @@ def test_the_cookie_only_serves_this_form(respondent: Respondent) -> None:
 
 
 @pytest.mark.settings(public_url="https://askback.example")
-def test_over_https_the_cookie_never_travels_in_the_open(client: FlaskClient, form: Any) -> None:
+def test_over_https_the_cookie_is_secure(client: FlaskClient, form: Any) -> None:
     where = f"https://askback.example/r/{form.share_token}"
     first = client.get(where)
 
@@ -205,7 +203,7 @@ def test_an_answer_can_be_taken_back(app: Flask, respondent: Respondent) -> None
     assert texts(app) == ["It"]
 
 
-def test_skipping_without_scripts_drops_no_words(app: Flask, respondent: Respondent) -> None:
+def test_skipping_without_scripts_keeps_unsent_text(app: Flask, respondent: Respondent) -> None:
     refused = respondent.post("/q/1/skip", answer="A long story")
     assert refused.status_code == 422
     assert "Your words are still in the box." in refused.text
@@ -238,7 +236,7 @@ def at_second_question(client: FlaskClient, form: Any, *, settled: bool) -> Resp
 
 
 @BACK
-def test_back_without_scripts_drops_no_words(
+def test_back_without_scripts_keeps_unsent_text(
     app: Flask, any_client: FlaskClient, form: Any, *, settled: bool
 ) -> None:
     respondent = at_second_question(any_client, form, settled=settled)
@@ -255,7 +253,7 @@ def test_back_without_scripts_drops_no_words(
 
 
 @BACK
-def test_a_second_press_goes_back_without_the_words(
+def test_a_second_press_goes_back_without_the_text(
     app: Flask, any_client: FlaskClient, form: Any, *, settled: bool
 ) -> None:
     respondent = at_second_question(any_client, form, settled=settled)
@@ -273,7 +271,7 @@ def test_a_second_press_goes_back_without_the_words(
 
 
 @pytest.mark.parametrize("number", ["9", "0", "-1", "x", "9" * 5000])
-def test_a_made_up_question_to_come_from_harms_nothing(respondent: Respondent, number: str) -> None:
+def test_an_invalid_left_field_is_refused_or_ignored(respondent: Respondent, number: str) -> None:
     page = respondent.post("/q/1/open", answer="A long story", left=number)
 
     assert page.status_code == (404 if number in {"9", "-1"} else 200)
@@ -311,7 +309,7 @@ def test_a_double_click_answers_once(app: Flask, respondent: Respondent) -> None
     assert stored(app) == (1, 1)
 
 
-def test_other_words_under_the_same_key_are_shown_and_not_lost(
+def test_different_text_under_the_same_answer_key_is_shown(
     app: Flask, respondent: Respondent
 ) -> None:
     """A retry that meets an answer stored before: nothing is replaced behind anybody's back."""
@@ -363,7 +361,7 @@ def test_the_thank_you_page_offers_another_response(
     assert stored(app) == (2, 4)
 
 
-def test_deleting_asks_once_more_and_then_forgets(
+def test_deleting_asks_for_confirmation_and_deletes_the_cookie(
     app: Flask, any_client: FlaskClient, form: Any
 ) -> None:
     respondent = arrive(any_client, form)
@@ -398,7 +396,7 @@ def test_answers_can_be_deleted_before_they_are_sent(app: Flask, respondent: Res
     assert stored(app) == (0, 0)
 
 
-def test_two_tabs_never_mix_their_sessions(app: Flask, respondent: Respondent) -> None:
+def test_two_tabs_keep_their_own_sessions(app: Flask, respondent: Respondent) -> None:
     """The cookie that one tab brought never decides where the other one posts."""
     other = arrive(respondent.client, respondent)
     respondent.answer(1, "first tab")

@@ -75,7 +75,9 @@ def test_a_name_is_kept_when_the_storage_fails(app: Flask, respondent: Responden
     assert hidden(page)["name"] == "Sam"
 
 
-def test_where_nothing_was_written_no_text_is_promised(app: Flask, respondent: Respondent) -> None:
+def test_without_typed_text_the_failure_page_promises_none(
+    app: Flask, respondent: Respondent
+) -> None:
     with storage_away(app):
         page = respondent.post("/q/1/skip")
 
@@ -83,7 +85,9 @@ def test_where_nothing_was_written_no_text_is_promised(app: Flask, respondent: R
     assert "text is still here" not in page.text
 
 
-def test_looking_while_the_storage_is_away_is_no_crash(app: Flask, respondent: Respondent) -> None:
+def test_a_get_while_the_database_is_unavailable_shows_a_page(
+    app: Flask, respondent: Respondent
+) -> None:
     with storage_away(app):
         page = respondent.client.get(f"/r/{respondent.share_token}")
 
@@ -105,9 +109,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
     assert heading(respondent.answer(2, box(page))) == "Read it over, then send."
 
 
-def test_the_page_of_a_fault_asks_the_storage_for_nothing(
-    app: Flask, respondent: Respondent
-) -> None:
+def test_the_failure_page_uses_no_database(app: Flask, respondent: Respondent) -> None:
     asked: list[str] = []
 
     def fail(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:

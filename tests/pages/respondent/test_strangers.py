@@ -108,9 +108,7 @@ def test_an_unknown_link_is_a_page_of_its_own(client: FlaskClient, path: str, an
 
 @pytest.mark.parametrize("token", ["n" * 22, "%00", "%ED%A0%80", "a" * 5000])
 @pytest.mark.parametrize("path", ["", "/q/1", "/check", "/done", "/sent"])
-def test_looking_at_an_unknown_link_is_not_found(
-    client: FlaskClient, token: str, path: str
-) -> None:
+def test_a_get_of_an_unknown_link_is_not_found(client: FlaskClient, token: str, path: str) -> None:
     response = client.get(f"/r/{token}{path}")
 
     assert response.status_code == 404
@@ -139,7 +137,7 @@ FORGERIES: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
-def test_a_key_that_we_did_not_make_is_none(
+def test_a_forged_session_key_is_refused(
     app: Flask, respondent: Respondent, forge: Callable[[str], str]
 ) -> None:
     forged = forge(hidden(respondent.page)["session"])
@@ -160,7 +158,7 @@ def test_a_key_that_we_did_not_make_is_none(
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_nothing_is_done_with_a_key_that_we_did_not_make(
+def test_a_forged_session_key_changes_nothing(
     app: Flask, respondent: Respondent, path: str
 ) -> None:
     where = f"/r/{respondent.share_token}{path}"
@@ -173,9 +171,7 @@ def test_nothing_is_done_with_a_key_that_we_did_not_make(
     assert "Set-Cookie" not in answer.headers
 
 
-def test_a_planted_cookie_with_such_a_key_is_no_session(
-    app: Flask, client: FlaskClient, form: Any
-) -> None:
+def test_a_cookie_with_a_forged_key_is_ignored(app: Flask, client: FlaskClient, form: Any) -> None:
     client.set_cookie("askback_r", KEY, domain="127.0.0.1", path=f"/r/{form.share_token}")
 
     page = client.get(f"/r/{form.share_token}")
@@ -184,7 +180,7 @@ def test_a_planted_cookie_with_such_a_key_is_no_session(
     assert hidden(page)["session"] != KEY
 
 
-def test_a_session_stored_before_keys_had_a_mac_goes_on(
+def test_a_stored_session_without_a_mac_continues(
     app: Flask, respondent: Respondent, form: Any
 ) -> None:
     with app.app_context():
@@ -213,7 +209,7 @@ def test_such_a_session_is_one_of_its_own_form_only(
     assert texts(app) == ["Me"]
 
 
-def test_a_key_of_one_form_means_nothing_to_another(
+def test_a_key_of_another_form_is_unknown(
     app: Flask, account: Account, respondent: Respondent
 ) -> None:
     respondent.answer(1, "Me")
@@ -229,7 +225,7 @@ def test_a_key_of_one_form_means_nothing_to_another(
     assert texts(app) == ["Me"]
 
 
-def test_a_draft_answers_nothing_in_public(app: Flask, client: FlaskClient, form: Any) -> None:
+def test_a_draft_is_not_public(app: Flask, client: FlaskClient, form: Any) -> None:
     """Seen in a peer: an unpublished draft was served."""
     for there in (form.draft_id, form.id):
         assert client.get(f"/r/{there}").status_code == 404
@@ -295,7 +291,7 @@ def test_one_session_does_not_use_up_the_quota_of_another(
 
 @SLOW
 @pytest.mark.usefixtures("few")
-def test_one_address_cannot_begin_sessions_without_end(app: Flask, form: Any) -> None:
+def test_new_sessions_of_one_address_are_limited(app: Flask, form: Any) -> None:
     statuses = [arrive(app.test_client(), form).answer(1, "Me").status_code for _ in range(6)]
 
     assert statuses == [200, 200, 200, 200, 200, 429]
@@ -319,7 +315,7 @@ def test_bodies_that_are_too_large_are_refused_however_many(client: FlaskClient,
 
 @SLOW
 @pytest.mark.usefixtures("few")
-def test_looking_is_not_limited(client: FlaskClient, form: Any) -> None:
+def test_gets_are_not_limited(client: FlaskClient, form: Any) -> None:
     statuses = {client.get(f"/r/{form.share_token}").status_code for _ in range(20)}
 
     assert statuses == {200}

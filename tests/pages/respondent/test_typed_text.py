@@ -58,7 +58,9 @@ def test_characters_that_no_database_stores_are_replaced(
     assert texts(app) == ["before\ufffdafter"]
 
 
-def test_bytes_that_are_no_text_do_no_harm(app: Flask, respondent: Respondent) -> None:
+def test_invalid_utf_8_is_accepted_or_refused_without_error(
+    app: Flask, respondent: Respondent
+) -> None:
     keys = "&".join(f"{name}={value}" for name, value in hidden(respondent.page).items())
 
     respondent.client.post(
@@ -106,14 +108,14 @@ def test_a_name_that_is_too_long_stays_in_its_field(respondent: Respondent) -> N
     assert f'value="{"n" * (RESPONDER_NAME_MAX_CHARS + 1)}"' in page.text
 
 
-def test_a_name_cannot_steer_how_others_are_drawn(respondent: Respondent) -> None:
+def test_a_name_cannot_contain_bidi_controls(respondent: Respondent) -> None:
     respondent.answer_all()
     respondent.post("/check", name="Sam\u202e\u2066\x07\r\nOkafor")
 
     assert "Signed Sam Okafor." in respondent.post("/sent").text
 
 
-def test_the_check_page_says_what_can_be_read_by_then(respondent: Respondent) -> None:
+def test_the_check_page_says_that_answers_are_readable_already(respondent: Respondent) -> None:
     respondent.post("/q/1/skip")
     skipped = respondent.post("/q/2/skip")
     respondent.post("/q/1/open")

@@ -34,7 +34,7 @@ def test_back_and_continue_keep_the_answer(app: Flask, respondent: Respondent) -
 
 
 @both_databases
-def test_back_and_other_words_are_a_correction(app: Flask, respondent: Respondent) -> None:
+def test_back_with_other_text_is_a_correction(app: Flask, respondent: Respondent) -> None:
     respondent.answer(1, "Me")
     before = kept(app)
     respondent.post("/q/1/open")

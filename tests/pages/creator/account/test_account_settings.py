@@ -100,7 +100,7 @@ def test_an_unknown_language_is_refused_and_the_name_kept(
     assert 'value="Ann L"' in page.text
 
 
-def test_a_new_password_is_the_one_that_counts(app: Flask, browser: FlaskClient) -> None:
+def test_a_new_password_replaces_the_old_one(app: Flask, browser: FlaskClient) -> None:
     response = change_password(browser, PASSWORD, NEW_PASSWORD)
 
     assert response.location == "/account?saved=password"
@@ -170,7 +170,7 @@ def test_a_get_deletes_nothing(app: Flask, browser: FlaskClient) -> None:
     assert known(app) == [EMAIL]
 
 
-def test_right_after_signing_in_a_button_is_enough(app: Flask, browser: FlaskClient) -> None:
+def test_right_after_sign_in_deletion_needs_no_password(app: Flask, browser: FlaskClient) -> None:
     asks = 'name="current"' in browser.get("/account/delete").text
 
     response = press(browser, "/account/delete")
@@ -182,7 +182,9 @@ def test_right_after_signing_in_a_button_is_enough(app: Flask, browser: FlaskCli
 
 
 @pytest.mark.parametrize("password", ["", "wrong"])
-def test_later_it_needs_the_password(password: str, app: Flask, browser: FlaskClient) -> None:
+def test_a_late_deletion_needs_the_password(
+    password: str, app: Flask, browser: FlaskClient
+) -> None:
     wait(browser)
 
     page = press(browser, "/account/delete", current=password)
@@ -192,7 +194,7 @@ def test_later_it_needs_the_password(password: str, app: Flask, browser: FlaskCl
     assert known(app) == [EMAIL]
 
 
-def test_later_the_password_is_enough(app: Flask, browser: FlaskClient) -> None:
+def test_a_late_deletion_succeeds_with_the_password(app: Flask, browser: FlaskClient) -> None:
     wait(browser)
 
     press(browser, "/account/delete", current=PASSWORD)
@@ -207,7 +209,9 @@ def test_a_session_from_a_link_to_a_page_of_ours_deletes_nothing(
     assert known(app) == [EMAIL]
 
 
-def test_everything_stops_at_once(app: Flask, browser: FlaskClient, creator: Account) -> None:
+def test_a_deleted_account_has_no_access_at_once(
+    app: Flask, browser: FlaskClient, creator: Account
+) -> None:
     elsewhere = app.test_client()
     sign_in(elsewhere)
     with app.app_context():
@@ -223,7 +227,7 @@ def test_everything_stops_at_once(app: Flask, browser: FlaskClient, creator: Acc
     assert stranger.get(f"/r/{form.share_token}").status_code == 404
 
 
-def test_an_open_link_to_a_new_password_goes_too(app: Flask, browser: FlaskClient) -> None:
+def test_deletion_ends_open_reset_links(app: Flask, browser: FlaskClient) -> None:
     with app.app_context():
         invite = invites.make_invite(email=EMAIL, now=utc_now())
 
@@ -246,7 +250,7 @@ def test_a_stranger_is_asked_to_sign_in(path: str, client: FlaskClient) -> None:
     assert client.get(path).location.startswith("/login?next=")
 
 
-def test_the_name_of_somebody_else_is_not_touched(app: Flask, browser: FlaskClient) -> None:
+def test_another_account_is_not_changed(app: Flask, browser: FlaskClient) -> None:
     with app.app_context():
         other = make_account(name="Bo")
 
@@ -359,7 +363,7 @@ def test_nobody_ends_a_browser_of_somebody_else(
     assert (is_signed_in(browser), is_signed_in(elsewhere)) == (True, True)
 
 
-def test_a_session_that_is_used_is_noted_now_and_then(app: Flask, browser: FlaskClient) -> None:
+def test_the_use_of_a_session_is_stored_now_and_then(app: Flask, browser: FlaskClient) -> None:
     with app.app_context():
         long_ago = utc_now() - timedelta(minutes=6)
         db.session.execute(update(SignIn).values(last_active_at=long_ago))
@@ -388,11 +392,11 @@ def test_a_session_that_is_used_is_noted_now_and_then(app: Flask, browser: Flask
         ("<b>Firefox/</b>" + "x" * 100_000 + "Windows", "Firefox"),
     ],
 )
-def test_a_browser_is_told_in_words(user_agent: str, said: str) -> None:
+def test_browsers_are_described_by_user_agent(user_agent: str, said: str) -> None:
     assert browser_in_words(user_agent) == said
 
 
-def test_a_disabled_account_is_told_so_with_its_password_only(
+def test_only_the_right_password_reveals_that_an_account_is_disabled(
     app: Flask, creator: Account, token: str
 ) -> None:
     with app.app_context():

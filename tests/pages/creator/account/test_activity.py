@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.pages.creator_client import Creator, alone
+from tests.pages.creator_client import Creator, plain
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import (
     Actor,
@@ -34,7 +34,7 @@ def add(app: Flask, account_id: str, kind: AuditKind, **changed: Any) -> None:
 def lines(page: Any) -> list[str]:
     """The words of the events on a page."""
     found = re.findall(r'<p class="event__text">(.*?)</p>', page.text)
-    return [unescape(alone(line)).strip() for line in found]
+    return [unescape(plain(line)).strip() for line in found]
 
 
 def test_the_newest_is_first_with_time_and_address(app: Flask, ann: Creator) -> None:
@@ -63,26 +63,26 @@ def test_another_year_is_named(app: Flask, ann: Creator) -> None:
     assert re.search(rf'data-clock="">{now.day} \w+, \d', page)
 
 
-def test_a_failed_sign_in_says_no_more_than_that(app: Flask, ann: Creator) -> None:
+def test_a_failed_sign_in_is_listed_without_details(app: Flask, ann: Creator) -> None:
     add(app, ann.account.id, AuditKind.SIGN_IN, outcome="failed", actor="visitor", count=40)
 
     said = "Somebody tried to sign in and was not let in. 40 times"
     assert lines(ann.page("/account/activity"))[0] == said
 
 
-def test_what_is_done_with_a_form_names_it(ann: Creator, form: Any) -> None:
+def test_events_of_a_form_name_it(ann: Creator, form: Any) -> None:
     ann.post(f"/forms/{form.id}/close")
 
     assert lines(ann.page("/account/activity"))[0] == "You closed “ Rota ”."
 
 
-def test_a_form_that_is_gone_has_no_name(ann: Creator, form: Any) -> None:
+def test_events_of_a_deleted_form_do_not_name_it(ann: Creator, form: Any) -> None:
     ann.post(f"/forms/{form.id}/delete")
 
     assert lines(ann.page("/account/activity"))[0] == "You put a form into the trash."
 
 
-def test_the_same_again_is_one_line_with_a_number(app: Flask, ann: Creator) -> None:
+def test_identical_events_are_one_line_with_a_count(app: Flask, ann: Creator) -> None:
     for count in (1, 1, 10):
         add(app, ann.account.id, AuditKind.TOKEN_REFRESHED, actor="agent", count=count)
 
@@ -96,7 +96,7 @@ OF_NO_ACCOUNT = {
 
 
 @pytest.mark.parametrize("kind", sorted(set(AuditKind) - OF_NO_ACCOUNT))
-def test_every_kind_is_told_in_words(app: Flask, ann: Creator, kind: AuditKind) -> None:
+def test_every_kind_of_event_has_a_text(app: Flask, ann: Creator, kind: AuditKind) -> None:
     outcomes = [AuditOutcome.OK, AuditOutcome.FAILED, AuditOutcome.DENIED]
     for outcome in outcomes:
         add(app, ann.account.id, kind, outcome=str(outcome))
@@ -123,11 +123,13 @@ def test_older_events_are_on_the_next_page(app: Flask, ann: Creator) -> None:
 
 
 @pytest.mark.parametrize("before", ["x", "1-aud_zz", "99999999999999999-aud_1", "-", "%00"])
-def test_an_odd_position_shows_the_newest(ann: Creator, before: str) -> None:
+def test_an_invalid_position_shows_the_newest_events(ann: Creator, before: str) -> None:
     assert lines(ann.page(f"/account/activity?before={before}"))
 
 
-def test_nobody_reads_of_somebody_else(app: Flask, ann: Creator, stranger: Creator) -> None:
+def test_events_of_other_accounts_are_not_listed(
+    app: Flask, ann: Creator, stranger: Creator
+) -> None:
     add(app, ann.account.id, AuditKind.EXPORTED)
 
     assert "You took" not in stranger.page("/account/activity").text

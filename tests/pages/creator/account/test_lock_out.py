@@ -53,7 +53,7 @@ def reset_password(app: Flask) -> TestResponse:
     return browser.post(f"/join/{token}", data=form)
 
 
-def test_the_fifth_failure_is_the_last_for_a_while(creator: Account, client: FlaskClient) -> None:
+def test_sign_in_is_refused_after_five_failures(creator: Account, client: FlaskClient) -> None:
     failures = [sign_in(client, password="wrong").status_code for _ in range(5)]
 
     response = sign_in(client)
@@ -88,11 +88,11 @@ def test_failures_of_one_account_leave_others_alone(creator: Account, client: Fl
     assert sign_in(client).status_code == 303
 
 
-def test_signing_in_often_is_no_failure(app: Flask, creator: Account) -> None:
+def test_successful_sign_ins_are_not_counted(app: Flask, creator: Account) -> None:
     assert {sign_in(app.test_client()).status_code for _ in range(7)} == {303}
 
 
-def test_an_address_has_a_limit_of_its_own(app: Flask, creator: Account) -> None:
+def test_each_network_address_has_its_own_limit(app: Flask, creator: Account) -> None:
     client = app.test_client()
     token = csrf_token(client.get("/login"))
     statuses = [
@@ -119,7 +119,7 @@ def test_a_browser_whose_sign_in_renewed_the_hash_is_known(app: Flask) -> None:
     assert sign_in(browser).status_code == 303
 
 
-def test_the_right_password_gives_its_try_back(app: Flask, creator: Account) -> None:
+def test_a_successful_sign_in_is_uncounted(app: Flask, creator: Account) -> None:
     stranger = browser_at(app, "203.0.113.1")
     before = wrong(stranger, 4)
     right = [sign_in(browser_at(app, "203.0.113.1")).status_code for _ in range(3)]
@@ -127,7 +127,7 @@ def test_the_right_password_gives_its_try_back(app: Flask, creator: Account) -> 
     assert (before, right, wrong(stranger, 2)) == ([422] * 4, [303] * 3, [422, 429])
 
 
-def test_a_storage_that_is_away_counts_no_try(app: Flask, creator: Account) -> None:
+def test_a_database_failure_counts_no_attempt(app: Flask, creator: Account) -> None:
     browser = app.test_client()
     token = csrf_token(browser.get("/login"))
     form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token}
@@ -137,7 +137,9 @@ def test_a_storage_that_is_away_counts_no_try(app: Flask, creator: Account) -> N
     assert (statuses, sign_in(browser).status_code) == ([503] * 7, 303)
 
 
-def test_who_guesses_elsewhere_does_not_lock_the_creator_out(app: Flask, creator: Account) -> None:
+def test_guesses_from_other_networks_do_not_lock_the_creator_out(
+    app: Flask, creator: Account
+) -> None:
     for network in range(4):
         wrong(browser_at(app, f"203.0.113.{network}"), 6)
 
@@ -190,7 +192,7 @@ def test_a_browser_is_known_to_its_own_account_only(app: Flask, creator: Account
     assert sign_in(own, other).status_code == 429
 
 
-def test_a_new_password_makes_every_browser_unknown(app: Flask, creator: Account) -> None:
+def test_a_new_password_forgets_all_known_browsers(app: Flask, creator: Account) -> None:
     own = browser_at(app, "203.0.113.1")
     sign_in(own)
     sign_out(own)
@@ -201,7 +203,7 @@ def test_a_new_password_makes_every_browser_unknown(app: Flask, creator: Account
 
 
 @pytest.mark.parametrize("value", ["", "x", "W10.x", "bnVsbA.AAAA", "é"])
-def test_a_cookie_that_we_did_not_make_is_none(value: str, app: Flask, creator: Account) -> None:
+def test_a_forged_known_browser_cookie_is_ignored(value: str, app: Flask, creator: Account) -> None:
     browser = browser_at(app, "203.0.113.1")
     browser.set_cookie("askback_device", value, domain=HOST)
 

@@ -43,11 +43,13 @@ def creator(app: Flask) -> Account:
 def refused(app: Flask) -> list[AuditEvent]:
     with app.app_context():
         request_audit.store()
-        told = select(AuditEvent).where(AuditEvent.outcome == REFUSED).order_by(AuditEvent.id)
-        return list(db.session.scalars(told))
+        refused_events = (
+            select(AuditEvent).where(AuditEvent.outcome == REFUSED).order_by(AuditEvent.id)
+        )
+        return list(db.session.scalars(refused_events))
 
 
-def told(app: Flask) -> list[tuple[str, str | None, str, str | None]]:
+def refused_events(app: Flask) -> list[tuple[str, str | None, str, str | None]]:
     return [(row.kind, row.account_id, row.actor, row.address) for row in refused(app)]
 
 
@@ -66,11 +68,11 @@ def test_a_flood_of_refused_tries_is_one_row(
     statuses = [client.post("/login", data=form).status_code for _ in range(155)]
 
     assert statuses == [422] * 5 + [429] * 150
-    assert told(app) == [("sign_in", creator.id, "visitor", "127.0.0.1")]
+    assert refused_events(app) == [("sign_in", creator.id, "visitor", "127.0.0.1")]
     assert caplog.messages.count(f"sign_in {REFUSED}") == 1
 
 
-def test_processes_with_one_redis_tell_once(
+def test_processes_with_one_redis_record_a_refusal_once(
     app: Flask, creator: Account, client: FlaskClient, settings: Settings
 ) -> None:
     for _ in range(6):
@@ -79,7 +81,7 @@ def test_processes_with_one_redis_tell_once(
         forget_what_this_process_counted()
 
     assert [sign_in(client, password="wrong").status_code for _ in range(3)] == [429] * 3
-    assert len(told(app)) == 1
+    assert len(refused_events(app)) == 1
 
 
 def test_each_window_has_a_row(app: Flask, creator: Account, client: FlaskClient) -> None:
@@ -88,7 +90,7 @@ def test_each_window_has_a_row(app: Flask, creator: Account, client: FlaskClient
             sign_in(client, password="wrong")
         limiter.reset()  # as if the window had passed
 
-    assert len(told(app)) == 2
+    assert len(refused_events(app)) == 2
 
 
 def test_each_account_has_a_row_of_its_own(app: Flask, creator: Account) -> None:
@@ -98,7 +100,7 @@ def test_each_account_has_a_row_of_its_own(app: Flask, creator: Account) -> None
         for _ in range(8):
             sign_in(app.test_client(), email, "wrong")
 
-    assert [account_id for _, account_id, *_ in told(app)] == [creator.id, other.id, None]
+    assert [account_id for _, account_id, *_ in refused_events(app)] == [creator.id, other.id, None]
 
 
 def test_failed_uses_of_a_link_are_audited(
@@ -109,7 +111,7 @@ def test_failed_uses_of_a_link_are_audited(
     statuses = [client.post("/join/unknown", data=form).status_code for _ in range(40)]
 
     assert statuses == [410] * 30 + [429] * 10
-    assert told(app) == [("link_used", None, "visitor", "127.0.0.1")]
+    assert refused_events(app) == [("link_used", None, "visitor", "127.0.0.1")]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_failed_tries_of_a_signed_in_creator_are_audited(
     statuses = [client.post(f"/account/{path}", data=form).status_code for _ in range(9)]
 
     assert statuses == [422] * 5 + [429] * 4
-    assert told(app) == [(kind, creator.id, "creator", "127.0.0.1")]
+    assert refused_events(app) == [(kind, creator.id, "creator", "127.0.0.1")]
     page = client.get("/account/activity").text
     assert "there were too many tries." in page
     assert "event--alarm" in page
@@ -141,7 +143,7 @@ def test_failures_of_the_token_endpoint_are_audited_without_what_was_sent(
     statuses = [client.post("/oauth/token", data=form).status_code for _ in range(60)]
 
     assert statuses[-1] == 429
-    assert told(app) == [("token_issued", None, "visitor", "127.0.0.1")]
+    assert refused_events(app) == [("token_issued", None, "visitor", "127.0.0.1")]
     assert "canary7f3a" not in repr([vars(row) for row in refused(app)])
 
 
@@ -154,7 +156,7 @@ def test_a_refusal_needs_no_storage(app: Flask, creator: Account, client: FlaskC
     with storage_away(app):
         assert client.post("/login", data=form).status_code == 429
 
-    assert told(app) == [("sign_in", None, "visitor", "127.0.0.1")]
+    assert refused_events(app) == [("sign_in", None, "visitor", "127.0.0.1")]
 
 
 def test_a_refused_sign_in_is_audited_for_its_account(
@@ -173,7 +175,7 @@ def test_a_refused_sign_in_is_audited_for_its_account(
     assert "Somebody tried to sign in too often and was turned away." in page
 
 
-def test_failures_hide_no_refusal(app: Flask, creator: Account) -> None:
+def test_failures_do_not_prevent_the_row_of_a_refusal(app: Flask, creator: Account) -> None:
     with app.test_request_context("/login", environ_base={"REMOTE_ADDR": "127.0.0.1"}):
         by, now = request_audit.visitor(), utc_now()
         for _ in range(19):
@@ -181,4 +183,4 @@ def test_failures_hide_no_refusal(app: Flask, creator: Account) -> None:
     for _ in range(6):
         sign_in(app.test_client(), password="wrong")
 
-    assert len(told(app)) == 1
+    assert len(refused_events(app)) == 1

@@ -70,7 +70,7 @@ def test_signing_in_leads_to_the_drafts(creator: Account, client: FlaskClient) -
 @pytest.mark.parametrize(
     ("email", "password"), [(EMAIL, "wrong"), ("nobody@example.com", PASSWORD), ("", "")]
 )
-def test_a_wrong_pair_is_told_alike(
+def test_a_wrong_password_and_an_unknown_address_get_the_same_page(
     email: str, password: str, creator: Account, client: FlaskClient
 ) -> None:
     response = sign_in(client, email, password)
@@ -87,7 +87,9 @@ def test_the_form_needs_its_token(creator: Account, client: FlaskClient) -> None
     assert not signed_in(client)
 
 
-def test_a_huge_form_harms_no_limit(creator: Account, client: FlaskClient) -> None:
+def test_a_huge_sign_in_form_does_not_disable_the_limit(
+    creator: Account, client: FlaskClient
+) -> None:
     response = sign_in(client, "x" * 100_000, "y" * 100_000)
 
     assert response.status_code == 422
@@ -102,7 +104,7 @@ def test_a_huge_form_harms_no_limit(creator: Account, client: FlaskClient) -> No
     [(EMAIL + " " * 300, PASSWORD), (EMAIL, PASSWORD + "x" * PASSWORD_MAX_CHARS)],
     ids=["address", "password"],
 )
-def test_what_is_too_long_is_a_wrong_pair(
+def test_too_long_credentials_are_refused_like_wrong_ones(
     email: str, password: str, creator: Account, client: FlaskClient
 ) -> None:
     response = sign_in(client, email, password)
@@ -186,7 +188,7 @@ def test_signing_out_leaves_other_browsers_alone(
     assert signed_in(elsewhere)
 
 
-def test_a_cookie_of_a_version_before_asks_to_sign_in(
+def test_a_session_cookie_of_an_earlier_version_is_ignored(
     creator: Account, client: FlaskClient
 ) -> None:
     with client.session_transaction() as session:
@@ -251,7 +253,9 @@ def test_a_new_password_ends_other_sessions(
         "\u0000",
     ],
 )
-def test_a_made_up_way_back_is_ignored(going: str, creator: Account, client: FlaskClient) -> None:
+def test_an_unsigned_return_address_is_ignored(
+    going: str, creator: Account, client: FlaskClient
+) -> None:
     token = csrf_token(client.get(f"/login?next={quote(going)}"))
     form = {"email": EMAIL, "password": PASSWORD, "csrf_token": token, "next": going}
 
@@ -260,7 +264,7 @@ def test_a_made_up_way_back_is_ignored(going: str, creator: Account, client: Fla
     assert response.location == "/drafts"
 
 
-def test_a_way_back_signed_for_another_purpose_is_ignored(
+def test_a_return_address_signed_for_another_purpose_is_ignored(
     app: Flask, creator: Account, client: FlaskClient
 ) -> None:
     signed = URLSafeTimedSerializer(app.config["SECRET_KEY"], salt="other").dumps("//evil.example")
@@ -271,7 +275,7 @@ def test_a_way_back_signed_for_another_purpose_is_ignored(
 
 
 @pytest.mark.parametrize("page", ["/connections?a=b", "/drafts/a%0D%0Ab%C3%A9"])
-def test_a_stranger_comes_back_to_the_page_they_wanted(
+def test_sign_in_returns_to_the_requested_page(
     page: str, creator: Account, client: FlaskClient
 ) -> None:
     asked = client.get(page)
