@@ -1,4 +1,4 @@
-"""A window of a real browser on our pages, and what a test can find out about a page in it."""
+"""A window of a real browser on our pages, and checks of the page in it."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -86,7 +86,7 @@ def window(
 def watch(
     context: BrowserContext, addresses: Collection[str], refused: Collection[int] = ()
 ) -> list[str]:
-    """The list that everything wrong goes into: console, scripts, policy, strange addresses."""
+    """A list that collects console errors, script errors, CSP reports and foreign requests."""
     complaints: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
@@ -118,7 +118,7 @@ def watch(
 
 
 def violations(page: Page, *, contrast: bool = True) -> list[str]:
-    """What axe-core holds against the page as it stands: rule, element, and why.
+    """The violations of axe-core on the current page: rule, element, and why.
 
     Contrast is one rule of many and takes longer than all others.
     """
@@ -138,7 +138,7 @@ def sideways(page: Page) -> list[str]:
 
 
 def squeezed(page: Page) -> list[str]:
-    """Texts that have room for hardly a word on a line."""
+    """Elements too narrow for more than a word on a line."""
     found: list[str] = page.evaluate(SQUEEZED)
     return found
 

@@ -43,7 +43,7 @@ LONG = ("tests/contract/test_fuzz.py", "tests/races/", "tests/journey/", "tests/
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long ones first, so that two processes end at about the same time."""
+    """Run the long ones first, so that two processes end at about the same time."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
@@ -109,7 +109,7 @@ def applications() -> Iterator[dict[Settings, Made]]:
 
 
 class SettledClient(FlaskClient):
-    """A client whose calls end when what they have noted is written."""
+    """A client whose calls end after their deferred writes."""
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
         answer = super().open(*args, **kwargs)

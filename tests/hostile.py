@@ -1,4 +1,4 @@
-"""Requests full of hostile text for every route, and whether others are answered meanwhile."""
+"""Requests with hostile text for every route, and the response time of others meanwhile."""
 
 import http.client
 import re
@@ -227,7 +227,7 @@ def connected(app: Flask) -> Iterator[http.client.HTTPConnection]:
 
 
 class Sender:
-    """Sends requests and finds out whether anybody had to wait for them."""
+    """Sends requests and measures how long others had to wait."""
 
     def __init__(self, app: Flask, connection: http.client.HTTPConnection, watch: Watch) -> None:
         self.app, self.connection, self.watch = app, connection, watch

@@ -23,7 +23,7 @@ ALL_SCOPES = tuple(Scope)
 class Agent:
     """Calls the API as a connected agent; paths are relative to `/api`.
 
-    Every answer is compared with the OpenAPI document.
+    Every response is compared with the OpenAPI document.
     """
 
     def __init__(self, app: Flask, token: str) -> None:
@@ -70,7 +70,7 @@ def agent(connect: Connect, account: Account) -> Agent:
 
 
 def refusal(response: TestResponse) -> tuple[int, str]:
-    """Status and code of a failure, after a look at the shape that all failures share."""
+    """Status and code of a failure, after checking the fields that all failures have."""
     body = response.json
     assert body.keys() == {"error", "code", "message", "resolution"}
     assert body["error"] == body["message"]
@@ -88,7 +88,7 @@ def draft_id(agent: Agent) -> str:
 
 @pytest.fixture
 def confirm(app: Flask, account: Account) -> Callable[[str], None]:
-    """What the creator does in the browser: confirm the draft as it is now."""
+    """Confirm the current revision, as the creator does in the browser."""
 
     def confirm(draft_id: str) -> None:
         with app.app_context():

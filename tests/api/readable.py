@@ -1,4 +1,4 @@
-"""What every refusal has to be: sentences without the words of any library, and a remedy."""
+"""Checks that a refusal is sentences of ours, without texts of libraries, and has a remedy."""
 
 import re
 

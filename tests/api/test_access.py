@@ -1,4 +1,4 @@
-"""Who may call what: every operation without a token, with every set of scopes, from elsewhere."""
+"""Access: every operation without a token, with every set of scopes, and for other accounts."""
 
 from itertools import combinations
 from typing import Any, NamedTuple

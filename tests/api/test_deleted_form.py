@@ -1,4 +1,4 @@
-"""A form in the trash is not there for agents, and is there again when it is restored."""
+"""Agents do not find a form in the trash, and find it again after it is restored."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every code that the document lists for an operation, provoked there and read."""
+"""Every code that the document lists for an operation is provoked, and its text checked."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""getServiceDraft, the extension that tells an agent what its creator did"""
+"""getServiceDraft, the extension that returns a draft and its confirmation"""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Every refusal of every operation in words that its reader can act on."""
+"""The texts of every refusal of every operation."""
 
 import re
 from collections.abc import Callable

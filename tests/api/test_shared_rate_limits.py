@@ -1,4 +1,4 @@
-"""Write limits of two server processes through a real Redis that hangs, dies and comes back."""
+"""Write limits of two server processes with a real Redis that hangs, stops and restarts."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ ON_A_BUSY_MACHINE = 0.4  # seconds of a write that waits for nothing but its tur
 
 
 class Write(NamedTuple):
-    """How a write was answered, after how many seconds."""
+    """The response to a write, and its seconds."""
 
     status: int
     seconds: float
@@ -57,7 +57,7 @@ class Installation:
         return [self._write(server, token) for server in servers]
 
     def wait_for_redis(self, server: int) -> None:
-        """Until this server counts in Redis again, which it pauses for 5 s after three errors."""
+        """Wait until this server uses Redis again, which it pauses for 5 s after three errors."""
         before = self.redis.dbsize()
 
         def counted() -> bool:
@@ -131,7 +131,7 @@ Record = dict[str, list[Write]]
 
 @pytest.fixture(scope="module")
 def record(postgresql_url: str, tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """What eight writes were answered in each state of Redis."""
+    """The responses to eight writes in each state of Redis."""
     alternating, one_server = [0, 1] * 4, [1] * 8
     record: Record = {}
     with installation(postgresql_url, tmp_path_factory.mktemp("limits")) as here:

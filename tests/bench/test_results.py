@@ -158,7 +158,7 @@ def watched(process_id: int) -> Iterator[list[float]]:
 
 
 class Nowhere:
-    """A file that forgets."""
+    """A file that discards what is written."""
 
     def write(self, text: str) -> int:
         return len(text)

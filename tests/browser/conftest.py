@@ -39,7 +39,7 @@ class ExampleSite:
 
     @contextmanager
     def open(self, example: ExamplePage, **options: Any) -> Iterator[Page]:
-        """The page in a window of its own, which must stay quiet; `options` as of `window`."""
+        """Open the page in its own window, without console errors; `options` as of `window`."""
         options |= {"storage_state": self.signed_in} if example.signed_in else {}
         refused = [example.refused]
         with window(self.browser, self.address, refused=refused, **options) as page:

@@ -1,4 +1,4 @@
-"""What tests of a creator's pages do and look up."""
+"""Steps and look-ups of tests of creator pages."""
 
 from playwright.sync_api import Page, expect
 

@@ -18,7 +18,7 @@ Steps = Callable[[Page, ExampleData], Any]
 
 @dataclass(frozen=True)
 class ExamplePage:
-    """`refused` is the status of a page that says no on purpose."""
+    """`refused` is the status of a page that is an expected refusal."""
 
     name: str
     show: Steps
@@ -74,7 +74,7 @@ def all_answers(page: Page, data: ExampleData) -> None:
 
 
 def dark_chosen(page: Page, data: ExampleData) -> None:
-    """The colours chosen by hand, and the choice open."""
+    """A chosen theme, with the menu open."""
     page.goto(data.asks)
     page.locator("summary", has_text="Colours").click()
     press(page, "Dark")
@@ -229,7 +229,7 @@ def refused_number(page: Page, data: ExampleData) -> None:
 
 
 def saving(page: Page, data: ExampleData) -> None:
-    """The server takes its time."""
+    """A save while the server is slow."""
     editing("goal")(page, data)
     page.route("**/goal", lambda route: None)
     press(page, "Save")
@@ -237,7 +237,7 @@ def saving(page: Page, data: ExampleData) -> None:
 
 
 def signed_out(page: Page, data: ExampleData) -> None:
-    """The session ended while somebody was writing."""
+    """The session has ended while an editor was open."""
     editing("goal")(page, data)
     page.context.clear_cookies()
     press(page, "Save")
@@ -264,7 +264,7 @@ def moved(page: Page, data: ExampleData) -> None:
 
 
 def newer_revision(page: Page, data: ExampleData) -> None:
-    """The page of an older revision hears of the newer one."""
+    """The page of an older revision with the notice of a newer one."""
     page.goto(data.rota)
     page.locator("input[name=have]").evaluate("field => { field.value = 1 }")
     page.evaluate("htmx.trigger(document.body, 'app:poll')")
@@ -302,7 +302,7 @@ def refused_website(page: Page, data: ExampleData) -> None:
 
 
 def results_open(page: Page, data: ExampleData) -> None:
-    """The results with every fold open."""
+    """The results with every disclosure open."""
     page.goto(data.results)
     for fold in page.locator("summary").all():
         fold.click()

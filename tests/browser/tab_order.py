@@ -1,4 +1,4 @@
-"""A walk by Tab through a window of real height, and what is out of sight in it.
+"""Walks by Tab through a window of real height, and finds focused controls that are hidden.
 
 WCAG 2.2, 2.4.11: whatever has the focus is not hidden behind what sticks to an edge.
 """

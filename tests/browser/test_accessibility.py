@@ -1,4 +1,4 @@
-"""Every page is for everybody: axe-core finds nothing, nothing is cut or squeezed, all is quiet."""
+"""Every page passes axe-core, without overflow, squeezed text or console errors."""
 
 from collections.abc import Collection
 from itertools import product
@@ -38,7 +38,7 @@ def problems(
     looks: list[tuple[int, str, str]],
     contrast_at: Collection[int] = WIDTHS,
 ) -> dict[str, list[str]]:
-    """What is wrong in each look; the page is opened once and shown in all of them."""
+    """The problems in each look; the page is opened once and shown in all of them."""
     found = {}
     with site.open(example) as page:
         for width, scheme, direction in looks:

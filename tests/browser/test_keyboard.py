@@ -1,4 +1,4 @@
-"""What matters most is done without ever touching a mouse."""
+"""The main tasks by keyboard alone."""
 
 import re
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -55,7 +55,7 @@ def test_a_form_is_answered_by_keyboard_alone(site: ExampleSite) -> None:
 
 
 def test_the_focus_can_always_be_seen(site: ExampleSite) -> None:
-    """Each stop of the Tab key draws a line around what it is at."""
+    """Each focused control has an outline."""
     with window(site.browser, site.address, storage_state=site.signed_in) as page:
         page.goto(f"{site.data.rota}/confirm")
         unseen = []

@@ -1,4 +1,4 @@
-"""In windows as high as people's: nothing that has the focus is hidden, no refusal out of view."""
+"""In windows of real height focused controls and refusals are visible."""
 
 import pytest
 

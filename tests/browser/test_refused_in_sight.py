@@ -1,4 +1,4 @@
-"""What went wrong is said where it is seen: beside the button that was pressed, in real windows."""
+"""Errors are shown in the viewport, beside the pressed button, in windows of real height."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ SIZES = pytest.mark.parametrize("size", WINDOWS, ids="{0[0]}×{0[1]}".format)
 
 @contextmanager
 def sized(browser: Browser, link: Link, size: tuple[int, int]) -> Iterator[Page]:
-    """The form in a window whose network fails on purpose, which its console may say."""
+    """The form in a window whose network fails on purpose; console errors are allowed."""
     context = browser.new_context(
         base_url=link.address,
         viewport={"width": size[0], "height": size[1]},

@@ -1,6 +1,6 @@
 """As in production: https from a proxy in front, strict cookies, strict policy, another machine.
 
-The browser believes the one certificate, finds our made-up names on this machine and no others.
+The browser trusts the one certificate and resolves our invented names to this machine only.
 """
 
 import json
@@ -42,7 +42,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 @dataclass(frozen=True)
 class Front:
-    """A café behind the proxy, somebody else's site beside it, and a browser before both."""
+    """The installation behind the proxy, another site beside it, and a browser."""
 
     app: Flask
     data: ExampleData
@@ -165,7 +165,7 @@ def register(front: Front, redirect: str) -> str:
 
 
 def allow(page: Page, client_id: str, redirect: str) -> dict[str, str]:
-    """What the client gets back when the creator presses Allow."""
+    """The redirect parameters after the creator presses Allow."""
     page.goto(consent_address(client_id, redirect))
     page.get_by_role("button", name="Allow", exact=True).click()
     page.wait_for_url(f"{redirect}?*")

@@ -1,4 +1,4 @@
-"""Every connection is as durable and as discreet as promised."""
+"""Durability settings, locks and error messages of database connections."""
 
 import ast
 import secrets

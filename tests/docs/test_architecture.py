@@ -1,4 +1,4 @@
-"""The map of the code leads to what it names."""
+"""The paths and layers of the architecture document exist."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""An agent outside: it knows one address, and what OAuth and the contract say."""
+"""An external agent: it knows one address, OAuth and the contract."""
 
 import re
 import threading
@@ -107,7 +107,7 @@ def callback() -> Iterator[str]:
             self.wfile.write(f"<!doctype html><title>Back</title>{icon}Go on there.".encode())
 
         def log_message(self, *_: Any) -> None:
-            """Silence: the test speaks."""
+            """Log nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Page) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))

@@ -42,7 +42,7 @@ def sign_out_and_in(page: Page, photograph: Camera) -> None:
 
 
 def allow(page: Page, address: str, callback: str, photograph: Camera) -> str:
-    """Say yes to an agent; returns the address that the browser is sent back to."""
+    """Allow an agent; returns the redirect address."""
     page.goto(address)
     photograph(page, "consent")
     page.get_by_role("button", name="Allow", exact=True).click()
@@ -66,7 +66,7 @@ def review_and_edit(page: Page, review: str, photograph: Camera) -> None:
 
 
 def confirm(page: Page, name: str, photograph: Camera) -> None:
-    """Give the word, and let the agent of that name publish."""
+    """Confirm, and let the agent of that name publish."""
     follow(page, "Check and confirm")
     expect(page.locator("h1")).to_have_text("Send this out in your name?")
     photograph(page, "confirm")

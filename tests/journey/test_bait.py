@@ -1,4 +1,4 @@
-"""A yes counts for what was on the page, and for nothing else."""
+"""A confirmation applies only to the content that the page showed."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The main job, from an empty installation to the last answer in the hands of the agent.
+"""The main journey, from an empty installation to the agent's reading of the last answer.
 
 The pictures of it are in `pictures/journey`, numbered as they were taken.
 """

@@ -1,4 +1,4 @@
-"""A served installation, and a person at a browser who says yes to whatever a client asks."""
+"""A served installation, and a person with a browser who allows every request."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What agents are let do and do with it is told in the audit trail, without anything secret."""
+"""Audit events of consents, tokens and revocations contain no secrets."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a client may ask at the consent page, and how it is told no."""
+"""Valid and invalid authorization requests."""
 
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,4 +1,4 @@
-"""The consent page: what it says, what it gives, and what it protects."""
+"""The consent page: its content, the grants it makes, and its protection."""
 
 import pytest
 from flask import Flask

@@ -1,4 +1,4 @@
-"""What is dead for long is deleted, and nothing that somebody still needs."""
+"""Expired rows are deleted, and no others."""
 
 from datetime import timedelta
 

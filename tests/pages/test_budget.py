@@ -1,4 +1,4 @@
-"""How much a page makes somebody load, compressed: small enough for a bad connection."""
+"""The compressed size of pages with their assets is bounded."""
 
 import gzip
 import re

@@ -1,4 +1,4 @@
-"""Whatever people and programs write is shown as the words it is, on every page there is."""
+"""Hostile text of people and programs is escaped on every page."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A server that is killed again and again, and respondents who send until they are answered."""
+"""A server that is killed repeatedly, and respondents who retry until they get a response."""
 
 import http.client
 import os

@@ -1,4 +1,4 @@
-"""People and agents at work while their database fails, and what they were told."""
+"""Respondents and agents under load while the database fails, and the responses they got."""
 
 import http.client
 import json

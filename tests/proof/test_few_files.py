@@ -1,4 +1,4 @@
-"""Few file numbers, many connections: work goes on, and whoever is refused is told what is true."""
+"""Few file descriptors and many connections: requests are served or refused correctly."""
 
 import signal
 import socket

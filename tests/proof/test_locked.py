@@ -1,4 +1,4 @@
-"""A database that others keep locked, or that drops its connections: refused, or not even felt."""
+"""A locked database, or one that closes connections: requests are refused or retried."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

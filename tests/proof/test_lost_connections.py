@@ -1,4 +1,4 @@
-"""PostgreSQL drops a connection around a commit: the answer tells what became of it."""
+"""PostgreSQL drops a connection around a commit: the response reports the outcome."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

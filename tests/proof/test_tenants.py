@@ -1,4 +1,4 @@
-"""Two accounts, every route, every kind of id: the other's objects do not exist."""
+"""Two accounts, every route, every kind of id: the other's objects are not found."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""While another program holds the locks of the database, whoever only reads does not notice."""
+"""Reads do not wait while another program locks the database."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""A page opened in several windows at once is looked at once."""
+"""A draft opened in several windows at once stores one view."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Respondents who press twice, many who finish at once, and a form that closes meanwhile."""
+"""Concurrent respondents: repeated posts, many completions, and a form that closes."""
 
 import secrets
 from collections import Counter

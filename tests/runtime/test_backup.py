@@ -1,4 +1,4 @@
-"""Everything that is stored, in one file and back."""
+"""Backup of the whole database into one file, and restore."""
 
 import sqlite3
 import subprocess

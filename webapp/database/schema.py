@@ -47,9 +47,9 @@ class NewerSchema(Exception):
 
 
 def upgrade() -> None:
-    """Bring the database of the current application to the newest schema.
+    """Migrate the database of the current application to the newest schema.
 
-    Several processes may do this at once: on PostgreSQL the first one works, the others wait.
+    Several processes may call it at once: on PostgreSQL one migrates, the others wait.
     Nothing is done to a newer schema that serves this program. Raises NewerSchema, SQLAlchemyError.
     """
     found = present()
@@ -111,7 +111,7 @@ def revisions() -> dict[str, str | None]:
 
 
 def refusal() -> str | None:
-    """Why this code cannot work on its database, and what to do; None when it can.
+    """Why this code cannot use its database, and what to do; None if it can.
 
     raises  SQLAlchemyError when the database does not answer
     """

@@ -52,7 +52,7 @@ def enum_type(kind: type[StrEnum], name: str) -> Enum:
 
 
 def to_json(value: Any) -> str:
-    """The faster encoder, save for what it refuses: lone surrogates, integers beyond 64 bits."""
+    """Encode with orjson; with json what that refuses: lone surrogates, integers beyond 64 bits."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:
@@ -60,7 +60,7 @@ def to_json(value: Any) -> str:
 
 
 def from_json(text: str | bytes) -> Any:
-    """The faster decoder, save for what only the other one reads."""
+    """Decode with orjson; with json what that refuses."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""The page that tells of a fault, or the note inside another page: what it is made of."""
+"""Rendering of error pages, and of error notes for htmx."""
 
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
@@ -11,7 +11,7 @@ from webapp.web.iframes import says_in_iframe
 
 Words: TypeAlias = str | LazyString
 
-# With what they are made of, for `load_pages`.
+# The templates of `load_pages`, with those they include.
 OF_FAULTS = (
     "errors/problem.html",
     "errors/_problem.html",
@@ -28,28 +28,28 @@ OF_FAULTS = (
 
 
 class Problem(NamedTuple):
-    """A heading, and sentences that say what is safe and what to do next."""
+    """The heading and text of an error page."""
 
     title: Words
     lead: Words
 
 
 class Again(NamedTuple):
-    """An address to call again; with fields, to post them to."""
+    """A request to repeat: a GET, or with fields a POST."""
 
     address: str
     fields: dict[str, str] | None = None
 
 
 class Back(NamedTuple):
-    """Where somebody came from, and the words of the link to it."""
+    """The page to return to, and the label of its link."""
 
     address: str
     words: Words
 
 
 def load_pages(app: Flask) -> None:
-    """Read the pages that tell of faults: one is that no file can be opened any more."""
+    """Load the error templates: one error is that no file can be opened."""
     for name in OF_FAULTS:
         app.jinja_env.get_template(name)
 
@@ -62,11 +62,11 @@ def problem(
     again: Again | None = None,
     back: Back | None = None,
 ) -> Response:
-    """A page of its own, or a note for htmx to put where the answer would have stood.
+    """A full page, or for htmx a note in place of the response.
 
-    kept   words that were posted and not saved, for their writer to copy
-    again  what to try once more
-    back   where to go instead
+    kept   posted text that was not saved, to be copied
+    again  the request to repeat
+    back   the page to return to
     """
     name = "errors/_problem.html" if wants_fragment() else "errors/problem.html"
     # without context processors: they ask the database who is signed in, and it may be down
@@ -81,7 +81,7 @@ def problem(
 
 
 def _form_address() -> str | None:
-    """Where a respondent can begin again, in the frame that they are in; None for creators."""
+    """The address of the respondent's form, with the iframe parameter; None for creators."""
     token = (request.view_args or {}).get("share_token")
     embed = 1 if says_in_iframe() else None
     return url_for("respond.start", share_token=token, embed=embed) if token else None

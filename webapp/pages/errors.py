@@ -1,4 +1,4 @@
-"""What went wrong, as a page or as a note inside one: what happened, what is safe, what to do."""
+"""Error handlers of all page routes."""
 
 import json
 import logging
@@ -100,7 +100,7 @@ STATUSES: dict[type[Outcome], HTTPStatus] = {
 
 
 def init_app(app: Flask) -> None:
-    """Answer every failure that a page route lets rise."""
+    """Register handlers for every exception of page routes."""
     app.register_error_handler(Outcome, outcome)
     app.register_error_handler(CSRFError, stale_page)
     app.register_error_handler(HTTPException, http_problem)
@@ -109,7 +109,7 @@ def init_app(app: Flask) -> None:
 
 
 def outcome(error: Outcome) -> Response:
-    """An expected failure of a use case, in the words that the API uses too, or translated ones."""
+    """An expected failure of a use case, with the message of the API, translated if possible."""
     status = STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
     if status is HTTPStatus.NOT_FOUND:
         return problem(GONE, status)
@@ -120,7 +120,7 @@ def outcome(error: Outcome) -> Response:
 
 
 def stale_page(_error: CSRFError) -> Response:
-    """The form's token is missing, foreign or expired; what was typed is not lost with it.
+    """The CSRF token is missing, foreign or expired; the page keeps the typed text.
 
     A page that was open while its creator signed in again gets the token of the new session.
     """
@@ -134,9 +134,9 @@ def stale_page(_error: CSRFError) -> Response:
 
 
 def signed_out() -> Response:
-    """For htmx only: to the sign-in page and back, or a note where words would be lost by leaving.
+    """For htmx only: redirect to sign-in, or a note if unsaved text would be lost by leaving.
 
-    The open page decides: it knows whether somebody is writing in it.
+    The script of the open page decides, which knows of open editors.
     """
     body = current_app.jinja_env.get_template("errors/_signed_out.html").render()
     response = Response(body, HTTPStatus.UNAUTHORIZED)
@@ -146,7 +146,7 @@ def signed_out() -> Response:
 
 
 def http_problem(error: HTTPException) -> Response:
-    """Any other refusal; its headers, as `Allow`, are kept."""
+    """Any other HTTP error, with its headers such as `Allow`."""
     if isinstance(error, RateLimitExceeded):
         return too_many_tries(error)
     if isinstance(error, UnknownHost):
@@ -163,7 +163,7 @@ def http_problem(error: HTTPException) -> Response:
 
 
 def _unknown_host() -> Problem:
-    """For whoever runs the server, so in English: people come by links that lead to its name."""
+    """In English, for the operator: links for others lead to the configured host."""
     return Problem(
         "This server does not answer under this name.",
         f"Open it at {settings().public_url}. If you run it: PUBLIC_URL and "
@@ -172,7 +172,7 @@ def _unknown_host() -> Problem:
 
 
 def too_many_tries(error: RateLimitExceeded) -> Response:
-    """A limit was reached; the page says which, and when it ends, in minutes rounded up."""
+    """A rate limit was reached; the page names it and the wait, in minutes rounded up."""
     seconds = seconds_to_wait(error)
     wait = ngettext(
         "Wait %(num)s minute, then try again.",
@@ -187,15 +187,15 @@ def too_many_tries(error: RateLimitExceeded) -> Response:
 
 
 def limit_told(limit: RateLimitItem) -> str:
-    """The limit as a sentence; none for a period without a word of its own."""
+    """The limit as a sentence; "" for an unnamed period."""
     message = LIMITS.get(limit.GRANULARITY.name) if limit.multiples == 1 else None
     return str(message) % {"num": limit.amount} if message else ""
 
 
 def storage_failed(error: Exception) -> Response:
-    """The database is locked, full or away; for htmx a note beside what was typed.
+    """The database is locked, full or unavailable; for htmx a note beside the typed text.
 
-    raises  `error` when it is a fault of ours
+    raises  `error` if it is a programming error
     """
     if not is_away(error):
         raise error
@@ -204,7 +204,7 @@ def storage_failed(error: Exception) -> Response:
 
 
 def offer_again(error: Exception) -> Response:
-    """The same, for a form that may be sent twice: with a button that sends it once more."""
+    """As `storage_failed`, with a button that repeats the request, which must be idempotent."""
     if request.method != "POST" or not request_origin.is_same_origin() or not is_away(error):
         return storage_failed(error)
     return _away(NOT_PUBLISHED, Again(current_address(), request.form.to_dict()))
@@ -220,7 +220,7 @@ def _away(what: Problem, again: Again | None) -> Response:
 
 
 def _typed_by_creator() -> str:
-    """The words of the creator's editors; none for a form of another site."""
+    """The text of the creator's editors; "" for a cross-site form."""
     if not request_origin.is_same_origin():
         return ""
     return "\n\n".join(filter(None, map(typed_text, ("text", "hint", "origins"))))

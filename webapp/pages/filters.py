@@ -1,4 +1,4 @@
-"""What templates can call beside gettext: times, counts in words, tally strokes."""
+"""Filters and globals of templates: times, numbers, tally strokes."""
 
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
@@ -49,7 +49,7 @@ def init_app(app: Flask) -> None:
 
 
 def moment(at: datetime, *, now: datetime | None = None) -> Markup:
-    """A `<time>` that says how long ago `at` was, or the day when that is kinder to read."""
+    """A `<time>` with the time since `at`, or with its day if that is longer ago."""
     return Markup('<time datetime="{}">{}</time>').format(
         at.astimezone(UTC).isoformat(timespec="seconds"),
         _relative_time(at, now or datetime.now(UTC)),
@@ -59,7 +59,7 @@ def moment(at: datetime, *, now: datetime | None = None) -> Markup:
 def clock_time(at: datetime, *, now: datetime | None = None) -> Markup:
     """A `<time>` with day and time in UTC; scripts put it into the reader's own time zone.
 
-    With the year when it is another one, which scripts are told, too.
+    Includes the year if it is not the current one, also in the attribute for scripts.
     """
     there, here = at.astimezone(UTC), (now or datetime.now(UTC)).astimezone(UTC)
     day = _day_of_year(there, here)
@@ -78,7 +78,7 @@ def calendar_day(at: datetime, *, now: datetime | None = None) -> Markup:
 
 
 def figure(count: int) -> str:
-    """A number with its thousands set apart."""
+    """A number with thousands separators."""
     return str(format_decimal(count))
 
 
@@ -88,12 +88,12 @@ def short_day(day: date) -> str:
 
 
 def in_words(count: int) -> str:
-    """A number that begins a sentence: words up to ten, then figures."""
+    """A number at the beginning of a sentence: a word up to ten, then figures."""
     return NUMBERS[count] if 0 <= count < len(NUMBERS) else str(count)
 
 
 def asked_of(questions: int) -> str:
-    """What is asked of somebody who opens a link: questions, and minutes as people type."""
+    """The number of questions, and the estimated minutes of answering them."""
     minutes = ceil(questions * MINUTES_EACH)
     count = ngettext("%(num)s question", "%(num)s questions", questions)
     time = ngettext("about %(num)s minute", "about %(num)s minutes", minutes)

@@ -1,6 +1,6 @@
-"""The one module that knows htmx: page or fragment, and where to go next.
+"""All handling of htmx: full page or fragment, and redirects.
 
-`HX-*` request headers only choose how something is drawn. They prove nothing.
+`HX-*` request headers only choose the representation; nothing is authorized by them.
 """
 
 from http import HTTPStatus
@@ -9,19 +9,19 @@ from typing import Any, cast
 from flask import Response, redirect, render_template
 from htmx_flask import make_response, request
 
-# all three decide which body is sent, so caches have to keep them apart
+# all three select the body, so caches must tell them apart
 VARIES_BY = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
 VARY = ", ".join(VARIES_BY)
 
 
 def wants_fragment() -> bool:
-    """True when htmx swaps the answer into a page, false when it needs a whole page."""
+    """True if htmx swaps the response into a page, False if a full page is needed."""
     htmx = request.htmx
     return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
 
 
 def shown_address() -> str | None:
-    """The address of the open page that htmx asks for; None without htmx. A hint like the rest."""
+    """The address of the open page, as sent by htmx; None without htmx. Not to be trusted."""
     return cast(str, request.htmx.current_url or "") if request.htmx else None
 
 
@@ -47,7 +47,7 @@ def drawn(
     trigger: str | dict[str, Any] | None = None,
     push_url: str | None = None,
 ) -> Response:
-    """A body that `wants_fragment` decided about, with the headers that go with such a choice."""
+    """A body chosen by `wants_fragment`, with the Vary header of that choice."""
     answer = make_response(body, status, trigger=trigger, push_url=push_url)
     response = cast(Response, answer)
     response.headers.add("Vary", VARY)
@@ -64,9 +64,9 @@ def fragment(
 
 
 def go_to(url: str) -> Response:
-    """Another page next: 303 for a plain form, `HX-Redirect` for htmx.
+    """Redirect: 303 for a plain form, `HX-Redirect` for htmx.
 
-    htmx never sees the headers of a redirect, because the browser follows it by itself.
+    The browser follows a 303 by itself, so htmx would not see its headers.
     """
     if not wants_fragment():
         return cast(Response, redirect(url, HTTPStatus.SEE_OTHER))
@@ -76,5 +76,5 @@ def go_to(url: str) -> Response:
 
 
 def nothing_new() -> Response:
-    """204 for a poll that found nothing new: htmx leaves the page as it is."""
+    """204 for a poll without changes: htmx leaves the page unchanged."""
     return Response(status=HTTPStatus.NO_CONTENT)

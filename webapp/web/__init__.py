@@ -1,1 +1,1 @@
-"""What every request passes, whoever it is for: headers, hosts, languages, limits, logs."""
+"""Shared by all requests: headers, hosts, languages, rate limits, logs."""

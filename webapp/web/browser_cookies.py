@@ -23,11 +23,11 @@ class BrowserCookie(NamedTuple):
     path: str = "/"
 
     def read(self) -> str:
-        """The value that this request brought, "" without one."""
+        """The value in this request, "" without one."""
         return request.cookies.get(self._full_name(), "")
 
     def keep(self, response: Response, value: str) -> None:
-        """Let the browser send this value from now on."""
+        """Set the cookie to this value."""
         response.set_cookie(
             self._full_name(),
             value,
@@ -39,7 +39,7 @@ class BrowserCookie(NamedTuple):
         )
 
     def delete(self, response: Response) -> None:
-        """Let the browser forget the cookie."""
+        """Delete the cookie."""
         response.delete_cookie(
             self._full_name(),
             path=self.path,

@@ -1,4 +1,4 @@
-"""What kind each request is of: who asks, and what is said back.
+"""The kind of each request: its audience, and the format of its responses.
 
 A blueprint names its kind where it is registered. Whoever asks before there is a route, or where no
 route was found, goes by the address.

@@ -1,4 +1,4 @@
-"""Whose page sent a request, and whether anybody sees the answer, as far as browsers say."""
+"""Same-origin, cross-site and prefetch requests, by the headers of browsers."""
 
 from flask import request
 
@@ -6,7 +6,7 @@ from webapp.config import settings
 
 
 def is_same_origin() -> bool:
-    """Whether a browser says that this request comes from a page of ours; silence is a no."""
+    """True if a browser header says that the request comes from our origin; False without one."""
     site = request.headers.get("Sec-Fetch-Site")
     origin = request.headers.get("Origin")
     if site not in {None, "same-origin"} or (site is None and origin is None):
@@ -16,7 +16,7 @@ def is_same_origin() -> bool:
 
 
 def is_from_another_site() -> bool:
-    """Whether a browser says that a page which is not ours sent this; silence is a no.
+    """True if a browser header says that the request is cross-site; False without one.
 
     `Origin: null` is not ours: under `Referrer-Policy: same-origin` our pages name themselves.
     """
@@ -30,5 +30,5 @@ def is_from_another_site() -> bool:
 
 
 def is_prefetch() -> bool:
-    """Whether a browser or mail program fetches the page ahead, unseen."""
+    """True if a browser or mail program prefetches the page."""
     return "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))

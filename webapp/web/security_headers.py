@@ -36,7 +36,7 @@ TWO_YEARS_SECONDS = 63_072_000  # the span that preload lists ask for
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Add the headers to every answer of `app`; HSTS only where browsers reach us over https.
+    """Add the headers to every response of `app`; HSTS only if the public address is https.
 
     Call it before other extensions: what is registered first sees the answer last.
     """
@@ -58,7 +58,7 @@ def allow_any_form_action() -> None:
 
 
 def allow_frames(origins: str) -> None:
-    """Let pages of these origins, separated by spaces, frame this one; "" lets nobody."""
+    """Let these origins, separated by spaces, embed this page; "" allows none."""
     g.frame_origins = origins
 
 

@@ -1,6 +1,6 @@
-"""Light or dark pages: as the device says, until somebody chooses; a cookie keeps the choice.
+"""The light or dark theme of pages: the device's, or one chosen and stored in a cookie.
 
-Only choosing sets the cookie, and never inside a frame, which is coloured as the device says.
+Only a choice sets the cookie, and never in an iframe, which uses the device's theme.
 """
 
 from flask import Flask, Response, g, request
@@ -17,7 +17,7 @@ COOKIE = BrowserCookie("askback_theme", max_age=365 * 24 * 3600)
 
 
 def init_app(app: Flask) -> None:
-    """Tell templates the theme of their page, and keep what respondents choose on theirs."""
+    """Give templates the theme, and store what respondents choose on their pages."""
     app.add_template_global(page_theme, "page_theme")
     app.add_template_global(says_in_iframe, "in_iframe")
     app.jinja_env.globals["THEMES"] = THEMES
@@ -25,7 +25,7 @@ def init_app(app: Flask) -> None:
 
 
 def page_theme() -> str:
-    """The theme of the page under way: one of THEMES."""
+    """The theme of the current page: one of THEMES."""
     if "theme" not in g:
         g.theme = SYSTEM if says_in_iframe() else _posted() or _kept()
     theme: str = g.theme
@@ -33,7 +33,7 @@ def page_theme() -> str:
 
 
 def keep(response: Response, theme: str) -> None:
-    """Let this browser remember the theme; anything that is none stands for the device's own."""
+    """Store the theme in a cookie; an invalid value selects the device's."""
     if theme not in THEMES or theme == SYSTEM:
         COOKIE.delete(response)
     else:

@@ -1,4 +1,4 @@
-"""The account page in a real browser: deleting late, signing browsers out, what happened."""
+"""The account page in a real browser: late deletion, ending sessions, activity."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,4 +1,4 @@
-"""The consent page in a real browser: its policy must let the answer reach the client."""
+"""The consent page in a real browser: its CSP must allow the redirect to the client."""
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlencode, urlsplit

@@ -1,4 +1,4 @@
-"""What a creator's page does while the server is slow, away, or does not know them any more."""
+"""Creator pages while the server is slow or unavailable, or after the session ended."""
 
 from collections.abc import Iterator
 
@@ -140,7 +140,7 @@ def test_a_discarded_draft_is_reported_beside_the_editor(
 
 
 def test_typed_text_survives_the_end_of_the_session(site: ExampleSite, draft: Draft) -> None:
-    # not a quiet window: the refusals are part of the story
+    # not a quiet window: the console reports the refusals
     options = {"base_url": site.address, "storage_state": site.signed_in}
     with site.browser.new_context(**options) as context:
         page = context.new_page()

@@ -1,4 +1,4 @@
-"""Respondents in a real browser, with scripts and without, in a hurry and in two tabs."""
+"""Respondents in a real browser, with and without scripts, double clicks, and two tabs."""
 
 import gzip
 import re

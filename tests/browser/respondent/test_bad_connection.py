@@ -1,4 +1,4 @@
-"""How soon a question stands on a slow phone behind a slow network, and that it stands still."""
+"""Load time and layout shift of a question on a slow phone and network."""
 
 from statistics import median
 from typing import Any

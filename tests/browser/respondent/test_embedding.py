@@ -1,4 +1,4 @@
-"""A form inside somebody else's website, in a browser that gives such a frame nothing."""
+"""A form embedded in another website, in browsers that give such an iframe no storage."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What respondents see while the server cannot do its work, in windows as high as theirs."""
+"""Error pages of respondents in windows of real height."""
 
 import re
 from collections.abc import Iterator

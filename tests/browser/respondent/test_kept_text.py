@@ -1,4 +1,4 @@
-"""No typed word is lost: reloads, a network that ends, a server in trouble, refused cookies."""
+"""Typed text is kept: reloads, network failures, server errors, blocked cookies."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def page(browser: Browser, link: Link) -> Iterator[Page]:
 
 @pytest.fixture
 def troubled(browser: Browser, link: Link) -> Iterator[Page]:
-    """The form in a window whose requests fail on purpose, which its console may say."""
+    """The form in a window whose requests fail on purpose; console errors are allowed."""
     context = browser.new_context(base_url=link.address)
     page = context.new_page()
     page.goto(link.path)
@@ -116,7 +116,7 @@ def test_a_form_that_closed_meanwhile_shows_the_unsent_text(browser: Browser, li
 
 
 def choose_language(page: Page, language: str) -> None:
-    """Choose a language at the foot of the page."""
+    """Choose a language in the footer."""
     page.locator(".languages summary").first.click()
     press(page, language)
 

@@ -1,4 +1,4 @@
-"""The box is ready to be written to, where there is a keyboard, and says how to go on by keys."""
+"""Focus of the textarea with and without a keyboard, and hints of shortcuts."""
 
 from collections.abc import Iterator
 

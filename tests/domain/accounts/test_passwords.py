@@ -215,7 +215,7 @@ def test_too_many_waiting_hashes_are_refused_at_once(monkeypatch: pytest.MonkeyP
 
 
 class Blocked:
-    """Hashes when it is let."""
+    """A hasher that blocks until released."""
 
     def __init__(self) -> None:
         self.go_on = threading.Event()
@@ -273,7 +273,7 @@ def test_sixty_parallel_sign_ins_use_bounded_memory() -> None:
 
 
 class Counting:
-    """A hasher that takes a moment and counts who is in it."""
+    """A slow hasher that counts concurrent calls."""
 
     def __init__(self) -> None:
         self.most = self.now = 0

@@ -1,4 +1,4 @@
-"""The audit trail: a row in the transaction of what it tells, a log line once that is stored."""
+"""The audit trail: a row in the transaction of its use case, a log line after the commit."""
 
 import logging
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""A deleted form is away for everybody, can be restored for 30 days, then nothing of it is left."""
+"""A deleted form is hidden, can be restored for 30 days, then is purged completely."""
 
 import secrets
 from datetime import timedelta
@@ -36,7 +36,7 @@ KEPT = timedelta(days=30)
 
 
 def rows_by_table() -> dict[str, int]:
-    """How many rows each table holds, save for the audit trail, which outlives what it tells of."""
+    """The number of rows by table, without the audit trail, which outlives its subjects."""
     db.session.rollback()
     return {
         table.name: db.session.scalar(select(func.count()).select_from(table)) or 0

@@ -1,4 +1,4 @@
-"""Publishing: whose word it takes, what voids it and that a draft becomes one form."""
+"""Publishing: which confirmation it needs, what voids it, and that a draft becomes one form."""
 
 import pytest
 

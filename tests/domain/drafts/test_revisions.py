@@ -1,4 +1,4 @@
-"""Going back: one difference, or everything, and what the history tells."""
+"""Restoring one difference or a whole revision, and the list of revisions."""
 
 import random
 from typing import Any

@@ -34,7 +34,7 @@ def form(app_context: None) -> Any:
 
 
 def now_of(form: Any) -> Any:
-    """The form as it stands now."""
+    """The current row of the form."""
     return get_form(form.account_id, form.id)
 
 

@@ -1,4 +1,4 @@
-"""The counters equal what is counted from the rows, whatever happened in which order."""
+"""The counters equal counts of the rows after any order of steps."""
 
 import random
 import secrets

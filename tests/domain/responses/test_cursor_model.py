@@ -1,4 +1,4 @@
-"""A model of one form beside the real one: whatever people do, a cursor sees what it should."""
+"""A stateful model of one form: a cursor returns what the model expects after any steps."""
 
 import secrets
 from dataclasses import dataclass

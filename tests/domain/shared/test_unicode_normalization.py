@@ -1,4 +1,4 @@
-"""Normalizing text of strangers takes time in proportion to its length."""
+"""Normalization takes time linear in the length of the text."""
 
 import sys
 import time

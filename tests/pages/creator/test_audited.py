@@ -1,4 +1,4 @@
-"""What becomes of drafts and forms is told in the audit trail, in the transaction that does it."""
+"""Audit events of drafts and forms, in the transaction of the use case."""
 
 import logging
 from typing import Any

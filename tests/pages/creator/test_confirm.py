@@ -1,4 +1,4 @@
-"""The creator's word: only from their own browser, only for what they saw."""
+"""Confirmation: only from the creator's browser, only for the content shown."""
 
 import re
 from typing import Any

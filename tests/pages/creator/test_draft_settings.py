@@ -1,4 +1,4 @@
-"""What is said at the settings of a draft."""
+"""Messages at the settings of a draft."""
 
 import pytest
 from flask import Flask

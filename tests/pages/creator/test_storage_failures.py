@@ -1,4 +1,4 @@
-"""The database is away while a creator works: said as it is, and nothing pretends to be saved."""
+"""Creator pages while the database is unavailable report it and claim no save."""
 
 from contextlib import nullcontext
 

@@ -1,4 +1,4 @@
-"""The page that says what is kept: true, findable, and readable when nothing else is."""
+"""The privacy note: its periods, its links, and that it needs no database."""
 
 from html import unescape
 

@@ -1,4 +1,4 @@
-"""Light or dark: the device decides until somebody does, and then their browser remembers."""
+"""The theme: the device's, or one chosen and stored in a cookie."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""Which language a respondent reads, and that nobody else is asked."""
+"""The language of respondent pages; creator pages are English."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a chat draws when somebody pastes the link: the title and how much is asked, no more."""
+"""The Open Graph card of a share link: title and number of questions only."""
 
 import re
 import struct

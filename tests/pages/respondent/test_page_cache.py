@@ -1,4 +1,4 @@
-"""Kept pages: everybody gets their own, byte for byte as if it had just been rendered for them."""
+"""Cached pages equal pages rendered for the visit, byte for byte."""
 
 import re
 from collections.abc import Callable, Iterator

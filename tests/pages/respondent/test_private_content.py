@@ -1,4 +1,4 @@
-"""What the creator keeps to themselves reaches no respondent: not a byte, in no state of a form."""
+"""No response to a respondent contains goal or private context, in any state of a form."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Back and Continue without a change: the answer stays what it was, also for the agent."""
+"""Back and Continue without a change keep id and stamp of the answer."""
 
 from typing import Any
 

@@ -121,7 +121,7 @@ def person(client: FlaskClient, asked: Any) -> Respondent:
 
 
 def test_english_words_are_found_where_they_are_left(client: FlaskClient, asked: Any) -> None:
-    """The proof of the proof: an English page is full of them."""
+    """Checks the check: an English page has many."""
     assert {"Question", "Continue", "minutes"} <= leftovers(client.get(f"/r/{asked.share_token}"))
 
 

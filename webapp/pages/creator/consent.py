@@ -1,6 +1,6 @@
 """The consent page: a signed-in creator grants a client access, or refuses.
 
-The form is posted to the very address of the request, so that everything is validated again.
+The form is posted to the address of the request, so that everything is validated again.
 """
 
 from http import HTTPStatus
@@ -47,7 +47,7 @@ failures = Failures()
 
 @bp.errorhandler(OAuth2Error)
 def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
-    """Back to the client when its redirect is known to be right, else a page for the person.
+    """Redirect to the client if its redirect URI was validated, else show an error page.
 
     A client that described itself chose where its redirects lead, so before its first consent
     the person is shown where that is and goes on by hand (RFC 9700 section 4.11.2).
@@ -82,7 +82,7 @@ def authorize() -> ResponseReturnValue:
 @bp.post("/oauth/authorize")
 @limiter.limit(lambda: settings().limit_token)
 def decide() -> ResponseReturnValue:
-    """The creator's answer: a code for the client, or a refusal."""
+    """Handle the creator's decision: redirect with a code, or with access_denied."""
     _check_characters()
     if not current_user.is_authenticated:
         return _ask_to_sign_in()
@@ -149,7 +149,7 @@ def _ticked() -> set[str]:
 
 
 def _trust(grant: AuthorizationCodeGrant, ticked: list[str]) -> bool | None:
-    """The answer to whether the agent may publish; None where that was not asked."""
+    """Whether the creator lets the agent publish; None if the page did not ask."""
     if Scope.FORMS_WRITE not in grant.request.scope.split():
         return None
     return "trust" in request.form and Scope.FORMS_WRITE in ticked

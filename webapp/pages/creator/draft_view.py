@@ -1,4 +1,4 @@
-"""What the pages of one draft show, and the responses to a change of it."""
+"""The view model of the pages of one draft, and the responses to a change of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ Result = Draft | InvalidInput | StateConflict
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """The changes since the revision that the creator saw last, `since`."""
+    """The changes since `since`, the revision that the creator saw last."""
 
     changes: list[Change]
     since: int
@@ -51,16 +51,16 @@ class Unseen:
 
 
 def go_to_form(draft: Draft, endpoint: str) -> Response:
-    """To this page of the form that the draft became; to the inbox when the form is deleted."""
+    """Redirect to this page of the published form; to the inbox if the form is deleted."""
     form = publishing.find_published_form(draft.id)
     return go_to(url_for(endpoint, form_id=form.id) if form else url_for("inbox.show"))
 
 
 def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:
-    """The creator's change of the revision their page showed, or why it was not made.
+    """Apply the creator's change of the revision that the page showed, or return why not.
 
     change  what is asked for, from the draft that it is to change
-    Another kind of conflict than a changed revision rises. `draft` is current afterwards.
+    Raises other conflicts than a changed revision. Refreshes `draft`.
     """
     try:
         return _save(draft, change)
@@ -72,8 +72,8 @@ def attempt(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Result:
 
 
 def as_posted_from(draft: Draft) -> Draft:
-    """What the posted change may have been made from: the revision that the page showed, where
-    the next one is the creator's own; the draft itself elsewhere.
+    """The base of the posted change: the revision that the page showed if the next one is the
+    creator's own, else the draft itself.
     """
     if not _own_next(draft):
         return draft
@@ -90,10 +90,10 @@ def _own_next(draft: Draft) -> Draft | None:
 
 
 def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
-    """A creator who had seen everything before has seen everything after their own change.
+    """Save; the new revision counts as seen if the creator had seen everything before.
 
-    So has one whose first look is not noted yet. A change that is there already was stored before
-    its answer was lost, and came again.
+    It does, too, if no view is stored yet. A change that is stored already is the repeat of a
+    request whose response was lost.
     """
     view = drafts.find_view(draft.id)
     up_to_date = view is None or view.revision >= posted_revision()
@@ -115,7 +115,7 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
 
 
 def unseen(draft: Draft) -> Unseen:
-    """The differences between the revision looked at last and the current one."""
+    """The differences between the revision viewed last and the current one."""
     view = drafts.find_view(draft.id)
     before = revisions.find_revision(draft, view.revision) if view else None
     if view is None or before is None:
@@ -150,7 +150,7 @@ def shown(
     trigger: dict[str, Any] | None = None,
     **more: Any,
 ) -> Response:
-    """One part, not being edited; the whole page without htmx."""
+    """One part for reading; the whole page without htmx."""
     if not wants_fragment():
         return go_to(
             url_for(
@@ -169,13 +169,13 @@ def shown(
 def answered(
     draft: Draft, result: Result, *, part: str, editor: str, anchor: str, **more: Any
 ) -> Response:
-    """After a try to save: the part with all that depends on it, or the editor with the reason.
+    """The response to a save: the part with all that depends on it, or the editor with the error.
 
     part, editor  the templates of the part as it reads and as it is edited
-    more          what was typed, so that nothing is lost (422 and 409)
+    more          the posted text, which the editor keeps (422 and 409)
     """
     if isinstance(result, Draft):
-        # other forms of the page saw the same revision: they go on from the new one
+        # other forms of the page that showed the same revision continue from the new one
         return shown(
             result,
             "drafts/_saved.html",
@@ -190,12 +190,12 @@ def answered(
 
 
 def step(saved: Draft) -> dict[str, Any]:
-    """Other forms of the page that saw the same revision go on from the new one."""
+    """An HX-Trigger that moves other forms of the page from the old revision to the new one."""
     return {"askback:saved": {"from": posted_revision(), "to": saved.revision}}
 
 
 def undoable(saved: Draft) -> dict[str, int]:
-    """The revision that the saved change can be undone to, 0 when nothing changed."""
+    """The revision that undoing the change restores, 0 if nothing changed."""
     before = posted_revision()
     return {"saved_from": before if saved.revision == before + 1 else 0}
 
@@ -221,7 +221,7 @@ def editing(
     inside: str = "",
     **more: Any,
 ) -> Response:
-    """An open editor as a page of its own; for htmx in its place, or only the part `inside` it."""
+    """An open editor as a full page; for htmx the part `editor`, or only the part `inside` it."""
     status = HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
     return page_or_fragment(
         "drafts/edit.html",
@@ -236,7 +236,7 @@ def editing(
 
 
 def in_plain_words(problem: InvalidInput) -> str:
-    """The reason beside a field, without the path that an agent needs."""
+    """The error message beside a field, without the field path of API messages."""
     words: str
     limit = FIELD_LIMITS.get(problem.field)
     if problem.code == ErrorCode.CONTEXT_REQUIRED:
@@ -258,7 +258,7 @@ def in_plain_words(problem: InvalidInput) -> str:
 
 
 def wrong_setting(result: Result) -> str:
-    """The field of the settings form at which the reason of a refusal stands; "" for none."""
+    """The field of the settings form that a refusal belongs to; "" for none."""
     if not isinstance(result, InvalidInput):
         return ""
     if result.code == ErrorCode.CONTEXT_REQUIRED:

@@ -1,7 +1,7 @@
-"""Everything that was answered as one file, streamed: CSV for spreadsheets, JSON as the API's.
+"""Streamed exports of all answers: CSV for spreadsheets, JSON as in the API.
 
-A file that cannot be finished ends without its end: the connection breaks, so that nobody takes a
-part for the whole.
+If an export fails half way, the connection is aborted, so that a partial file is not taken for a
+complete one.
 """
 
 import re
@@ -155,7 +155,7 @@ def cell(text: str) -> str:
 
 
 def _json_chunks(form: FormRow) -> Iterator[bytes]:
-    """`nextSince` is where to go on with the API: what came in while this ran comes once more."""
+    """`nextSince` continues with the API: answers stored during the export are returned again."""
     now = to_millis(utc_now())
     position = form.last_stamp if form.answered_count else None
     nothing = ResponsePage([], 0, position, truncated=False)

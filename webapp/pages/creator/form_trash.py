@@ -21,7 +21,7 @@ bp.before_request(require_creator)
 
 @bp.get("/trash")
 def show() -> ResponseReturnValue:
-    """What can be restored, deleted last first."""
+    """The forms that can be restored, most recently deleted first."""
     return render_template(
         "forms/trash.html",
         deleted=form_trash.list_deleted_forms(creator_id(), now=utc_now()),

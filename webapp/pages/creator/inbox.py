@@ -35,7 +35,7 @@ bp.before_request(require_creator)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A draft in the inbox; `changes` since the creator saw it, None for an unseen one."""
+    """A draft in the inbox; `changes` since the creator's last view, None if never viewed."""
 
     draft: DraftSummaryRow
     agent: str
@@ -67,7 +67,7 @@ def show() -> ResponseReturnValue:
 
 @bp.get("/waiting")
 def count() -> ResponseReturnValue:
-    """The count in the masthead; 204 when it is the one that the page `have`s."""
+    """The count in the masthead; 204 if it equals the parameter `have`."""
     if request.args.get("have") == str(waiting_count()):
         return nothing_new()
     return fragment("inbox/_waiting_count.html")
@@ -81,7 +81,7 @@ def ask_new() -> ResponseReturnValue:
 
 @bp.post("/new")
 def write() -> ResponseReturnValue:
-    """An empty draft of the creator's own, its title open for writing."""
+    """Create an empty draft, with the editor of its title open."""
     account, now = creator_id(), utc_now()
     draft = editing.create_draft(account, DraftUpdate(), author=None, now=now)
     drafts.mark_seen(account, draft.id, draft.revision, now=now)
@@ -90,7 +90,7 @@ def write() -> ResponseReturnValue:
 
 @bp.get("/tidy")
 def choose() -> ResponseReturnValue:
-    """All drafts, to choose those to discard."""
+    """The page for choosing drafts to discard."""
     return render_template(
         "inbox/discard_many.html", entries=_entries(drafts.list_drafts(creator_id()))
     )
@@ -140,7 +140,7 @@ def _after_discard(draft_ids: list[str], at: int | None) -> Response:
 
 
 def _discarded() -> dict[str, int]:
-    """The moment and number of drafts that were just discarded and can be restored."""
+    """Time and number of the drafts that were just discarded and can be restored."""
     at = moment_in(request.args.get("discarded", ""))
     if at is None:
         return {"at": 0, "count": 0}

@@ -1,4 +1,4 @@
-"""The list of questions on the review page: write, change, move, remove.
+"""The list of questions on the review page: add, edit, move, remove.
 
 Pages address questions by position from 1, which the posted revision makes unambiguous. An open
 editor names its question, too: others may move while it is open.
@@ -49,20 +49,20 @@ class Opened:
 
     @property
     def key(self) -> str:
-        """A short name of the question that can be part of an element's id."""
+        """A short identifier of the question for element ids."""
         return hashlib.sha256((self.id or self.after).encode()).hexdigest()[:12]
 
 
 @bp.get("")
 def show(draft_id: str) -> ResponseReturnValue:
-    """The list of questions, none open; the focus returns to where a new one was begun."""
+    """The list without an editor; the focus returns to where a new question was begun."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.shown(draft, LIST, "questions", opened=None, focus=_position(draft, _after()))
 
 
 @bp.get("/row")
 def show_row(draft_id: str) -> ResponseReturnValue:
-    """One question, not open; empty when it was removed meanwhile."""
+    """One question without its editor; empty if it was removed meanwhile."""
     draft = drafts.get_draft(creator_id(), draft_id)
     position = _position(draft, request.args.get("question", ""))
     if not position:
@@ -158,7 +158,7 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
 
 
 def _next(draft: Draft, saved: Draft, place: int) -> Response:
-    """Saved, and the next question begun below the one at `place`."""
+    """The response to a save that begins the next question below the one at `place`."""
     opened = _new(saved, saved.questions[place - 1]["id"])
     if not wants_fragment():
         return go_to(url_for("questions.write", draft_id=saved.id, after=opened.after))
@@ -213,7 +213,7 @@ def _typed_question(before: QuestionRow) -> QuestionRow:
 
 
 def _new(draft: Draft, after: str) -> Opened:
-    """A new question; where the one before it is gone, it stands at the end."""
+    """Insert a new question behind `after`; at the end if that was removed."""
     return Opened(0, after=after if _position(draft, after) else "")
 
 
@@ -230,7 +230,7 @@ def _opened(draft: Draft, position: int) -> Opened:
 
 
 def _opened_after_conflict(draft: Draft, position: int) -> Opened:
-    """Where the question of the outdated page stands now; gone means that it would be new."""
+    """The current position of the question of the outdated page; if removed, as a new one."""
     before = revisions.find_revision(draft, posted_revision())
     named = request.form.get("question", "")
     if not named and before and 0 < position <= len(before.questions):
@@ -241,7 +241,7 @@ def _opened_after_conflict(draft: Draft, position: int) -> Opened:
 
 
 def _named(draft: Draft, position: int) -> int:
-    """Where the posted question stands; the position in the address when none is named."""
+    """The position of the posted question id; the position in the address without one."""
     named = request.form.get("question", "")
     return _position(draft, named) if named else position
 

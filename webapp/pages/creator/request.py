@@ -1,4 +1,4 @@
-"""What every creator page needs: who is signed in, agents' names, what was typed."""
+"""Shared by creator pages: the signed-in account, names of agents, posted fields."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ MILLIS_DIGITS = 13
 
 
 def init_app(app: Flask) -> None:
-    """Let templates count the drafts that wait."""
+    """Give templates `waiting_count`."""
     app.add_template_global(waiting_count, "waiting_count")
 
 
@@ -33,12 +33,12 @@ def creator_id() -> str:
 
 
 def waiting_count() -> int:
-    """How many drafts wait for the creator's confirmation."""
+    """The number of drafts that wait for the creator's confirmation."""
     return confirmations.count_waiting(creator_id())
 
 
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
-    """Client names by grant id; what the creator wrote has no grant."""
+    """Client names by grant id; ignores None, which stands for the creator."""
     query = (
         select(OAuthGrant.id, OAuthClient)
         .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)

@@ -1,6 +1,6 @@
-"""What came back: by question, by person, one person, and what is new; searched and filtered.
+"""The results pages: by question, by person, one person, polling; searched and filtered.
 
-Everything chosen stands in the address, so a view can be kept, sent and reloaded.
+All choices are in the query string, so a view can be bookmarked, shared and reloaded.
 """
 
 from collections import defaultdict
@@ -34,7 +34,7 @@ bp.before_request(require_creator)
 
 @bp.get("")
 def by_question(form_id: str) -> ResponseReturnValue:
-    """The newest answers to each question, or what the filters leave of all answers."""
+    """The newest answers to each question, or all answers that pass the filters."""
     form = forms.get_form(creator_id(), form_id)
     choice = read_choice()
     if choice.filters:
@@ -66,7 +66,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
 
 @bp.get("/people")
 def by_person(form_id: str) -> ResponseReturnValue:
-    """Everybody who answered, newest first, with all their answers."""
+    """All respondents, newest first, with their answers."""
     form = forms.get_form(creator_id(), form_id)
     choice = read_choice()
     found = search.find_people(form.id, choice.filters, before=person_before())
@@ -82,7 +82,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/people/<session_id>")
 def one_person(form_id: str, session_id: str) -> ResponseReturnValue:
-    """Everything one person wrote."""
+    """All answers of one respondent."""
     form = forms.get_form(creator_id(), form_id)
     return render_template(
         "results/person.html",
@@ -94,7 +94,7 @@ def one_person(form_id: str, session_id: str) -> ResponseReturnValue:
 
 @bp.get("/settings")
 def show_settings(form_id: str) -> ResponseReturnValue:
-    """What was published: it cannot change any more."""
+    """The published content and settings, read-only."""
     form = forms.get_form(creator_id(), form_id)
     return render_template(
         "forms/settings.html",
@@ -106,7 +106,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
 
 @bp.get("/new")
 def news(form_id: str) -> ResponseReturnValue:
-    """How many answers came after the stamp `since`; 204 when it is as many as the page says."""
+    """The number of answers after the stamp `since`; 204 if it equals the parameter `have`."""
     form = forms.get_form(creator_id(), form_id)
     since = stamp("since") or form.last_stamp
     count = results.count_new(form, since)
@@ -140,14 +140,14 @@ def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
 
 
 def _address(endpoint: str, form: FormRow, choice: Choice, before: str | int | None) -> str:
-    """Where the same choice goes on; "" at the end."""
+    """The address of the next page of the same choice; "" at the end."""
     if before is None:
         return ""
     return url_for(endpoint, form_id=form.id, before=before, **choice.values)  # type: ignore[arg-type]
 
 
 def _layout(form: FormRow, view: str, choice: Choice) -> dict[str, Any]:
-    """What stands above every view of a form."""
+    """The template variables of the header of every view."""
     now = utc_now()
     days = read_days(form.id, now, days=days_since(form.published_at, now))
     address = share_url(settings().public_url, form.share_token)
@@ -169,7 +169,7 @@ def _layout(form: FormRow, view: str, choice: Choice) -> dict[str, Any]:
 
 
 def _room(form: FormRow) -> dict[str, Any]:
-    """How full the form is, in per cent, and whether a longest answer finds no room any more."""
+    """Used storage of the form in per cent, and whether an answer of maximum length is refused."""
     most = settings().limit_form_bytes
     return {
         "filled": form.answer_bytes * 100 // most,
@@ -179,7 +179,7 @@ def _room(form: FormRow) -> dict[str, Any]:
 
 
 def _whose_word(form: FormRow) -> dict[str, Any]:
-    """Whether an agent's word published the form, and whose; "" for one that is gone."""
+    """Whether an agent's attestation published the form, and its name; "" if it is deleted."""
     confirmation = confirmations.find_confirmation(form.draft_id)
     attested = confirmation and confirmation.method is ConfirmationMethod.AGENT_ATTESTED
     names = agent_names([confirmation.grant_id] if confirmation and attested else [])

@@ -1,4 +1,4 @@
-"""What a creator chose to see of the results, read from the address and written back into it."""
+"""Search and filters of the results pages, parsed from the query string and written back."""
 
 import re
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ NAMES = ("q", "sent", "unflagged", "from", "to")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`filters` as understood, their `values` as typed; `misread` should have been a day."""
+    """`filters` as parsed, `values` as typed; `misread` is an invalid day."""
 
     filters: Filters
     values: dict[str, str]
     misread: str
 
     def __getitem__(self, name: str) -> str:
-        """What was typed into a field, "" when it was left empty."""
+        """The text typed into a field, "" if empty."""
         return self.values.get(name, "")
 
 
 def read_choice() -> Choice:
-    """The search and the filters of the current address; what cannot be read filters nothing."""
+    """The search and filters of the current query string; invalid values filter nothing."""
     typed = {name: request.args.get(name, "").strip() for name in NAMES}
     typed["q"] = typed["q"][:WORDS_MAX_CHARS]
     since, until = _day(typed["from"]), _day(typed["to"])
@@ -44,24 +44,24 @@ def read_choice() -> Choice:
 
 
 def stamp(name: str) -> int | None:
-    """The stamp under this name in the address; None for anything that is none."""
+    """The stamp in this query parameter; None if invalid."""
     found = re.fullmatch("[0-9]{1,13}", request.args.get(name, ""))
     return int(found[0]) if found else None
 
 
 def person_before() -> PersonKey | None:
-    """The person to go on from, as `position` writes it."""
+    """The position to continue from, as written by `position`."""
     found = re.fullmatch(r"([0-9]{1,13})-(\w{1,40})", request.args.get("before", ""), re.ASCII)
     return (int(found[1]), found[2]) if found else None
 
 
 def position(key: PersonKey | None) -> str | None:
-    """A person's key in an address."""
+    """The position of a respondent as a query parameter."""
     return f"{key[0]}-{key[1]}" if key else None
 
 
 def _day(text: str) -> int | None:
-    """The number of a UTC day since the epoch; None when it is no day."""
+    """The number of a UTC day since the epoch; None if invalid."""
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a draft was, how to go back to it, and the word that it changed while its page was open."""
+"""The history of a draft, restoring revisions, and the notice of changes while a page is open."""
 
 from collections.abc import Callable
 from functools import partial
@@ -51,13 +51,13 @@ def show(draft_id: str) -> ResponseReturnValue:
 
 @bp.post("/restore")
 def restore(draft_id: str) -> ResponseReturnValue:
-    """Everything as it was at revision `to`, as a new revision: the undo of any change."""
+    """Restore revision `to` as a new revision, which undoes any change."""
     return _go_back(draft_id, lambda draft: revisions.back_to(draft, posted_revision("to")))
 
 
 @bp.post("/changes/<int(min=1, max=999):number>/put-back")
 def put_back(draft_id: str, number: int) -> ResponseReturnValue:
-    """One of the changes that the page listed `since` a revision, undone."""
+    """Undo one of the changes that the page listed `since` a revision."""
     return _go_back(
         draft_id, lambda draft: revisions.put_back(draft, posted_revision("since"), number)
     )
@@ -65,13 +65,13 @@ def put_back(draft_id: str, number: int) -> ResponseReturnValue:
 
 @bp.get("/now")
 def now(draft_id: str) -> ResponseReturnValue:
-    """The page as the draft stands now, around the editors that are open."""
+    """The page at the current revision, swapped around open editors."""
     return draft_view.whole(drafts.get_draft(creator_id(), draft_id), focus="changes")
 
 
 @bp.get("/rev")
 def tell_changes(draft_id: str) -> ResponseReturnValue:
-    """A note when the draft is not at the revision that the page has, or was told about."""
+    """A notice if the draft is at another revision than the page shows or was notified of."""
     draft = drafts.get_draft(creator_id(), draft_id)
     state = str(draft.revision) if draft.status is DraftStatus.DRAFT else draft.status
     if state in {request.args.get("have"), request.args.get("told")}:
@@ -104,6 +104,6 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
 
 
 def _of_shown(change: Callable[[Draft], DraftUpdate], draft: Draft) -> DraftUpdate:
-    """What is put back depends on all of the draft, so it has to be as the page showed it."""
+    """Undoing depends on the whole draft, so it must be at the revision that the page showed."""
     drafts.require_revision(draft, posted_revision())
     return change(draft)

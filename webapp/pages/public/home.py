@@ -11,5 +11,5 @@ bp = Blueprint("home", __name__)
 
 @bp.get("/")
 def show() -> ResponseReturnValue:
-    """To the drafts, or to the sign-in page."""
+    """Redirect to the drafts, or to the sign-in page."""
     return go_to(url_for("inbox.show") if current_user.is_authenticated else "/login")

@@ -1,4 +1,4 @@
-"""What is stored about people, how long and for whom: the periods are those that the code keeps."""
+"""The privacy note; its periods are the constants and settings that the code uses."""
 
 from flask import Blueprint, current_app
 

@@ -1,4 +1,4 @@
-"""`/.well-known/security.txt` (RFC 9116): whom to tell about a weakness of this installation."""
+"""`/.well-known/security.txt` (RFC 9116): the security contact of this installation."""
 
 from datetime import timedelta
 from http import HTTPStatus
@@ -16,7 +16,7 @@ bp = Blueprint("security_txt", __name__)
 
 @bp.get(PATH)
 def show() -> Response:
-    """The document; 404 while the operator names nobody."""
+    """The document; 404 without a security contact in the settings."""
     config = settings()
     if config.security_contact is None:
         abort(HTTPStatus.NOT_FOUND)

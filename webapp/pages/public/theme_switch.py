@@ -1,7 +1,7 @@
 """The switch between light and dark of all pages but those of respondents, who have their own.
 
-It works signed out, too, and looking at such a page sets no cookie. So a page of ours is told by
-where a browser says that the request comes from, not by the token of a session.
+It works signed out, too, and viewing such a page sets no cookie. So cross-site requests are refused
+by their Origin or Sec-Fetch-Site header, not by a session's token.
 """
 
 from flask import Blueprint, Response, request
@@ -18,7 +18,7 @@ csrf.exempt(bp)
 
 @bp.post("/appearance")
 def choose() -> Response:
-    """Keep the theme and go back to the page that the choice was made on."""
+    """Store the theme in a cookie and redirect to the page of the switch."""
     if not request_origin.is_same_origin():
         raise Forbidden
     back = request.form.get("back", "")

@@ -1,4 +1,4 @@
-"""Rendered pages, each kept once for all respondents who differ in nothing but keys and words.
+"""Caches rendered pages for all respondents who differ in nothing but keys and texts.
 
 A page is rendered for a visit that holds nothing of anybody's: placeholders stand for the session
 key, the answer key, the name that browsers keep unsent words under, the text of each answer and
@@ -29,7 +29,7 @@ from webapp.pages.respondent.visit import Visit
 from webapp.web.languages import page_language
 from webapp.web.themes import page_theme
 
-PAGES_MAX = 1024  # our choice: of several forms, in several languages
+PAGES_MAX = 1024  # our choice: pages of several forms, in several languages
 BYTES_MAX = 8 * 1024**2  # our choice
 MARK = secrets.token_urlsafe(24)  # so that no text can contain a placeholder
 SENT_AT = datetime(1, 1, 1, tzinfo=UTC)  # what no response says of itself
@@ -37,7 +37,7 @@ _PLACEHOLDER = re.compile(rf"{MARK}\.(\w+)\.")
 
 
 class PageCache:
-    """Pages by key, split at their placeholders; those used least recently give way.
+    """An LRU cache of pages by key, split at their placeholders.
 
     Bounded in pages and in bytes, whatever strangers ask for: opening many forms in many languages
     and orders at most makes it useless to others for a while, who get their pages rendered.
@@ -52,14 +52,14 @@ class PageCache:
         return len(self._pages)
 
     def get(self, key: bytes) -> Sequence[str] | None:
-        """The page of this key, None when it is not kept."""
+        """The cached page of this key, None if there is none."""
         with self._lock:
             if found := self._pages.get(key):
                 self._pages.move_to_end(key)
             return found
 
     def add(self, key: bytes, page: Sequence[str]) -> None:
-        """Keep a page; one larger than all that may be kept is not."""
+        """Store a page, unless it is larger than the whole cache may be."""
         with self._lock:
             self.bytes += _size(page) - _size(self._pages.pop(key, ()))
             self._pages[key] = page
@@ -71,7 +71,7 @@ pages = PageCache()
 
 
 def placeholder(name: str) -> str:
-    """What stands in a kept page for something of a respondent's own."""
+    """The placeholder in a cached page for a value of one respondent."""
     return f"{MARK}.{name}."
 
 
@@ -96,7 +96,7 @@ def render(visit: Visit, *shown: object, by: Callable[[Visit], str]) -> str:
 
 
 def _own(visit: Visit) -> dict[str, str]:
-    """What placeholders stand for, besides the answers."""
+    """The values of the placeholders, besides the answers."""
     own = {
         "session": visit.session_key,
         "draft_key": visit.draft_key,
@@ -128,7 +128,7 @@ def _split(visit: Visit, by: Callable[[Visit], str]) -> list[str]:
 
 
 def _nobody(visit: Visit) -> Visit:
-    """A visit that stands where this one does, and says nothing of whose it is."""
+    """A visit in the same state as this one, with placeholders for all personal values."""
     questions = enumerate(visit.form.questions, start=1)
     ids = {number: question["id"] for number, question in questions}
     progress = Progress(

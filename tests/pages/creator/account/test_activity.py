@@ -1,4 +1,4 @@
-"""A creator reads what happened with their account."""
+"""The activity page of an account."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Guessing is limited, and nobody who guesses locks a creator out."""
+"""Guessing passwords is limited and locks no creator out."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Tries that a limit refuses leave a trace in the audit trail, and a flood of them only one."""
+"""Attempts refused by a limit are audited, once per window."""
 
 import logging
 from collections.abc import Iterator

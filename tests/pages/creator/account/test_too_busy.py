@@ -1,4 +1,4 @@
-"""More sign-ins at once than passwords can be hashed: whoever is over is told, and keeps words."""
+"""More concurrent sign-ins than the hashing queue takes: the rest get 503 and keep their input."""
 
 import threading
 
