@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import TypeAlias, cast
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, after_this_request, g, request
 from flask_limiter import Limiter, RateLimitExceeded, RequestLimit
 
 from webapp.config import Settings, settings
@@ -31,10 +31,6 @@ class DecoratorLimiter(Limiter):
     API are decorators; a check before routing would slow down every call. So would one for the
     pages of respondents, of which only POST is limited.
     """
-
-    def init_app(self, app: Flask) -> None:
-        super().init_app(app)
-        app.after_request(self._give_back)
 
     def _check_request_limit(
         self,
@@ -66,12 +62,12 @@ class DecoratorLimiter(Limiter):
                     limit.on_breach(full)
                 raise RateLimitExceeded(limit)
             taken.append((cast(Judge, limit.deduct_when), limit.limit.key_for(*arguments)))
-        g.limits_taken = [*g.get("limits_taken", ()), *taken]
 
-    def _give_back(self, response: Response) -> Response:
-        taken = g.pop("limits_taken", ())
-        self._uncount(key for counts, key in taken if not counts(response))
-        return response
+        @after_this_request
+        def give_back(response: Response) -> Response:
+            self._uncount(key for counts, key in taken if not counts(response))
+            taken.clear()  # a failure of a later hook makes another response
+            return response
 
     def _uncount(self, keys: Iterable[str]) -> None:
         for key in keys:
