@@ -68,7 +68,9 @@ def read_rows(statement: Executable, **values: Any) -> Sequence[Row[*tuple[Any, 
 
     The connection is kept for further reads until the session begins, `release_connections` or the
     end of the request: a request that held one connection and waited for a second could deadlock
-    with others like it. One that the server drops is replaced once. Statements as for `execute`.
+    with others like it. One that the server drops is replaced once.
+
+    A statement is built once, with `bindparam` and without lists (`in_`): it is prepared and kept.
     """
     if db.session.registry.has() and db.session().in_transaction():
         return execute(statement, **values).all()

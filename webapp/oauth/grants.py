@@ -12,7 +12,7 @@ from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
 from authlib.oauth2.rfc7636 import CodeChallenge
 from flask import request as flask_request
-from sqlalchemy import exists, select, update
+from sqlalchemy import bindparam, exists, select, update
 from sqlalchemy.orm import aliased
 
 from webapp.config import settings
@@ -262,6 +262,9 @@ def _add_event(kind: AuditKind, grant: OAuthGrant) -> None:
     add_event(kind, grant.account_id, by=agent, now=utc_now(), subject=grant.id)
 
 
+_DISABLED_AT = select(Account.disabled_at).where(Account.id == bindparam("account"))
+
+
 def _live_grant(grant_id: str) -> OAuthGrant:
     """The grant, locked until the end of the transaction. Raises InvalidGrantError when ended."""
     grant = db.session.scalars(
@@ -272,7 +275,7 @@ def _live_grant(grant_id: str) -> OAuthGrant:
     ).one()
     if grant.revoked_at is not None or grant.expires_at <= utc_now():
         raise refusal(InvalidGrantError, "This connection has ended; ask for consent again.")
-    account = read_rows(select(Account.disabled_at).where(Account.id == grant.account_id))
+    account = read_rows(_DISABLED_AT, account=grant.account_id)
     if not account or account[0].disabled_at is not None:
         raise refusal(InvalidGrantError, "The account of this connection is switched off.")
     return grant

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ForeignKey, String, bindparam, delete, select, update
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, db, tried_again, write_transaction
+from webapp.database import Base, db, read_rows, tried_again, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import ADDRESS_MAX_CHARS, SYSTEM, Actor, AuditKind, add_event
 
@@ -85,13 +85,12 @@ def find_session_account(
     idle  how long a session may go without being used
     """
     values = {"session_id": session_id, "now": now, "active_since": now - idle}
-    found = db.session.execute(ACCOUNT_OF_SESSION, values).first()
-    if found is None:
+    found = read_rows(ACCOUNT_OF_SESSION, **values)
+    if not found:
         return None
-    account: Account = found[0]
-    # a write transaction starts with a rollback, which would expire an attached row
-    db.session.expunge(account)
-    account.session_id, account.active_at = session_id, found[1]
+    *columns, active_at = found[0]
+    account = Account(**dict(zip(_ACCOUNT.keys(), columns, strict=True)))
+    account.session_id, account.active_at = session_id, active_at
     return account
 
 
@@ -101,8 +100,9 @@ _LIVE = (
     SignIn.session_epoch == Account.session_epoch,
     Account.disabled_at.is_(None),
 )
+_ACCOUNT = Account.__table__.c
 ACCOUNT_OF_SESSION = (
-    select(Account, SignIn.last_active_at)
+    select(*_ACCOUNT, SignIn.last_active_at)
     .join(SignIn, SignIn.account_id == Account.id)
     .where(SignIn.id == bindparam("session_id"), *_LIVE)
 )

@@ -35,9 +35,6 @@ class DeletedFormRow(NamedTuple):
     deleted_at: datetime
 
 
-_COLUMNS = tuple(Form.__table__.c[name] for name in DeletedFormRow._fields)
-
-
 def delete_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Move the form with its draft into the trash. raises NotFound"""
     with write_transaction():
@@ -61,21 +58,18 @@ def erase_form(account_id: str, form_id: str, *, now: datetime, by: Actor = SYST
 
 def list_deleted_forms(account_id: str, *, now: datetime) -> list[DeletedFormRow]:
     """The forms that the account can restore, most recently deleted first."""
-    query = select(*_COLUMNS).where(_in_trash(account_id, now))
-    newest_first = query.order_by(Form.deleted_at.desc(), Form.id)
-    return list(map(DeletedFormRow._make, read_rows(newest_first)))
+    found = read_rows(_LIST, account=account_id, oldest=_oldest(now))
+    return list(map(DeletedFormRow._make, found))
 
 
 def count_deleted_forms(account_id: str, *, now: datetime) -> int:
     """How many forms the account can restore."""
-    query = select(func.count(Form.id)).where(_in_trash(account_id, now))
-    return int(read_rows(query)[0][0])
+    return int(read_rows(_COUNT, account=account_id, oldest=_oldest(now))[0][0])
 
 
 def find_deleted_form(account_id: str, form_id: str, *, now: datetime) -> DeletedFormRow | None:
     """A form that the account can restore."""
-    query = select(*_COLUMNS).where(Form.id == form_id, _in_trash(account_id, now))
-    found = read_rows(query)
+    found = read_rows(_ONE, account=account_id, oldest=_oldest(now), form=form_id)
     return DeletedFormRow._make(found[0]) if found else None
 
 
@@ -106,6 +100,11 @@ def purge_deleted(now: datetime) -> Iterator[int]:
         yield _delete_rest(forms[0].id, forms[0].draft_id)
 
 
+_RESTORABLE = and_(Form.account_id == bindparam("account"), Form.deleted_at > bindparam("oldest"))
+_ROWS = select(*(Form.__table__.c[name] for name in DeletedFormRow._fields)).where(_RESTORABLE)
+_LIST = _ROWS.order_by(Form.deleted_at.desc(), Form.id)
+_ONE = _ROWS.where(Form.id == bindparam("form"))
+_COUNT = select(func.count(Form.id)).where(_RESTORABLE)
 _EXPIRED = (
     select(Form.id, Form.draft_id)
     .where(Form.deleted_at <= bindparam("oldest"))

@@ -102,21 +102,12 @@ _NEWEST = _OF_DRAFT.order_by(
 
 def list_confirmed(account_id: str) -> set[str]:
     """Ids of the account's unpublished drafts whose current revision is confirmed."""
-    query = (
-        select(Draft.id)
-        .join(DraftConfirmation, current_confirmation())
-        .where(unpublished(account_id))
-    )
-    return set(db.session.scalars(query))
+    return {row.id for row in read_rows(_CONFIRMED, account=account_id)}
 
 
 def count_waiting(account_id: str) -> int:
     """The number of unpublished drafts of the account whose current revision is unconfirmed."""
-    query = select(func.count(Draft.id)).where(
-        unpublished(account_id),
-        ~exists().where(current_confirmation()),
-    )
-    return db.session.scalar(query) or 0
+    return int(read_rows(_COUNT_WAITING, account=account_id)[0][0])
 
 
 def is_current(confirmation: ConfirmationRow | None, draft: Draft) -> bool:
@@ -145,6 +136,11 @@ def current_confirmation() -> ColumnElement[bool]:
         DraftConfirmation.revision == Draft.revision,
         DraftConfirmation.content_hash == Draft.content_hash,
     )
+
+
+_MINE = unpublished(bindparam("account"))
+_CONFIRMED = select(Draft.id).join(DraftConfirmation, current_confirmation()).where(_MINE)
+_COUNT_WAITING = select(func.count(Draft.id)).where(_MINE, ~exists().where(current_confirmation()))
 
 
 def _add_confirmation(

@@ -141,25 +141,12 @@ def get_draft(account_id: str, draft_id: str) -> Draft:
 
 def list_drafts(account_id: str) -> list[DraftSummaryRow]:
     """The account's unpublished drafts, most recently changed first."""
-    query = (
-        select(
-            *(getattr(Draft, name) for name in DraftSummaryRow._fields[:-1]),
-            func.json_array_length(Draft.questions).label("question_count"),
-        )
-        .where(unpublished(account_id))
-        .order_by(Draft.updated_at.desc(), Draft.id)
-    )
-    return list(map(DraftSummaryRow._make, db.session.execute(query)))
+    return list(map(DraftSummaryRow._make, read_rows(_LIST, account=account_id)))
 
 
 def list_views(account_id: str) -> dict[str, int]:
     """The last revision the creator viewed, by id of each unpublished draft that was viewed."""
-    query = (
-        select(DraftView.draft_id, DraftView.revision)
-        .join(Draft, Draft.id == DraftView.draft_id)
-        .where(unpublished(account_id))
-    )
-    return {row.draft_id: row.revision for row in db.session.execute(query)}
+    return {row.draft_id: row.revision for row in read_rows(_VIEWS, account=account_id)}
 
 
 def get_revision(account_id: str, draft_id: str) -> int:
@@ -211,7 +198,7 @@ def owned_draft(
     )
 
 
-def unpublished(account_id: str) -> ColumnElement[bool]:
+def unpublished(account_id: str | BindParameter[str]) -> ColumnElement[bool]:
     """The condition for the drafts of an account that are neither published nor discarded."""
     return and_(
         Draft.account_id == account_id,
@@ -258,6 +245,19 @@ def require_open(draft: Draft | DraftRow) -> None:
 
 
 _AT = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(Draft.revision)
+_LIST = (
+    select(
+        *(Draft.__table__.c[name] for name in DraftSummaryRow._fields[:-1]),
+        func.json_array_length(Draft.questions).label("question_count"),
+    )
+    .where(unpublished(bindparam("account")))
+    .order_by(Draft.updated_at.desc(), Draft.id)
+)
+_VIEWS = (
+    select(DraftView.draft_id, DraftView.revision)
+    .join(Draft, Draft.id == DraftView.draft_id)
+    .where(unpublished(bindparam("account")))
+)
 _VIEW = select(DraftView.revision, DraftView.seen_at).where(
     DraftView.draft_id == bindparam("draft")
 )

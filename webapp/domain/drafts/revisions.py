@@ -81,6 +81,15 @@ def draft_of_revision(draft: Draft, kept: RevisionRow) -> Draft:
 
 
 _COLUMNS = tuple(DraftRevision.__table__.c[name] for name in RevisionRow._fields)
+_NEWEST_FIRST = (
+    select(*_COLUMNS)
+    .where(
+        DraftRevision.draft_id == bindparam("draft"),
+        DraftRevision.revision <= bindparam("newest"),
+    )
+    .order_by(DraftRevision.revision.desc())
+    .limit(bindparam("most"))
+)
 _SUPERSEDED = select(*_COLUMNS).where(
     DraftRevision.draft_id == bindparam("draft"), DraftRevision.revision == bindparam("revision")
 )
@@ -213,13 +222,8 @@ def _with_earlier(row: QuestionRow, earlier: QuestionRow, name: str) -> Question
 
 def _superseded(draft: Draft, newest: int, limit: int) -> list[RevisionRow]:
     """One more than asked for: the oldest shown is compared with it."""
-    query = (
-        select(*_COLUMNS)
-        .where(DraftRevision.draft_id == draft.id, DraftRevision.revision <= newest)
-        .order_by(DraftRevision.revision.desc())
-        .limit(limit + 1)
-    )
-    return list(map(RevisionRow._make, read_rows(query)))
+    found = read_rows(_NEWEST_FIRST, draft=draft.id, newest=newest, most=limit + 1)
+    return list(map(RevisionRow._make, found))
 
 
 def _revision(draft: Draft, number: int) -> Content:

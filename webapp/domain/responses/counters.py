@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, built_once, db, insert_into, write_transaction
+from webapp.database import Base, built_once, db, insert_into, read_rows, write_transaction
 
 DAY_MILLIS = 86_400_000
 EPOCH_DAY = date(1970, 1, 1)
@@ -134,30 +134,34 @@ def store_link_views(views: Mapping[str, int]) -> None:
 
 def read_questions(form_id: str) -> Mapping[str, QuestionCounts]:
     """By question id; a question that nobody reached is not there."""
-    query = select(QuestionCount.question_id, QuestionCount.answered, QuestionCount.skipped).where(
-        QuestionCount.form_id == form_id
-    )
-    return {row[0]: QuestionCounts(row[1], row[2]) for row in db.session.execute(query)}
+    found = read_rows(_QUESTIONS_OF_FORM, form=form_id)
+    return {row.question_id: QuestionCounts(row.answered, row.skipped) for row in found}
 
 
 def read_link_views(form_id: str) -> int:
     """How often the link was opened."""
-    return db.session.scalar(select(LinkViews.opened).where(LinkViews.form_id == form_id)) or 0
+    found = read_rows(_LINK_VIEWS_OF_FORM, form=form_id)
+    return int(found[0].opened) if found else 0
 
 
 def read_days(form_id: str, now: datetime, *, days: int) -> list[Day]:
     """The newest `days` UTC days up to today, oldest first, empty ones included."""
     today = now.astimezone(UTC).date()
     first = (today - EPOCH_DAY).days - days + 1
-    query = select(DayCount.day, DayCount.completed).where(
-        DayCount.form_id == form_id, DayCount.day >= first
-    )
-    counted = Counter({row.day: row.completed for row in db.session.execute(query)})
+    found = read_rows(_DAYS_OF_FORM, form=form_id, first=first)
+    counted = Counter({row.day: row.completed for row in found})
     return [
         Day(EPOCH_DAY + timedelta(days=day), counted[day]) for day in range(first, first + days)
     ]
 
 
+_QUESTIONS_OF_FORM = select(
+    QuestionCount.question_id, QuestionCount.answered, QuestionCount.skipped
+).where(QuestionCount.form_id == bindparam("form"))
+_LINK_VIEWS_OF_FORM = select(LinkViews.opened).where(LinkViews.form_id == bindparam("form"))
+_DAYS_OF_FORM = select(DayCount.day, DayCount.completed).where(
+    DayCount.form_id == bindparam("form"), DayCount.day >= bindparam("first")
+)
 # The same words on both databases.
 _ADD_DAY = text(
     "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"

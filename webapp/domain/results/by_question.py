@@ -9,9 +9,18 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, GenerativeSelect, Row, Select, func, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    GenerativeSelect,
+    Row,
+    Select,
+    bindparam,
+    func,
+    select,
+    union_all,
+)
 
-from webapp.database import db
+from webapp.database import db, read_rows
 from webapp.domain.responses.counters import QuestionCounts, read_link_views, read_questions
 from webapp.domain.responses.models import Answer, AnsweredForm, ResponseSession, raw_column
 from webapp.domain.shared.vocabulary import SessionStatus
@@ -115,13 +124,19 @@ def count_new(form: AnsweredForm, since: int) -> int:
     """Current answers stamped after `since` (milliseconds), counted up to NEW_COUNTED + 1."""
     if since >= form.last_stamp:
         return 0
-    newer = (
-        select(Answer.id)
-        .where(Answer.form_id == form.id, Answer.stamp > since, Answer.superseded.is_(False))
-        .limit(NEW_COUNTED + 1)
-        .subquery()
+    return int(read_rows(_COUNT_NEW, form=form.id, since=since)[0][0])
+
+
+_NEWER = (
+    select(Answer.id)
+    .where(
+        Answer.form_id == bindparam("form"),
+        Answer.stamp > bindparam("since"),
+        Answer.superseded.is_(False),
     )
-    return db.session.scalar(select(func.count()).select_from(newer)) or 0
+    .limit(NEW_COUNTED + 1)
+)
+_COUNT_NEW = select(func.count()).select_from(_NEWER.subquery())
 
 
 def _answers_to(form_id: str, question_id: str) -> Select[*tuple[object, ...]]:
