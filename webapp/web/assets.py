@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from flask import Flask, Response, abort, current_app, request, url_for
+from flask import Flask, Response, abort, current_app, url_for
+
+from webapp.web.accept_headers import accepts_gzip
 
 BUNDLES = {
     "css/app.css": (
@@ -89,7 +91,7 @@ def send_asset(build: str, name: str) -> Response:
     found = shelf.assets.get(name)
     if found is None:
         abort(404)
-    packed = found.packed if request.accept_encodings.quality("gzip") else None
+    packed = found.packed if accepts_gzip() else None
     response = Response(packed or found.body, mimetype=found.mimetype)
     if packed:
         response.headers["Content-Encoding"] = "gzip"

@@ -18,6 +18,7 @@ from flask import Flask, Response, g, has_request_context, request
 from flask_babel import Domain, get_locale
 from werkzeug.exceptions import HTTPException
 
+from webapp.web.accept_headers import accepted_languages
 from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.extensions import babel
 from webapp.web.iframes import says_in_iframe
@@ -133,7 +134,7 @@ def _posted() -> str:
 def _expected() -> Language:
     """The default for this browser: its last choice, else what it prefers (Accept-Language)."""
     chosen = find_language(COOKIE.read())
-    accepted = (find_language(tag) for tag, quality in request.accept_languages if quality > 0)
+    accepted = (find_language(tag) for tag, quality in accepted_languages() if quality > 0)
     return chosen or next(filter(None, accepted), ENGLISH)
 
 
