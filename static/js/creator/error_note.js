@@ -1,12 +1,12 @@
 // A refused or failed request is shown at the top of the page. Typed text stays where it is.
 const slot = document.getElementById("error-note");
 
-function say(...nodes) {
+function show(...nodes) {
   slot.replaceChildren(...nodes);
   slot.hidden = false;
 }
 
-// a failed poll: nobody asked for it, and it is repeated
+// a failed poll is repeated: it needs no note
 const quiet = ({ requestConfig }) => requestConfig.elt.matches("[data-quiet]");
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -23,7 +23,7 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   slot.hidden = false;
 });
 
-// signed out: going to the sign-in page must not lose what somebody is writing
+// signed out: leaving for the sign-in page would lose the text of an open editor
 document.addEventListener("htmx:beforeOnLoad", (event) => {
   const { xhr } = event.detail;
   if (xhr.status !== 401 || !document.querySelector(".editor")) return;
@@ -34,10 +34,10 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
 
 document.addEventListener("htmx:sendError", ({ detail }) => {
   if (quiet(detail)) return;
-  say(document.getElementById("unreachable").content.cloneNode(true));
+  show(document.getElementById("unreachable").content.cloneNode(true));
 });
 
-// the creator has signed in again, in another tab: this page goes on with the key of that session
+// the creator has signed in again, in another tab: this page continues with the token of that session
 document.addEventListener("askback:token", ({ target, detail }) => {
   for (const field of document.querySelectorAll('input[name="csrf_token"]')) {
     field.value = detail.token;
@@ -45,7 +45,7 @@ document.addEventListener("askback:token", ({ target, detail }) => {
   if (target.matches(".editor, .options")) htmx.trigger(target, "submit");
 });
 
-// a setting is marked invalid by the message next to it: its field stays, somebody may be typing
+// a setting is marked invalid by the message next to it: its field is not swapped, because text may be typed in it
 document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
   const message = detail.target;
   if (!message.matches(".field__message")) return;

@@ -1,6 +1,5 @@
-// Elements that show news request it on each `app:poll`, while the page is visible. While they get
-// no response, a line above the page says so: what is shown stays, and the next response removes the
-// line.
+// Polling elements send their request on each `app:poll`, while the page is visible. Without a
+// response a line above the page reports it; the next response removes the line.
 const EVERY_MS = 5000;
 const line = document.getElementById("unrefreshed");
 const failing = new Set();
@@ -29,7 +28,7 @@ function worked(what) {
   line.replaceChildren();
 }
 
-// no error in the console: the page shows it
+// the page reports the error, so the console need not
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.requestConfig.elt.matches("[data-quiet]")) detail.isError = false;
 });

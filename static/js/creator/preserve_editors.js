@@ -4,15 +4,15 @@ const open = (part) => part.querySelectorAll(".q--open");
 
 document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
   if (detail.target.matches(".editor")) detail.shouldSwap = false;
-  else keep(detail.target);
+  else preserve(detail.target);
 });
 
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.shouldSwap && detail.target.id === "questions") keep(detail.target, detail.requestConfig.elt);
+  if (detail.shouldSwap && detail.target.id === "questions") preserve(detail.target, detail.requestConfig.elt);
 });
 
 // taken out before the swap, or htmx would switch its buttons off
-function keep(list, asking) {
+function preserve(list, asking) {
   if (list.id !== "questions") return;
   const kept = [...open(list)].filter((row) => !row.contains(asking));
   for (const row of kept) row.remove();

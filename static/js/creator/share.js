@@ -7,6 +7,6 @@ document.addEventListener("click", async (event) => {
   try {
     await navigator.share({ title: button.dataset.title, url: button.dataset.shareUrl });
   } catch {
-    // closed without sending: nothing to say
+    // closed without sending
   }
 });

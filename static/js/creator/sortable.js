@@ -1,5 +1,5 @@
-// <sortable-list>: drag a row by its grip, or move it with Alt and an arrow key. Both press what the
-// row's own buttons would send, so there is one order and one route.
+// <sortable-list>: drag a row by its grip, or move it with Alt and an arrow key. Both submit the
+// form of the row's own buttons.
 customElements.define(
   "sortable-list",
   class extends HTMLElement {
@@ -53,7 +53,7 @@ customElements.define(
       below ? below.before(row) : others.at(-1).after(row);
     }
 
-    // the row goes back first: the answer of the server draws the new order
+    // the row is moved back first: the response renders the new order
     send(row, to) {
       const form = row.querySelector("form.tools");
       if (!form) return;

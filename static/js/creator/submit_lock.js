@@ -1,4 +1,4 @@
-// A form is not submitted again while its request runs; its button says so after SHOWN_AFTER_MS.
+// A form is not submitted again while its request runs; its button shows that after SHOWN_AFTER_MS.
 const SHOWN_AFTER_MS = 300;
 const release = new Map();
 
@@ -6,7 +6,7 @@ document.addEventListener("submit", begin, true);
 // the response has arrived: what it triggers may submit the form again
 document.addEventListener("htmx:beforeOnLoad", ({ detail }) => end(detail.elt));
 document.addEventListener("htmx:afterRequest", ({ detail }) => end(detail.elt));
-// the page came back out of the browser's memory
+// the page was restored from the back/forward cache
 addEventListener("pageshow", () => [...release.keys()].forEach(end));
 
 function begin(event) {
@@ -19,7 +19,7 @@ function begin(event) {
     return;
   }
   const label = button.textContent;
-  const timer = setTimeout(() => say(form, button), SHOWN_AFTER_MS);
+  const timer = setTimeout(() => showBusy(form, button), SHOWN_AFTER_MS);
   release.set(form, () => {
     clearTimeout(timer);
     form.removeAttribute("aria-busy");
@@ -28,7 +28,7 @@ function begin(event) {
   });
 }
 
-function say(form, button) {
+function showBusy(form, button) {
   form.setAttribute("aria-busy", "true");
   button.setAttribute("aria-disabled", "true");
   button.textContent = button.dataset.busy;

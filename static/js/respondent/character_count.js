@@ -1,4 +1,4 @@
-// How many characters are left, once they are few. The server counts code points, and so do we.
+// Shows the number of characters left near the limit; counts code points, as the server does.
 const FEW = 0.1;
 
 function count(field) {

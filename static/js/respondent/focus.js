@@ -1,7 +1,6 @@
-// After Continue the next question is ready to be written to, where there is a keyboard for sure. A
-// touch screen would cover the question with its own: there the focus stays on the question. The
-// question stays in sight, and what was written is gone on with at its end. What was refused says why
-// in sight, too.
+// After Continue the textarea of the next question gets the focus, with the caret at the end, if
+// there is a hardware keyboard. A touch screen would cover the question with its own: there the focus
+// stays on the heading. The question and error messages are kept in the viewport.
 const KEYBOARD = matchMedia("(pointer: fine)");
 
 function write() {

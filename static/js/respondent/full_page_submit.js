@@ -1,4 +1,4 @@
-// What is drawn anew as a whole document, as in another language, is asked for without htmx.
+// Buttons that reload the whole document, as for another language, submit without htmx.
 document.addEventListener(
   "submit",
   (event) => event.submitter?.hasAttribute("data-full-page") && event.stopPropagation(),

@@ -1,7 +1,7 @@
-// Where the browser's Back and reload lead. A first question shown at the start of the link gets its
+// Addresses and history entries for the browser's Back and reload. A first question shown at the start of the link gets its
 // own address, so that Back finds it. A browser that refuses cookies keeps one address, and the
-// session in its history entry, so that a reload goes on. So does a frame of another website, which
-// takes no cookie and adds nothing to the history of the page around it.
+// session in its history entry, so that a reload continues. So does an iframe of another website,
+// which takes no cookie and adds no entry to the history of the embedding page.
 const framed = window !== window.top;
 const remembers = !framed && takesCookies();
 const form = document.querySelector("form[data-draft-field]");
@@ -10,7 +10,7 @@ const start = location.pathname.match(/^\/r\/[^/]+/)?.[0];
 if (remembers && form && location.pathname === start) {
   history.replaceState(history.state, "", form.getAttribute("action"));
 }
-// a page that another language was chosen on has the address of a post, where no reload leads
+// after a choice of language the page has the address of a POST, which cannot be reloaded
 if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+|\/check|\/done|\/sent)?$/.test(location.pathname)) {
   const session = document.querySelector("input[name=session]")?.value;
   const query = new URLSearchParams(location.search);
@@ -24,7 +24,7 @@ if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+|\/check|\/done|\/sent)?$/.test
 }
 
 function takesCookies() {
-  // navigator.cookieEnabled says yes where the settings of the site say no
+  // navigator.cookieEnabled is true even if the settings of the site block cookies
   const probe = `askback_probe=1; SameSite=Lax; Path=${location.pathname}`;
   try {
     document.cookie = probe;

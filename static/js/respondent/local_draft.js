@@ -1,6 +1,6 @@
 // Unsent text is stored in this browser, by session and question, until the server has it: it
-// survives a reload, Back, and a browser that crashes. It is never sent from here. In an iframe of
-// another website it ends with the tab, because nothing is remembered there.
+// survives a reload, Back and a crash of the browser. It is never sent from here. In an iframe of
+// another website it ends with the tab (sessionStorage).
 const PREFIX = "askback:";
 const KEPT_DAYS = 30;
 
@@ -30,7 +30,7 @@ function read(name) {
   return store((box) => JSON.parse(box.getItem(name)));
 }
 
-function forget(name) {
+function remove(name) {
   store((box) => box.removeItem(name));
 }
 
@@ -46,7 +46,7 @@ function restore(part) {
     showNote(form.querySelector("#draft-note"), news);
   }
   for (const { dataset } of part.querySelectorAll("[data-clear-drafts]")) {
-    keys(dataset.clearDrafts).forEach(forget);
+    keys(dataset.clearDrafts).forEach(remove);
   }
   for (const note of part.querySelectorAll("[data-unsent]")) {
     note.hidden = !read(PREFIX + note.dataset.unsent)?.text.trim();
@@ -54,14 +54,14 @@ function restore(part) {
   part.querySelectorAll("[data-recover-drafts]").forEach(recover);
 }
 
-// the first thing that is stored gives the session its name
+// the first stored answer gives the session its key
 function moveToSession(form) {
   const { draftKey } = form.dataset;
   if (draftKey === "new") return;
   const [start] = form.getAttribute("action").match(/^\/r\/[^/]+\//);
   for (const name of keys(`${PREFIX}new:${start}`)) {
     store((box) => box.setItem(name.replace(":new:", `:${draftKey}:`), box.getItem(name)));
-    forget(name);
+    remove(name);
   }
 }
 
@@ -71,7 +71,7 @@ function showNote(note, isRestored) {
   note.hidden = !store(() => true);
 }
 
-// on a page that takes no answers: what was being written when it closed
+// on the page of a closed form: the unsent text
 function recover(slot) {
   const texts = keys(slot.dataset.recoverDrafts).map((name) => read(name)?.text);
   const unsent = texts.filter((text) => text?.trim());
@@ -79,16 +79,16 @@ function recover(slot) {
   slot.hidden = !unsent.length;
 }
 
-function forgetExpired() {
+function removeExpired() {
   const oldest = Date.now() - KEPT_DAYS * 24 * 3600 * 1000;
-  keys().filter((name) => !(read(name)?.at > oldest)).forEach(forget);
+  keys().filter((name) => !(read(name)?.at > oldest)).forEach(remove);
 }
 
 document.addEventListener("input", ({ target }) => {
   const form = target.closest("form[data-draft-field]");
   if (!form || target !== draftField(form)) return;
   const kept = { text: target.value, instead: target.defaultValue, at: Date.now() };
-  if (kept.text === kept.instead) forget(storageKey(form));
+  if (kept.text === kept.instead) remove(storageKey(form));
   else store((box) => box.setItem(storageKey(form), JSON.stringify(kept)));
 });
 
@@ -99,9 +99,9 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (!form || detail.xhr.status !== 200) return;
   // unsent text outlives a skipped question: Skip may have been pressed by mistake
   const takenBack = path === `${action}/skip` && draftField(form).defaultValue !== "";
-  if (path === action || takenBack) forget(storageKey(form));
+  if (path === action || takenBack) remove(storageKey(form));
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => restore(detail.elt));
-forgetExpired();
+removeExpired();
 restore(document);

@@ -37,15 +37,15 @@ function showCountdown(seconds, unsure) {
   const message = slot?.querySelector("template").content.cloneNode(true);
   const line = message?.querySelector("[data-message]");
   const text = unsure ? line?.dataset.unsure : line?.dataset.message;
-  const say = () => {
+  const render = () => {
     if (line) line.textContent = text.replace("{seconds}", seconds);
   };
-  say();
+  render();
   clearInterval(countdown);
   countdown = setInterval(() => {
     seconds -= 1;
     slot?.setAttribute("aria-live", "off");
-    if (seconds > 0) say();
+    if (seconds > 0) render();
     else sendAgain();
   }, 1000);
   if (!slot) return;

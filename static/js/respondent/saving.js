@@ -1,10 +1,10 @@
-// A request that takes longer than SHOWN_AFTER_MS says so; one without a response counts as failed.
+// Shows that a request takes longer than SHOWN_AFTER_MS; one without a response times out.
 const SHOWN_AFTER_MS = 300;
 const TIMEOUT_MS = 20000;
 
 let timer;
 
-function say(text) {
+function setStatus(text) {
   const line = document.querySelector("[data-saving]");
   if (line) line.textContent = text ?? line.dataset.saving;
 }
@@ -14,9 +14,9 @@ document.addEventListener("htmx:configRequest", ({ detail }) => {
 });
 document.addEventListener("htmx:beforeRequest", () => {
   clearTimeout(timer);
-  timer = setTimeout(say, SHOWN_AFTER_MS);
+  timer = setTimeout(setStatus, SHOWN_AFTER_MS);
 });
 document.addEventListener("htmx:afterRequest", () => {
   clearTimeout(timer);
-  say("");
+  setStatus("");
 });

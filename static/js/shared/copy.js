@@ -1,4 +1,4 @@
-// A button that copies the value of the field it names, and says so.
+// A button that copies the value of the field it names, and reports that.
 function reveal(part) {
   for (const button of part.querySelectorAll("[data-copy-from]")) button.hidden = false;
 }

@@ -23,7 +23,7 @@ bp = Blueprint("activity", __name__)
 bp.before_request(require_creator)
 
 
-class Told(NamedTuple):
+class EventLine(NamedTuple):
     """One line of the page: the newest of several identical events, and their number."""
 
     event: AuditEvent
@@ -46,11 +46,11 @@ def show() -> str:
     )
 
 
-def _together(events: Iterable[AuditEvent]) -> list[Told]:
+def _together(events: Iterable[AuditEvent]) -> list[EventLine]:
     lines = []
     for _same, found in groupby(events, _reads_as):
         same = list(found)
-        lines.append(Told(same[0], sum(event.count for event in same)))
+        lines.append(EventLine(same[0], sum(event.count for event in same)))
     return lines
 
 
