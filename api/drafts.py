@@ -1,4 +1,4 @@
-"""Drafts: an agent writes, looks whether its creator confirmed, and publishes."""
+"""Drafts: creating, updating, publishing, and waiting for the creator's confirmation."""
 
 import hashlib
 import re
@@ -146,9 +146,9 @@ def _look(account_id: str, draft_id: str) -> _Seen:
 
 
 def _changed_within(seconds: int, before: _Seen, account_id: str) -> _Seen | None:
-    """The draft as soon as it is confirmed, changed or published; None when nothing happened.
+    """The draft as soon as it is confirmed, changed or published; None after the wait.
 
-    raises  Unauthenticated as soon as the token does not count any more
+    raises  Unauthenticated as soon as the token is revoked or expired
     """
 
     def look() -> _Seen | None:

@@ -62,7 +62,7 @@ REASONS = {
 
 @bp.route("/openapi", methods=["GET", "OPTIONS"], provide_automatic_options=False)
 def openapi() -> Response:
-    """The document, for everybody and from any origin, whatever Accept says."""
+    """The document: public, readable from any origin; ignores Accept."""
     if request.method == "OPTIONS":
         return Response(headers=PREFLIGHT)
     cached = current_app.extensions.get("openapi")

@@ -64,7 +64,7 @@ class Wakeups:
         account_id: str,
         gone: Callable[[], bool],
     ) -> T | None:
-        """What `look` finds as soon as it finds something, else None after `seconds`.
+        """The result of `look` as soon as it is not None, else None after `seconds`.
 
         look  asked at once, after each `notify(key)` and each second; it must hold no database
               connection after it returned

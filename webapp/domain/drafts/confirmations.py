@@ -21,7 +21,7 @@ from webapp.domain.shared.vocabulary import ConfirmationMethod, DraftStatus
 
 
 class ConfirmationRow(NamedTuple):
-    """A confirmation of one revision; `grant_id` is of the agent whose word it is."""
+    """A confirmation of one revision; `grant_id` is that of the attesting agent."""
 
     revision: int
     content_hash: str

@@ -125,7 +125,7 @@ class DraftView(Base):
 
 
 class ViewRow(NamedTuple):
-    """Which revision the creator looked at last, and when."""
+    """The revision and time of the creator's last view."""
 
     revision: int
     seen_at: datetime

@@ -134,9 +134,9 @@ def last_agent_since(draft: Draft, revision: int) -> str | None:
 
 
 def count_changes(account_id: str) -> dict[str, int]:
-    """Changes since the creator looked last, by id of each unpublished draft that was opened.
+    """Changes since the creator's last view, by id of each unpublished draft that was viewed.
 
-    The contents of all drafts that changed since come with one statement.
+    The contents of all changed drafts are read by one statement.
     """
     looked_at = and_(
         DraftRevision.draft_id == DraftView.draft_id, DraftRevision.revision == DraftView.revision

@@ -66,7 +66,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswers:
-    """Answers newest first. `before` is the stamp to go on from, None when all was looked at."""
+    """Answers newest first. `before` is the stamp to continue from, None at the end."""
 
     answers: list[ShownAnswer]
     before: int | None
@@ -74,7 +74,7 @@ class FoundAnswers:
 
 @dataclass(frozen=True, slots=True)
 class FoundPeople:
-    """Persons newest first. `before` is the key to go on from, None when all was looked at."""
+    """Persons newest first. `before` is the key to continue from, None at the end."""
 
     people: list[SessionAnswers]
     before: PersonKey | None

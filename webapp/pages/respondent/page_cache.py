@@ -79,7 +79,7 @@ ANSWER_KEY = placeholder("answer_key")
 
 
 def render(visit: Visit, *shown: object, by: Callable[[Visit], str]) -> str:
-    """The page that `by` renders for the visit, with a fresh answer key, from the cache if it can.
+    """The page that `by` renders for the visit, with a fresh answer key, cached if possible.
 
     shown  what it is rendered from besides the visit, the language and the theme: JSON values
     by     renders the page for a visit that belongs to nobody, with ANSWER_KEY as answer key

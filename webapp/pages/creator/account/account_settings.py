@@ -115,7 +115,7 @@ def delete() -> ResponseReturnValue:
 
 @bp.get("/account/deleted")
 def show_farewell() -> str:
-    """The same page for everybody, because the account does not exist any more."""
+    """The page after a deletion; it needs no session, because the account is gone."""
     return render_template("account/deleted.html")
 
 
