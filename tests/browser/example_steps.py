@@ -331,11 +331,10 @@ def results_automated(page: Page, data: ExampleData) -> None:
 def results_news(page: Page, data: ExampleData) -> None:
     """A page that was drawn before anybody answered."""
     page.goto(data.results)
-    page.evaluate(
-        "document.getElementById('news').setAttribute('hx-get', "
-        "document.getElementById('news').getAttribute('hx-get').replace(/since=\\d+/, 'since=1'))"
+    page.locator("#new-answers").evaluate(
+        "note => { note.setAttribute('hx-get', note.getAttribute('hx-get')"
+        ".replace(/since=\\d+/, 'since=1')); htmx.process(note) }"
     )
-    page.evaluate("htmx.process(document.getElementById('news'))")
     page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
     page.get_by_role("link", name="new answers").wait_for()
 
