@@ -20,6 +20,9 @@ OWNER = "ann@fernhill.example"
 QUESTIONS = ["Who changed it?", "Why?"]
 QUIET_SECONDS = 1.0  # others wait no longer for a page, on a machine that also runs the attack
 
+# a pool that is to keep fewer may close one that another thread is about to use
+KEPT_OPEN = httpx.Limits(max_keepalive_connections=None)
+
 
 @dataclass
 class Target:
@@ -41,7 +44,9 @@ class Target:
             base_url=self.installation.url,
             headers=headers,
             timeout=30,
-            transport=httpx.HTTPTransport(verify=self.trusted, local_address=address),
+            transport=httpx.HTTPTransport(
+                verify=self.trusted, local_address=address, limits=KEPT_OPEN
+            ),
         )
 
     def agent(self) -> httpx.Client:

@@ -1,6 +1,6 @@
 // Buttons that reload the whole document, as for another language, submit without htmx.
 document.addEventListener(
   "submit",
-  (event) => event.submitter?.hasAttribute("data-full-page") && event.stopPropagation(),
+  (event) => event.submitter?.closest("[data-full-page]") && event.stopPropagation(),
   true,
 );
