@@ -37,3 +37,22 @@ def test_a_refusal_is_inside_the_viewport(
 ) -> None:
     with open_in(site, example, size) as page:
         assert message_is_seen(page)
+
+
+def test_copy_buttons_move_nothing_when_their_script_runs(site: ExampleSite) -> None:
+    """Else a refused field that has the focus would leave the window."""
+    share = next(example for example in ALL if example.name == "share")
+    with site.open(share) as page:
+        copy = page.get_by_role("button", name="Copy")
+        top_of_last_part = "() => document.querySelector('#origins').getBoundingClientRect().top"
+        assert copy.count() > 0
+        with_buttons = page.evaluate(top_of_last_part)
+
+        page.route("**/*.js*", lambda route: route.fulfill(content_type="text/javascript"))
+        page.reload()
+        assert copy.count() == 0
+        assert page.evaluate(top_of_last_part) == with_buttons
+
+    with site.open(share, java_script_enabled=False) as page:
+        assert page.locator("[data-copy-from]:visible").count() == 0
+        assert page.evaluate(top_of_last_part) < with_buttons
