@@ -72,7 +72,10 @@ def require_kinds(app: Flask) -> None:
 
 
 def request_kind() -> RequestKind:
-    """The kind of the current request; a page of nobody known counts as public."""
+    """The kind of the current request; a page of nobody known counts as public.
+
+    Not to be called before the request is routed: the result is kept.
+    """
     kind: RequestKind | None = request.environ.get(KIND)  # asked for by most hooks
     if kind is None:
         routed = request.blueprint and _kinds(current_app)[request.blueprint]
