@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
-from webapp.database import db, execute_autocommit, read_rows
+from webapp.database import among, db, execute_autocommit, read_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
@@ -35,6 +35,18 @@ def test_values_are_converted_on_their_way_in() -> None:
     )
 
     assert read_rows(published, moment=form.published_at) == [(form.id,)]
+
+
+@pytest.mark.parametrize("others", [[], ["it's", "{a,b}", '"]', "", "frm_1"]])
+def test_a_list_is_one_parameter(others: list[str]) -> None:
+    account_id = make_account().id
+    first, second, _ = [make_form(account_id).id for _ in range(3)]
+    statement = select(Form.id).where(among(Form.id, "ids"))
+
+    assert read_rows(statement, ids=others) == []
+    assert sorted(read_rows(statement, ids=[first, *others, second, first])) == sorted(
+        [(first,), (second,)]
+    )
 
 
 def test_columns_of_one_name_keep_their_places() -> None:

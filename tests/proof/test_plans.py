@@ -160,6 +160,8 @@ def test_an_export_continues_through_the_index_of_stamps(stored: Stored) -> None
 
     # the few sessions of a batch may be found by reading a table as small as this one
     index = ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?")
+    by_id = ("response_sessions", "response_sessions USING INDEX", "(id=?)")
+    assert uses_index(plan, *by_id), plan
     assert uses_index(plan, *index), plan
     assert [step for step in plan if reads_all(step) and "answers" in step] == []
     assert [step for step in plan if sorts(step)] == []

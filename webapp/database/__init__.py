@@ -11,6 +11,7 @@ from webapp.database.engine import (
     prepare_engine,
     utc_now,
 )
+from webapp.database.lists import among
 from webapp.database.transactions import (
     TRIES,
     execute,
@@ -28,6 +29,7 @@ __all__ = [
     "Base",
     "TRIES",
     "UtcDateTime",
+    "among",
     "built_once",
     "db",
     "engine_options",

@@ -19,7 +19,6 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
-    bindparam,
     cast,
     func,
     select,
@@ -27,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, enum_type, execute, on_sqlite
+from webapp.database import Base, UtcDateTime, among, enum_type, execute, on_sqlite, read_rows
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.shared.limits import ABANDONED_AFTER_SECONDS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, SessionStatus
@@ -144,7 +143,7 @@ class SessionAnswers:
 
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:
     """The answers of these sessions that no correction superseded, oldest first."""
-    found = execute(_CURRENT_ANSWERS, sessions=list(session_ids))
+    found = read_rows(_CURRENT_ANSWERS, sessions=list(session_ids))
     return [AnswerRow._make(row) for row in found]
 
 
@@ -197,8 +196,6 @@ ANSWER_COLUMNS = tuple(raw_column(getattr(Answer, name)) for name in AnswerRow._
 SESSION_COLUMNS = tuple(raw_column(getattr(ResponseSession, name)) for name in SessionRow._fields)
 _CURRENT_ANSWERS = (
     select(*ANSWER_COLUMNS)
-    .where(
-        Answer.session_id.in_(bindparam("sessions", expanding=True)), Answer.superseded.is_(False)
-    )
+    .where(among(Answer.session_id, "sessions"), Answer.superseded.is_(False))
     .order_by(Answer.stamp)
 )

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
-from webapp.database import execute, read_rows, release_connections
+from webapp.database import among, read_rows, release_connections
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -42,7 +42,7 @@ _NEXT_ANSWERS = _ANSWERS.with_only_columns(Answer.answer_text, Answer.question_t
 _CHARS_OF_ANSWERS = select(
     func.sum(func.length(_NEXT_ANSWERS.c.answer_text) + func.length(_NEXT_ANSWERS.c.question_text))
 )
-_SESSIONS = select(*SESSION_COLUMNS).where(ResponseSession.id.in_(bindparam("ids", expanding=True)))
+_SESSIONS = select(*SESSION_COLUMNS).where(among(ResponseSession.id, "ids"))
 _BEGAN = type_coerce(ResponseSession.created_at, BigInteger)
 _PEOPLE = (
     select(*SESSION_COLUMNS)
@@ -64,7 +64,7 @@ _CHARS_OF_PEOPLE = select(
 class AnswerBatch(NamedTuple):
     """Answers in the order of their stamps, and by id the sessions that they belong to."""
 
-    answers: list[AnswerRow]
+    answers: Sequence[AnswerRow]
     people: dict[str, SessionRow]
 
 
@@ -83,11 +83,14 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
         answers = cast(Sequence[AnswerRow], read_rows(_ANSWERS, most=most, **place))
         if not answers:
             break
-        session_ids = list({answer.session_id for answer in answers})
-        found = execute(_SESSIONS, ids=session_ids).all()
-        people = {row.id: SessionRow._make(row) for row in found}
+        session_ids = {answer.session_id for answer in answers}
+        found = cast(Sequence[SessionRow], read_rows(_SESSIONS, ids=list(session_ids)))
+        people = {row.id: row for row in found}
         release_connections()
-        yield AnswerBatch([each for each in answers if each.session_id in people], people)
+        if len(people) == len(session_ids):
+            yield AnswerBatch(answers, people)
+        else:  # one was withdrawn between the two
+            yield AnswerBatch([each for each in answers if each.session_id in people], people)
         after = answers[-1].stamp
     release_connections()
 
@@ -98,7 +101,7 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
     while True:
         place = {"form_id": form_id, "began": after[0], "id": after[1]}
         most = _fitting(_CHARS_OF_PEOPLE, min(2 * most, PEOPLE_IN_BATCH), place)
-        found = execute(_PEOPLE, most=most, **place).all()
+        found = read_rows(_PEOPLE, most=most, **place)
         if not found:
             break
         people = {row.id: SessionAnswers(SessionRow._make(row)) for row in found}
