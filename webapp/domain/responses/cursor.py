@@ -8,7 +8,7 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Protocol, overload
+from typing import Protocol, overload
 
 import orjson
 from sqlalchemy import (
@@ -114,11 +114,15 @@ def _is_answer(item: _Item) -> bool:
     return item.id is not None
 
 
-def _between(stamp: InstrumentedAttribute[int] | InstrumentedAttribute[int | None]) -> Any:
+def _between(
+    stamp: InstrumentedAttribute[int] | InstrumentedAttribute[int | None],
+) -> ColumnElement[bool]:
     return and_(stamp > bindparam("since"), stamp <= bindparam("until"))
 
 
-def _of_completion(column: ColumnElement[Any]) -> ColumnElement[Any]:
+def _of_completion(
+    column: ColumnElement[int] | ColumnElement[str] | ColumnElement[object],
+) -> ColumnElement[int | None] | ColumnElement[object]:
     """What a completion has in the place of this column of answers: its stamp, or nothing."""
     if column.key == "stamp":
         return ResponseSession.completed_stamp.label("stamp")
@@ -139,7 +143,7 @@ _COMPLETIONS_AFTER = select(*map(_of_completion, ANSWER_COLUMNS), *SESSION_COLUM
 )
 
 
-def _first(items: GenerativeSelect) -> Select[Any]:
+def _first(items: GenerativeSelect) -> Select[*tuple[object, ...]]:
     return select(*items.order_by("stamp").limit(bindparam("most")).subquery().c)
 
 
