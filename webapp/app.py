@@ -10,6 +10,8 @@ from jinja2 import StrictUndefined
 from sqlalchemy.exc import DBAPIError
 
 import api
+import webapp.domain.events.models
+import webapp.domain.forms.agent_tokens  # noqa: F401 (deletion finds their tables by name)
 from webapp import database
 from webapp.config import Settings
 from webapp.database import TRIES, engine_options, failures

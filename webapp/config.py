@@ -9,6 +9,7 @@ from pydantic import AliasGenerator, Field
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from webapp.config_limits import LimitSettings
 from webapp.config_readers import (
     Address,
     Contact,
@@ -17,7 +18,6 @@ from webapp.config_readers import (
     HostName,
     HostNames,
     Origin,
-    Rate,
     RedisUrl,
     Secret,
     SecurityContact,
@@ -50,7 +50,7 @@ def _own_address(values: Mapping[str, Any]) -> str:
     return f"http://{in_url}:{port}" if is_loopback(host) else ""
 
 
-class Settings(BaseSettings):
+class Settings(LimitSettings):
     """Everything an operator can set; addresses carry no trailing slash, durations are seconds.
 
     The variable of a field is its name in capitals. `shown` tells people of a default that is
@@ -176,47 +176,6 @@ class Settings(BaseSettings):
     oauth_grant_seconds: Annotated[int, whole_number(DAY, 365 * DAY)] = Field(
         180 * DAY, description="After this time an agent has to be connected again"
     )
-    limit_create_draft: Rate = Field(
-        "30/minute;500/day",
-        description="New drafts, per account; refused and repeated writes are not counted",
-    )
-    limit_update_draft: Rate = Field("60/minute", description="Changes of drafts, per account")
-    limit_publish: Rate = Field("10/minute;100/day", description="Publishes, per account")
-    limit_writes: Rate = Field("60/minute", description="All of these together, per access token")
-    limit_answer_session: Rate = Field("60/minute", description="Posts of one respondent")
-    limit_answer_address: Rate = Field(
-        "3000/minute", description="Posts of respondents behind one network address"
-    )
-    limit_form_bytes: Annotated[int, whole_number(1024**2, 1024**5)] = Field(
-        1024**3,
-        description="Bytes of answers that one form keeps, corrected ones included, each with "
-        "the text of its question; withdrawing gives them back. Its creator is told "
-        "from 80 % on, also where `WRITE_LIMITS` is off",
-    )
-    limit_sign_in_account: Rate = Field(
-        "5/minute;20/hour",
-        description="Failed sign-ins, per account and network address; per browser for one that "
-        "has signed in before",
-    )
-    limit_sign_in_account_total: Rate = Field(
-        "100/hour;500/day",
-        description="Failed sign-ins to one account from all addresses, except from browsers "
-        "that have signed in before",
-    )
-    limit_sign_in_address: Rate = Field(
-        "30/minute",
-        description="Failed sign-ins, per network address, except from browsers that have "
-        "signed in before",
-    )
-    limit_token: Rate = Field(
-        "60/minute", description="Token requests, per client and network address"
-    )
-    limit_token_failures: Rate = Field(
-        "10/minute", description="Failed token requests, per client and network address"
-    )
-    limit_registration: Rate = Field(
-        "10/hour", description="Registrations of agents, per network address"
-    )
 
     @classmethod
     def settings_customise_sources(
@@ -256,8 +215,9 @@ class Settings(BaseSettings):
         return f"{self.public_url}/mcp/app"
 
 
-VARIABLES: dict[str, FieldInfo] = {
-    str(field.validation_alias): field for field in Settings.model_fields.values()
+_OWN = {name: Settings.model_fields[name] for name in Settings.__annotations__}
+VARIABLES: dict[str, FieldInfo] = {  # as people read them: limits last
+    str(field.validation_alias): field for field in (_OWN | Settings.model_fields).values()
 }
 
 

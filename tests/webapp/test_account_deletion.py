@@ -8,6 +8,12 @@ from flask import Flask
 from sqlalchemy import func, select
 
 from tests.databases import both_databases
+from tests.event_factories import (
+    make_agent_token,
+    make_attempt,
+    make_delivery,
+    make_subscription,
+)
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.oauth.flow import EMAIL, Flow, enter, register
 from webapp.account_deletion import delete_account, purge_deleted_accounts
@@ -51,6 +57,9 @@ def fill(account_id: str) -> None:
     drafts.mark_seen(account_id, draft.id, 1, now=utc_now())
     make_response(form)
     make_response(in_trash)
+    for each in (form, in_trash):
+        make_attempt(make_delivery(make_subscription(each)))
+        make_agent_token(each)
     session_key = secrets.token_hex(16)
     make_answer(form, session_key, 1)
     create_transfer_link(form.share_token, session_key, now=utc_now())

@@ -8,6 +8,8 @@ from flask import current_app
 from sqlalchemy import Connection
 
 import webapp.domain.drafts.publishing
+import webapp.domain.events.models
+import webapp.domain.forms.agent_tokens
 import webapp.domain.respondents.answering
 import webapp.oauth.models  # noqa: F401
 from webapp.database import UtcDateTime, db, schema

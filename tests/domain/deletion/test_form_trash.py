@@ -8,6 +8,12 @@ import pytest
 from sqlalchemy import func, select
 
 from tests.databases import both_databases
+from tests.event_factories import (
+    make_agent_token,
+    make_attempt,
+    make_delivery,
+    make_subscription,
+)
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.proof.plans import statements_of
 from webapp.database import db, utc_now
@@ -46,12 +52,14 @@ def rows_by_table() -> dict[str, int]:
 
 
 def full_form(account_id: str) -> Any:
-    """A form with responses, counters and a draft that was looked at."""
+    """A form with responses, counters, events, a token and a draft that was looked at."""
     form = make_form(account_id)
     drafts.mark_seen(account_id, form.draft_id, 1, now=utc_now())
     make_response(form)
     make_answer(form, secrets.token_hex(16), 1)
     store_link_views({form.share_token: 7})
+    make_attempt(make_delivery(make_subscription(form)))
+    make_agent_token(form)
     return form
 
 
@@ -222,7 +230,8 @@ class TestPurging:
 
         assert sum(purge_deleted(now + KEPT)) > 0
 
-        assert rows_by_table() == before
+        # the address is one of the account, which may have used it for other forms
+        assert rows_by_table() == before | {"callback_endpoints": 1}
 
     def test_other_forms_are_left_alone(self) -> None:
         account_id = make_account().id

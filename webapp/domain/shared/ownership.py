@@ -32,6 +32,10 @@ OF_SESSION = (
     Owned("response_sessions", "id"),
 )
 OF_FORM = (
+    Owned("delivery_attempts", "form_id", many=True),
+    Owned("event_deliveries", "form_id", many=True),
+    Owned("event_subscriptions", "form_id"),
+    Owned("agent_tokens", "form_id"),
     Owned("handovers", "form_id", many=True),
     Owned("answers", "form_id", many=True),
     Owned("response_sessions", "form_id", many=True),
@@ -53,9 +57,11 @@ OF_CONNECTION = (
     Owned("oauth_grants", "id"),
 )
 OF_ACCOUNT = (
+    Owned("agent_tokens", "account_id"),
     Owned("forms", "account_id"),
     Owned("idempotency_keys", "account_id"),
     Owned("drafts", "account_id"),
+    Owned("callback_endpoints", "account_id"),
     Owned("oauth_grants", "account_id"),
     Owned("invites", "account_id"),
     Owned("sign_ins", "account_id"),

@@ -132,3 +132,56 @@ class RevokedReason(StrEnum):
     REVOKED_BY_CLIENT = "revoked_by_client"
     CODE_REUSE = "code_reuse"
     REFRESH_REUSE = "refresh_reuse"
+
+
+class SubscriptionEnd(StrEnum):
+    """Why a subscription ended."""
+
+    UNSUBSCRIBED = "unsubscribed"
+    DISCONNECTED = "disconnected"
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+
+
+class ErrorProfile(StrEnum):
+    """Which numbers of MCP error codes a client understands.
+
+    `plain`: those of the first implementations. `extension`: those of clients that declare the
+    events extension.
+    """
+
+    PLAIN = "plain"
+    EXTENSION = "extension"
+
+
+class DeliveryKind(StrEnum):
+    """`event`: a completed response. `terminated`: that the subscription was ended for safety."""
+
+    EVENT = "event"
+    TERMINATED = "terminated"
+
+
+class DeliveryState(StrEnum):
+    """`pending` and `sending` are not settled, all others are, for good.
+
+    `dropped`: the receiver answered 410 or 413. `abandoned`: the last attempt failed, or there was
+    no room. `cancelled`: withdrawn, or its subscription ended.
+    """
+
+    PENDING = "pending"
+    SENDING = "sending"
+    DELIVERED = "delivered"
+    DROPPED = "dropped"
+    ABANDONED = "abandoned"
+    CANCELLED = "cancelled"
+
+
+class DeliveryFailure(StrEnum):
+    """Why a callback counts as failed; all that agents are told of it."""
+
+    CONNECTION_REFUSED = "connection_refused"
+    TIMEOUT = "timeout"
+    TLS_ERROR = "tls_error"
+    HTTP_4XX = "http_4xx"
+    HTTP_5XX = "http_5xx"
+    CHALLENGE_FAILED = "challenge_failed"

@@ -1,0 +1,103 @@
+"""Rows of events that are valid by default, as `tests/factories.py`; all commit."""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from webapp.database import db, new_id, to_millis, utc_now
+from webapp.domain.events.models import (
+    CallbackEndpoint,
+    DeliveryAttempt,
+    EventDelivery,
+    EventSubscription,
+)
+from webapp.domain.forms.agent_tokens import AgentToken
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+
+
+def make_subscription(form: Any, **changed: Any) -> EventSubscription:
+    """A live subscription with an endpoint of its own."""
+    now, host = utc_now(), "hooks.example.com:443"
+    endpoint = CallbackEndpoint(
+        id=secrets.token_hex(32), account_id=form.account_id, host=host, seen_at=now
+    )
+    values: dict[str, Any] = {
+        "id": f"sub_{secrets.token_hex(16)}",
+        "account_id": form.account_id,
+        "form_id": form.id,
+        "grant_id": new_id("grt"),
+        "endpoint_id": endpoint.id,
+        "url": "https://hooks.example.com/r/ab?k=9",
+        "host": host,
+        "secret": "sealed",
+        "created_at": now,
+        "refreshed_at": now,
+        "expires_at": now + timedelta(days=1),
+    }
+    subscription = EventSubscription(**values | changed)
+    db.session.add(endpoint)
+    db.session.flush()
+    db.session.add(subscription)
+    db.session.commit()
+    return subscription
+
+
+def make_delivery(subscription: EventSubscription, **changed: Any) -> EventDelivery:
+    """A delivery that is due, of an event whose session need not exist."""
+    now, digits = utc_now(), secrets.token_hex(12)
+    values: dict[str, Any] = {
+        "id": f"dlv_{subscription.id.removeprefix('sub_')}{digits}",
+        "account_id": subscription.account_id,
+        "form_id": subscription.form_id,
+        "subscription_id": subscription.id,
+        "endpoint_id": subscription.endpoint_id,
+        "host": subscription.host,
+        "kind": DeliveryKind.EVENT,
+        "event_id": f"evt_{digits}",
+        "answer_count": 2,
+        "position": to_millis(now),
+        "state": DeliveryState.PENDING,
+        "next_at": now,
+        "created_at": now,
+    }
+    delivery = EventDelivery(**values | changed)
+    db.session.add(delivery)
+    db.session.commit()
+    return delivery
+
+
+def make_attempt(delivery: EventDelivery, **changed: Any) -> DeliveryAttempt:
+    """A first attempt that was answered 200."""
+    values: dict[str, Any] = {
+        "delivery_id": delivery.id,
+        "form_id": delivery.form_id,
+        "number": 1,
+        "started_at": utc_now(),
+        "duration_ms": 12,
+        "signature": "v1,c2lnbmF0dXJl",
+        "status": 200,
+        "reply": "OK",
+    }
+    attempt = DeliveryAttempt(**values | changed)
+    db.session.add(attempt)
+    db.session.commit()
+    return attempt
+
+
+def make_agent_token(form: Any, **changed: Any) -> AgentToken:
+    """A live token for one form, whose words nobody knows."""
+    now = utc_now()
+    values: dict[str, Any] = {
+        "id": new_id("agt"),
+        "account_id": form.account_id,
+        "form_id": form.id,
+        "token_hash": secrets.token_hex(32),
+        "hint": "askag_abc…wxyz",
+        "label": "Rota agent",
+        "created_at": now,
+        "expires_at": now + timedelta(days=90),
+    }
+    token = AgentToken(**values | changed)
+    db.session.add(token)
+    db.session.commit()
+    return token

@@ -1,0 +1,54 @@
+"""The settings that bound what others may send."""
+
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from webapp.config_readers import Rate, whole_number
+
+
+class LimitSettings(BaseSettings):
+    """Rates and sizes; a rate is written as `10/minute;100/day`."""
+
+    limit_create_draft: Rate = Field(
+        "30/minute;500/day",
+        description="New drafts, per account; refused and repeated writes are not counted",
+    )
+    limit_update_draft: Rate = Field("60/minute", description="Changes of drafts, per account")
+    limit_publish: Rate = Field("10/minute;100/day", description="Publishes, per account")
+    limit_writes: Rate = Field("60/minute", description="All of these together, per access token")
+    limit_answer_session: Rate = Field("60/minute", description="Posts of one respondent")
+    limit_answer_address: Rate = Field(
+        "3000/minute", description="Posts of respondents behind one network address"
+    )
+    limit_form_bytes: Annotated[int, whole_number(1024**2, 1024**5)] = Field(
+        1024**3,
+        description="Bytes of answers that one form keeps, corrected ones included, each with "
+        "the text of its question; withdrawing gives them back. Its creator is told "
+        "from 80 % on, also where `WRITE_LIMITS` is off",
+    )
+    limit_sign_in_account: Rate = Field(
+        "5/minute;20/hour",
+        description="Failed sign-ins, per account and network address; per browser for one that "
+        "has signed in before",
+    )
+    limit_sign_in_account_total: Rate = Field(
+        "100/hour;500/day",
+        description="Failed sign-ins to one account from all addresses, except from browsers "
+        "that have signed in before",
+    )
+    limit_sign_in_address: Rate = Field(
+        "30/minute",
+        description="Failed sign-ins, per network address, except from browsers that have "
+        "signed in before",
+    )
+    limit_token: Rate = Field(
+        "60/minute", description="Token requests, per client and network address"
+    )
+    limit_token_failures: Rate = Field(
+        "10/minute", description="Failed token requests, per client and network address"
+    )
+    limit_registration: Rate = Field(
+        "10/hour", description="Registrations of agents, per network address"
+    )
