@@ -63,6 +63,7 @@ def form_with(app: Flask, account: Account, stored: int) -> str:
         return str(form.id)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("view", ["", "/people"], ids=["by question", "by person"])
 def test_results_page(
     app: Flask, settings: Settings, account: Account, cookies: str, view: str
