@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+DATA_KEYS = "k1:8eTz0Y4mJb1uGqv5XcH2Rk7WnLd3sPa9oFi6yVtB0hE="  # of no installation
 PROGRAM = [sys.executable, "-m", "webapp"]
 
 

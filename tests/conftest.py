@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from redis.exceptions import RedisError
 from sqlalchemy import delete
 
+from tests.command import DATA_KEYS
 from tests.factories import make_account
 from webapp.app import create_app
 from webapp.config import Settings
@@ -84,6 +85,7 @@ def settings(request: pytest.FixtureRequest, database_url: str, data_folder: Pat
         "public_url": "http://127.0.0.1:8000",
         "database_url": database_url,
         "secret_key": "only-for-tests-only-for-tests-only-for-tests",
+        "data_keys": DATA_KEYS,
         "data_folder": data_folder,
     }
     marker = request.node.get_closest_marker("settings")

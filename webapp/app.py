@@ -39,6 +39,7 @@ from webapp.pages.respondent import cross_site_posts, device_transfer
 from webapp.pages.respondent import routes as respondent_routes
 from webapp.web import (
     assets,
+    data_keys,
     deferred_writes,
     form_body_limits,
     health,
@@ -118,6 +119,7 @@ def create_app(config: Settings) -> Flask:
     security_headers.init_app(app, config)
     hosts.init_app(app, config)
     database.init_app(app)
+    data_keys.init_app(app, config)
     with request_kind.hooks_without(app, RequestKind.API):
         htmx.init_app(app)
         form_body_limits.init_app(app)

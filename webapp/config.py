@@ -14,6 +14,7 @@ from webapp.config_readers import (
     Address,
     Contact,
     DatabaseUrl,
+    DataKeys,
     Folder,
     HostName,
     HostNames,
@@ -102,6 +103,15 @@ class Settings(LimitSettings):
         description="Signs browser sessions and the session keys of people who answer; at least "
         "32 random characters, the same for all processes; required by `askback web`",
         examples=["$(openssl rand -base64 48)"],
+        json_schema_extra={"shown": "made at first start in the data folder"},
+    )
+    data_keys: DataKeys = Field(
+        (),
+        repr=False,
+        description="Keys of 32 random bytes as `id:base64`, separated by commas, the same for all "
+        "processes; the first encrypts the secrets of callbacks, the others open what they "
+        "encrypted until `askback rekey` has run; required by `askback web`",
+        examples=["k1:$(openssl rand -base64 32)"],
         json_schema_extra={"shown": "made at first start in the data folder"},
     )
     trusted_hosts: HostNames = Field(

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource
 
 from webapp.config import DEFAULT_FOLDER, VARIABLES, Settings, describe
-from webapp.config_readers import absolute, is_loopback
-from webapp.data_folder import embedded_secret
+from webapp.config_readers import absolute, data_keys, is_loopback
+from webapp.data_folder import embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 
@@ -38,8 +38,8 @@ class ConfigurationError(Exception):
 def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Settings:
     """Settings of `environ`; an empty variable counts as missing.
 
-    Without `production` what is missing is filled in for this machine: a SQLite file and a
-    key in the data folder, both made there at first use. Raises ConfigurationError.
+    Without `production` what is missing is filled in for this machine: a SQLite file and the
+    keys in the data folder, made there at first use. Raises ConfigurationError.
     """
     texts = _texts(environ)
     problems = _refused(texts)
@@ -50,8 +50,10 @@ def read_settings(environ: Mapping[str, str], *, production: bool = False) -> Se
     problems += [problem for problem in unsafe if problem.variable not in refused]
     if problems:
         raise ConfigurationError(problems)
-    if "SECRET_KEY" not in kept:
-        made = made.model_copy(update={"secret_key": _embedded_secret(made.data_folder)})
+    if not kept.keys() >= {"SECRET_KEY", "DATA_KEYS"}:
+        own = _embedded_keys(made.data_folder)
+        lacking = {name: key for name, key in own.items() if name.upper() not in kept}
+        made = made.model_copy(update=lacking)
     return made
 
 
@@ -106,15 +108,19 @@ def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
         yield _problem("REDIS_URL", "askback web needs Redis for limits that hold across processes")
     if "SECRET_KEY" not in texts:
         yield _problem("SECRET_KEY", "all processes need the same key")
+    if "DATA_KEYS" not in texts:
+        yield _problem("DATA_KEYS", "all processes need the same keys")
 
 
 def _problem(variable: str, what: str) -> Problem:
     return Problem(variable, what, describe(variable).example)
 
 
-def _embedded_secret(data: Path) -> str:
+def _embedded_keys(data: Path) -> dict[str, object]:
+    """The keys of the data folder, as the settings of their names."""
     try:
-        return embedded_secret(data)
-    except (OSError, ValueError, KeyError) as reason:
-        what = f"the key in this folder cannot be made or read: {reason}"
+        found = embedded_secrets(data)
+        return {"secret_key": found.secret_key, "data_keys": data_keys(found.data_keys)}
+    except (OSError, ValueError) as reason:
+        what = f"the keys in this folder cannot be made or read: {reason}"
         raise ConfigurationError([_problem("ASKBACK_DATA", what)]) from reason

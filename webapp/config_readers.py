@@ -4,6 +4,7 @@ A reader takes the text and raises ValueError; its message says what is wrong, w
 """
 
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,6 +20,7 @@ NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other byte
 DIGITS_MAX = 20  # more than the largest bound has: reading a number takes the square of them
 SECRET_MIN_CHARS = 32
 SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
+DATA_KEY_BYTES = 32  # of AES-256
 
 
 def from_text(read: Callable[[str], object]) -> BeforeValidator:
@@ -139,6 +141,29 @@ def secret(text: str) -> str:
     return text
 
 
+def data_keys(text: str) -> tuple[tuple[str, bytes], ...]:
+    """Keys of 256 bits with their ids, as `id:base64`, separated by commas."""
+    keys = tuple(_data_key(each.strip()) for each in text.split(","))
+    if len({key_id for key_id, _ in keys}) < len(keys):
+        raise ValueError("two of its keys have the same id")
+    return keys
+
+
+def _data_key(text: str) -> tuple[str, bytes]:
+    key_id, _, digits = text.partition(":")
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", key_id):
+        raise ValueError("a key has no id of letters and digits before a colon")
+    try:
+        key = b64decode(digits, validate=True)
+    except ValueError:
+        raise ValueError("a key is not base64") from None
+    if len(key) != DATA_KEY_BYTES:
+        raise ValueError(f"a key has {len(key)} bytes; {DATA_KEY_BYTES} are needed")
+    if len(set(key)) < SECRET_MIN_DISTINCT:
+        raise ValueError("a key looks like a placeholder; make a random one")
+    return key_id, key
+
+
 def origin(text: str) -> str:
     """`scheme://host[:port]`, lower case, without default port or trailing slash."""
     try:
@@ -184,6 +209,7 @@ def is_loopback(host: str) -> bool:
 
 Address = Annotated[str, from_text(address)]
 Contact = Annotated[str, from_text(contact)]
+DataKeys = Annotated[tuple[tuple[str, bytes], ...], NoDecode, from_text(data_keys)]
 DatabaseUrl = Annotated[str, from_text(database)]
 Folder = Annotated[Path, from_text(absolute)]
 HostName = Annotated[str, from_text(host_name)]

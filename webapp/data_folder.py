@@ -5,9 +5,11 @@ import json
 import os
 import secrets
 import stat
+from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 DATABASE = "askback.sqlite3"
 SECRETS = "secrets.json"
@@ -61,28 +63,71 @@ def _close(path: Path) -> None:
         os.close(opened)
 
 
-def embedded_secret(folder: Path) -> str:
-    """The signing key of this folder, made at first use; two first starts agree on one key."""
+class EmbeddedSecrets(NamedTuple):
+    """What a folder keeps for its server; `data_keys` as the setting of that name."""
+
+    secret_key: str
+    data_keys: str
+
+
+def embedded_secrets(folder: Path) -> EmbeddedSecrets:
+    """The secrets of this folder; those that it lacks are made. Two first starts agree on them.
+
+    Raises OSError, and ValueError for a file that holds something else.
+    """
     path = open_folder(folder) / SECRETS
-    if not path.exists():
-        _write_once(path, json.dumps({"secret_key": secrets.token_urlsafe(48)}))
-    key: str = json.loads(path.read_text())["secret_key"]
-    return key
+    kept = _kept_secrets(path)
+    if not kept.keys() >= set(EmbeddedSecrets._fields):
+        kept = _complete_secrets(path)
+    return EmbeddedSecrets(**{name: kept[name] for name in EmbeddedSecrets._fields})
 
 
-def _write_once(path: Path, text: str) -> None:
-    """Appear complete or not at all; an existing file is left as it is."""
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+def _complete_secrets(path: Path) -> dict[str, str]:
+    with _locked(path.parent):
+        kept = _kept_secrets(path)  # another start may have written them
+        made = {
+            "secret_key": secrets.token_urlsafe(48),
+            "data_keys": f"{secrets.token_hex(4)}:{b64encode(secrets.token_bytes(32)).decode()}",
+        }
+        if not kept.keys() >= made.keys():
+            kept = made | kept
+            _replace(path, json.dumps(kept))
+        return kept
+
+
+def _kept_secrets(path: Path) -> dict[str, str]:
     try:
-        os.link(draft, path)
-    except FileExistsError:
-        return
+        kept = json.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    if not isinstance(kept, dict) or not all(isinstance(value, str) for value in kept.values()):
+        raise ValueError(f"{path.name} is not an object of texts")
+    return kept
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Alone among the processes that change the secrets of a folder."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+        os.fsync(opened)  # the name of a new file is stored, too
     finally:
-        draft.unlink()
+        os.close(opened)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write the file anew: after a crash it is the old one or the new one, complete."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def lock_folder(folder: Path, public_url: str) -> IO[str]:

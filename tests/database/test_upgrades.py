@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import NullPool, create_engine, text
 
-from tests.command import PROGRAM, ROOT, askback, environment
+from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, environment
 from tests.databases import both_empty_databases
 from tests.proof.loaded import Server
 from tests.services import free_port
@@ -81,7 +81,11 @@ def test_a_web_process_does_not_start_on_a_newer_schema(
 ) -> None:
     make_newer(variables["DATABASE_URL"], serves="9998")
     port = variables["PORT"]
-    production = {"REDIS_URL": redis_url, "SECRET_KEY": "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae"}
+    production = {
+        "REDIS_URL": redis_url,
+        "SECRET_KEY": "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae",
+        "DATA_KEYS": DATA_KEYS,
+    }
 
     refused = askback("web", **variables, **production, PUBLIC_URL=f"http://127.0.0.1:{port}")
 

@@ -22,12 +22,21 @@ COMMAND = re.compile(r"/opt/askback/\.venv/bin/askback (.+)")
 
 @pytest.fixture
 def variables(empty_database_url: str, redis_url: str) -> dict[str, str]:
-    """The environment file with the services of this test and a secret made as it says."""
-    made = re.search(r"# what `(.+)` prints\nSECRET_KEY=\n", ENVIRONMENT)
-    assert made is not None
-    secret = subprocess.run(made[1].split(), capture_output=True, text=True, check=True).stdout
+    """The environment file with the services of this test and secrets made as it says."""
     services = {"DATABASE_URL": empty_database_url, "REDIS_URL": redis_url}
-    return VARIABLES | services | {"SECRET_KEY": secret.strip()}
+    secrets = {
+        "SECRET_KEY": printed_by(r"# what `(.+)` prints\nSECRET_KEY=\n"),
+        "DATA_KEYS": "k1:" + printed_by(r"# k1: and what `(.+)` prints\nDATA_KEYS=\n"),
+    }
+    return VARIABLES | services | secrets
+
+
+def printed_by(comment: str) -> str:
+    """What the command prints that a comment of the environment file names."""
+    named = re.search(comment, ENVIRONMENT)
+    assert named is not None
+    command = named[1].split()
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def command_of(block: str) -> list[str]:
@@ -75,8 +84,8 @@ def test_a_shell_reads_the_environment_file(tmp_path: Path) -> None:
     assert (sourced.stdout, sourced.stderr) == ("Fernhill Ltd, 12 Mill Lane, York\n", "")
 
 
-def test_the_environment_file_lacks_nothing_but_its_secret() -> None:
+def test_the_environment_file_lacks_nothing_but_its_secrets() -> None:
     with pytest.raises(ConfigurationError) as refused:
         read_settings(VARIABLES, production=True)
 
-    assert [problem.variable for problem in refused.value.problems] == ["SECRET_KEY"]
+    assert [problem.variable for problem in refused.value.problems] == ["SECRET_KEY", "DATA_KEYS"]

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.command import PROGRAM, ROOT, askback, environment
+from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, environment
 from tests.journey.balancer import balancing
 from tests.services import free_port, wait_until
 from tests.tls import Authority, ending_tls
@@ -52,6 +52,7 @@ def production(
             "REDIS_URL": redis_url,
             "TRUSTED_PROXY": "127.0.0.1",
             "SECRET_KEY": "the-same-random-words-for-both-processes-0123456789",
+            "DATA_KEYS": DATA_KEYS,
         }
         migrated = askback("migrate", **variables)
         assert migrated.returncode == 0, migrated.stderr

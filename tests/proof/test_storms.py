@@ -16,7 +16,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.command import PROGRAM, ROOT, environment
+from tests.command import DATA_KEYS, PROGRAM, ROOT, environment
 from tests.factories import make_account, make_form
 from tests.journey.balancer import balancing
 from tests.proof.killing import Target
@@ -79,6 +79,7 @@ def process(database_url: str, redis_url: str, folder: Path) -> Iterator[Target]
         "REDIS_URL": redis_url,
         "ASKBACK_DATA": str(folder),
         "SECRET_KEY": SECRET,
+        "DATA_KEYS": DATA_KEYS,
         "PORT": str(target.port),
         "PUBLIC_URL": "http://127.0.0.1:8000",
         "TRUSTED_HOSTS": "127.0.0.1",

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.command import askback, start
+from tests.command import DATA_KEYS, askback, start
 from tests.services import free_port, wait_until
 
 POSTGRESQL = pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
@@ -23,6 +23,7 @@ def variables(empty_database_url: str, redis_url: str) -> dict[str, str]:
         "DATABASE_URL": empty_database_url,
         "REDIS_URL": redis_url,
         "SECRET_KEY": "kX3vQ9wLz7Bn2Rt5Yh8Mj4Gf6Pd1Sc0Ae",
+        "DATA_KEYS": DATA_KEYS,
         "PUBLIC_URL": f"http://127.0.0.1:{port}",
         "PORT": str(port),
     }

@@ -39,7 +39,8 @@ class Here(CliRunner):
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
     """A migrated data folder."""
-    for name in ("DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "HOST", "PORT", "SECRET_KEY"):
+    names = ("DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "HOST", "PORT", "SECRET_KEY", "DATA_KEYS")
+    for name in names:
         monkeypatch.delenv(name, raising=False)
     commands = Here(tmp_path / "data")
     assert commands("migrate").exit_code == 0
@@ -187,7 +188,7 @@ def test_wrong_settings_exit_with_78() -> None:
 
     assert (refused.returncode, refused.stdout) == (78, "")
     named = [line.split(":")[0].strip() for line in refused.stderr.splitlines()[1:]]
-    assert sorted(named) == ["DATABASE_URL", "PORT", "REDIS_URL", "SECRET_KEY"]
+    assert sorted(named) == ["DATABASE_URL", "DATA_KEYS", "PORT", "REDIS_URL", "SECRET_KEY"]
 
 
 def test_an_account_is_created_with_the_password_typed(here: Here) -> None:

@@ -1,11 +1,14 @@
 """Settings are read together, refused together, and never unsafe."""
 
+import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from tests.command import DATA_KEYS
 from webapp.config import VARIABLES, Settings, describe
 from webapp.config_environment import ConfigurationError, read_settings
 
@@ -15,6 +18,7 @@ PRODUCTION = {
     "DATABASE_URL": "postgresql://askback@db.example.org/askback",
     "REDIS_URL": "redis://127.0.0.1:6379/0",
     "SECRET_KEY": SECRET,
+    "DATA_KEYS": DATA_KEYS,
 }
 
 
@@ -49,6 +53,51 @@ def test_the_key_made_at_first_start_stays(embedded: dict[str, str]) -> None:
 
     assert first.secret_key == second.secret_key
     assert len(first.secret_key) >= 48
+    assert first.data_keys == second.data_keys
+    assert [len(key) for _, key in first.data_keys] == [32]
+
+
+def test_a_folder_of_an_earlier_version_gets_data_keys(
+    embedded: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    kept = tmp_path / "data" / "secrets.json"
+    kept.write_text(json.dumps({"secret_key": SECRET}))
+
+    first, second = read_settings(embedded), read_settings(embedded)
+
+    assert (first.secret_key, first.data_keys) == (SECRET, second.data_keys)
+    assert len(first.data_keys) == 1
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["secrets.json"]
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_keys_of_the_environment_win_over_those_of_the_folder(embedded: dict[str, str]) -> None:
+    made, given = read_settings(embedded), read_settings(embedded | {"DATA_KEYS": DATA_KEYS})
+
+    assert given.secret_key == made.secret_key
+    assert [key_id for key_id, _ in given.data_keys] == ["k1"]
+
+
+def test_first_starts_at_once_agree_on_their_keys(embedded: dict[str, str]) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(read_settings, [embedded] * 24))
+
+    assert len({(one.secret_key, one.data_keys) for one in made}) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"secret_key": 1}', '{"secret_key": "x", "data_keys": "y"}']
+)
+def test_a_damaged_file_of_keys_stops_the_start_and_stays(
+    embedded: dict[str, str], tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "data").mkdir()
+    kept = tmp_path / "data" / "secrets.json"
+    kept.write_text(text)
+
+    assert "keys in this folder" in problems_of(embedded)["ASKBACK_DATA"]
+    assert kept.read_text() == text
 
 
 @pytest.mark.parametrize(
@@ -106,6 +155,14 @@ def test_production_refuses_to_start_without(variable: str) -> None:
         ("SECRET_KEY", "changeme" * 6, "placeholder"),
         ("SECRET_KEY", "x" * 64, "placeholder"),
         ("SECRET_KEY", "123" * 20, "placeholder"),
+        ("DATA_KEYS", DATA_KEYS.partition(":")[2], "no id"),
+        ("DATA_KEYS", f"k 1:{DATA_KEYS.partition(':')[2]}", "no id"),
+        ("DATA_KEYS", "k1:hunter2", "not base64"),
+        ("DATA_KEYS", "k1:" + DATA_KEYS[3:].replace("=", ""), "not base64"),
+        ("DATA_KEYS", "k1:" + "Zz09" * 8, "24 bytes; 32 are needed"),
+        ("DATA_KEYS", "k1:" + "A" * 43 + "=", "placeholder"),
+        ("DATA_KEYS", f"{DATA_KEYS},{DATA_KEYS}", "same id"),
+        ("DATA_KEYS", f"{DATA_KEYS},", "no id"),
         ("DATABASE_URL", "mysql://db/askback", "neither"),
         ("DATABASE_URL", "sqlite://", "neither"),
         ("DATABASE_URL", "sqlite:///:memory:", "neither"),
@@ -174,7 +231,8 @@ def test_all_problems_are_reported_together_with_an_example() -> None:
 
     lines = str(caught.value).splitlines()[1:]
     names = [line.strip().partition(":")[0] for line in lines]
-    assert sorted(names) == ["DATABASE_URL", "PORT", "REDIS_URL", "SECRET_KEY", "WRITE_LIMITS"]
+    required = ["DATABASE_URL", "DATA_KEYS", "PORT", "REDIS_URL", "SECRET_KEY", "WRITE_LIMITS"]
+    assert sorted(names) == required
     assert all(f"(example: {name}=" in line for name, line in zip(names, lines, strict=True))
 
 
@@ -209,7 +267,8 @@ def test_links_in_a_circle_are_no_data_folder(tmp_path: Path) -> None:
 def test_every_setting_has_an_example_that_is_accepted(
     embedded: dict[str, str], variable: str
 ) -> None:
-    example = SECRET if variable == "SECRET_KEY" else describe(variable).example
+    made = {"SECRET_KEY": SECRET, "DATA_KEYS": DATA_KEYS}
+    example = made.get(variable) or describe(variable).example
 
     read_settings(embedded | {"PUBLIC_URL": "https://ask.example.org", variable: example})
 
@@ -248,7 +307,7 @@ def test_representations_hold_no_secrets(shown: Callable[[object], str]) -> None
     assert "hunter2" not in shown(made)
 
 
-@pytest.mark.parametrize("variable", ["DATABASE_URL", "REDIS_URL", "SECRET_KEY"])
+@pytest.mark.parametrize("variable", ["DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DATA_KEYS"])
 def test_problems_hold_no_secrets(embedded: dict[str, str], variable: str) -> None:
     environ = embedded | {variable: "odd://hunter2@x"}
 

@@ -1,0 +1,74 @@
+"""Secrets are sealed for their place, and opened by any key that is still there."""
+
+import secrets
+
+import pytest
+from flask import Flask
+
+from webapp.domain.events.sealing import NoKey, Sealer
+from webapp.web.data_keys import sealer
+
+OLD, NEW = {"k1": secrets.token_bytes(32)}, {"k2": secrets.token_bytes(32)}
+PLACE = "event_subscriptions/sub_1/secret"
+
+
+def test_what_was_sealed_is_opened_for_its_place() -> None:
+    sealed = Sealer(OLD).seal("whsec_canary é", place=PLACE)
+
+    assert Sealer(OLD).unseal(sealed, place=PLACE) == "whsec_canary é"
+    assert sealed.startswith("k1:")
+    assert "canary" not in sealed
+
+
+def test_nothing_is_sealed_the_same_twice() -> None:
+    assert len({Sealer(OLD).seal("x", place=PLACE) for _ in range(100)}) == 100
+
+
+def test_it_opens_nowhere_else() -> None:
+    """A row that somebody copies over another one does not take its secret along."""
+    sealed = Sealer(OLD).seal("x", place=PLACE)
+
+    with pytest.raises(NoKey):
+        Sealer(OLD).unseal(sealed, place="event_subscriptions/sub_2/secret")
+
+
+def test_the_first_key_seals_and_each_opens() -> None:
+    sealed = Sealer(OLD).seal("x", place=PLACE)
+    both = Sealer(NEW | OLD)
+
+    assert both.unseal(sealed, place=PLACE) == "x"
+    assert both.seal("x", place=PLACE).startswith("k2:")
+    assert (both.is_current(sealed), both.is_current(both.seal("x", place=PLACE))) == (False, True)
+
+
+@pytest.mark.parametrize("keys", [NEW, {"k1": secrets.token_bytes(32)}, {}])
+def test_without_its_key_it_stays_shut(keys: dict[str, bytes]) -> None:
+    sealed = Sealer(OLD).seal("x", place=PLACE)
+
+    with pytest.raises(NoKey):
+        Sealer(keys).unseal(sealed, place=PLACE)
+
+
+@pytest.mark.parametrize("sealed", ["", "k1", "k1:", "k1:AAAA", "k1:é", "k1:!", "sealed", ":"])
+def test_what_was_never_sealed_does_not_open(sealed: str) -> None:
+    with pytest.raises(NoKey):
+        Sealer(OLD).unseal(sealed, place=PLACE)
+
+
+def test_a_changed_byte_does_not_open() -> None:
+    sealed = Sealer(OLD).seal("x" * 20, place=PLACE)
+
+    for at in range(3, len(sealed) - 2):
+        changed = sealed[:at] + ("A" if sealed[at] != "A" else "B") + sealed[at + 1 :]
+        with pytest.raises(NoKey):
+            Sealer(OLD).unseal(changed, place=PLACE)
+
+
+def test_without_any_key_nothing_is_sealed() -> None:
+    with pytest.raises(NoKey):
+        Sealer({}).seal("x", place=PLACE)
+
+
+def test_the_application_has_the_keys_of_its_settings(app: Flask) -> None:
+    with app.app_context():
+        assert sealer().seal("x", place=PLACE).startswith("k1:")
