@@ -205,7 +205,9 @@ def upgrade() -> None:
         ),
     )
     with op.batch_alter_table("event_deliveries", schema=None) as batch_op:
-        batch_op.create_index("ix_event_deliveries_due", ["state", "next_at"], unique=False)
+        batch_op.create_index(
+            "ix_event_deliveries_due", ["state", "subscription_id", "next_at"], unique=False
+        )
         batch_op.create_index(
             "ix_event_deliveries_listed", ["account_id", "created_at", "id"], unique=False
         )
@@ -214,10 +216,10 @@ def upgrade() -> None:
         )
         batch_op.create_index("ix_event_deliveries_of_event", ["event_id"], unique=False)
         batch_op.create_index("ix_event_deliveries_of_form", ["form_id"], unique=False)
-        batch_op.create_index("ix_event_deliveries_of_host", ["host", "state"], unique=False)
         batch_op.create_index(
             "ix_event_deliveries_positions", ["subscription_id", "state", "position"], unique=False
         )
+        batch_op.create_index("ix_event_deliveries_settled", ["settled_at"], unique=False)
 
     op.create_table(
         "delivery_attempts",
@@ -267,8 +269,8 @@ def downgrade() -> None:
 
     op.drop_table("delivery_attempts")
     with op.batch_alter_table("event_deliveries", schema=None) as batch_op:
+        batch_op.drop_index("ix_event_deliveries_settled")
         batch_op.drop_index("ix_event_deliveries_positions")
-        batch_op.drop_index("ix_event_deliveries_of_host")
         batch_op.drop_index("ix_event_deliveries_of_form")
         batch_op.drop_index("ix_event_deliveries_of_event")
         batch_op.drop_index("ix_event_deliveries_of_endpoint")
