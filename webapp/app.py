@@ -22,6 +22,7 @@ from webapp.pages.creator import (
     confirm,
     connections,
     consent,
+    deliveries,
     download_limits,
     draft,
     export,
@@ -65,7 +66,7 @@ ROUTES = {
     RequestKind.PUBLIC_PAGE: (home, docs, security_txt, theme_switch),
     RequestKind.CREATOR_PAGE: (
         *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
-        *(connections, account_settings, activity, browser_sessions, sign_in, consent),
+        *(connections, deliveries, account_settings, activity, browser_sessions, sign_in, consent),
     ),
     RequestKind.OAUTH: (oauth_endpoints,),
     RequestKind.RESPONDENT_PAGE: (respondent_routes, device_transfer, privacy),

@@ -166,6 +166,11 @@ class Settings(LimitSettings):
         description="After so many days without use a browser is signed out; after 30 days in "
         "any case",
     )
+    mcp_events_enabled: Switch = Field(
+        default=True,
+        description="`off`: agents cannot subscribe, nothing is queued or sent when a response is "
+        "completed, and there is no page of deliveries",
+    )
     audit_days: Annotated[int, whole_number(1, 3650)] = Field(
         365, description="How long the audit trail is kept"
     )

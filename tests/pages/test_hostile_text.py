@@ -12,6 +12,7 @@ from sqlalchemy import select
 from werkzeug.routing import Rule
 
 from tests.browser.example_data import connect
+from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_answer, make_draft, make_form
 from tests.pages.creator.test_draft import by_agent
 from tests.pages.creator_client import Creator
@@ -34,11 +35,14 @@ MADE_BY_PEOPLE = (
     "creator",
     "answer",
     "person",
+    "host",
+    "reply",
+    "signature",
 )
 VIEWS = ("", "/people")
 PAGES = {
     "inbox", "drafts", "questions", "history", "confirm", "forms", "trash", "results",
-    "connections", "account", "home", "respond",
+    "connections", "account", "home", "respond", "deliveries",
 }  # fmt: skip
 
 
@@ -102,7 +106,10 @@ def world(app: Flask, ann: Creator) -> World:
         person = {"responder_name": hostile("person"), "now": utc_now()}
         answering.complete_response(form.share_token, "k" * 32, **person)
         session_id = db.session.scalar(select(ResponseSession.id))
+        delivery = make_delivery(make_subscription(form, host=hostile("host")), body="{}")
+        make_attempt(delivery, reply=hostile("reply"), signature=hostile("signature"))
     rest = {"position": 1, "number": 1, "form_id": form.id, "session_id": session_id}
+    rest["delivery_id"] = delivery.id
     parts = [(draft.id, "title"), (draft.id, "goal"), (draft.id, "context"), (by_hand.id, "title")]
     return World(
         ann,

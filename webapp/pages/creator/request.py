@@ -9,6 +9,7 @@ from flask import Flask, request
 from flask_login import current_user, login_required
 from sqlalchemy import select
 
+from webapp.config import settings
 from webapp.database import db, from_millis
 from webapp.domain.drafts import confirmations
 from webapp.oauth.models import OAuthClient, OAuthGrant
@@ -18,8 +19,9 @@ MILLIS_DIGITS = 13
 
 
 def init_app(app: Flask) -> None:
-    """Give templates `waiting_count`."""
+    """Give templates `waiting_count` and `events_enabled`."""
     app.add_template_global(waiting_count, "waiting_count")
+    app.add_template_global(events_enabled, "events_enabled")
 
 
 @login_required  # type: ignore[untyped-decorator]
@@ -35,6 +37,11 @@ def creator_id() -> str:
 def waiting_count() -> int:
     """The number of drafts that wait for the creator's confirmation."""
     return confirmations.count_waiting(creator_id())
+
+
+def events_enabled() -> bool:
+    """Whether agents may subscribe to completed responses."""
+    return settings().mcp_events_enabled
 
 
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:

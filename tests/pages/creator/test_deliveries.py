@@ -1,0 +1,342 @@
+"""The log of deliveries: list, filters, one delivery, subscriptions."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.event_factories import make_attempt, make_delivery, make_subscription
+from tests.pages.creator_client import Creator, plain
+from webapp.database import db, utc_now
+from webapp.domain.events.models import CallbackEndpoint, EventSubscription
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.vocabulary import (
+    DeliveryFailure,
+    DeliveryKind,
+    DeliveryState,
+    SubscriptionEnd,
+)
+
+LATER = timedelta(minutes=5)
+
+
+@pytest.fixture
+def subscription(app: Flask, form: Any) -> EventSubscription:
+    with app.app_context():
+        return make_subscription(form)
+
+
+def deliver(app: Flask, subscription: Any, *attempts: dict[str, Any], **changed: Any) -> str:
+    """The id of a delivery with these attempts."""
+    with app.app_context():
+        delivery = make_delivery(subscription, attempts=len(attempts), **changed)
+        for number, attempt in enumerate(attempts, start=1):
+            make_attempt(delivery, number=number, **attempt)
+        return delivery.id
+
+
+def change(app: Flask, table: Any, key: str, **values: Any) -> None:
+    with app.app_context():
+        row = db.session.get(table, key)
+        for name, value in values.items():
+            setattr(row, name, value)
+        db.session.commit()
+
+
+def words(page: TestResponse) -> str:
+    assert page.status_code == 200, page.text
+    return plain(page.text.partition('<main class="page"')[2].partition("</main>")[0])
+
+
+def ids(page: TestResponse) -> list[str]:
+    """Of the deliveries on a page, in their order."""
+    return re.findall(r'href="/deliveries/(dlv_[0-9a-f]+)"', page.text)
+
+
+def test_an_empty_page_says_how_an_agent_signs_up(ann: Creator) -> None:
+    said = words(ann.page("/deliveries"))
+
+    assert "Nothing sent yet. Agents sign up by themselves." in said
+    assert "POST /api/forms/ formId /subscriptions" in said
+
+
+def test_a_row_says_when_what_where_how_and_how_often(
+    app: Flask, ann: Creator, subscription: Any
+) -> None:
+    tried = {"status": 503, "failure": DeliveryFailure.HTTP_5XX}
+    deliver(app, subscription, tried, {"status": 204}, state=DeliveryState.DELIVERED)
+
+    said = words(ann.page("/deliveries"))
+
+    row = "just now Rota Somebody finished hooks.example.com Arrived, 204 2 Look"
+    assert row in said
+
+
+OUTCOMES: list[tuple[DeliveryState, dict[str, Any] | None, str]] = [
+    (DeliveryState.PENDING, None, "Waiting, next try at any moment"),
+    (DeliveryState.SENDING, None, "Being sent"),
+    (DeliveryState.DELIVERED, {"status": 200}, "Arrived, 200"),
+    (DeliveryState.DROPPED, {"status": 410, "failure": "http_4xx"}, "Turned away, 410"),
+    (DeliveryState.DROPPED, {"status": 413, "failure": "http_4xx"}, "Turned away, 413"),
+    (DeliveryState.ABANDONED, None, "Given up, too many were waiting"),
+    (DeliveryState.ABANDONED, {"status": 500, "failure": "http_5xx"}, "Not taken, 500"),
+    (DeliveryState.ABANDONED, {"status": None, "failure": "timeout"}, "Not reached, timed out"),
+    (
+        DeliveryState.ABANDONED,
+        {"status": None, "failure": "connection_refused"},
+        "Not reached, nobody answered there",
+    ),
+    (
+        DeliveryState.ABANDONED,
+        {"status": None, "failure": "tls_error"},
+        "Not reached, no safe connection",
+    ),
+    (DeliveryState.CANCELLED, None, "Called off"),
+]
+
+
+@pytest.mark.parametrize(("state", "attempt", "said"), OUTCOMES)
+def test_an_outcome_is_said_in_words(
+    app: Flask, ann: Creator, subscription: Any, state: Any, attempt: Any, said: str
+) -> None:
+    one = deliver(app, subscription, *([attempt] if attempt else []), state=state)
+
+    assert said in words(ann.page("/deliveries"))
+    assert said in words(ann.page(f"/deliveries/{one}"))
+
+
+def test_the_next_try_is_told(app: Flask, ann: Creator, subscription: Any) -> None:
+    deliver(app, subscription, next_at=utc_now() + LATER)
+
+    assert re.search(r"Waiting, next try \d+ \w+, \d\d:\d\d UTC", words(ann.page("/deliveries")))
+
+
+def test_a_waiting_delivery_says_what_it_waits_for(
+    app: Flask, ann: Creator, form: Any, subscription: Any
+) -> None:
+    deliver(app, subscription)
+    change(app, EventSubscription, subscription.id, suspended_at=utc_now())
+    assert "Waiting until its agent signs up again" in words(ann.page("/deliveries"))
+
+    change(app, EventSubscription, subscription.id, expires_at=utc_now() - LATER)
+    assert "Not sent any more" in words(ann.page("/deliveries"))
+
+    change(app, Form, form.id, deleted_at=utc_now())
+    assert "Waiting, its form is in the trash" in words(ann.page("/deliveries"))
+
+
+def test_a_paused_endpoint_is_told_at_the_top(app: Flask, ann: Creator, subscription: Any) -> None:
+    paused = {"failures": 5, "paused_until": utc_now() + LATER}
+    change(app, CallbackEndpoint, subscription.endpoint_id, **paused)
+    deliver(app, subscription)
+    deliver(app, subscription, state=DeliveryState.DELIVERED)
+
+    said = words(ann.page("/deliveries"))
+    assert "Nothing has arrived at hooks.example.com so far. 1 delivery is waiting." in said
+    assert "The next try is on " in said
+    assert "Waiting, next try " in said
+
+    change(app, EventSubscription, subscription.id, last_delivery_at=utc_now())
+    assert "Nothing has arrived at hooks.example.com since " in words(ann.page("/deliveries"))
+
+    change(app, EventSubscription, subscription.id, ended_at=utc_now())
+    assert "Nothing has arrived" not in words(ann.page("/deliveries"))
+
+
+def test_filters_are_in_the_address(app: Flask, ann: Creator, form: Any, subscription: Any) -> None:
+    with app.app_context():
+        other = make_subscription(form, host="other.example:8443")
+    states = list(DeliveryState)
+    made = {state: deliver(app, subscription, state=state) for state in states}
+    there = deliver(app, other)
+
+    def shown(query: str) -> set[str]:
+        return set(ids(ann.page(f"/deliveries?{query}")))
+
+    assert shown("") == {*made.values(), there}
+    assert shown("state=waiting") == {made[states[0]], made[states[1]], there}
+    assert shown("state=delivered") == {made[DeliveryState.DELIVERED]}
+    assert shown("state=failed") == {made[DeliveryState.DROPPED], made[DeliveryState.ABANDONED]}
+    assert shown("state=cancelled") == {made[DeliveryState.CANCELLED]}
+    assert shown("state=nonsense") == shown("")
+    assert shown("host=other.example:8443") == {there}
+    assert shown(f"form={form.id}&state=waiting&host=other.example:8443") == {there}
+    assert shown("form=frm_unknown") == set()
+    assert "No delivery is like that." in words(ann.page("/deliveries?form=frm_unknown"))
+
+
+def test_a_filter_stays_chosen(app: Flask, ann: Creator, form: Any, subscription: Any) -> None:
+    page = ann.page(f"/deliveries?state=failed&form={form.id}&host=hooks.example.com:443").text
+
+    assert '<option value="failed" selected>' in page
+    assert f'<option value="{form.id}" dir="auto" selected>Rota</option>' in page
+    assert '<option value="hooks.example.com:443" selected>hooks.example.com</option>' in page
+
+
+def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
+    app: Flask, ann: Creator, subscription: Any
+) -> None:
+    now = utc_now()
+    for number in range(120):  # pairs of the same moment
+        when = now - timedelta(minutes=number // 2)
+        deliver(app, subscription, created_at=when, state=DeliveryState.DELIVERED)
+    deliver(app, subscription, created_at=now - timedelta(days=1))
+
+    found, address = [], "/deliveries?state=delivered"
+    while address:
+        page = ann.page(address)
+        found += ids(page)
+        link = re.search(r'href="(/deliveries\?[^"]*before=[^"]+)">Older', page.text)
+        address = link[1].replace("&amp;", "&") if link else ""
+
+    assert len(found) == len(set(found)) == 120
+
+
+@pytest.mark.parametrize("before", ["x", "1-dlv_zz", "99999999999999-dlv_1", "-", "%00", "1-sub_1"])
+def test_an_invalid_position_shows_the_newest(
+    app: Flask, ann: Creator, subscription: Any, before: str
+) -> None:
+    deliver(app, subscription)
+
+    assert len(ids(ann.page(f"/deliveries?before={before}"))) == 1
+
+
+def test_one_delivery_shows_every_try_with_its_headers_and_the_answer(
+    app: Flask, ann: Creator, subscription: Any
+) -> None:
+    first = {"status": None, "failure": DeliveryFailure.TIMEOUT, "reply": None}
+    second = {"status": 200, "signature": "v1,bmV3 v1,b2xk", "reply": "thanks\nfor that"}
+    body = '{"eventId":"evt_1","data":{}}'
+    one = deliver(
+        app, subscription, first, second, body=body, event_id="evt_1", state=DeliveryState.DELIVERED
+    )
+
+    page = ann.page(f"/deliveries/{one}")
+    said = words(page)
+
+    assert said.index("Try 2 It arrived.") < said.index("Try 1 The answer took too long.")
+    assert "webhook-id: evt_1 " in said
+    assert "webhook-signature: v1,bmV3 v1,b2xk" in said
+    assert f"X-MCP-Subscription-Id: {subscription.id}" in said
+    assert re.search(r"webhook-timestamp: \d{10} ", said)
+    assert "<bdi>thanks\nfor that</bdi>" in page.text
+    assert "{&#34;eventId&#34;:&#34;evt_1&#34;,&#34;data&#34;:{}}" in page.text
+
+
+def test_a_delivery_without_tries_has_no_bytes_yet(
+    app: Flask, ann: Creator, subscription: Any
+) -> None:
+    said = words(ann.page(f"/deliveries/{deliver(app, subscription)}"))
+
+    assert "None so far." in said
+    assert "It is written at the first try" in said
+
+
+REASONS: list[tuple[int | None, str | None, str]] = [
+    (None, "connection_refused", "Nobody could be reached at this address."),
+    (None, "timeout", "The answer took too long."),
+    (None, "tls_error", "the certificate of the address was not accepted"),
+    (404, "http_4xx", "The address turned the message away."),
+    (502, "http_5xx", "Something is broken where the message should arrive."),
+    (200, "challenge_failed", "The address did not repeat the word"),
+    (301, "challenge_failed", "messages are never sent on."),
+    (410, "http_4xx", "The address says that it is gone for good"),
+    (413, "http_4xx", "The address says that the message is too long for it"),
+    (429, "http_4xx", "The address asks for a pause"),
+    (202, None, "It arrived."),
+]
+
+
+@pytest.mark.parametrize(("status", "failure", "said"), REASONS)
+def test_each_reason_is_a_sentence(
+    app: Flask, ann: Creator, subscription: Any, status: Any, failure: Any, said: str
+) -> None:
+    one = deliver(app, subscription, {"status": status, "failure": failure})
+
+    assert said in words(ann.page(f"/deliveries/{one}"))
+
+
+def test_every_failure_has_its_sentence() -> None:
+    assert {failure for _, failure, _ in REASONS} == {None, *DeliveryFailure}
+
+
+def test_the_envelope_of_an_end_is_named(app: Flask, ann: Creator, subscription: Any) -> None:
+    deliver(app, subscription, kind=DeliveryKind.TERMINATED)
+
+    assert "The agent was signed off" in words(ann.page("/deliveries"))
+
+
+def test_address_and_secret_are_on_no_page(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        secrets = {"secret": "sealed-canary", "previous_secret": "older-canary"}
+        subscription = make_subscription(form, url="https://hooks.example.com/canary", **secrets)
+    one = deliver(app, subscription, {})
+
+    pages = ann.page("/deliveries").text + ann.page(f"/deliveries/{one}").text
+
+    assert "hooks.example.com" in pages
+    assert "canary" not in pages
+
+
+SUBSCRIBED: list[tuple[dict[str, Any], str]] = [
+    ({}, "Active until "),
+    ({"suspended_at": utc_now(), "gone_count": 3}, "Paused, its address says that it is gone"),
+    ({"suspended_at": utc_now()}, "Paused, its key can not be read any more"),
+    ({"expires_at": utc_now() - LATER}, "It ran out and was not renewed"),
+    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.EXPIRED}, "It ran out"),
+    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.UNSUBSCRIBED}, "It signed off itself"),
+    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.DISCONNECTED}, "You disconnected it"),
+    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.REVOKED}, "used a copy of its key"),
+]
+
+
+@pytest.mark.parametrize(("changed", "said"), SUBSCRIBED)
+def test_a_subscription_says_how_it_stands(
+    app: Flask, ann: Creator, form: Any, changed: dict[str, Any], said: str
+) -> None:
+    with app.app_context():
+        make_subscription(form, **changed)
+
+    page = words(ann.page("/deliveries"))
+
+    assert "An agent at hooks.example.com Told of Rota . Not reached yet." in page
+    assert said in page
+
+
+def test_other_accounts_see_nothing_of_it(
+    app: Flask, ann: Creator, stranger: Creator, form: Any, subscription: Any
+) -> None:
+    one = deliver(app, subscription)
+
+    assert stranger.page(f"/deliveries/{one}").status_code == 404
+    for query in ("", f"?form={form.id}", "?host=hooks.example.com:443", "?state=waiting"):
+        page = stranger.page(f"/deliveries{query}").text
+        assert one not in page
+        assert subscription.id not in page
+        assert ">hooks.example.com<" not in page
+
+
+@pytest.mark.parametrize("path", ["dlv_unknown", "x", "%00", "dlv_%F0%9F%92%A5"])
+def test_an_unknown_delivery_is_404(ann: Creator, path: str) -> None:
+    assert ann.page(f"/deliveries/{path}").status_code == 404
+
+
+def test_the_page_is_for_creators(client: Any) -> None:
+    assert client.get("/deliveries").location.startswith("/login?next=")
+
+
+def test_the_navigation_leads_there(ann: Creator) -> None:
+    assert '<a href="/deliveries" aria-current="page">' in re.sub(
+        r"\s+", " ", ann.page("/deliveries").text
+    )
+    assert '<a href="/deliveries">' in ann.page("/forms").text
+
+
+@pytest.mark.settings(mcp_events_enabled=False)
+def test_without_events_there_is_neither_page_nor_entry(ann: Creator) -> None:
+    assert ann.page("/deliveries").status_code == 404
+    assert ann.page("/deliveries/dlv_1").status_code == 404
+    assert "/deliveries" not in ann.page("/forms").text

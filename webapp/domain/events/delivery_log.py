@@ -1,0 +1,245 @@
+"""The log of deliveries: what was sent to callbacks, as their creator reads it."""
+
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from typing import NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Executable,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+    tuple_,
+    type_coerce,
+)
+from sqlalchemy.orm import aliased
+
+from webapp.database import read_rows, to_millis
+from webapp.domain.events.models import (
+    CallbackEndpoint,
+    DeliveryAttempt,
+    EventDelivery,
+    EventSubscription,
+)
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.vocabulary import (
+    DeliveryFailure,
+    DeliveryKind,
+    DeliveryState,
+)
+
+PAGE_DELIVERIES = 50  # our choice
+
+Position = tuple[int, str]  # milliseconds of the creation, id
+
+
+class StateGroup(StrEnum):
+    """What creators filter by."""
+
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+STATES = {
+    StateGroup.WAITING: (DeliveryState.PENDING, DeliveryState.SENDING),
+    StateGroup.DELIVERED: (DeliveryState.DELIVERED,),
+    StateGroup.FAILED: (DeliveryState.DROPPED, DeliveryState.ABANDONED),
+    StateGroup.CANCELLED: (DeliveryState.CANCELLED,),
+}
+SENT_BEFORE = STATES[StateGroup.DELIVERED] + STATES[StateGroup.FAILED]
+
+
+class DeliveryFilters(NamedTuple):
+    """None filters nothing."""
+
+    group: StateGroup | None = None
+    form_id: str | None = None
+    host: str | None = None
+
+
+class DeliveryRow(NamedTuple):
+    """A delivery with its last attempt; `tries` is the number of that, 0 before it ended.
+
+    ended_at, expires_at, suspended_at are those of the subscription, `paused_until` that of the
+    endpoint, `deleted_at` that of the form
+    """
+
+    id: str
+    kind: DeliveryKind
+    state: DeliveryState
+    host: str
+    form_id: str
+    title: str
+    deleted_at: datetime | None
+    created_at: datetime
+    next_at: datetime
+    settled_at: datetime | None
+    ended_at: datetime | None
+    expires_at: datetime
+    suspended_at: datetime | None
+    paused_until: datetime | None
+    tries: int
+    status: int | None
+    failure: DeliveryFailure | None
+
+    @property
+    def is_waiting(self) -> bool:
+        """True until it is settled."""
+        return self.state in STATES[StateGroup.WAITING]
+
+    @property
+    def next_try(self) -> datetime:
+        """When it is sent next, if it waits and nothing else stands in its way."""
+        return max(self.next_at, self.paused_until or self.next_at)
+
+    def is_subscribed(self, now: datetime) -> bool:
+        """Whether its subscription is alive."""
+        return self.ended_at is None and self.expires_at > now
+
+    def may_be_sent_again(self, now: datetime) -> bool:
+        """For events that are settled and not withdrawn, while something could be sent."""
+        sendable = self.is_subscribed(now) and self.deleted_at is None and not self.suspended_at
+        return sendable and self.kind is DeliveryKind.EVENT and self.state in SENT_BEFORE
+
+
+class AttemptRow(NamedTuple):
+    """One attempt, as `DeliveryAttempt`."""
+
+    number: int
+    started_at: datetime
+    duration_ms: int
+    signature: str
+    status: int | None
+    failure: DeliveryFailure | None
+    reply: str | None
+
+
+class DeliveryDetails(NamedTuple):
+    """One delivery; attempts newest first, `body` null before the first of them."""
+
+    delivery: DeliveryRow
+    event_id: str
+    subscription_id: str
+    grant_id: str
+    body: str | None
+    attempts: list[AttemptRow]
+
+
+_last = aliased(DeliveryAttempt)
+_last_number = (
+    select(func.max(DeliveryAttempt.number))
+    .where(DeliveryAttempt.delivery_id == EventDelivery.id)
+    .correlate(EventDelivery)
+    .scalar_subquery()
+)
+_DELIVERIES = (
+    select(
+        EventDelivery.id,
+        EventDelivery.kind,
+        EventDelivery.state,
+        EventDelivery.host,
+        EventDelivery.form_id,
+        Form.title,
+        Form.deleted_at,
+        EventDelivery.created_at,
+        EventDelivery.next_at,
+        EventDelivery.settled_at,
+        EventSubscription.ended_at,
+        EventSubscription.expires_at,
+        EventSubscription.suspended_at,
+        CallbackEndpoint.paused_until,
+        func.coalesce(_last.number, 0).label("tries"),
+        _last.status,
+        _last.failure,
+    )
+    .join(Form, Form.id == EventDelivery.form_id)
+    .join(EventSubscription, EventSubscription.id == EventDelivery.subscription_id)
+    .join(CallbackEndpoint, CallbackEndpoint.id == EventDelivery.endpoint_id)
+    .outerjoin(_last, and_(_last.delivery_id == EventDelivery.id, _last.number == _last_number))
+    .where(EventDelivery.account_id == bindparam("account_id"))
+)
+_ONE = _DELIVERIES.add_columns(
+    EventDelivery.event_id,
+    EventDelivery.subscription_id,
+    EventSubscription.grant_id,
+    EventDelivery.body,
+).where(EventDelivery.id == bindparam("delivery_id"))
+_ATTEMPTS = (
+    select(*(getattr(DeliveryAttempt, name) for name in AttemptRow._fields))
+    .where(DeliveryAttempt.delivery_id == bindparam("delivery_id"))
+    .order_by(DeliveryAttempt.number.desc())
+)
+
+
+def is_in(group: StateGroup) -> ColumnElement[bool]:
+    """The condition for deliveries in one of the states of this group."""
+    return or_(*(EventDelivery.state == state for state in STATES[group]))
+
+
+def list_deliveries(
+    account_id: str, filters: DeliveryFilters, *, before: Position | None = None
+) -> list[DeliveryRow]:
+    """At most PAGE_DELIVERIES and one more, newest first; `before` is the last one shown."""
+    group, form_id, host = filters
+    created, delivery_id = before or (0, "")
+    found = read_rows(
+        _page(group, form_id is not None, host is not None, before is not None),
+        account_id=account_id,
+        form_id=form_id,
+        host=host,
+        created=created,
+        delivery_id=delivery_id,
+    )
+    return [DeliveryRow._make(row) for row in found]
+
+
+def position_of(delivery: DeliveryRow) -> Position:
+    """Where the page after this delivery begins."""
+    return to_millis(delivery.created_at), delivery.id
+
+
+def get_delivery(account_id: str, delivery_id: str) -> DeliveryDetails:
+    """The account's delivery with all its attempts; raises NotFound"""
+    found = read_rows(_ONE, account_id=account_id, delivery_id=delivery_id)
+    if not found:
+        raise NotFound(
+            ErrorCode.NOT_FOUND,
+            "There is no such delivery.",
+            "What is settled is kept for 30 days.",
+        )
+    *columns, event_id, subscription_id, grant_id, body = found[0]
+    attempts = [AttemptRow._make(row) for row in read_rows(_ATTEMPTS, delivery_id=delivery_id)]
+    delivery = DeliveryRow._make(columns)
+    return DeliveryDetails(delivery, event_id, subscription_id, grant_id, body, attempts)
+
+
+@cache
+def _page(
+    group: StateGroup | None,
+    of_form: bool,  # noqa: FBT001
+    of_host: bool,  # noqa: FBT001
+    older: bool,  # noqa: FBT001
+) -> Executable:
+    """The statement of one page; each is prepared once."""
+    query = _DELIVERIES
+    if group:
+        query = query.where(is_in(group))
+    if of_form:
+        query = query.where(EventDelivery.form_id == bindparam("form_id"))
+    if of_host:
+        query = query.where(EventDelivery.host == bindparam("host"))
+    created = type_coerce(EventDelivery.created_at, BigInteger)
+    if older:
+        position = tuple_(bindparam("created", type_=BigInteger), bindparam("delivery_id"))
+        query = query.where(tuple_(created, EventDelivery.id) < position)
+    newest_first = query.order_by(EventDelivery.created_at.desc(), EventDelivery.id.desc())
+    return newest_first.limit(PAGE_DELIVERIES + 1)
