@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tomllib
 import uuid
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def bill_of_materials(lock: str) -> dict[str, Any]:
         "serialNumber": f"urn:uuid:{uuid.uuid4()}",
         "version": 1,
         "metadata": {
-            "timestamp": f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}",
+            "timestamp": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
             "component": {
                 "type": "application",
                 "bom-ref": project["name"],

@@ -1,4 +1,4 @@
-"""JSON for agents: the contract's account operations under `/api`."""
+"""JSON for agents under `/api`: the contract's account operations, and routes beside them."""
 
 from collections.abc import Callable
 
@@ -7,19 +7,25 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from api import drafts, errors, forms, responses
+from api.agent import asks
+from api.agent.blueprint import bp as agent_bp
 from api.blueprint import bp
 from api.openapi import document as openapi
 from webapp.web import request_kind
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import RequestKind
 
-__all__ = ["drafts", "forms", "init_app", "openapi", "responses"]
+__all__ = ["asks", "drafts", "forms", "init_app", "openapi", "responses"]
+
+errors.answer_failures(bp)
+errors.answer_failures(agent_bp)
 
 
 def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None:
     """Serve the API; `elsewhere` renders what the router refuses outside of `/api`."""
     # else an empty id in a path would be answered by a redirect to another route
     app.url_map.merge_slashes = False
-    csrf.exempt(bp)
     errors.init_app(app, elsewhere)
-    request_kind.register(app, bp, RequestKind.API)
+    for blueprint, kind in ((bp, RequestKind.API), (agent_bp, RequestKind.AGENT)):
+        csrf.exempt(blueprint)
+        request_kind.register(app, blueprint, kind)

@@ -10,6 +10,7 @@ from flask import Response, request
 from api.blueprint import bp
 from api.json_body import json_body, read_body
 from api.json_responses import draft_headers, draft_location, json_answer, review_link
+from api.query import wait_seconds
 from api.rate_limits import count_nothing, limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
 from webapp.database import release_connections, utc_now
@@ -21,8 +22,7 @@ from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import FormLink
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
-from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
-from webapp.domain.shared.validation_errors import sent
+from webapp.domain.shared.limits import IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.shared.vocabulary import DraftStatus, Scope
 from webapp.oauth.guard import check_scope, current_caller, require_scope
 from webapp.oauth.tokens import client_name
@@ -104,7 +104,7 @@ def publish_service_draft(draft_id: str) -> Response:
 def get_service_draft(draft_id: str) -> Response:
     """getServiceDraft, an extension: the draft and whether its creator confirmed it."""
     account_id = current_caller().account_id
-    seconds = _wait_seconds()
+    seconds = wait_seconds("the creator")
     seen = _look(account_id, draft_id)
     retry = {}
     if seconds and not seen.is_settled:
@@ -159,20 +159,6 @@ def _changed_within(seconds: int, before: _Seen, account_id: str) -> _Seen | Non
     return wakeups().wait_until(
         before.draft.id, look, seconds, account_id=account_id, gone=client_gone()
     )
-
-
-def _wait_seconds() -> int:
-    text = request.args.get("wait", "0")
-    if not (
-        text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= DRAFT_WAIT_MAX_SECONDS
-    ):
-        raise InvalidInput(
-            ErrorCode.VALIDATION_FAILED,
-            f"wait: is {sent(text)}; a whole number from 0 to {DRAFT_WAIT_MAX_SECONDS} is needed.",
-            "Send the seconds to wait for the creator, or leave it out.",
-            field="wait",
-        )
-    return int(text)
 
 
 def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:

@@ -5,23 +5,22 @@ from collections.abc import Callable
 from http import HTTPStatus
 
 import orjson
-from flask import Flask, Response, g, request
+from flask import Blueprint, Flask, Response, g, request
 from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.wrappers import Response as AnyResponse
 
-from api.blueprint import bp
 from api.json_responses import draft_location, review_link, review_url
 from webapp.config import settings
 from webapp.database import release_connections
 from webapp.database.failures import is_away, may_have_stored
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import Outcome, StateConflict
-from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS
+from webapp.domain.shared.limits import WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
 from webapp.web.hosts import UnknownHost
 from webapp.web.rate_limits.limiter import limit_in_words, seconds_to_wait, time_in_words
-from webapp.web.request_kind import RequestKind, request_kind
+from webapp.web.request_kind import PROGRAMS, request_kind
 from webapp.wire.types import Error
 
 log = logging.getLogger(__name__)
@@ -29,15 +28,21 @@ log = logging.getLogger(__name__)
 NEEDS_THE_CREATOR = {ErrorCode.DRAFT_NOT_CONFIRMED, ErrorCode.CONFIRMATION_STALE}
 
 
+def answer_failures(blueprint: Blueprint) -> None:
+    """Answer the failures of all routes of a blueprint; call it before it is registered."""
+    blueprint.register_error_handler(Outcome, outcome)
+    blueprint.register_error_handler(HTTPException, http_problem)
+    blueprint.register_error_handler(Exception, unexpected)
+
+
 def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> None:
     """Answer every failure under `/api`; `elsewhere` answers the router's other refusals."""
 
     @app.errorhandler(HTTPException)
     def refused(error: HTTPException) -> AnyResponse:
-        return http_problem(error) if request_kind() is RequestKind.API else elsewhere(error)
+        return http_problem(error) if request_kind() in PROGRAMS else elsewhere(error)
 
 
-@bp.errorhandler(Outcome)
 def outcome(failure: Outcome) -> Response:
     """An expected failure of a use case or of the guard."""
     if isinstance(failure.code, PageCode):  # not in the contract
@@ -50,7 +55,6 @@ def outcome(failure: Outcome) -> Response:
     return response
 
 
-@bp.errorhandler(HTTPException)
 def http_problem(error: HTTPException) -> Response:
     """What the router, the limiter or the HTTP layer refuses."""
     if isinstance(error, RateLimitExceeded):
@@ -79,7 +83,6 @@ def http_problem(error: HTTPException) -> Response:
     return _internal_error()
 
 
-@bp.errorhandler(Exception)
 def unexpected(error: Exception) -> Response:
     """A fault of ours or of the storage; what was not committed is rolled back."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
@@ -122,7 +125,7 @@ def _resolution(failure: Outcome) -> str:
     """No address is followed by a full stop, which would be taken for a part of it."""
     if failure.code not in NEEDS_THE_CREATOR:
         return failure.resolution
-    waited_for = f"{draft_location(_draft_id())}?wait={DRAFT_WAIT_MAX_SECONDS}"
+    waited_for = f"{draft_location(_draft_id())}?wait={WAIT_MAX_SECONDS}"
     return (
         f"{failure.resolution} The review page is {review_url(_draft_id())} "
         f"and GET {waited_for} waits until it is confirmed."

@@ -58,7 +58,7 @@ from webapp.web import (
 from webapp.web.browser_cookies import BrowserSessions
 from webapp.web.extensions import csrf, htmx
 from webapp.web.rate_limits.limiter import init_limiter
-from webapp.web.request_kind import RequestKind
+from webapp.web.request_kind import PROGRAMS, RequestKind
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUTES = {
@@ -121,7 +121,7 @@ def create_app(config: Settings) -> Flask:
     hosts.init_app(app, config)
     database.init_app(app)
     data_keys.init_app(app, config)
-    with request_kind.hooks_without(app, RequestKind.API):
+    with request_kind.hooks_without(app, PROGRAMS):
         htmx.init_app(app)
         form_body_limits.init_app(app)
         cross_site_posts.init_app(app)

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import Any
 
-from webapp.domain.shared.limits import DRAFT_WAIT_MAX_SECONDS, IDEMPOTENCY_KEY_MAX_CHARS
+from webapp.domain.shared.limits import IDEMPOTENCY_KEY_MAX_CHARS, WAIT_MAX_SECONDS
 
 DRAFT_ID = "drf_5b1f0c9a7e3d2f4a6b8c0d1e"
 FORM_ID = "frm_0a4e6c8b2d1f3a5c7e9b0d2f"
@@ -40,8 +40,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
             "it, when anybody changes or publishes it, when the server stops, and when too many "
             "wait."
         ),
-        "example": DRAFT_WAIT_MAX_SECONDS,
-        "schema": {"type": "integer", "minimum": 0, "maximum": DRAFT_WAIT_MAX_SECONDS},
+        "example": WAIT_MAX_SECONDS,
+        "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_MAX_SECONDS},
     },
     "IdempotencyKey": {
         "name": "Idempotency-Key",

@@ -8,6 +8,7 @@ from flask import Blueprint, Flask, Response
 from tests.serving import new_app
 from webapp.config import Settings
 from webapp.web.request_kind import (
+    PROGRAMS,
     RequestKind,
     UnknownKind,
     hooks_without,
@@ -24,6 +25,9 @@ from webapp.web.request_kind import (
         ("/api/drafts", RequestKind.API),
         ("/api", RequestKind.API),
         ("/api/nothing/here", RequestKind.API),
+        ("/api/agent/asks/frm_1/answers", RequestKind.AGENT),
+        ("/api/agent", RequestKind.AGENT),
+        ("/api/agents", RequestKind.API),
         ("/apis", RequestKind.PUBLIC_PAGE),
         ("/r/abc/q/1", RequestKind.RESPONDENT_PAGE),
         ("/r/abc/nothing", RequestKind.RESPONDENT_PAGE),
@@ -68,6 +72,7 @@ def test_a_blueprint_without_a_kind_fails_at_the_start(settings: Settings) -> No
         ("/r/<share_token>/more", RequestKind.CREATOR_PAGE),
         ("/more", RequestKind.API),
         ("/api/more", RequestKind.PUBLIC_PAGE),
+        ("/api/agent/more", RequestKind.API),
     ],
 )
 def test_a_route_whose_address_says_another_kind_fails_at_the_start(
@@ -86,6 +91,7 @@ def test_a_route_whose_address_says_another_kind_fails_at_the_start(
     ("path", "passed"),
     [
         ("/api/nothing", []),
+        ("/api/agent/nothing", []),
         ("/r/abc/nothing", ["before", "second after", "first after", "teardown"]),
         ("/nothing", ["before", "second after", "first after", "teardown"]),
     ],
@@ -99,7 +105,7 @@ def test_hooks_are_left_out_for_one_kind_of_requests(
     def note(name: str) -> Callable[[Response], Response]:
         return lambda response: (seen.append(name), response)[1]
 
-    with hooks_without(app, RequestKind.API):
+    with hooks_without(app, PROGRAMS):
         app.before_request(lambda: seen.append("before"))
         app.after_request(note("first after"))
         app.after_request(note("second after"))
@@ -114,7 +120,7 @@ def test_hooks_are_left_out_for_one_kind_of_requests(
 
 def test_a_hook_that_answers_ends_those_before_the_view(settings: Settings) -> None:
     app = new_app(settings)
-    with hooks_without(app, RequestKind.API):
+    with hooks_without(app, PROGRAMS):
         app.before_request(lambda: Response(status=418))
         app.before_request(lambda: Response(status=500))
 

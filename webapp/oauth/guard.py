@@ -35,6 +35,7 @@ class Caller:
     scopes: frozenset[str]
     token_id: str
     attests_publish: bool
+    grant_expires_at: datetime
 
 
 class Unauthenticated(Outcome):
@@ -101,6 +102,7 @@ def authenticate(resource: str, asked: Iterable[Scope], *, now: datetime) -> Cal
         scopes=frozenset(row.scope.split()),
         token_id=row.token_id,
         attests_publish=row.attests_publish,
+        grant_expires_at=row.grant_expires_at,
     )
 
 

@@ -7,7 +7,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask, WSGITask
 
 from webapp.runtime.server_errors import refusal
-from webapp.web.request_kind import RequestKind, of_address
+from webapp.web.request_kind import PROGRAMS, of_address
 
 HEAD_BYTES = 1024  # enough of a request line to know its path
 REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
@@ -48,7 +48,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     def for_api(self) -> bool:
         """Whether the refusal needs the JSON body of the API."""
         found = REQUEST_LINE.match(self.head)
-        return found is not None and of_address(found[1].decode("latin-1")) is RequestKind.API
+        return found is not None and of_address(found[1].decode("latin-1")) in PROGRAMS
 
 
 class Refusal(ErrorTask):  # type: ignore[misc]

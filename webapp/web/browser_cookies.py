@@ -7,9 +7,9 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from werkzeug.wrappers import Response
 
 from webapp.config import settings
-from webapp.web.request_kind import RequestKind, of_address
+from webapp.web.request_kind import PROGRAMS, RequestKind, of_address
 
-COOKIELESS = {RequestKind.API, RequestKind.RESPONDENT_PAGE, RequestKind.PROBE}
+COOKIELESS = {*PROGRAMS, RequestKind.RESPONDENT_PAGE, RequestKind.PROBE}
 
 
 class BrowserCookie(NamedTuple):

@@ -12,10 +12,10 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
 from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES, FORM_FIELDS_MAX
-from webapp.web.request_kind import RequestKind, request_kind
+from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
 URLENCODED = "application/x-www-form-urlencoded"
-PROGRAMS = {RequestKind.API, RequestKind.OAUTH}  # these read and bound bodies themselves
+READ_THEIR_OWN = {*PROGRAMS, RequestKind.OAUTH}  # these read and bound bodies themselves
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
 
@@ -55,5 +55,5 @@ def init_app(app: Flask) -> None:
     @app.before_request
     def read_form() -> None:
         """Refuse a form that is too large here: the limiter would treat it as a server error."""
-        if request.content_type and request_kind() not in PROGRAMS:
+        if request.content_type and request_kind() not in READ_THEIR_OWN:
             request.form  # noqa: B018

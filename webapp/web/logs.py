@@ -134,7 +134,7 @@ def _request_id(sent: str) -> str:
 
 
 def _described(response: Response) -> dict[str, Any]:
-    caller = g.get("caller")
+    caller = g.get("caller") or g.get("agent_token")
     signed_in = g.get("_login_user")
     rule = request.url_rule
     described = {
@@ -143,7 +143,7 @@ def _described(response: Response) -> dict[str, Any]:
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.began) * 1000, 1) if "began" in g else None,
         "account": caller.account_id if caller else getattr(signed_in, "id", None),
-        "client": caller.client_id if caller else None,
+        "client": getattr(caller, "client_id", None),
     }
     return {name: value for name, value in described.items() if value is not None}
 

@@ -4,7 +4,7 @@ A blueprint names its kind where it is registered. Whoever asks before there is 
 route was found, goes by the address.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
 from typing import Any, TypeAlias, cast
@@ -20,6 +20,7 @@ class RequestKind(Enum):
     RESPONDENT_PAGE = auto()  # without a session, in the reader's language
     PUBLIC_PAGE = auto()
     API = auto()
+    AGENT = auto()  # with a private agent token
     OAUTH = auto()
     STATIC = auto()
     PROBE = auto()  # of a supervisor
@@ -28,9 +29,11 @@ class RequestKind(Enum):
 Hooks: TypeAlias = dict[str | None, list[Callable[..., Any]]]  # by blueprint
 KIND = "askback.request_kind"  # in the WSGI environment
 PAGES = {RequestKind.CREATOR_PAGE, RequestKind.RESPONDENT_PAGE, RequestKind.PUBLIC_PAGE}
-# with everything below
+PROGRAMS = {RequestKind.API, RequestKind.AGENT}  # their refusals are JSON of four fields
+# with everything below; the longest that fits
 ADDRESSES = {
     "/api": RequestKind.API,
+    "/api/agent": RequestKind.AGENT,
     "/healthz": RequestKind.PROBE,
     "/oauth/register": RequestKind.OAUTH,
     "/oauth/revoke": RequestKind.OAUTH,
@@ -43,7 +46,7 @@ ADDRESSES = {
 }
 # told by the address alone: what has no session is known before there is a route
 BY_ADDRESS = {
-    RequestKind.API,
+    *PROGRAMS,
     RequestKind.RESPONDENT_PAGE,
     RequestKind.PROBE,
     RequestKind.STATIC,
@@ -87,12 +90,12 @@ def request_kind() -> RequestKind:
 def of_address(path: str) -> RequestKind | None:
     """The kind of requests to this path, None for pages of creators and of the public."""
     first, second = "/".join(path.split("/", 2)[:2]), "/".join(path.split("/", 3)[:3])
-    return ADDRESSES.get(first) or ADDRESSES.get(second)
+    return ADDRESSES.get(second) or ADDRESSES.get(first)
 
 
 @contextmanager
-def hooks_without(app: Flask, kind: RequestKind) -> Iterator[None]:
-    """Requests of `kind` pass none of the hooks that the block registers for all requests.
+def hooks_without(app: Flask, kinds: Collection[RequestKind]) -> Iterator[None]:
+    """Requests of these kinds pass none of the hooks that the block registers for all requests.
 
     Flask would call each of them, even where it returns at once. Without the hooks that only
     browsers need, the application takes 11 % less processor time to answer `GET /api/forms/{id}`.
@@ -107,7 +110,7 @@ def hooks_without(app: Flask, kind: RequestKind) -> Iterator[None]:
 
     @app.before_request
     def begin() -> ResponseReturnValue | None:
-        for hook in () if request_kind() is kind else before:
+        for hook in () if request_kind() in kinds else before:
             answer: ResponseReturnValue | None = hook()
             if answer is not None:
                 return answer
@@ -115,13 +118,13 @@ def hooks_without(app: Flask, kind: RequestKind) -> Iterator[None]:
 
     @app.after_request
     def finish(response: Response) -> Response:
-        for hook in () if request_kind() is kind else reversed(after):
+        for hook in () if request_kind() in kinds else reversed(after):
             response = hook(response)
         return response
 
     @app.teardown_request
     def end(error: BaseException | None) -> None:
-        for hook in () if request_kind() is kind else reversed(teardown):
+        for hook in () if request_kind() in kinds else reversed(teardown):
             hook(error)
 
 

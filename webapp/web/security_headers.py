@@ -6,7 +6,7 @@ A route widens one of the headers by calling a function here.
 from flask import Flask, Response, g, session
 
 from webapp.config import Settings
-from webapp.web.request_kind import RequestKind, request_kind
+from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
 POLICY = {
     "default-src": "'none'",
@@ -65,7 +65,7 @@ def allow_frames(origins: str) -> None:
 def _with_headers(response: Response) -> Response:
     headers = response.headers
     kind = request_kind()
-    if kind is RequestKind.API:
+    if kind in PROGRAMS:
         headers.extend(FOR_PROGRAMS)
         return response
     headers.extend(FOR_EVERYBODY)

@@ -4,6 +4,7 @@ They are typed for mypy and built by hand: validating our own output would cost 
 """
 
 from dataclasses import fields
+from operator import attrgetter
 from typing import cast
 
 from pydantic.alias_generators import to_camel
@@ -14,9 +15,15 @@ from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
 from webapp.domain.forms.models import FormLink, FormRow, FormSummaryRow
 from webapp.domain.responses.cursor import ResponsePage
-from webapp.domain.responses.models import AnswerRow, SessionAnswers, session_status
+from webapp.domain.responses.models import (
+    AnswerRow,
+    SessionAnswers,
+    SessionRow,
+    session_status,
+)
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseLimit, ResponseType
+from webapp.wire.extension_types import AskAnswer, AskAnswers, CompletedResponse
 from webapp.wire.timestamps import wire_time
 from webapp.wire.types import (
     FormDraft,
@@ -33,6 +40,7 @@ from webapp.wire.types import (
 
 # names on the wire and of the attributes
 _SETTINGS = tuple((to_camel(field.name), field.name) for field in fields(content.FormSettings))
+_STAMP, _COMPLETED = attrgetter("stamp"), attrgetter("completed_stamp")
 
 
 def share_url(public_url: str, share_token: str) -> str:
@@ -120,6 +128,37 @@ def form_responses(form: FormRow, page: ResponsePage) -> FormResponses:
         "responses": [response_session(session, now) for session in page.sessions],
         "truncated": page.truncated,
     }
+
+
+def ask_answers(form: FormRow, page: ResponsePage, since: int | None) -> AskAnswers:
+    """The page that was read after `since`: its answers and its completions."""
+    answers = [answer for session in page.sessions for answer in session.answers]
+    completed = sorted(completed_within(page, since), key=_COMPLETED)
+    return {
+        "askId": form.id,
+        "status": form.status,
+        "answers": [ask_answer(answer) for answer in sorted(answers, key=_STAMP)],
+        "completed": [completed_response(session) for session in completed],
+        "nextSince": _time_or_none(page.next_since),
+        "truncated": page.truncated,
+    }
+
+
+def completed_within(page: ResponsePage, since: int | None) -> list[SessionRow]:
+    """The sessions whose completion is in the page: not before it, and not beyond where it ends."""
+    first, last = since or 0, page.next_since or 0
+    sessions = (found.session for found in page.sessions)
+    return [each for each in sessions if first < (each.completed_stamp or 0) <= last]
+
+
+def ask_answer(answer: AnswerRow) -> AskAnswer:
+    """One answer with the id of its session."""
+    return {**response_answer(answer), "sessionId": answer.session_id}
+
+
+def completed_response(session: SessionRow) -> CompletedResponse:
+    """A session that was completed."""
+    return {"sessionId": session.id, "submittedAt": wire_time(session.completed_stamp or 0)}
 
 
 def response_form(form: FormRow) -> ResponseForm:

@@ -47,6 +47,8 @@ class AuditKind(StrEnum):
     TOKEN_REVOKED = "token_revoked"  # noqa: S105
     TOKEN_REUSED = "token_reused"  # noqa: S105
     CODE_REUSED = "code_reused"
+    AGENT_TOKEN_MADE = "agent_token_made"  # noqa: S105
+    AGENT_TOKEN_REVOKED = "agent_token_revoked"  # noqa: S105
     DISCONNECTED = "disconnected"
     CLIENT_CREATED = "client_created"
     CONFIRMED = "confirmed"

@@ -1,11 +1,38 @@
 """Private agent tokens: what an agent reads the answers of one form with, without OAuth."""
 
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import ForeignKey, String
+from sqlalchemy import (
+    ForeignKey,
+    Select,
+    String,
+    bindparam,
+    column,
+    insert,
+    select,
+    table,
+    update,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base
+from webapp.database import (
+    Base,
+    UtcDateTime,
+    db,
+    execute_autocommit,
+    new_id,
+    read_rows,
+    write_transaction,
+)
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.forms.agent_token_text import hint_of, is_well_formed, new_token
+from webapp.domain.forms.models import Form, FormRow, get_form, no_form, owned_form
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.vocabulary import TokenEnd
 
 
 class AgentToken(Base):
@@ -29,3 +56,208 @@ class AgentToken(Base):
     expires_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+
+
+class TokenRow(NamedTuple):
+    """A token in any state, with the end of its connection and of its account."""
+
+    id: str
+    account_id: str
+    form_id: str | None
+    expires_at: datetime
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    grant_id: str | None
+    grant_expires_at: datetime | None
+    grant_revoked_at: datetime | None
+    client_disabled_at: datetime | None
+    account_disabled_at: datetime | None
+
+    def ended(self, now: datetime) -> TokenEnd | None:
+        """Why it is of no use at this moment, None while it is."""
+        if self.revoked_at or self.grant_revoked_at:
+            return TokenEnd.REVOKED
+        if self.account_disabled_at or self.client_disabled_at:
+            return TokenEnd.REVOKED
+        grant_is_over = self.grant_id and not (self.grant_expires_at or now) > now
+        return TokenEnd.EXPIRED if grant_is_over or self.expires_at <= now else None
+
+
+class MadeToken(NamedTuple):
+    """A new token; its text is stored nowhere."""
+
+    id: str
+    token: str
+    hint: str
+    expires_at: datetime
+
+
+# their models belong to a layer above
+_GRANTS = table(
+    "oauth_grants",
+    column("id", String),
+    column("client_pk", String),
+    column("expires_at", UtcDateTime),
+    column("revoked_at", UtcDateTime),
+)
+_CLIENTS = table("oauth_clients", column("id", String), column("disabled_at", UtcDateTime))
+
+
+def _look_up(by: str) -> Select[*tuple[object, ...]]:
+    return (
+        select(
+            AgentToken.id,
+            AgentToken.account_id,
+            AgentToken.form_id,
+            AgentToken.expires_at,
+            AgentToken.revoked_at,
+            AgentToken.last_used_at,
+            AgentToken.grant_id,
+            _GRANTS.c.expires_at.label("grant_expires_at"),
+            _GRANTS.c.revoked_at.label("grant_revoked_at"),
+            _CLIENTS.c.disabled_at.label("client_disabled_at"),
+            Account.disabled_at.label("account_disabled_at"),
+        )
+        .select_from(AgentToken)
+        .join(Account, Account.id == AgentToken.account_id)
+        .outerjoin(_GRANTS, _GRANTS.c.id == AgentToken.grant_id)
+        .outerjoin(_CLIENTS, _CLIENTS.c.id == _GRANTS.c.client_pk)
+        .where(AgentToken.__table__.c[by] == bindparam("value"))
+    )
+
+
+_BY_HASH, _BY_ID = _look_up("token_hash"), _look_up("id")
+
+
+def find_agent_token(token: str) -> TokenRow | None:
+    """The row of this token in any state; None also for text that cannot be one, without a query.
+
+    Callers judge `ended`.
+    """
+    if not is_well_formed(token):
+        return None
+    found = read_rows(_BY_HASH, value=token_hash(token))
+    return TokenRow._make(found[0]) if found else None
+
+
+def token_state(token_id: str, *, now: datetime) -> TokenEnd | None:
+    """Why the token has ended, None while it has not; one that was deleted was revoked."""
+    found = read_rows(_BY_ID, value=token_id)
+    return TokenRow._make(found[0]).ended(now) if found else TokenEnd.REVOKED
+
+
+def get_ask(token: TokenRow, ask_id: str) -> FormRow:
+    """The form that the token may read. raises NotFound `form_not_found`"""
+    if token.form_id not in (None, ask_id):
+        raise _no_ask()
+    try:
+        return get_form(token.account_id, ask_id)
+    except NotFound:
+        raise _no_ask() from None
+
+
+def make_agent_token(
+    account_id: str,
+    form_id: str | None,
+    *,
+    label: str,
+    expires_at: datetime,
+    now: datetime,
+    grant_id: str | None = None,
+    by: Actor = SYSTEM,
+) -> MadeToken:
+    """A new token for this form, or for all forms of the account. raises NotFound `form_not_found`
+
+    grant_id  the connection that asked for it, None for the creator
+    """
+    token = new_token()
+    made = MadeToken(new_id("agt"), token, hint_of(token), expires_at)
+    values = {
+        "id": made.id,
+        "account_id": account_id,
+        "form_id": form_id,
+        "grant_id": grant_id,
+        "token_hash": token_hash(token),
+        "hint": made.hint,
+        "label": label,
+        "created_at": now,
+        "expires_at": expires_at,
+    }
+    with write_transaction() as connection:
+        if form_id is not None:
+            _lock_form(account_id, form_id)
+        connection.execute(insert(AgentToken).values(values))
+        add_event(AuditKind.AGENT_TOKEN_MADE, account_id, by=by, now=now, subject=form_id)
+    return made
+
+
+def list_agent_tokens(account_id: str, *, now: datetime, most: int) -> list[AgentToken]:
+    """The newest of those that have not ended themselves, newest first.
+
+    One whose connection ended without its own end is among them: revoking it does no harm.
+    """
+    query = select(AgentToken).where(
+        AgentToken.account_id == account_id,
+        AgentToken.revoked_at.is_(None),
+        AgentToken.expires_at > now,
+    )
+    newest_first = query.order_by(AgentToken.created_at.desc(), AgentToken.id.desc())
+    return list(db.session.scalars(newest_first.limit(most)))
+
+
+def revoke_agent_token(
+    account_id: str, token_id: str, *, now: datetime, by: Actor = SYSTEM
+) -> AgentToken:
+    """End a token; again, too. raises NotFound"""
+    with write_transaction():
+        found = db.session.scalar(
+            select(AgentToken)
+            .where(AgentToken.id == token_id, AgentToken.account_id == account_id)
+            .with_for_update()
+            .execution_options(populate_existing=True)
+        )
+        if found is None:
+            raise _no_token()
+        if found.revoked_at is None:
+            found.revoked_at = now
+            kind = AuditKind.AGENT_TOKEN_REVOKED
+            add_event(kind, account_id, by=by, now=now, subject=found.form_id)
+    return found
+
+
+def store_use(token_id: str, now: datetime) -> None:
+    """Note when the token was last used, in a transaction of its own."""
+    execute_autocommit(_USED, token=token_id, now=now)
+
+
+_USED = (
+    update(AgentToken)
+    .where(AgentToken.id == bindparam("token"))
+    .values(last_used_at=bindparam("now"))
+)
+
+
+def _lock_form(account_id: str, form_id: str) -> None:
+    """Until the end of the transaction, so that the form is not erased before its token is there.
+
+    raises NotFound
+    """
+    query = select(Form.id).where(owned_form(account_id, form_id)).with_for_update(key_share=True)
+    if db.session.scalar(query) is None:
+        raise no_form()
+
+
+def _no_ask() -> NotFound:
+    return NotFound(
+        ErrorCode.FORM_NOT_FOUND,
+        "There is no ask with this askId for this agent token, or its creator deleted the form.",
+        "Use the formId of the form that the token was made for.",
+    )
+
+
+def _no_token() -> NotFound:
+    return NotFound(
+        ErrorCode.NOT_FOUND,
+        "There is no such agent token.",
+        "Reload the page to see the current ones.",
+    )

@@ -134,6 +134,13 @@ class RevokedReason(StrEnum):
     REFRESH_REUSE = "refresh_reuse"
 
 
+class TokenEnd(StrEnum):
+    """Why an agent token is of no use."""
+
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+
+
 class SubscriptionEnd(StrEnum):
     """Why a subscription ended."""
 

@@ -12,7 +12,7 @@ from flask_limiter import Limiter, RateLimitExceeded, RequestLimit
 from webapp.config import Settings, settings
 from webapp.web.client_address import client_network
 from webapp.web.rate_limits.storage import LimitStorage
-from webapp.web.request_kind import RequestKind, request_kind
+from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
 UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 
@@ -76,9 +76,7 @@ class DecoratorLimiter(Limiter):
 
 def _has_none_before_its_route() -> bool:
     kind = request_kind()
-    return kind is RequestKind.API or (
-        kind is RequestKind.RESPONDENT_PAGE and request.method != "POST"
-    )
+    return kind in PROGRAMS or (kind is RequestKind.RESPONDENT_PAGE and request.method != "POST")
 
 
 limiter = DecoratorLimiter(client_network, strategy="moving-window", key_prefix="askback")

@@ -1,0 +1,397 @@
+"""Polling with an agent token: who is let in, what a page holds, and how it is waited for."""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.api.conftest import Agent, Connect, refusal
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion import form_trash
+from webapp.domain.forms import agent_tokens, models
+from webapp.domain.forms.agent_token_text import new_token as unknown_token
+from webapp.domain.forms.agent_tokens import AgentToken
+from webapp.domain.respondents import answering
+from webapp.web import wakeups
+
+CHALLENGE = 'Bearer realm="agent"'
+
+
+def new_token(app: Flask, form: Any, *, form_id: str | None = "", **lasting: float) -> str:
+    now = utc_now()
+    with app.app_context():
+        return agent_tokens.make_agent_token(
+            form.account_id,
+            form.id if form_id == "" else form_id,
+            label="Rota",
+            expires_at=now + timedelta(**lasting or {"days": 1}),
+            now=now,
+        ).token
+
+
+@pytest.fixture
+def reader(app: Flask, form: Any) -> Agent:
+    """A program with a token for the form."""
+    return Agent(app, new_token(app, form))
+
+
+def path(form: Any, **query: object) -> str:
+    asked = "&".join(f"{name}={value}" for name, value in query.items())
+    return f"/agent/asks/{form.id}/answers" + (f"?{asked}" if asked else "")
+
+
+def test_nothing_yet(reader: Agent, form: Any) -> None:
+    assert reader.get(path(form)).json == {
+        "askId": form.id,
+        "status": "published",
+        "answers": [],
+        "completed": [],
+        "nextSince": None,
+        "truncated": False,
+    }
+
+
+@both_databases
+def test_a_page_has_every_answer_and_completion_once(
+    app: Flask, reader: Agent, agent: Agent, form: Any
+) -> None:
+    with app.app_context():
+        make_answer(form, "a" * 32, 0, "First")
+        make_answer(form, "b" * 32, 0, "Second")
+        make_answer(form, "a" * 32, 1, "Third")
+        answering.complete_response(form.share_token, "b" * 32, responder_name="Kim", now=utc_now())
+    expected = agent.get(f"/forms/{form.id}/responses").json
+    sessions = {session["sessionId"]: session for session in expected["responses"]}
+
+    page = reader.get(path(form)).json
+    rest = reader.get(path(form, since=page["nextSince"])).json
+
+    assert [answer["answerText"] for answer in page["answers"]] == ["First", "Second", "Third"]
+    for answer in page["answers"]:
+        known = {each["id"]: each for each in sessions[answer["sessionId"]]["answers"]}
+        assert answer == known[answer["id"]] | {"sessionId": answer["sessionId"]}
+    assert page["completed"] == [
+        {"sessionId": session["sessionId"], "submittedAt": session["submittedAt"]}
+        for session in expected["responses"]
+        if session["submittedAt"]
+    ]
+    assert page["nextSince"] == expected["nextSince"] == page["completed"][0]["submittedAt"]
+    assert (rest["answers"], rest["completed"]) == ([], [])
+    assert rest["nextSince"] == page["nextSince"]
+
+
+def test_a_completion_beyond_the_end_of_a_page_comes_with_the_next(
+    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.agent.asks.read_responses", lambda form, since: small(form, since))
+    small = _pages_of(2)
+    with app.app_context():
+        keys = [secrets.token_urlsafe(24) for _ in range(3)]
+        for position in (0, 1):
+            for key in keys:
+                make_answer(form, key, position)
+        for key in keys:
+            answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
+
+    pages = list(_pages(reader, form))
+
+    assert [len(page["answers"]) + len(page["completed"]) for page in pages] == [2, 2, 2, 2, 1]
+    assert [page["truncated"] for page in pages] == [True] * 4 + [False]
+    assert len({answer["id"] for page in pages for answer in page["answers"]}) == 6
+    assert len({done["sessionId"] for page in pages for done in page["completed"]}) == 3
+
+
+def _pages_of(most: int) -> Callable[..., Any]:
+    from webapp.domain.responses.cursor import read_responses
+
+    return lambda form, since: read_responses(form, since, max_items=most)
+
+
+def _pages(reader: Agent, form: Any) -> Iterator[Any]:
+    page = reader.get(path(form)).json
+    yield page
+    while page["truncated"]:
+        page = reader.get(path(form, since=page["nextSince"])).json
+        yield page
+
+
+def test_a_token_of_the_account_reads_each_of_its_forms(app: Flask, form: Any) -> None:
+    with app.app_context():
+        other = make_form(form.account_id)
+    reader = Agent(app, new_token(app, form, form_id=None))
+
+    assert [reader.get(path(each)).json["askId"] for each in (form, other)] == [form.id, other.id]
+
+
+def test_without_a_token_the_challenge_has_no_error_and_no_metadata(app: Flask, form: Any) -> None:
+    answer = app.test_client().get(f"/api{path(form)}")
+
+    assert refusal(answer) == (401, "authentication_required")
+    assert answer.headers["WWW-Authenticate"] == CHALLENGE
+
+
+UNKNOWN = unknown_token()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        f"Bearer {UNKNOWN}",
+        f"Bearer {UNKNOWN[:-1]}",
+        "Bearer askag_",
+        "Bearer",
+        "Bearer \xff\xfe",
+        "Basic YTpi",
+        UNKNOWN,
+    ],
+)
+def test_a_token_that_is_none_is_invalid(app: Flask, form: Any, header: str) -> None:
+    answer = app.test_client().get(f"/api{path(form)}", headers={"Authorization": header})
+
+    assert_invalid(answer)
+
+
+def assert_invalid(answer: TestResponse) -> None:
+    assert refusal(answer) == (401, "authentication_required")
+    assert answer.headers["WWW-Authenticate"].startswith(f'{CHALLENGE}, error="invalid_token"')
+    assert "resource_metadata" not in answer.headers["WWW-Authenticate"]
+    assert answer.headers["Cache-Control"] == "private, no-store"
+
+
+def test_an_access_token_is_no_agent_token_and_the_other_way_round(
+    agent: Agent, reader: Agent, form: Any
+) -> None:
+    assert_invalid(agent.get(path(form)))
+    for other in ("/forms", f"/forms/{form.id}", f"/forms/{form.id}/responses"):
+        assert refusal(reader.get(other)) == (401, "authentication_required")
+
+
+@pytest.mark.parametrize("name", ["token", "access_token", "key"])
+def test_a_token_in_the_address_is_refused_even_beside_a_good_one(
+    reader: Agent, form: Any, name: str
+) -> None:
+    assert_invalid(reader.get(path(form, **{name: reader.token})))
+
+
+@both_databases
+def test_a_dead_token_is_invalid(app: Flask, form: Any) -> None:
+    expired, revoked = new_token(app, form, seconds=-1), new_token(app, form)
+    with app.app_context():
+        found = agent_tokens.find_agent_token(revoked)
+        assert found
+        agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
+
+    said = [Agent(app, token).get(path(form)) for token in (expired, revoked)]
+
+    for answer in said:
+        assert_invalid(answer)
+    assert [answer.json["message"] for answer in said] == [
+        "This agent token has expired.",
+        "This agent token was revoked.",
+    ]
+
+
+@both_databases
+def test_any_other_ask_is_not_found_in_the_same_words(
+    app: Flask, reader: Agent, form: Any, account: Account
+) -> None:
+    with app.app_context():
+        others = [make_form(account.id), make_form(make_account().id)]
+        trashed = make_form(account.id)
+        form_trash.delete_form(account.id, trashed.id, now=utc_now())
+    of_trashed = Agent(app, new_token(app, form, form_id=None))
+
+    refused = [reader.get(path(other)) for other in others]
+    refused += [reader.get("/agent/asks/frm_unknown/answers"), of_trashed.get(path(trashed))]
+    refused += [reader.get(f"/agent/asks/{hostile}/answers") for hostile in ("a%00b", "%ff", "é")]
+
+    assert {refusal(answer) for answer in refused[:4]} == {(404, "form_not_found")}
+    assert {refusal(answer)[0] for answer in refused} == {404}
+    assert len({answer.data for answer in refused[:4]}) == 1
+
+
+@pytest.mark.parametrize("since", ["yesterday", "", "2026-11-21", "1763721600000"])
+def test_a_bad_since(reader: Agent, form: Any, since: str) -> None:
+    assert refusal(reader.get(path(form, since=since))) == (400, "invalid_since")
+
+
+@pytest.mark.parametrize("wait", ["26", "-1", "1.5", "", "abc", "٣", "025"])
+def test_a_bad_wait(reader: Agent, form: Any, wait: str) -> None:
+    assert refusal(reader.get(path(form, wait=wait))) == (400, "validation_failed")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+def test_other_methods_are_refused(reader: Agent, form: Any, method: str) -> None:
+    assert refusal(reader.call(method, path(form))) == (405, "method_not_allowed")
+
+
+def test_unknown_addresses_below_agent_have_the_four_fields(reader: Agent) -> None:
+    for address in ("/agent", "/agent/asks", "/agent/asks//answers", "/agent/nothing"):
+        assert refusal(reader.get(address)) == (404, "not_found")
+
+
+@both_databases
+def test_its_use_is_noted_once_a_minute(
+    app: Flask, reader: Agent, form: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.agent.guard.utc_now", lambda: clock.now)
+    used = []
+    for seconds in (0, 30, 60):
+        clock.forward(seconds=seconds)
+        reader.get(path(form))
+        with app.app_context():
+            used.append(db.session.scalars(db.select(AgentToken.last_used_at)).one())
+
+    assert used == [clock.now - timedelta(seconds=90)] * 2 + [clock.now]
+
+
+def answer_to_wait(
+    reader: Agent, address: str, happens: Callable[[], object]
+) -> tuple[TestResponse, float]:
+    """The answer of a wait that began before the event, and its seconds from the event on."""
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(reader.get, address)
+        time.sleep(0.3)
+        assert not answer.done()
+        happens()
+        happened = time.monotonic()
+        return answer.result(10), time.monotonic() - happened
+
+
+@both_databases
+def test_an_answer_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
+    def answers() -> None:
+        with app.app_context():
+            make_answer(form, "a" * 32, text="Here")
+
+    answer, seconds = answer_to_wait(reader, path(form, wait=25), answers)
+
+    assert [each["answerText"] for each in answer.json["answers"]] == ["Here"]
+    assert seconds < 2
+
+
+def test_a_completion_ends_a_wait_at_once(
+    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with app.app_context():
+        make_answer(form, "a" * 32)
+    since = reader.get(path(form)).json["nextSince"]
+    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
+
+    def completes() -> None:
+        with app.app_context():
+            answering.complete_response(
+                form.share_token, "a" * 32, responder_name="", now=utc_now()
+            )
+            wakeups.wakeups().notify(form.id)
+
+    answer, seconds = answer_to_wait(reader, path(form, wait=25, since=since), completes)
+
+    assert (len(answer.json["completed"]), answer.json["answers"]) == (1, [])
+    assert seconds < 10
+
+
+def test_closing_the_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
+    def closes() -> None:
+        with app.app_context():
+            models.close_form(form.account_id, form.id, now=utc_now())
+
+    answer, seconds = answer_to_wait(reader, path(form, wait=25), closes)
+
+    assert answer.json["status"] == "closed"
+    assert seconds < 2
+
+
+def test_a_revoked_token_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
+    def revokes() -> None:
+        with app.app_context():
+            found = agent_tokens.find_agent_token(reader.token)
+            assert found
+            agent_tokens.revoke_agent_token(form.account_id, found.id, now=utc_now())
+
+    answer, seconds = answer_to_wait(reader, path(form, wait=25), revokes)
+
+    assert_invalid(answer)
+    assert seconds < 2
+
+
+def test_a_deleted_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:
+    def deletes() -> None:
+        with app.app_context():
+            form_trash.delete_form(form.account_id, form.id, now=utc_now())
+
+    answer, seconds = answer_to_wait(reader, path(form, wait=25), deletes)
+
+    assert refusal(answer) == (404, "form_not_found")
+    assert seconds < 2
+
+
+def test_a_wait_ends_when_its_seconds_are_over(reader: Agent, form: Any) -> None:
+    began = time.monotonic()
+
+    answer = reader.get(path(form, wait=1))
+
+    assert answer.json["answers"] == []
+    assert 0.9 < time.monotonic() - began < 3
+
+
+def test_nothing_is_waited_for_while_there_is_something(
+    app: Flask, reader: Agent, form: Any
+) -> None:
+    with app.app_context():
+        make_response(form)
+    began = time.monotonic()
+
+    assert len(reader.get(path(form, wait=25)).json["completed"]) == 1
+    assert time.monotonic() - began < 1
+
+
+@both_databases
+def test_waits_hold_no_database_connection(
+    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = 40
+    monkeypatch.setattr(app.extensions["wakeups"], "_of_account", crowd)
+    started = threading.Barrier(crowd + 1)
+
+    def wait() -> int:
+        started.wait()
+        return len(reader.get(path(form, wait=25)).json["completed"])
+
+    with ThreadPoolExecutor(crowd) as pool:
+        waits = [pool.submit(wait) for _ in range(crowd)]
+        started.wait()
+        time.sleep(0.5)
+        with app.app_context():
+            make_answer(form, "a" * 32)
+            wakeups.wakeups().notify(form.id)
+        answered = [each.result(20) for each in waits]
+
+    assert answered == [0] * crowd
+
+
+def test_a_wait_beyond_those_of_its_account_gets_its_page_at_once(
+    app: Flask, reader: Agent, form: Any, connect: Connect
+) -> None:
+    with ExitStack() as taken:
+        for _ in range(wakeups.OF_ACCOUNT):
+            taken.enter_context(app.extensions["wakeups"].slot(form.account_id))
+        began = time.monotonic()
+        refused = reader.get(path(form, wait=25))
+        seconds = time.monotonic() - began
+
+    assert (refused.status_code, refused.headers["Retry-After"]) == (200, "2")
+    assert refused.json["askId"] == form.id
+    assert seconds < 1

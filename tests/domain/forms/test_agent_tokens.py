@@ -1,0 +1,285 @@
+"""Agent tokens: their shape, what they may read, and how they end."""
+
+import zlib
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import delete, event, select, update
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.factories import make_account, make_form
+from webapp.config import Settings
+from webapp.database import db
+from webapp.domain.accounts.disabled_accounts import disable_account
+from webapp.domain.audit.trail import AuditEvent
+from webapp.domain.deletion import form_trash
+from webapp.domain.forms import agent_tokens
+from webapp.domain.forms.agent_token_text import new_token
+from webapp.domain.forms.agent_tokens import AgentToken, MadeToken, TokenRow
+from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, TokenEnd
+from webapp.oauth import connections
+from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.tokens import add_grant, revoke_grant
+
+pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def number_of(text: str) -> int:
+    number = 0
+    for digit in text:
+        number = number * 62 + DIGITS.index(digit)
+    return number
+
+
+def make(form: Any, clock: Clock, **changed: Any) -> MadeToken:
+    given: dict[str, Any] = {
+        "form_id": form.id,
+        "label": "Rota agent",
+        "expires_at": clock.now + timedelta(days=90),
+        "now": clock.now,
+    }
+    return agent_tokens.make_agent_token(**{"account_id": form.account_id} | given | changed)
+
+
+def found(made: MadeToken) -> TokenRow:
+    row = agent_tokens.find_agent_token(made.token)
+    assert row is not None
+    return row
+
+
+def connect(account_id: str, settings: Settings, clock: Clock) -> OAuthGrant:
+    client = OAuthClient(
+        id=f"cli_{account_id}",
+        client_id=account_id,
+        kind=ClientKind.PRE_REGISTERED,
+        given_name="Claude",
+        details={"redirect_uris": [], "grant_types": []},
+        created_at=clock.now,
+    )
+    db.session.add(client)
+    db.session.flush()
+    grant = add_grant(
+        account_id, client, "responses:read offline_access", settings.api_url, now=clock.now
+    )
+    db.session.commit()
+    return grant
+
+
+def test_a_token_has_256_random_bits_and_a_sum(clock: Clock) -> None:
+    token = make(make_form(make_account().id), clock).token
+
+    assert token.startswith("askag_")
+    assert len(token) == 6 + 43 + 6
+    assert number_of(token[6:-6]) < 2**256
+    assert number_of(token[-6:]) == zlib.crc32(token[:-6].encode())
+
+
+def test_a_thousand_tokens_use_every_random_bit(clock: Clock) -> None:
+    numbers = [number_of(new_token()[6:-6]) for _ in range(1000)]
+
+    used = 0
+    for number in numbers:
+        used |= number
+
+    assert used == 2**256 - 1
+    assert len(set(numbers)) == 1000
+
+
+def test_only_its_hash_and_its_ends_are_stored(clock: Clock) -> None:
+    form = make_form(make_account().id)
+    made = make(form, clock)
+
+    row = db.session.scalars(select(AgentToken)).one()
+
+    assert row.token_hash == token_hash(made.token)
+    assert row.hint == made.hint == f"{made.token[:9]}…{made.token[-4:]}"
+    assert made.token not in str(vars(row))
+    assert found(made).form_id == form.id
+    assert found(made).account_id == form.account_id
+
+
+def test_a_mistyped_token_costs_no_query(clock: Clock) -> None:
+    token = make(make_form(make_account().id), clock).token
+    wrong = [token[:20] + ("b" if token[20] == "a" else "a") + token[21:]]
+    wrong += [token[:20] + token[21] + token[20] + token[22:]] if token[20] != token[21] else []
+    wrong += [
+        token[:-1],
+        f"{token}0",
+        token.upper(),
+        f" {token}",
+        "askag_",
+        "",
+        "askag_" + "é" * 49,
+    ]
+    asked: list[str] = []
+
+    def note(*arguments: Any) -> None:
+        asked.append(arguments[2])
+
+    event.listen(db.engine, "before_cursor_execute", note)
+    try:
+        answers = [agent_tokens.find_agent_token(each) for each in wrong]
+    finally:
+        event.remove(db.engine, "before_cursor_execute", note)
+
+    assert answers == [None] * len(wrong)
+    assert asked == []
+
+
+def test_a_token_of_the_right_shape_that_nobody_made_is_unknown() -> None:
+    assert agent_tokens.find_agent_token(new_token()) is None
+
+
+def test_a_token_lives_until_its_end(clock: Clock) -> None:
+    made = make(make_form(make_account().id), clock, expires_at=clock.now + timedelta(hours=1))
+
+    assert found(made).ended(clock.now + timedelta(minutes=59)) is None
+    assert found(made).ended(clock.now + timedelta(hours=1)) is TokenEnd.EXPIRED
+    assert agent_tokens.token_state(made.id, now=clock.forward(hours=2)) is TokenEnd.EXPIRED
+
+
+def test_a_revoked_token_is_of_no_use(clock: Clock) -> None:
+    form = make_form(make_account().id)
+    made, other = make(form, clock), make(form, clock)
+
+    first = agent_tokens.revoke_agent_token(form.account_id, made.id, now=clock.now)
+    again = agent_tokens.revoke_agent_token(form.account_id, made.id, now=clock.forward(hours=1))
+
+    assert first.revoked_at == again.revoked_at
+    assert agent_tokens.token_state(made.id, now=clock.now) is TokenEnd.REVOKED
+    assert agent_tokens.token_state(other.id, now=clock.now) is None
+    assert [
+        token.id for token in agent_tokens.list_agent_tokens(form.account_id, now=clock.now, most=9)
+    ] == [other.id]
+
+
+def test_nobody_revokes_the_token_of_another_account(clock: Clock) -> None:
+    made = make(make_form(make_account().id), clock)
+
+    with pytest.raises(NotFound):
+        agent_tokens.revoke_agent_token(make_account().id, made.id, now=clock.now)
+
+    assert agent_tokens.token_state(made.id, now=clock.now) is None
+
+
+def test_making_and_revoking_stand_in_the_audit_trail(clock: Clock) -> None:
+    form = make_form(make_account().id)
+    made = make(form, clock)
+    for _ in range(2):
+        agent_tokens.revoke_agent_token(form.account_id, made.id, now=clock.forward(seconds=1))
+
+    kinds = db.session.scalars(
+        select(AuditEvent.kind)
+        .where(AuditEvent.kind.startswith("agent_token"), AuditEvent.subject == form.id)
+        .order_by(AuditEvent.at)
+    )
+
+    assert list(kinds) == ["agent_token_made", "agent_token_revoked"]
+
+
+Ending = Callable[[OAuthGrant, datetime], object]
+ENDINGS: dict[str, tuple[Ending, TokenEnd]] = {
+    "disconnected": (
+        lambda grant, now: connections.disconnect(grant.account_id, grant.id, now=now),
+        TokenEnd.REVOKED,
+    ),
+    "revoked": (
+        lambda grant, now: revoke_grant(grant.id, RevokedReason.REFRESH_REUSE, now=now),
+        TokenEnd.REVOKED,
+    ),
+    "client switched off": (
+        lambda grant, now: db.session.execute(update(OAuthClient).values(disabled_at=now)),
+        TokenEnd.REVOKED,
+    ),
+    "account switched off": (
+        lambda grant, now: disable_account(grant.account_id, now=now),
+        TokenEnd.REVOKED,
+    ),
+    "connection expired": (
+        lambda grant, now: db.session.execute(update(OAuthGrant).values(expires_at=now)),
+        TokenEnd.EXPIRED,
+    ),
+    "connection deleted": (
+        lambda grant, now: db.session.execute(delete(OAuthGrant)),
+        TokenEnd.EXPIRED,
+    ),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS.keys())
+def test_a_token_of_a_connection_ends_with_it(
+    settings: Settings, clock: Clock, ending: str
+) -> None:
+    form = make_form(make_account().id)
+    grant = connect(form.account_id, settings, clock)
+    made = make(form, clock, grant_id=grant.id)
+    assert found(made).ended(clock.now) is None
+
+    end, expected = ENDINGS[ending]
+    end(grant, clock.now)
+    db.session.commit()
+
+    assert found(made).ended(clock.now) is expected
+    assert agent_tokens.token_state(made.id, now=clock.now) is expected
+
+
+def test_a_token_of_the_creator_outlives_every_connection(settings: Settings, clock: Clock) -> None:
+    form = make_form(make_account().id)
+    connect(form.account_id, settings, clock)
+    made = make(form, clock)
+
+    connections.disconnect_all(form.account_id, now=clock.now)
+
+    assert found(made).ended(clock.now) is None
+
+
+def test_a_deleted_token_counts_as_revoked(clock: Clock) -> None:
+    made = make(make_form(make_account().id), clock)
+    db.session.execute(delete(AgentToken))
+    db.session.commit()
+
+    assert agent_tokens.token_state(made.id, now=clock.now) is TokenEnd.REVOKED
+
+
+def test_a_token_reads_one_form_or_all_of_its_account(clock: Clock) -> None:
+    account = make_account()
+    one, other = make_form(account.id), make_form(account.id)
+    foreign = make_form(make_account().id)
+    narrow, wide = found(make(one, clock)), found(make(one, clock, form_id=None))
+
+    assert agent_tokens.get_ask(narrow, one.id).id == one.id
+    assert [agent_tokens.get_ask(wide, form.id).id for form in (one, other)] == [one.id, other.id]
+    for token, refused in ((narrow, other), (narrow, foreign), (wide, foreign)):
+        with pytest.raises(NotFound):
+            agent_tokens.get_ask(token, refused.id)
+
+
+def test_a_form_in_the_trash_is_no_ask_until_it_is_restored(clock: Clock) -> None:
+    form = make_form(make_account().id)
+    token = found(make(form, clock))
+
+    form_trash.delete_form(form.account_id, form.id, now=clock.now)
+    with pytest.raises(NotFound):
+        agent_tokens.get_ask(token, form.id)
+    form_trash.restore_form(form.account_id, form.id, now=clock.now)
+
+    assert agent_tokens.get_ask(token, form.id).id == form.id
+
+
+def test_no_token_is_made_for_a_foreign_or_deleted_form(clock: Clock) -> None:
+    form, account = make_form(make_account().id), make_account()
+    trashed = make_form(account.id)
+    form_trash.delete_form(account.id, trashed.id, now=clock.now)
+
+    for refused in (form.id, trashed.id, "frm_unknown"):
+        with pytest.raises(NotFound) as failure:
+            make(form, clock, account_id=account.id, form_id=refused)
+        assert failure.value.code == "form_not_found"
+    assert db.session.scalars(select(AgentToken)).all() == []
