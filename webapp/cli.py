@@ -38,6 +38,7 @@ from webapp.runtime.backup_contents import BackupFailed
 from webapp.runtime.disk_full import EXIT_TEMPORARY, is_full
 from webapp.runtime.doctor import examine
 from webapp.runtime.server import Server
+from webapp.runtime.wakeups_postgresql import shared_wakeups
 from webapp.web import logs
 
 log = logging.getLogger("askback.server")
@@ -172,7 +173,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
         log.warning(FEW_FILES.format(files, open_files.RECOMMENDED))
     load_pages(app)
     tell(f"Askback runs on {settings.public_url}")
-    with background_work(app):
+    with background_work(app), shared_wakeups(app):
         server.run()
     app.extensions["deferred_writes"].settle(DEFERRED_SECONDS)
     stop_hashing()

@@ -1,5 +1,6 @@
 """The database: one handle for SQLite and PostgreSQL, types, transactions, schema."""
 
+from webapp.database.changes import call_after_changes, note_change
 from webapp.database.engine import (
     Base,
     built_once,
@@ -31,6 +32,7 @@ __all__ = [
     "UtcDateTime",
     "among",
     "built_once",
+    "call_after_changes",
     "db",
     "engine_options",
     "enum_type",
@@ -41,6 +43,7 @@ __all__ = [
     "insert_into",
     "is_read_only",
     "new_id",
+    "note_change",
     "on_sqlite",
     "prepare_engine",
     "read_rows",

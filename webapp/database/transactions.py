@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from webapp.database import sqlite
+from webapp.database.changes import tell_changes
 from webapp.database.engine import beside, db, on_sqlite, prepare_engine
 from webapp.database.failures import (
     STORAGE_FAILURES,
@@ -115,6 +116,7 @@ def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tu
         _close_connection()
         found = all_rows(_connection(), statement, values)
     note_stored()
+    tell_changes()
     return found
 
 
@@ -132,6 +134,7 @@ def write_transaction() -> Iterator[Connection]:
     except BaseException:
         db.session.rollback()
         raise
+    tell_changes()
 
 
 def _begin_write() -> None:

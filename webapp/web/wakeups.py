@@ -1,8 +1,8 @@
 """Requests that wait for something to happen. Together they hold at most half of the threads,
 those of one account an eighth of that.
 
-A wake-up is a hint inside one process; what happened is read from the database, at least once
-each second, so that a hint lost between processes costs that second only.
+A wake-up is a hint; what happened is read from the database, at least once each second, so that a
+hint lost between processes costs that second only.
 """
 
 import threading
@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from typing import TypeVar, cast
 
 from flask import Flask, current_app, request
+
+from webapp.database import call_after_changes
 
 THREADS = 256  # of the HTTP server; threads are cheap, starvation is the risk
 OF_ACCOUNT = 16  # waits of one account at a time, whatever they wait for
@@ -39,6 +41,8 @@ class Wakeups:
         self._held: Counter[str] = Counter()
         self._stopped = False
         self._waiters: dict[str, list[threading.Event]] = {}
+        self._followers: list[Callable[[str], None]] = []
+        self._relay: Callable[[str], None] | None = None
 
     @contextmanager
     def slot(self, account_id: str) -> Iterator[None]:
@@ -82,10 +86,33 @@ class Wakeups:
                 woken.clear()
 
     def notify(self, key: str) -> None:
-        """Wake all waiters of `key`; call it after the commit."""
+        """Wake all waiters of `key`, those in other processes, too; call it after the commit."""
+        self.wake(key)
+        if self._relay:
+            self._relay(key)
+
+    def wake(self, key: str) -> None:
+        """Wake the waiters of `key` in this process."""
         with self._lock:
             for woken in self._waiters.get(key, ()):
                 woken.set()
+        for follower in self._followers:
+            follower(key)
+
+    def wake_all(self) -> None:
+        """Wake all waiters of this process, after wake-ups may have been lost."""
+        with self._lock:
+            keys = list(self._waiters)
+        for key in keys:
+            self.wake(key)
+
+    def follow(self, follower: Callable[[str], None]) -> None:
+        """Call `follower` with the key of each wake-up; it must neither block nor raise."""
+        self._followers.append(follower)
+
+    def relay_by(self, relay: Callable[[str], None] | None) -> None:
+        """Let `relay` tell other processes; it must neither block nor raise."""
+        self._relay = relay
 
     def stop(self) -> None:
         """Wake all waiters and reject new ones."""
@@ -115,8 +142,9 @@ class Wakeups:
 
 
 def init_app(app: Flask) -> None:
-    """Give the application its own wake-ups."""
+    """Give the application its own wake-ups, by drafts and by forms."""
     app.extensions["wakeups"] = Wakeups(most=THREADS // 2)
+    call_after_changes(app, app.extensions["wakeups"].notify)
 
 
 def wakeups() -> Wakeups:

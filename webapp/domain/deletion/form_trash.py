@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, select, update
 
-from webapp.database import db, from_millis, read_rows, write_transaction
+from webapp.database import db, from_millis, note_change, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.idempotency import IdempotencyKey
 from webapp.domain.drafts.models import Draft
@@ -77,12 +77,15 @@ def give_up_forms(account_id: str, *, now: datetime) -> None:
     """Let the next purge delete every form of the account. The caller commits."""
     gone = {"deleted_at": _oldest(now)}
     for table in (Form, Draft):
-        db.session.execute(
+        given_up = db.session.scalars(
             update(table)
             .where(table.account_id == account_id)
             .values(gone)
+            .returning(table.id)
             .execution_options(synchronize_session=False)
         )
+        for object_id in given_up:
+            note_change(object_id)
 
 
 def purge_deleted(now: datetime) -> Iterator[int]:
@@ -123,16 +126,18 @@ def _in_trash(account_id: str, now: datetime) -> ColumnElement[bool]:
 
 
 def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> None:
-    draft_id = db.session.scalar(
+    marked = db.session.execute(
         update(Form)
         .where(which)
         .values(deleted_at=deleted_at)
-        .returning(Form.draft_id)
+        .returning(Form.id, Form.draft_id)
         .execution_options(synchronize_session=False)
-    )
-    if draft_id is None:
+    ).one_or_none()
+    if marked is None:
         raise no_form()
-    db.session.execute(update(Draft).where(Draft.id == draft_id).values(deleted_at=deleted_at))
+    note_change(marked.id)
+    gone = update(Draft).where(Draft.id == marked.draft_id).values(deleted_at=deleted_at)
+    db.session.execute(gone)
 
 
 def _take_for_good(form_id: str, now: datetime) -> bool:
@@ -143,6 +148,7 @@ def _take_for_good(form_id: str, now: datetime) -> bool:
             .where(Form.id == form_id, Form.deleted_at <= _oldest(now))
             .values(deleted_at=_LONG_AGO)
         )
+        note_change(form_id)
     return taken.rowcount == 1
 
 

@@ -14,6 +14,7 @@ from webapp.database import (
     execute,
     execute_autocommit,
     new_id,
+    note_change,
     on_sqlite,
     read_rows,
     to_millis,
@@ -171,6 +172,7 @@ def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | Non
             return _in_steps(connection, made, event)
     values = {f"new_{name}": value for name, value in made.items()}
     values |= {f"event_{name}": value for name, value in event.items()}
+    note_change(str(made["id"]))
     forms = execute_autocommit(
         _TURN_INTO_FORM, draft=made["draft_id"], account=made["account_id"], **values
     )
@@ -187,6 +189,7 @@ def _in_steps(
         return None
     form = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
     run(connection, _ADD_EVENT, event)
+    note_change(str(made["id"]))
     return FormRow(*form)
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, db, enum_type, read_rows, write_transaction
+from webapp.database import Base, db, enum_type, note_change, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import Content, ContentRow
 from webapp.domain.responses.models import raw_column
@@ -202,4 +202,5 @@ def _set_status(account_id: str, form_id: str, status: FormStatus, closed: datet
     if changes:
         form.status = FormStatus.CLOSED if status is FormStatus.CLOSED else reopened
         form.closed_at = closed
+        note_change(form_id)
     return changes

@@ -18,6 +18,7 @@ from webapp.database import (
     execute,
     execute_autocommit,
     new_id,
+    note_change,
     on_sqlite,
     to_millis,
     write_transaction,
@@ -101,6 +102,7 @@ def store_answer(
     if answer.attachments:
         claim, values = answer.attachments.claim, {**answer.attachments.values, **values}
     begins = state.last_active_at == 0
+    note_change(state.form_id)
     try:
         if not on_sqlite():
             return bool(execute_autocommit(answer_at_once(claim, begins=begins), **values))
@@ -133,6 +135,7 @@ def store_completion(
         return False
     execute(COMPLETE, stamp=stamp, name=responder_name, suspect=suspect, **values)
     count_completion(state.form_id, stamp)
+    note_change(state.form_id)
     if beside:
         beside(Completion(state.form_id, state.session_id, stamp, state.answer_count))
     return True

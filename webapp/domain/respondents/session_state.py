@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import BigInteger, String, bindparam, select, type_coerce, update
 
-from webapp.database import db, execute, new_id, read_rows, to_millis
+from webapp.database import db, execute, new_id, note_change, read_rows, to_millis
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.answer_statements import insert_session
@@ -150,6 +150,7 @@ def is_new(state: SessionState) -> bool:
 
 def change_form(form_id: str, values: dict[str, object]) -> None:
     """Update the counters of a form whose session the caller has locked."""
+    note_change(form_id)
     db.session.execute(
         update(Form)
         .where(Form.id == form_id)

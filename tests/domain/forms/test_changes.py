@@ -1,0 +1,211 @@
+"""Whoever waits for a form is told of everything that changes what they may see of it."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_draft, make_form, make_response
+from webapp.account_deletion import delete_account
+from webapp.database import note_change, utc_now, write_transaction
+from webapp.domain.deletion import form_trash
+from webapp.domain.drafts import publishing
+from webapp.domain.forms import models as forms
+from webapp.domain.respondents import answering
+
+ROOT = Path(__file__).parents[3]
+KEY = "a-session-key-of-one-respondent"
+
+pytestmark = pytest.mark.usefixtures("app_context")
+
+
+@pytest.fixture
+def told(app: Flask) -> Iterator[list[str]]:
+    found: list[str] = []
+    app.extensions["wakeups"].follow(found.append)
+    yield found
+    app.extensions["wakeups"]._followers.remove(found.append)
+
+
+def answer(form: Any) -> None:
+    make_answer(form, KEY)
+
+
+def correct(form: Any) -> None:
+    make_answer(form, KEY, text="Somebody else")
+
+
+def take_back(form: Any) -> None:
+    answering.skip_question(form.share_token, KEY, position=0, now=utc_now())
+
+
+def complete(form: Any) -> None:
+    answering.complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+
+
+def withdraw(form: Any) -> None:
+    assert answering.withdraw_response(form.share_token, KEY)
+
+
+def close(form: Any) -> None:
+    forms.close_form(form.account_id, form.id, now=utc_now())
+
+
+def reopen(form: Any) -> None:
+    forms.reopen_form(form.account_id, form.id, now=utc_now())
+
+
+def trash(form: Any) -> None:
+    form_trash.delete_form(form.account_id, form.id, now=utc_now())
+
+
+def restore(form: Any) -> None:
+    form_trash.restore_form(form.account_id, form.id, now=utc_now())
+
+
+def erase(form: Any) -> None:
+    form_trash.erase_form(form.account_id, form.id, now=utc_now())
+
+
+def purge(form: Any) -> None:
+    assert sum(form_trash.purge_deleted(utc_now() + timedelta(days=60)))
+
+
+def leave(form: Any) -> None:
+    delete_account(form.account_id, now=utc_now())
+
+
+# what happens before, and what is then told
+CHANGES: dict[Callable[[Any], None], tuple[Callable[[Any], None], ...]] = {
+    answer: (),
+    correct: (answer,),
+    take_back: (answer,),
+    complete: (answer,),
+    withdraw: (answer, complete),
+    close: (),
+    reopen: (close,),
+    trash: (),
+    restore: (trash,),
+    erase: (trash,),
+    purge: (trash, erase),
+    leave: (),
+}
+
+
+@both_databases
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_a_form_is_told_after_the_commit(
+    change: Callable[[Any], None], told: list[str]
+) -> None:
+    form = make_form(make_account().id)
+    for before in CHANGES[change]:
+        before(form)
+    told.clear()
+
+    change(form)
+
+    assert [each for each in told if each.startswith("frm_")] == [form.id]
+
+
+@both_databases
+def test_a_new_form_is_told(told: list[str]) -> None:
+    account = make_account()
+    at_once = make_form(account.id)
+    draft = make_draft(account.id)
+    attested = publishing.publish_draft(account.id, draft.id, now=utc_now(), attested_by="grt_1")
+
+    assert told == [at_once.id, attested.form.id]
+
+
+@both_databases
+def test_several_responses_tell_of_their_own_forms(told: list[str]) -> None:
+    first, second = (make_form(make_account().id) for _ in range(2))
+    told.clear()
+
+    make_response(first)
+    make_response(second)
+
+    assert told == [first.id] * 2 + [second.id] * 2
+
+
+@both_databases
+def test_nobody_is_told_before_the_commit(told: list[str]) -> None:
+    with write_transaction():
+        note_change("frm_1")
+        note_change("frm_1")
+        assert told == []
+
+    assert told == ["frm_1"]
+
+
+@both_databases
+def test_what_was_rolled_back_is_not_told(told: list[str]) -> None:
+    def fail() -> None:
+        with write_transaction():
+            note_change("frm_1")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+
+    assert told == []
+
+
+# every place that writes the table, with the changes above that come by it
+WRITES = {
+    "webapp/domain/deletion/form_trash.py:_mark": (trash, restore, erase),
+    "webapp/domain/deletion/form_trash.py:_take_for_good": (purge,),
+    "webapp/domain/deletion/form_trash.py:give_up_forms": (leave,),
+    "webapp/domain/drafts/publishing.py:_ADD_FORM": "test_a_new_form_is_told",
+    "webapp/domain/drafts/publishing.py:_MADE_FORM": "test_a_new_form_is_told",
+    "webapp/domain/forms/embedding.py:allow_embedding": "changes who may show it, and no status",
+    "webapp/domain/forms/models.py:_set_status": (close, reopen),
+    "webapp/domain/respondents/answer_statements.py:_STAMP": (answer, correct, complete),
+    "webapp/domain/respondents/session_state.py:change_form": (take_back, withdraw),
+}
+_WRITING = {"update", "insert", "delete", "insert_into"}
+_TABLE = {"Form", "_FORMS", "Form.__table__", "table"}
+_BY_HAND = re.compile(r"\b(UPDATE|INSERT INTO|DELETE FROM) forms\b")
+
+
+def writes_in(path: Path) -> Iterator[str]:
+    for part in ast.parse(path.read_text()).body:
+        name = getattr(part, "name", "") or "".join(
+            ast.unparse(target) for target in getattr(part, "targets", ())
+        )
+        source = ast.unparse(part)
+        if "Form" not in source and "forms" not in source and "_FORMS" not in source:
+            continue
+        if any(map(_writes, ast.walk(part))) or _BY_HAND.search(source):
+            yield f"{path.relative_to(ROOT)}:{name}"
+
+
+def _writes(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+        return node.func.id in _WRITING and ast.unparse(node.args[0]) in _TABLE
+    if isinstance(node, ast.Assign):
+        return any(ast.unparse(target) == "form.status" for target in node.targets)
+    return False
+
+
+def test_every_statement_that_writes_a_form_is_among_them() -> None:
+    sources = [
+        path for folder in ("webapp", "api", "jobs") for path in (ROOT / folder).rglob("*.py")
+    ]
+    found = {
+        write for path in sources if "migrations" not in path.parts for write in writes_in(path)
+    }
+
+    assert found == set(WRITES)
+
+
+def test_every_change_is_walked() -> None:
+    named = [each for changes in WRITES.values() if isinstance(changes, tuple) for each in changes]
+
+    assert sorted(map(id, named)) == sorted(map(id, CHANGES))

@@ -1,0 +1,217 @@
+"""Wake-ups reach the other processes on the same PostgreSQL, and come back after it was away."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from tests.databases import on_postgresql
+from tests.factories import make_account, make_form, make_response
+from tests.races.threads import each_statement
+from tests.services import wait_until
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db
+from webapp.runtime import wakeups_postgresql
+from webapp.runtime.wakeups_postgresql import CHANNEL, shared_wakeups
+from webapp.web.wakeups import Wakeups
+
+
+@dataclass
+class Process:
+    """An application with its wake-ups and the keys that they were called with."""
+
+    app: Flask
+    wakeups: Wakeups
+    woken: list[str]
+
+
+@contextmanager
+def process(app: Flask) -> Iterator[Process]:
+    found: Wakeups = app.extensions["wakeups"]
+    woken: list[str] = []
+    found.follow(woken.append)
+    try:
+        with shared_wakeups(app):
+            yield Process(app, found, woken)
+    finally:
+        found._followers.remove(woken.append)
+
+
+@pytest.fixture
+def two(app: Flask, settings: Settings) -> Iterator[tuple[Process, Process]]:
+    other = create_app(settings)
+    with process(app) as first, process(other) as second:
+        wait_until(lambda: listening(app) == 2, "listening")
+        yield first, second
+    with other.app_context():
+        db.engine.dispose()
+
+
+def listening(app: Flask) -> int:
+    query = text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+    )
+    with app.app_context(), db.engine.connect() as connection:
+        return int(connection.execute(query).scalar_one())
+
+
+@on_postgresql
+def test_a_wake_up_reaches_the_other_process(two: tuple[Process, Process]) -> None:
+    first, second = two
+    looked = threading.Event()
+    stored: list[str] = []
+
+    def look() -> str | None:
+        looked.set()
+        return stored[0] if stored else None
+
+    def wait() -> None:
+        second.wakeups.wait_until("frm_1", look, 20, account_id="acc", gone=lambda: False)
+
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    looked.wait(5)
+    stored.append("news")
+    began = time.monotonic()
+    first.wakeups.notify("frm_1")
+    waiter.join(5)
+
+    assert time.monotonic() - began < 0.5
+    assert second.woken == ["frm_1"]
+
+
+@on_postgresql
+def test_a_process_is_woken_once_by_what_it_told_itself(two: tuple[Process, Process]) -> None:
+    first, second = two
+
+    first.wakeups.notify("frm_1")
+    wait_until(lambda: bool(second.woken), "waking the other", seconds=5)
+    second.wakeups.notify("frm_2")
+    wait_until(lambda: "frm_2" in first.woken, "waking the first", seconds=5)
+
+    assert first.woken == ["frm_1", "frm_2"]
+
+
+@on_postgresql
+def test_many_wake_ups_of_a_form_are_told_together(two: tuple[Process, Process]) -> None:
+    first, second = two
+    sent: list[object] = []
+
+    def note(*arguments: object) -> None:
+        sent.append(arguments)
+
+    with each_statement(first.app, "before_cursor_execute", note):
+        for _ in range(200):
+            first.wakeups.notify("frm_1")
+            first.wakeups.notify("frm_2")
+        wait_until(lambda: {*second.woken} == {"frm_1", "frm_2"}, "waking the other", seconds=5)
+        time.sleep(0.1)
+
+    assert len(second.woken) < 40
+    assert not sent  # nothing on a connection of the requests
+
+
+@on_postgresql
+def test_an_answer_wakes_the_other_process(two: tuple[Process, Process]) -> None:
+    first, second = two
+    with first.app.app_context():
+        form = make_form(make_account().id)
+        make_response(form)
+
+    wait_until(lambda: form.id in second.woken, "waking the other", seconds=5)
+
+
+@on_postgresql
+def test_a_connection_that_ended_is_made_again(
+    two: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeups_postgresql, "RETRY_SECONDS", 0.05)
+    first, second = two
+    end = text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND (query LIKE 'LISTEN%' OR query LIKE '%pg_notify%') AND pid != pg_backend_pid()"
+    )
+    first.wakeups.notify("frm_before")
+    wait_until(lambda: "frm_before" in second.woken, "telling", seconds=5)
+    with first.app.app_context(), db.engine.begin() as connection:
+        ended = connection.execute(end).rowcount
+
+    wait_until(lambda: told(first, second), "telling again", seconds=10)
+
+    assert ended == 3  # two listen, one has told
+
+
+def told(first: Process, second: Process) -> bool:
+    first.wakeups.notify("frm_after")
+    time.sleep(0.05)
+    return "frm_after" in second.woken
+
+
+@on_postgresql
+def test_whoever_waits_looks_again_after_a_new_connection(two: tuple[Process, Process]) -> None:
+    first, second = two
+
+    def wait() -> bool:
+        with second.wakeups._listening("frm_1") as woken:
+            return woken.wait(10)
+
+    woken = in_thread(wait)
+    wait_until(lambda: "frm_1" in second.wakeups._waiters, "waiting")
+
+    with first.app.app_context(), db.engine.begin() as connection:
+        connection.execute(
+            text(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+            )
+        )
+
+    assert woken() is True
+
+
+def in_thread(work: Callable[[], bool]) -> Callable[[], bool]:
+    results: list[bool] = []
+    thread = threading.Thread(target=lambda: results.append(work()))
+    thread.start()
+
+    def result() -> bool:
+        thread.join(15)
+        return results[0]
+
+    return result
+
+
+@on_postgresql
+def test_a_database_that_hangs_delays_neither_the_notification_nor_the_stop(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with process(app) as one, app.app_context(), db.engine.begin() as connection:
+        wait_until(lambda: listening(app) == 1, "listening")
+        # NOTIFY waits for this lock, as it would for a server that says nothing
+        connection.execute(text("LOCK TABLE pg_class IN ACCESS EXCLUSIVE MODE"))
+        began = time.monotonic()
+        for number in range(100):
+            one.wakeups.notify(f"frm_{number}")
+        notified = time.monotonic() - began
+    stopped = time.monotonic() - began
+
+    assert notified < 0.05
+    assert stopped < 3
+
+
+def test_on_sqlite_nothing_is_started(app: Flask) -> None:
+    before = threading.active_count()
+    with shared_wakeups(app):
+        assert threading.active_count() == before
+        app.extensions["wakeups"].notify("frm_1")
+
+
+def test_the_channel_is_a_plain_name() -> None:
+    assert CHANNEL.isidentifier()
