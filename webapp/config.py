@@ -9,8 +9,9 @@ from pydantic import AliasGenerator, Field
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from webapp.config_limits import LimitSettings
+from webapp.config_events import EventSettings
 from webapp.config_readers import (
+    DAY,
     Address,
     Contact,
     DatabaseUrl,
@@ -31,7 +32,6 @@ from webapp.config_readers import (
 )
 from webapp.data_folder import DATABASE
 
-DAY = 86_400
 DEFAULT_FOLDER = "./var"
 
 
@@ -51,7 +51,7 @@ def _own_address(values: Mapping[str, Any]) -> str:
     return f"http://{in_url}:{port}" if is_loopback(host) else ""
 
 
-class Settings(LimitSettings):
+class Settings(EventSettings):
     """Everything an operator can set; addresses carry no trailing slash, durations are seconds.
 
     The variable of a field is its name in capitals. `shown` tells people of a default that is
@@ -165,11 +165,6 @@ class Settings(LimitSettings):
         14,
         description="After so many days without use a browser is signed out; after 30 days in "
         "any case",
-    )
-    mcp_events_enabled: Switch = Field(
-        default=True,
-        description="`off`: agents cannot subscribe, nothing is queued or sent when a response is "
-        "completed, and there is no page of deliveries",
     )
     audit_days: Annotated[int, whole_number(1, 3650)] = Field(
         365, description="How long the audit trail is kept"

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource
 
 from webapp.config import DEFAULT_FOLDER, VARIABLES, Settings, describe
-from webapp.config_readers import absolute, data_keys, is_loopback
+from webapp.config_readers import absolute, data_keys, is_loopback, leads_to_loopback
 from webapp.data_folder import embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
@@ -92,6 +93,15 @@ def _unsafe(made: Settings) -> Iterator[Problem]:
         yield _problem("PUBLIC_URL", "it is required when HOST is not a loopback address")
     elif not (made.secure or local):
         yield _problem("PUBLIC_URL", "plain http is refused except on a loopback address")
+    if not made.on_loopback and any(map(_is_loopback, made.mcp_events_callback_allowlist)):
+        what = "addresses of this machine are refused unless PUBLIC_URL is one of them"
+        yield _problem("MCP_EVENTS_CALLBACK_ALLOWLIST", what)
+    lives = made.subscription_seconds_min, made.subscription_seconds_max
+    if not lives[0] <= made.subscription_seconds_default <= lives[1]:
+        what = (
+            f"it is not from SUBSCRIPTION_SECONDS_MIN to _MAX, which are {lives[0]} and {lives[1]}"
+        )
+        yield _problem("SUBSCRIPTION_SECONDS_DEFAULT", what)
     if not (made.write_limits or local):
         yield _problem("WRITE_LIMITS", "off is refused except on a loopback address")
 
@@ -110,6 +120,10 @@ def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
         yield _problem("SECRET_KEY", "all processes need the same key")
     if "DATA_KEYS" not in texts:
         yield _problem("DATA_KEYS", "all processes need the same keys")
+
+
+def _is_loopback(origin: str) -> bool:
+    return leads_to_loopback(urlsplit(origin).hostname or "")
 
 
 def _problem(variable: str, what: str) -> Problem:

@@ -18,6 +18,10 @@ class LimitSettings(BaseSettings):
     limit_update_draft: Rate = Field("60/minute", description="Changes of drafts, per account")
     limit_publish: Rate = Field("10/minute;100/day", description="Publishes, per account")
     limit_writes: Rate = Field("60/minute", description="All of these together, per access token")
+    limit_subscribe: Rate = Field(
+        "60/minute",
+        description="Calls that subscribe to events or renew a subscription, per account",
+    )
     limit_answer_session: Rate = Field("60/minute", description="Posts of one respondent")
     limit_answer_address: Rate = Field(
         "3000/minute", description="Posts of respondents behind one network address"

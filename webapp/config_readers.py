@@ -15,11 +15,13 @@ from limits import parse_many
 from pydantic import BeforeValidator
 from pydantic_settings import NoDecode
 
+DAY = 86_400  # seconds
 UNSAFE_SECRETS = ("secret", "password", "change", "default", "example")
 NOT_UTF_8 = re.compile("[\ud800-\udfff]")  # what os.environ makes of other bytes
 DIGITS_MAX = 20  # more than the largest bound has: reading a number takes the square of them
 SECRET_MIN_CHARS = 32
 SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
+HOST_NAME = re.compile(r"([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?", re.I)
 DATA_KEY_BYTES = 32  # of AES-256
 
 
@@ -180,6 +182,18 @@ def origin(text: str) -> str:
     return f"{parts.scheme}://{host}" + (f":{port}" if port and port != default_port else "")
 
 
+def origins(text: str) -> frozenset[str]:
+    """Exact origins, separated by commas."""
+    return frozenset(_named_origin(word.strip()) for word in text.split(",") if word.strip())
+
+
+def _named_origin(text: str) -> str:
+    found = origin(text)
+    if not is_host(urlsplit(found).hostname or ""):
+        raise ValueError(f'"{text}" has neither a host name nor an IP address as others write it')
+    return found
+
+
 def database(text: str) -> str:
     """A SQLAlchemy URL of PostgreSQL (through psycopg) or of a SQLite file."""
     scheme, separator, rest = text.partition("://")
@@ -197,6 +211,16 @@ def redis(text: str) -> str:
     return text
 
 
+def is_host(host: str) -> bool:
+    """True for a name, and for an address in its shortest spelling: resolvers know others."""
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return HOST_NAME.fullmatch(host) is not None
+    other = getattr(found, "ipv4_mapped", None) or getattr(found, "scope_id", None)
+    return str(found) == host and other is None
+
+
 def is_loopback(host: str) -> bool:
     """True for the names and addresses under which only this machine reaches itself."""
     if host == "localhost":
@@ -207,6 +231,17 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def leads_to_loopback(host: str) -> bool:
+    """True for all by which a connection reaches this machine, also those nobody listens on."""
+    if host.endswith(".localhost") or is_loopback(host):
+        return True
+    try:
+        found = ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return found.is_loopback or found.is_unspecified
+
+
 Address = Annotated[str, from_text(address)]
 Contact = Annotated[str, from_text(contact)]
 DataKeys = Annotated[tuple[tuple[str, bytes], ...], NoDecode, from_text(data_keys)]
@@ -215,6 +250,7 @@ Folder = Annotated[Path, from_text(absolute)]
 HostName = Annotated[str, from_text(host_name)]
 HostNames = Annotated[tuple[str, ...], NoDecode, from_text(host_names)]
 Origin = Annotated[str, from_text(origin)]
+Origins = Annotated[frozenset[str], NoDecode, from_text(origins)]
 Rate = Annotated[str, from_text(rate)]
 RedisUrl = Annotated[str, from_text(redis)]
 Secret = Annotated[str, from_text(secret)]

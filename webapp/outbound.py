@@ -2,9 +2,11 @@
 
 The name is resolved once, every address it has must be public, and the connection goes to one of
 the addresses that were checked. No proxies, no redirects, a bound on bytes and on the whole time.
+Origins that the operator allowed by name may be plain http and lead anywhere.
 """
 
 import http.client
+import math
 import queue
 import re
 import socket
@@ -13,45 +15,20 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any, NamedTuple, cast
 from urllib.parse import SplitResult, urlsplit
 
+from webapp.config_readers import HOST_NAME
+from webapp.public_addresses import is_public
+
 URL_MAX_CHARS = 2048  # our choice
+HEAD_MAX_BYTES = 64 * 1024  # our choice; http.client itself takes 6.5 MB of headers
 RESOLVE_SECONDS = 3  # our choice; getaddrinfo itself has no limit
 ADDRESSES_TRIED = 3  # our choice
+DEFAULT_PORTS = {"http": 80, "https": 443}
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
-HOST_NAME = re.compile(r"([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?", re.I)
-
-# Explicit, because `is_global` of the interpreter lets several of these through.
-CLOSED_IPV4 = [
-    ip_network(block)
-    for block in (
-        "0.0.0.0/8",
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "127.0.0.0/8",
-        "168.63.129.16/32",
-        "169.254.0.0/16",
-        "172.16.0.0/12",
-        "192.0.0.0/24",
-        "192.0.2.0/24",
-        "192.88.99.0/24",
-        "192.168.0.0/16",
-        "198.18.0.0/15",
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/4",
-        "240.0.0.0/4",
-    )
-]
-OPEN_IPV6 = ip_network("2000::/3")
-CLOSED_IPV6 = [
-    ip_network(block)
-    for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
-]
 
 
 class Pinned(NamedTuple):
@@ -68,12 +45,19 @@ class Pinned(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What a request may cost; sizes in bytes, times in seconds."""
+    """What a request may cost; sizes in bytes, times in seconds.
+
+    connect_seconds  from the start until TLS is agreed on; `socket_seconds` of each later step
+    allowed_origins  `scheme://host[:port]`, as `origin_of` writes them, that may be plain http,
+                     use any port and have any address
+    """
 
     body_bytes: int
+    connect_seconds: float = 3
     socket_seconds: float = 3
     total_seconds: float = 4
     ports: frozenset[int] = frozenset({443})
+    allowed_origins: frozenset[str] = frozenset()
     pinned: tuple[Pinned, ...] = ()
 
 
@@ -94,20 +78,37 @@ class Unreachable(Exception):
         self.reason = reason
 
 
-@dataclass(slots=True)
 class _Deadline:
-    bounds: Bounds
-    ends: float = field(init=False)
+    """The end of the whole request, a nearer one until `connected`, and the size of the head."""
 
-    def __post_init__(self) -> None:
-        self.ends = time.monotonic() + self.bounds.total_seconds
+    def __init__(self, bounds: Bounds) -> None:
+        started = time.monotonic()
+        self.bounds = bounds
+        self._ends = started + min(bounds.connect_seconds, bounds.total_seconds)
+        self._all_ends = started + bounds.total_seconds
+        self._step = bounds.connect_seconds
+        self._room: float = HEAD_MAX_BYTES
+
+    def connected(self) -> None:
+        """The connection stands; the rest has the time that is left in all."""
+        self._ends, self._step = self._all_ends, self.bounds.socket_seconds
 
     def left(self) -> float:
         """Seconds for the next step on the socket; raises TimeoutError when there are none."""
-        left = self.ends - time.monotonic()
+        left = self._ends - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        return min(left, self.bounds.socket_seconds)
+        return min(left, self._step)
+
+    def received(self, size: int) -> None:
+        """So many bytes came; raises http.client.HTTPException when the head has too many."""
+        self._room -= size
+        if self._room < 0:
+            raise http.client.HTTPException("the headers are too long")
+
+    def head_ended(self) -> None:
+        """What follows is bounded by whoever reads it."""
+        self._room = math.inf
 
 
 def fetch(
@@ -116,7 +117,7 @@ def fetch(
     """GET `url` once, or POST `body` to it. Raises Unreachable: `invalid_url`, `unresolved`,
     `address_refused`, `timed_out`, `tls_failed`, `connection_failed` or `invalid_reply`.
     """
-    parts = checked_url(url, bounds.ports)
+    parts = checked_url(url, bounds.ports, bounds.allowed_origins)
     try:
         with closing(_GuardedConnection(parts, _Deadline(bounds))) as connection:
             return _exchange(connection, parts, headers, body)
@@ -130,82 +131,116 @@ def fetch(
         raise Unreachable("invalid_reply") from error
 
 
-def checked_url(url: str, ports: frozenset[int]) -> SplitResult:
-    """The parts of an https address with a host name we may call. Raises Unreachable."""
+def checked_url(
+    url: str, ports: frozenset[int], allowed_origins: frozenset[str] = frozenset()
+) -> SplitResult:
+    """The parts of an https address with a host name we may call, or of one at an allowed origin.
+
+    Raises Unreachable.
+    """
     try:
         parts = urlsplit(url)
-        port = parts.port or 443
+        port = port_of(parts)
     except ValueError as error:
         raise Unreachable("invalid_url") from error
     host = parts.hostname or ""
     plain = PRINTABLE_ASCII.fullmatch(url) and len(url) <= URL_MAX_CHARS and "\\" not in url
-    if not plain or parts.scheme != "https" or "@" in parts.netloc or "#" in url:
+    if not plain or "@" in parts.netloc or "#" in url:
         raise Unreachable("invalid_url")
-    if port not in ports or len(host) > 253 or not HOST_NAME.fullmatch(host):
+    if origin_of(parts) in allowed_origins:
+        return parts
+    if parts.scheme != "https" or port not in ports:
+        raise Unreachable("invalid_url")
+    if len(host) > 253 or not HOST_NAME.fullmatch(host):
         raise Unreachable("invalid_url")
     return parts
 
 
-def is_public(address: str) -> bool:
-    """Whether this address belongs to the public internet, by our own table."""
-    if "%" in address:
-        return False
-    ip = ip_address(address)
-    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
-        ip = ip.ipv4_mapped
-    if isinstance(ip, IPv4Address):
-        return not any(ip in block for block in CLOSED_IPV4)
-    return ip in OPEN_IPV6 and not any(ip in block for block in CLOSED_IPV6)
+def port_of(parts: SplitResult) -> int:
+    """The port that is named, else that of the scheme. Raises ValueError."""
+    named = parts.port
+    return DEFAULT_PORTS.get(parts.scheme, 443) if named is None else named
 
 
-class _TimedSocket(ssl.SSLSocket):
-    """Each step gets what the deadline of the whole request leaves; raises TimeoutError."""
+def origin_of(parts: SplitResult) -> str:
+    """`scheme://host[:port]` without the port of the scheme. Raises ValueError."""
+    host, port = parts.hostname or "", port_of(parts)
+    named = f"[{host}]" if ":" in host else host
+    shown = "" if port == DEFAULT_PORTS.get(parts.scheme) else f":{port}"
+    return f"{parts.scheme}://{named}{shown}"
+
+
+class _Timed(socket.socket):
+    """Each step gets what the deadline leaves. Raises TimeoutError and HTTPException."""
 
     deadline: _Deadline
 
     def recv_into(self, *arguments: Any, **options: Any) -> int:
         self.settimeout(self.deadline.left())
-        return super().recv_into(*arguments, **options)
+        size = super().recv_into(*arguments, **options)
+        self.deadline.received(size)
+        return size
 
     def send(self, *arguments: Any, **options: Any) -> int:
         self.settimeout(self.deadline.left())
         return super().send(*arguments, **options)
+
+    def sendall(self, *arguments: Any, **options: Any) -> None:
+        self.settimeout(self.deadline.left())
+        super().sendall(*arguments, **options)
+
+
+class _TimedTls(_Timed, ssl.SSLSocket):
+    """The same over TLS, where `sendall` sends step by step."""
 
 
 @cache
 def _tls_context(ca_file: str | None) -> ssl.SSLContext:
     """Shared by all requests: reading the authorities takes 34 ms. None: those of the system."""
     context = ssl.create_default_context(cafile=ca_file)
-    context.sslsocket_class = _TimedSocket
+    context.sslsocket_class = _TimedTls
     return context
 
 
-class _GuardedConnection(http.client.HTTPSConnection):
+class _GuardedConnection(http.client.HTTPConnection):
     """Connects to a checked address of the host, whose name is resolved once."""
 
     def __init__(self, parts: SplitResult, deadline: _Deadline) -> None:
         host = parts.hostname or ""
+        super().__init__(host, port_of(parts))
+        self.default_port = DEFAULT_PORTS[parts.scheme]  # the header Host leaves it out
         self.deadline = deadline
+        self.any_address = origin_of(parts) in deadline.bounds.allowed_origins
         self.pinned = next((pin for pin in deadline.bounds.pinned if pin.host == host), None)
-        self.tls_context = _tls_context(self.pinned.ca_file if self.pinned else None)
-        super().__init__(host, parts.port or 443, context=self.tls_context)
+        self.tls_context = None
+        if parts.scheme == "https":
+            self.tls_context = _tls_context(self.pinned.ca_file if self.pinned else None)
 
     def connect(self) -> None:
         """Open the socket. Raises Unreachable or OSError."""
         plain = self._open_checked()
         try:
             plain.settimeout(self.deadline.left())
-            timed = self.tls_context.wrap_socket(plain, server_hostname=self.host)
+            self.sock = timed = self._timed(plain)
         except BaseException:
             plain.close()
             raise
-        self.sock = cast(_TimedSocket, timed)
-        self.sock.deadline = self.deadline
+        self.deadline.connected()
+        timed.deadline = self.deadline
+
+    def _timed(self, plain: socket.socket) -> _Timed:
+        if self.tls_context is None:
+            return _Timed(fileno=plain.detach())
+        wrapped = self.tls_context.wrap_socket(plain, server_hostname=self.host)
+        return cast(_TimedTls, wrapped)
 
     def _open_checked(self) -> socket.socket:
         if self.pinned:
             return _open([self.pinned.address], self.pinned.port, self.deadline)
-        return _open(_public_addresses(self.host, self.deadline), self.port, self.deadline)
+        found = _resolve(self.host, min(RESOLVE_SECONDS, self.deadline.left()))
+        if not self.any_address and not all(is_public(address) for address in found):
+            raise Unreachable("address_refused")
+        return _open(found, self.port, self.deadline)
 
 
 def _open(addresses: list[str], port: int, deadline: _Deadline) -> socket.socket:
@@ -218,15 +253,8 @@ def _open(addresses: list[str], port: int, deadline: _Deadline) -> socket.socket
     raise failure or ConnectionError
 
 
-def _public_addresses(host: str, deadline: _Deadline) -> list[str]:
-    """All addresses of a name; one that is not public refuses the name."""
-    found = _resolve(host, min(RESOLVE_SECONDS, deadline.left()))
-    if not all(is_public(address) for address in found):
-        raise Unreachable("address_refused")
-    return found
-
-
 def _resolve(host: str, seconds: float) -> list[str]:
+    """All addresses of a name. Raises Unreachable."""
     answers: queue.Queue[list[str] | OSError | UnicodeError] = queue.Queue()
 
     def ask() -> None:
@@ -256,6 +284,7 @@ def _exchange(
     method = "GET" if body is None else "POST"
     connection.request(method, target, body, {"Connection": "close", **headers})
     with closing(connection.getresponse()) as response:
+        connection.deadline.head_ended()
         most = connection.deadline.bounds.body_bytes
         received = bytearray(most + 1)  # bounds what a chunk of negative size could make of a read
         size = response.readinto(received)

@@ -194,6 +194,73 @@ def test_a_wrong_value_is_refused_with_its_reason(
     assert reason in problem.get(variable, problem.get("PUBLIC_URL", ""))
 
 
+@pytest.mark.parametrize(
+    ("text", "origins"),
+    [
+        ("http://n8n.internal:5678", {"http://n8n.internal:5678"}),
+        (
+            "HTTPS://Hooks.internal:443/, http://10.0.0.7:80,",
+            {"https://hooks.internal", "http://10.0.0.7"},
+        ),
+        ("http://[fd12::7]:9000", {"http://[fd12::7]:9000"}),
+        (" ", set()),
+    ],
+)
+def test_origins_of_callbacks_are_read(
+    embedded: dict[str, str], text: str, origins: set[str]
+) -> None:
+    made = read_settings(embedded | {"MCP_EVENTS_CALLBACK_ALLOWLIST": text})
+
+    assert made.mcp_events_callback_allowlist == origins
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("*", "n8n.internal:5678", "ftp://n8n.internal", "http://n8n.internal/hooks"),
+        *("http://*.internal", "http://a@n8n.internal", "http://127.1:9000", "http://2130706433"),
+        *(
+            "http://0x7f.1",
+            "http://[fe80::1%1]",
+            "http://[::ffff:10.0.0.1]",
+            "http://[::ffff:a00:1]",
+            "http://n8n.internal:x",
+            "http://",
+        ),
+    ],
+)
+def test_other_origins_are_refused(embedded: dict[str, str], text: str) -> None:
+    assert problems_of(embedded | {"MCP_EVENTS_CALLBACK_ALLOWLIST": text})
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "127.9.9.9",
+        "localhost",
+        "a.localhost",
+        "[::1]",
+        "0.0.0.0",
+        "[::]",
+    ],
+)
+def test_callbacks_on_this_machine_need_a_loopback_public_url(
+    embedded: dict[str, str], host: str
+) -> None:
+    environ = embedded | {"MCP_EVENTS_CALLBACK_ALLOWLIST": f"http://{host}:9000"}
+
+    public = environ | {"PUBLIC_URL": "https://ask.example.org"}
+    assert "this machine" in problems_of(public)["MCP_EVENTS_CALLBACK_ALLOWLIST"]
+    assert len(read_settings(environ).mcp_events_callback_allowlist) == 1
+
+
+def test_a_default_life_outside_of_its_bounds_is_refused(embedded: dict[str, str]) -> None:
+    environ = embedded | {"SUBSCRIPTION_SECONDS_MAX": "3600"}
+
+    assert "300 and 3600" in problems_of(environ)["SUBSCRIPTION_SECONDS_DEFAULT"]
+
+
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_bytes_that_are_not_utf_8_are_refused_beside_other_problems(variable: str) -> None:
     environ = PRODUCTION | {variable: PRODUCTION.get(variable, "x") + "\udcff"}

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from flask import Blueprint, Response, current_app, render_template
 from markupsafe import Markup
 
-from webapp.config import DAY, VARIABLES, SettingDescription, describe, settings
+from webapp.config import VARIABLES, SettingDescription, describe, settings
+from webapp.config_readers import DAY
 from webapp.domain.shared.error_codes import ErrorCode
 
 HOUR = 3600
@@ -137,7 +138,9 @@ def _error_codes() -> list[tuple[HTTPStatus, list[ErrorCode]]]:
 
 def _settings() -> list[tuple[str, list[SettingDescription]]]:
     described = [describe(variable) for variable in VARIABLES]
+    events = "Events"
     headings = {"OAUTH": "Connections of agents", "LIMIT": "Limits"}
+    headings |= {"MCP": events, "SUBSCRIPTION": events}
     groups: dict[str, list[SettingDescription]] = {"Server": []}
     for setting in described:
         heading = headings.get(setting.variable.partition("_")[0], "Server")

@@ -5,7 +5,8 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response, abort
 
-from webapp.config import DAY, settings
+from webapp.config import settings
+from webapp.config_readers import DAY
 from webapp.database import utc_now
 
 PATH = "/.well-known/security.txt"

@@ -1,0 +1,43 @@
+"""Which network addresses belong to the public internet."""
+
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+# Explicit, because `is_global` of the interpreter lets several of these through.
+CLOSED_IPV4 = [
+    ip_network(block)
+    for block in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "168.63.129.16/32",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+    )
+]
+OPEN_IPV6 = ip_network("2000::/3")
+CLOSED_IPV6 = [
+    ip_network(block)
+    for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
+]
+
+
+def is_public(address: str) -> bool:
+    """Whether this address belongs to the public internet, by our own table."""
+    if "%" in address:
+        return False
+    ip = ip_address(address)
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    if isinstance(ip, IPv4Address):
+        return not any(ip in block for block in CLOSED_IPV4)
+    return ip in OPEN_IPV6 and not any(ip in block for block in CLOSED_IPV6)
