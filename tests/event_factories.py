@@ -17,7 +17,7 @@ from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
 
 def make_subscription(form: Any, **changed: Any) -> EventSubscription:
     """A live subscription with an endpoint of its own."""
-    now, host = utc_now(), "hooks.example.com:443"
+    now, host = utc_now(), changed.get("host", "hooks.example.com:443")
     endpoint = CallbackEndpoint(
         id=secrets.token_hex(32), account_id=form.account_id, host=host, seen_at=now
     )

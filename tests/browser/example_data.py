@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from tests.browser.example_events import make_events
 from tests.browser.example_texts import (
     ANSWERS,
     ASKING,
@@ -60,6 +61,9 @@ class ExampleData:
     closed: str
     invite: str
     consent: str
+    delivery: str
+    delivery_waiting: str
+    delivery_called_off: str
 
 
 def make_example_data() -> ExampleData:
@@ -80,6 +84,7 @@ def make_example_data() -> ExampleData:
     embedding.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
     price = published(account_id, PRICE, claude, now - timedelta(days=12))
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
+    sent = make_events(results, price, claude, codex, now)
     asked = published_elsewhere(claude, now - timedelta(days=2))
     arrive(now)
     return ExampleData(
@@ -97,6 +102,9 @@ def make_example_data() -> ExampleData:
         closed=f"/r/{price.share_token}",
         invite=f"/join/{make_invite(now=now)}",
         consent=f"/oauth/authorize?{urlencode(ASKING | {'client_id': CLAUDE})}",
+        delivery=f"/deliveries/{sent['failed']}",
+        delivery_waiting=f"/deliveries/{sent['waiting']}",
+        delivery_called_off=f"/deliveries/{sent['cancelled']}",
     )
 
 

@@ -1,187 +1,12 @@
-"""Every page and state that people see, and how a browser gets there in the example installation.
-
-No page changes what another page shows: answers are given in sessions of its own.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+"""Every page and state that people see, and how a browser gets there."""
 
 from playwright.sync_api import Page
 
 from tests.browser.example_data import ExampleData
-from tests.browser.example_texts import ANSWERS, NEWCOMER, PASSWORD
+from tests.browser.example_pages import ExamplePage, Steps, at, press
+from tests.browser.example_respondents import RESPONDENT
+from tests.browser.example_texts import NEWCOMER, PASSWORD
 from webapp.pages.public.docs import DOCUMENTS
-
-Steps = Callable[[Page, ExampleData], Any]
-
-
-@dataclass(frozen=True)
-class ExamplePage:
-    """`refused` is the status of a page that is an expected refusal."""
-
-    name: str
-    show: Steps
-    signed_in: bool = False
-    refused: int = 0
-
-    def __str__(self) -> str:
-        return self.name
-
-
-def at(path: str) -> Steps:
-    """A page of a fixed address, or of one named by an attribute of the example data in braces."""
-    return lambda page, data: page.goto(path.format(data=data))
-
-
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
-
-
-# --- respondents ---
-
-
-def give(page: Page, text: str) -> None:
-    """Answer the question on the page and wait for what comes next."""
-    before = page.title()
-    page.locator("#answer").fill(text)
-    press(page, "Continue")
-    page.wait_for_function("before => document.title !== before", arg=before)
-
-
-def second_question(page: Page, data: ExampleData) -> None:
-    page.goto(data.asks)
-    give(page, ANSWERS[0][1])
-
-
-def typed(page: Page, data: ExampleData) -> None:
-    second_question(page, data)
-    page.locator("#answer").fill(ANSWERS[0][2])
-
-
-def empty_answer(page: Page, data: ExampleData) -> None:
-    page.goto(data.asks)
-    press(page, "Continue")
-    page.locator("#answer-error").wait_for()
-
-
-def all_answers(page: Page, data: ExampleData) -> None:
-    typed(page, data)
-    press(page, "Continue")
-    page.get_by_text("Question 3 of 3").wait_for()
-    press(page, "Skip this question")
-    page.get_by_label("Your name").wait_for()
-
-
-def dark_chosen(page: Page, data: ExampleData) -> None:
-    """A chosen theme, with the menu open."""
-    page.goto(data.asks)
-    page.locator("summary", has_text="Colours").click()
-    press(page, "Dark")
-    page.locator("html[data-theme=dark]").wait_for()
-    page.locator("summary", has_text="Colours").click()
-
-
-def nothing_answered(page: Page, data: ExampleData) -> None:
-    page.goto(data.asks)
-    for number in (1, 2, 3):
-        page.get_by_text(f"Question {number} of 3").wait_for()
-        press(page, "Skip this question")
-    page.get_by_role("button", name="Send to Ann").click()
-    page.locator(".note--alarm").wait_for()
-
-
-def sent(page: Page, data: ExampleData) -> None:
-    all_answers(page, data)
-    page.get_by_label("Your name").fill("Sam Okafor")
-    page.get_by_role("button", name="Send to Ann").click()
-    page.get_by_text("Nothing more is asked of you").wait_for()
-
-
-def sent_answers(page: Page, data: ExampleData) -> None:
-    sent(page, data)
-    press(page, "See what I sent")
-    page.get_by_text("This is what you sent.").wait_for()
-
-
-def deleting(page: Page, data: ExampleData) -> None:
-    sent(page, data)
-    press(page, "Delete my answers")
-    page.get_by_text("Delete all your answers?").wait_for()
-
-
-def device_link(page: Page, data: ExampleData) -> None:
-    typed(page, data)
-    press(page, "Finish on another device")
-    page.locator("#link").wait_for()
-
-
-def device_arrival(page: Page, data: ExampleData) -> None:
-    """The page behind the link; who opens it has no session of their own yet."""
-    device_link(page, data)
-    page.goto(page.locator("#link").input_value())
-
-
-def text_restored(page: Page, data: ExampleData) -> None:
-    typed(page, data)
-    page.reload()
-    page.get_by_text("Your unsent words are back.").wait_for()
-
-
-def not_saved(page: Page, data: ExampleData) -> None:
-    typed(page, data)
-    page.route("**/q/2", lambda route: route.fulfill(status=429, headers={"Retry-After": "99"}))
-    press(page, "Continue")
-    page.locator(".note--alarm").wait_for()
-
-
-def deleted(page: Page, data: ExampleData) -> None:
-    deleting(page, data)
-    press(page, "Yes, delete my answers")
-    page.get_by_text("Delete all your answers?").wait_for(state="detached")
-
-
-def in_arabic(page: Page, data: ExampleData) -> None:
-    """The first question, with all languages to choose from."""
-    page.goto(f"{data.asks}?lang=ar")
-    page.locator(".languages summary").first.click()
-    page.get_by_role("button", name="Deutsch").wait_for()
-
-
-def in_german(page: Page, data: ExampleData) -> None:
-    """The page with the most words, in the language with the longest."""
-    page.goto(f"{data.asks}?lang=de")
-    for number in (1, 2, 3):
-        page.get_by_text(f"Frage {number} von 3").wait_for()
-        press(page, "Diese Frage überspringen")
-    page.get_by_label("Ihr Name").wait_for()
-
-
-RESPONDENT = [
-    ExamplePage("question", at("{data.asks}")),
-    ExamplePage("question-typed", typed),
-    ExamplePage("question-second", second_question),
-    ExamplePage("question-empty", empty_answer, refused=422),
-    ExamplePage("question-brought-back", text_restored),
-    ExamplePage("question-not-saved", not_saved, refused=429),
-    ExamplePage("elsewhere", device_link),
-    ExamplePage("arrival", device_arrival),
-    ExamplePage("link-used-up", at("{data.asks}/continue/nothing-is-here"), refused=410),
-    ExamplePage("question-dark-chosen", dark_chosen),
-    ExamplePage("check", all_answers),
-    ExamplePage("check-empty", nothing_answered, refused=422),
-    ExamplePage("thanks", sent),
-    ExamplePage("sent", sent_answers),
-    ExamplePage("withdrawal", deleting),
-    ExamplePage("withdrawn", deleted),
-    ExamplePage("question-ar", in_arabic),
-    ExamplePage("check-de", in_german),
-    ExamplePage("closed", at("{data.closed}"), refused=410),
-    ExamplePage("already-answered", at("{data.answered}"), refused=410),
-    ExamplePage("no-form", at("/r/nothing-is-here-nothing-is-here"), refused=404),
-]
-
-# --- creators ---
 
 
 def follow(page: Page, name: str) -> None:
@@ -339,6 +164,13 @@ def results_news(page: Page, data: ExampleData) -> None:
     page.get_by_role("link", name="new answers").wait_for()
 
 
+def delivery_open(page: Page, data: ExampleData) -> None:
+    """Headers and answers of the last two tries are shown."""
+    page.goto(data.delivery)
+    for number in (0, 1):
+        page.locator(".attempt summary").nth(number).click()
+
+
 def wrong_password(page: Page, _data: ExampleData) -> None:
     page.goto("/login")
     page.get_by_label("E-mail").fill("ann@fernhill.example")
@@ -389,6 +221,7 @@ PUBLIC = [
     ExamplePage("inbox-empty", new_creator("/drafts")),
     ExamplePage("forms-empty", new_creator("/forms")),
     ExamplePage("connections-empty", new_creator("/connections")),
+    ExamplePage("deliveries-empty", new_creator("/deliveries")),
     ExamplePage("consent-refused", new_creator("{data.consent}&prompt=none"), refused=400),
     ExamplePage("join-gone", at("/join/used-up"), refused=410),
 ]
@@ -437,6 +270,12 @@ CREATOR = [
         ("results-settings", at("{data.results}/settings"), 0),
         ("consent", at("{data.consent}"), 0),
         ("connections", at("/connections"), 0),
+        ("deliveries", at("/deliveries"), 0),
+        ("deliveries-found", at("/deliveries?state=failed"), 0),
+        ("deliveries-not-found", at("/deliveries?host=nowhere.example:443"), 0),
+        ("delivery", delivery_open, 0),
+        ("delivery-waiting", at("{data.delivery_waiting}"), 0),
+        ("delivery-called-off", at("{data.delivery_called_off}"), 0),
         ("account", at("/account"), 0),
         ("account-saved", at("/account?saved=password"), 0),
         ("account-refused", refused_password, 422),

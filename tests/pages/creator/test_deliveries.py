@@ -302,7 +302,7 @@ def test_a_subscription_says_how_it_stands(
 
     page = words(ann.page("/deliveries"))
 
-    assert "An agent at hooks.example.com Told of Rota . Not reached yet." in page
+    assert "An agent at hooks.example.com Not reached yet, told of Rota" in page
     assert said in page
 
 
