@@ -1,0 +1,75 @@
+"""What ends without an attempt."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.event_factories import make_attempt, make_delivery, make_subscription
+from tests.factories import make_account, make_form
+from webapp.database import db, to_millis
+from webapp.domain.events.delivery_expiry import abandon_overflow, erase_ended, purge_settled
+from webapp.domain.events.models import DeliveryAttempt, EventDelivery, EventSubscription
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+
+pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
+
+
+@pytest.fixture
+def subscription() -> EventSubscription:
+    return make_subscription(make_form(make_account().id))
+
+
+def test_the_oldest_of_a_queue_that_grew_too_long_are_abandoned(
+    clock: Clock, subscription: EventSubscription
+) -> None:
+    other = make_subscription(make_form(make_account().id))
+    start = to_millis(clock.now)
+    queued = [make_delivery(subscription, position=start + place) for place in range(5)]
+    for place in range(3):
+        make_delivery(other, position=start + place)
+
+    assert abandon_overflow(now=clock.now, most=3) == 2
+
+    db.session.expire_all()
+    states = [each.state for each in queued]
+    assert states == [DeliveryState.ABANDONED] * 2 + [DeliveryState.PENDING] * 3
+    assert queued[0].settled_at == clock.now
+    assert (subscription.dropped, other.dropped) == (True, False)
+    assert abandon_overflow(now=clock.now, most=3) == 0
+
+
+def test_an_envelope_that_nobody_took_is_given_up_and_its_address_erased(
+    clock: Clock, subscription: EventSubscription
+) -> None:
+    live = make_subscription(make_form(make_account().id))
+    subscription.ended_at = clock.now
+    envelope = make_delivery(subscription, kind=DeliveryKind.TERMINATED, position=0)
+
+    assert erase_ended(now=clock.forward(seconds=59)) == 0
+    assert erase_ended(now=clock.forward(seconds=1)) == 1
+
+    db.session.expire_all()
+    assert (envelope.state, envelope.settled_at) == (DeliveryState.ABANDONED, clock.now)
+    assert (subscription.url, subscription.secret) == (None, None)
+    assert live.url
+
+
+def test_settled_deliveries_are_kept_for_thirty_days(
+    clock: Clock, subscription: EventSubscription
+) -> None:
+    old = make_delivery(subscription, state=DeliveryState.DELIVERED, settled_at=clock.now)
+    later = clock.now + timedelta(seconds=1)
+    kept = make_delivery(subscription, state=DeliveryState.ABANDONED, settled_at=later)
+    waiting = make_delivery(subscription)
+    kept_ids = {kept.id, waiting.id}
+    for delivery in (old, kept):
+        make_attempt(delivery)
+
+    assert sum(purge_settled(clock.forward(days=30))) == 2
+
+    db.session.expire_all()
+    assert set(db.session.scalars(select(EventDelivery.id))) == kept_ids
+    assert db.session.scalar(select(func.count(DeliveryAttempt.id))) == 1

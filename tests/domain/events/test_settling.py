@@ -1,0 +1,374 @@
+"""Answers of receivers, and the exact states that follow."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from email.utils import format_datetime
+
+import pytest
+from sqlalchemy import select
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.event_factories import make_delivery, make_subscription
+from tests.factories import make_account, make_form
+from webapp.database import db
+from webapp.domain.events.claims import Claimed, claim
+from webapp.domain.events.deliveries import (
+    AttemptResult,
+    send_again,
+    settle,
+    suspend_unreadable,
+)
+from webapp.domain.events.models import (
+    CallbackEndpoint,
+    DeliveryAttempt,
+    EventDelivery,
+    EventSubscription,
+)
+from webapp.domain.events.retries import asked_delay, probe_delay
+from webapp.domain.shared.errors import NotFound, StateConflict
+from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
+
+pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
+
+
+@pytest.fixture
+def subscription() -> EventSubscription:
+    return make_subscription(make_form(make_account().id))
+
+
+@pytest.fixture
+def delivery(subscription: EventSubscription, clock: Clock) -> EventDelivery:
+    return make_delivery(subscription, next_at=clock.now)
+
+
+def take(clock: Clock) -> Claimed:
+    (claimed,) = claim(1, cursor_of=lambda form_id, _: form_id, now=clock.now)
+    return claimed
+
+
+def answer(clock: Clock, status: int | None, **more: object) -> AttemptResult:
+    failures = {2: None, 3: DeliveryFailure.CHALLENGE_FAILED, 4: DeliveryFailure.HTTP_4XX}
+    failure = failures.get((status or 0) // 100, DeliveryFailure.HTTP_5XX)
+    if status is None:
+        failure = DeliveryFailure.TIMEOUT
+    values = {"retry_after": None, "reply": b""} | more
+    return AttemptResult(clock.now, 12, "v1,c2ln", status, failure, **values)  # type: ignore[arg-type]
+
+
+def attempt(clock: Clock, status: int | None, **more: object) -> Claimed:
+    """The next due delivery is attempted and answered so."""
+    claimed = take(clock)
+    assert settle(claimed, answer(clock, status, **more), now=clock.now)
+    db.session.expire_all()
+    return claimed
+
+
+def endpoint_of(subscription: EventSubscription) -> CallbackEndpoint:
+    return db.session.get_one(CallbackEndpoint, subscription.endpoint_id)
+
+
+@pytest.mark.parametrize("status", [200, 201, 204, 299])
+def test_2xx_delivers(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery, status: int
+) -> None:
+    subscription.gone_count, subscription.last_failure = 2, DeliveryFailure.TIMEOUT
+    endpoint_of(subscription).failures = 3
+    db.session.commit()
+
+    attempt(clock, status, reply=b"OK")
+
+    assert (delivery.state, delivery.settled_at) == (DeliveryState.DELIVERED, clock.now)
+    assert delivery.lease_until is None
+    assert (subscription.last_delivery_at, subscription.last_failure) == (clock.now, None)
+    assert subscription.gone_count == 0
+    assert endpoint_of(subscription).failures == 0
+
+
+def test_an_attempt_is_kept_with_the_start_of_its_answer(
+    clock: Clock, delivery: EventDelivery
+) -> None:
+    attempt(clock, 500, reply=b"\xff\x00" + b"x" * 5000)
+    clock.forward(seconds=2)
+    attempt(clock, None, reply=b"")
+
+    first, second = db.session.scalars(select(DeliveryAttempt).order_by(DeliveryAttempt.id))
+    assert (first.delivery_id, first.form_id) == (delivery.id, delivery.form_id)
+    assert (first.number, first.status, first.failure) == (1, 500, DeliveryFailure.HTTP_5XX)
+    assert (first.duration_ms, first.signature) == (12, "v1,c2ln")
+    assert first.reply == "\ufffd\ufffd" + "x" * 2046
+    assert (second.number, second.status, second.reply) == (2, None, None)
+    assert second.started_at == clock.now
+
+
+@pytest.mark.parametrize("status", [301, 400, 404, 500, 503, None])
+def test_other_answers_are_tried_again_by_the_schedule(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery, status: int | None
+) -> None:
+    subscription.expires_at = clock.now + timedelta(days=7)
+    db.session.commit()
+    for seconds in (1, 5, 30, 120, 600, 1800, 3600, 7200):
+        attempt(clock, status)
+
+        assert (delivery.state, delivery.settled_at) == (DeliveryState.PENDING, None)
+        waited = (delivery.next_at - clock.now).total_seconds()
+        assert 0.8 * seconds - 0.001 <= waited <= 1.2 * seconds
+        clock.now = max(delivery.next_at, endpoint_of(subscription).paused_until or clock.now)
+    attempt(clock, status)
+
+    assert (delivery.state, delivery.settled_at) == (DeliveryState.ABANDONED, clock.now)
+    assert (delivery.attempts, subscription.suspended_at) == (9, None)
+
+
+@pytest.mark.parametrize("status", [410, 413])
+def test_410_and_413_end_that_delivery_alone(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery, status: int
+) -> None:
+    attempt(clock, status)
+
+    assert (delivery.state, delivery.settled_at) == (DeliveryState.DROPPED, clock.now)
+    assert subscription.last_failure is DeliveryFailure.HTTP_4XX
+    assert subscription.suspended_at is None
+    assert endpoint_of(subscription).failures == 0
+
+
+def test_three_events_in_a_row_answered_410_suspend(
+    clock: Clock, subscription: EventSubscription
+) -> None:
+    for place, status in enumerate([410, 410, 200, 410, 413, 410]):
+        make_delivery(subscription, next_at=clock.now + timedelta(milliseconds=place))
+        clock.forward(milliseconds=place)
+        attempt(clock, status)
+        assert subscription.suspended_at is None
+    make_delivery(subscription, next_at=clock.now)
+    waiting = make_delivery(subscription, next_at=clock.now + timedelta(milliseconds=1))
+
+    attempt(clock, 410)
+
+    assert subscription.suspended_at == clock.now
+    assert claim(9, cursor_of=lambda *_: "", now=clock.forward(days=0.5)) == []
+    assert waiting.state is DeliveryState.PENDING
+
+
+def test_one_event_answered_410_again_and_again_counts_once(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery
+) -> None:
+    for _ in range(4):
+        attempt(clock, 410)
+        send_again(delivery.account_id, delivery.id, now=clock.now)
+
+    assert (subscription.gone_count, subscription.suspended_at) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [
+        ("0", 1),
+        ("-7", 1),
+        ("17", 17),
+        (" 17 ", 17),
+        ("3600", 3600),
+        ("86400", 3600),
+        ("9" * 5000, 3600),
+        (lambda clock: format_datetime(clock.now + timedelta(seconds=90), usegmt=True), 90),
+        (lambda clock: format_datetime(clock.now - timedelta(days=1), usegmt=True), 1),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 3600),
+        ("Sun Nov  6 08:49:37 1994", 1),
+        ("", None),
+        ("soon", None),
+        ("1.5", None),
+        ("١٧", None),
+        ("Fri, 99 Dec 2026 23:59:59 GMT", None),
+    ],
+)
+def test_what_a_receiver_asks_for_is_kept_to_within_bounds(
+    clock: Clock, asked: str | Callable[[Clock], str], seconds: int | None
+) -> None:
+    delay = asked_delay(asked if isinstance(asked, str) else asked(clock), now=clock.now)
+
+    assert delay is None if seconds is None else delay is not None
+    if delay is not None and seconds is not None:
+        assert seconds - 1 <= delay.total_seconds() <= seconds
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_holds_for_all_of_the_endpoint(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery, status: int
+) -> None:
+    attempt(clock, status, retry_after="300")
+    make_delivery(subscription, next_at=clock.now)
+
+    until = clock.now + timedelta(seconds=300)
+    assert delivery.next_at == endpoint_of(subscription).paused_until == until
+    assert claim(9, cursor_of=lambda *_: "", now=clock.forward(seconds=299)) == []
+    assert len(claim(9, cursor_of=lambda *_: "", now=clock.forward(seconds=1))) == 2
+
+
+def test_retry_after_brings_no_attempt_forward(clock: Clock, delivery: EventDelivery) -> None:
+    delivery.attempts = 4
+    db.session.commit()
+
+    attempt(clock, 429, retry_after="1")
+
+    assert delivery.next_at >= clock.now + timedelta(seconds=480)
+
+
+def test_five_failures_in_a_row_open_the_breaker_for_one_probe_at_a_time(
+    clock: Clock, subscription: EventSubscription
+) -> None:
+    for _ in range(40):
+        make_delivery(subscription, next_at=clock.now)
+    endpoint = endpoint_of(subscription)
+    for _ in range(4):
+        attempt(clock, 500)
+        assert endpoint.paused_until is None
+    for seconds in (60, 120, 240, 480, 900, 900):
+        attempt(clock, 500)
+        assert endpoint.paused_until == clock.now + timedelta(seconds=seconds)
+        assert claim(9, cursor_of=lambda *_: "", now=clock.forward(seconds=seconds - 1)) == []
+        clock.forward(seconds=1)
+
+    attempt(clock, 200)
+
+    assert (endpoint.failures, endpoint.paused_until) == (0, None)
+    assert len(claim(9, cursor_of=lambda *_: "", now=clock.now)) == 2
+
+
+def test_time_in_an_open_breaker_uses_up_no_attempt(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery
+) -> None:
+    endpoint = endpoint_of(subscription)
+    endpoint.failures, endpoint.paused_until = 5, clock.now + timedelta(hours=10)
+    db.session.commit()
+
+    for _ in range(10):
+        assert claim(9, cursor_of=lambda *_: "", now=clock.forward(minutes=30)) == []
+
+    db.session.expire_all()
+    assert (delivery.attempts, delivery.state) == (0, DeliveryState.PENDING)
+
+
+def test_a_straggler_makes_an_open_breaker_no_slower(
+    clock: Clock, subscription: EventSubscription
+) -> None:
+    for _ in range(2):
+        make_delivery(subscription, next_at=clock.now)
+    endpoint = endpoint_of(subscription)
+    endpoint.failures = 4
+    db.session.commit()
+    both = claim(2, cursor_of=lambda *_: "", now=clock.now)
+    for claimed in both:
+        settle(claimed, answer(clock, 500), now=clock.now)
+
+    db.session.expire_all()
+    assert endpoint.paused_until == clock.now + timedelta(seconds=60)
+
+
+def test_a_breaker_never_rests_longer_than_its_bound() -> None:
+    assert probe_delay(4) is None
+    assert probe_delay(10**6) == timedelta(minutes=15)
+
+
+def test_who_lost_the_lease_changes_nothing(clock: Clock, delivery: EventDelivery) -> None:
+    late = take(clock)
+    clock.forward(seconds=30)
+    attempt(clock, 200)
+
+    assert not settle(late, answer(clock, 500), now=clock.now)
+
+    assert (delivery.state, delivery.attempts) == (DeliveryState.DELIVERED, 2)
+    assert len(db.session.scalars(select(DeliveryAttempt)).all()) == 1
+
+
+def test_what_was_cancelled_meanwhile_stays_so(clock: Clock, delivery: EventDelivery) -> None:
+    claimed = take(clock)
+    db.session.refresh(delivery)
+    delivery.state = DeliveryState.CANCELLED
+    db.session.commit()
+
+    assert not settle(claimed, answer(clock, 500), now=clock.now)
+
+    db.session.refresh(delivery)
+    assert delivery.state is DeliveryState.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("status", "state"), [(204, DeliveryState.DELIVERED), (500, DeliveryState.ABANDONED)]
+)
+def test_an_envelope_is_sent_once_then_address_and_secret_are_erased(
+    clock: Clock, subscription: EventSubscription, status: int, state: DeliveryState
+) -> None:
+    subscription.ended_at, subscription.previous_secret = clock.now, "sealed before"
+    envelope = make_delivery(subscription, kind=DeliveryKind.TERMINATED, position=0)
+    clock.forward(seconds=1)
+
+    attempt(clock, status)
+
+    assert (envelope.state, envelope.settled_at) == (state, clock.now)
+    assert (subscription.url, subscription.secret, subscription.previous_secret) == (None,) * 3
+    assert subscription.host
+
+
+def test_a_secret_that_no_key_opens_suspends_its_subscription_alone(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery
+) -> None:
+    other = make_delivery(
+        make_subscription(make_form(make_account().id)),
+        next_at=clock.now + timedelta(milliseconds=1),
+    )
+
+    suspend_unreadable(take(clock), now=clock.now)
+
+    db.session.expire_all()
+    assert subscription.suspended_at == clock.now
+    assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 0)
+    assert delivery.lease_until is None
+    clock.forward(seconds=1)
+    assert attempt(clock, 200).id == other.id
+
+
+@pytest.mark.parametrize("status", [200, 410])
+def test_a_settled_event_is_sent_again_with_the_same_bytes(
+    clock: Clock, delivery: EventDelivery, status: int
+) -> None:
+    before = attempt(clock, status)
+
+    assert send_again(delivery.account_id, delivery.id, now=clock.now) == delivery.id
+
+    again = attempt(clock, 500)
+    assert (again.event_id, again.body) == (before.event_id, before.body)
+    assert delivery.state is DeliveryState.PENDING
+    assert [each.number for each in db.session.scalars(select(DeliveryAttempt))] == [1, 2]
+
+
+def test_an_abandoned_event_that_is_sent_again_has_all_its_attempts(
+    clock: Clock, delivery: EventDelivery
+) -> None:
+    delivery.attempts = 8
+    db.session.commit()
+    attempt(clock, 500)
+    assert delivery.state is DeliveryState.ABANDONED
+
+    send_again(delivery.account_id, delivery.id, now=clock.now)
+    attempt(clock, 500)
+
+    assert delivery.state is DeliveryState.PENDING
+
+
+def test_only_what_somebody_waits_for_is_sent_again(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery
+) -> None:
+    with pytest.raises(StateConflict, match="under way"):
+        send_again(delivery.account_id, delivery.id, now=clock.now)
+    with pytest.raises(NotFound):
+        send_again(make_account().id, delivery.id, now=clock.now)
+    delivery.state = DeliveryState.CANCELLED
+    db.session.commit()
+    with pytest.raises(StateConflict, match="cancelled"):
+        send_again(delivery.account_id, delivery.id, now=clock.now)
+    delivery.state = DeliveryState.DELIVERED
+    db.session.commit()
+    with pytest.raises(StateConflict, match="no longer subscribed"):
+        send_again(delivery.account_id, delivery.id, now=subscription.expires_at)
+    with pytest.raises(NotFound):
+        send_again(delivery.account_id, "dlv_unknown", now=clock.now)

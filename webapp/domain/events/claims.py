@@ -1,0 +1,228 @@
+"""Claiming deliveries: which are due, where there is room, and the lease of each attempt.
+
+The limits hold across processes, because claims of all of them run one after the other.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple, cast
+
+from sqlalchemy import (
+    RowMapping,
+    ScalarSelect,
+    String,
+    Table,
+    and_,
+    bindparam,
+    func,
+    select,
+    text,
+    update,
+)
+
+from webapp.database import (
+    UtcDateTime,
+    execute,
+    on_sqlite,
+    read_rows,
+    tried_again,
+    write_transaction,
+)
+from webapp.domain.events.due_deliveries import AT_ONCE_PER_ENDPOINT, Due, due_deliveries
+from webapp.domain.events.event_bodies import event_body, terminated_body
+from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.retries import OPEN_AFTER_FAILURES
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+
+LEASE_SECONDS = 30  # of an attempt, which takes 10 s at most
+AT_ONCE_PER_HOST = 8  # host name and port
+ADVISORY_LOCK = 0x61736B64  # a number of our own; PostgreSQL holds it during a claim
+
+CursorOf = Callable[[str, int], str]  # of the id of a form and a position in milliseconds
+
+
+class Claimed(NamedTuple):
+    """A delivery that the caller is to attempt before its lease ends.
+
+    attempts  this one included
+    secret    sealed, as is `previous_secret`, which signs beside it until `previous_until`
+    failing   whether the last attempt at this endpoint failed
+    """
+
+    id: str
+    attempts: int
+    kind: DeliveryKind
+    event_id: str
+    form_id: str
+    subscription_id: str
+    endpoint_id: str
+    url: str
+    secret: str
+    previous_secret: str | None
+    previous_until: datetime | None
+    body: bytes
+    failing: bool
+
+
+@tried_again
+def claim(
+    limit: int, *, cursor_of: CursorOf, now: datetime, failing_limit: int | None = None
+) -> list[Claimed]:
+    """Lease up to `limit` due deliveries for LEASE_SECONDS, each with one attempt more; commits.
+
+    Nothing is taken of subscriptions that are suspended or have expired, of forms in the trash, of
+    disabled accounts and of endpoints that rest. The body is frozen at the first attempt.
+
+    failing_limit  how many may go to endpoints whose last attempt failed; None: all
+    """
+    with write_transaction() as connection:
+        if not on_sqlite():
+            connection.execute(_LOCK, {"number": ADVISORY_LOCK})
+        connection.execute(_RELEASE_EXPIRED, {"moment": now})
+        room = _Room(limit, limit if failing_limit is None else failing_limit)
+        chosen = [due.id for due in due_deliveries(now) if room.take(due)]
+        if not chosen:
+            return []
+        rows = connection.execute(_DETAILS, {"ids": chosen}).mappings().all()
+        claimed = [_claimed(row, cursor_of) for row in rows]
+        until = now + timedelta(seconds=LEASE_SECONDS)
+        leases = [{"row": each.id, "text": each.body.decode(), "until": until} for each in claimed]
+        if leases:
+            connection.execute(_LEASE, leases)
+        return claimed
+
+
+def read_due(*, now: datetime) -> list[Due]:
+    """What could be claimed at this moment: of each subscription the first, at most."""
+    room = _Room(ANY_NUMBER, ANY_NUMBER)
+    return [due for due in due_deliveries(now) if room.take(due)]
+
+
+ANY_NUMBER = 1_000_000
+
+
+def release_expired(*, now: datetime) -> None:
+    """Make deliveries due again whose attempt did not end within its lease; commits."""
+    if read_rows(_EXPIRED, moment=now):
+        with write_transaction():
+            execute(_RELEASE_EXPIRED, moment=now)
+
+
+def is_due(delivery_id: str, *, now: datetime) -> bool:
+    """Whether this delivery waits for an attempt, though others may have to go before it."""
+    return bool(read_rows(_IS_DUE, row=delivery_id, moment=now))
+
+
+@dataclass
+class _Room:
+    """What may still be claimed, in all and per endpoint and host."""
+
+    left: int
+    left_for_failing: int
+
+    def __post_init__(self) -> None:
+        rows = execute(_IN_FLIGHT).all()
+        self._taken: set[str] = set()
+        self._endpoints, self._hosts = Counter[str](), Counter[str]()
+        for endpoint_id, host, count in rows:
+            self._endpoints[endpoint_id] += count
+            self._hosts[host] += count
+
+    def take(self, due: Due) -> bool:
+        """Whether there is a place for it, which it then has."""
+        probed = due.failures >= OPEN_AFTER_FAILURES
+        fits = (
+            self.left > 0
+            and due.id not in self._taken
+            and (not due.failures or self.left_for_failing > 0)
+            and self._endpoints[due.endpoint_id] < (1 if probed else AT_ONCE_PER_ENDPOINT)
+            and self._hosts[due.host] < AT_ONCE_PER_HOST
+        )
+        if fits:
+            self.left -= 1
+            self.left_for_failing -= bool(due.failures)
+            self._taken.add(due.id)
+            self._endpoints[due.endpoint_id] += 1
+            self._hosts[due.host] += 1
+        return fits
+
+
+def _claimed(row: RowMapping, cursor_of: CursorOf) -> Claimed:
+    body = row["stored"] or _made_body(row, cursor_of)
+    columns = {name: row[name] for name in Claimed._fields if name in row}
+    return Claimed(**columns, body=body.encode(), failing=bool(row["failures"]))
+
+
+def _made_body(row: RowMapping, cursor_of: CursorOf) -> str:
+    if row["kind"] is DeliveryKind.TERMINATED:
+        return terminated_body(row["error_profile"])
+    unsettled = [row[name] for name in _UNSETTLED if row[name] is not None]
+    return event_body(
+        row["event_id"],
+        row["form_id"],
+        position=row["position"],
+        answer_count=row["answer_count"],
+        cursor=cursor_of(row["form_id"], min(unsettled) - 1),
+    )
+
+
+_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
+_NOW = bindparam("moment", type_=UtcDateTime())
+_LOCK = text("SELECT pg_advisory_xact_lock(:number)")
+_LEASE_ENDED = and_(_D.state == DeliveryState.SENDING, _D.lease_until <= _NOW)
+_EXPIRED = select(_D.id).where(_LEASE_ENDED).limit(1)
+_RELEASE_EXPIRED = (
+    update(_D).where(_LEASE_ENDED).values(state=DeliveryState.PENDING, lease_until=None)
+)
+_IN_FLIGHT = (
+    select(_D.endpoint_id, _D.host, func.count())
+    .where(_D.state == DeliveryState.SENDING)
+    .group_by(_D.endpoint_id, _D.host)
+)
+_IS_DUE = select(_D.id).where(
+    _D.id == bindparam("row"), _D.state == DeliveryState.PENDING, _D.next_at <= _NOW
+)
+
+
+def _lowest(state: DeliveryState) -> ScalarSelect[int]:
+    """The lowest position of its subscription in a state; envelopes have none."""
+    other = cast(Table, _D.__table__).alias()
+    lowest = select(func.min(other.c.position)).where(
+        other.c.subscription_id == _D.subscription_id, other.c.state == state, other.c.position > 0
+    )
+    return lowest.correlate(_D).scalar_subquery()
+
+
+_UNSETTLED = ("lowest_pending", "lowest_sending")
+_DETAILS = (
+    select(
+        *(_D.id, _D.kind, _D.event_id, _D.form_id, _D.subscription_id, _D.endpoint_id),
+        *(
+            _D.position,
+            _D.answer_count,
+            _D.body.label("stored"),
+            (_D.attempts + 1).label("attempts"),
+        ),
+        *(_S.url, _S.secret, _S.previous_secret, _S.previous_until, _S.error_profile),
+        _E.failures,
+        _lowest(DeliveryState.PENDING).label("lowest_pending"),
+        _lowest(DeliveryState.SENDING).label("lowest_sending"),
+    )
+    .join(_S, _S.id == _D.subscription_id)
+    .join(_E, _E.id == _D.endpoint_id)
+    .where(_D.id.in_(bindparam("ids", expanding=True)), _D.state == DeliveryState.PENDING)
+    # somebody may be about to cancel one
+    .with_for_update(of=_D, skip_locked=True)
+)
+_LEASE = (
+    update(cast(Table, _D.__table__))
+    .where(_D.id == bindparam("row"))
+    .values(
+        state=DeliveryState.SENDING,
+        attempts=_D.attempts + 1,
+        body=func.coalesce(_D.body, bindparam("text", type_=String)),
+        lease_until=bindparam("until", type_=UtcDateTime()),
+    )
+)

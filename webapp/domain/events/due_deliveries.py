@@ -1,0 +1,113 @@
+"""Which deliveries are due at endpoints that may be called, however many wait behind them."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import (
+    CTE,
+    ScalarSelect,
+    Select,
+    bindparam,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+)
+
+from webapp.database import UtcDateTime, execute
+from webapp.domain.accounts.models import Account
+from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+
+AT_ONCE_PER_ENDPOINT = 2
+_D, _S, _E = EventDelivery, EventSubscription, CallbackEndpoint
+_NOW = bindparam("moment", type_=UtcDateTime())
+
+
+class Due(NamedTuple):
+    """A delivery that waits for an attempt at an endpoint that may be called."""
+
+    id: str
+    endpoint_id: str
+    host: str
+    failures: int
+    next_at: datetime
+
+
+def due_deliveries(now: datetime) -> list[Due]:
+    """Of each subscription the oldest AT_ONCE_PER_ENDPOINT, in the transaction of the session.
+
+    All the oldest come before all the second oldest: nobody waits for a receiver that has many.
+    Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
+    accounts, and endpoints that rest.
+    """
+    return [Due(*row[:-1]) for row in execute(_DUE, moment=now).all()]
+
+
+def _waiting() -> CTE:
+    """The subscriptions that have pending deliveries, by one look at the index for each of them."""
+    pending = _D.state == DeliveryState.PENDING
+    first = select(func.min(_D.subscription_id).label("id")).where(pending)
+    found = first.cte("waiting", recursive=True)
+    following = select(func.min(_D.subscription_id)).where(pending, _D.subscription_id > found.c.id)
+    return found.union_all(select(following.scalar_subquery()).where(found.c.id.is_not(None)))
+
+
+def _served() -> CTE:
+    """Those of them that may be served, and what kind of deliveries they get."""
+    waiting = _waiting()
+    kinds = _D.__table__.c.kind.type
+    kind = case(
+        (_S.ended_at.is_(None), literal(DeliveryKind.EVENT, kinds)),
+        else_=literal(DeliveryKind.TERMINATED, kinds),
+    )
+    return (
+        select(_S.id, _S.endpoint_id, _E.host, _E.failures, kind.label("kind"))
+        .join_from(waiting, _S, _S.id == waiting.c.id)
+        .join(_E, _E.id == _S.endpoint_id)
+        .join(Form, Form.id == _S.form_id)
+        .join(Account, Account.id == _S.account_id)
+        .where(
+            or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
+            _S.suspended_at.is_(None),
+            _S.url.is_not(None),
+            _S.secret.is_not(None),
+            or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
+            Form.deleted_at.is_(None),
+            Account.disabled_at.is_(None),
+        )
+        .cte("served")
+    )
+
+
+def _oldest(served: CTE, rank: int) -> ScalarSelect[str]:
+    return (
+        select(_D.id)
+        .where(
+            _D.state == DeliveryState.PENDING,
+            _D.subscription_id == served.c.id,
+            _D.next_at <= _NOW,
+            _D.kind == served.c.kind,
+        )
+        .order_by(_D.next_at)
+        .limit(1)
+        .offset(rank)
+        .scalar_subquery()
+    )
+
+
+def _due() -> Select[*tuple[object, ...]]:
+    served = _served()
+    ranks = (
+        select(served, _oldest(served, rank).label("oldest"), literal(rank).label("rank"))
+        for rank in range(AT_ONCE_PER_ENDPOINT)
+    )
+    each = union_all(*ranks).subquery()
+    found = select(_D.id, each.c.endpoint_id, each.c.host, each.c.failures, _D.next_at, each.c.rank)
+    return found.join(each, each.c.oldest == _D.id).order_by(each.c.rank, _D.next_at, _D.id)
+
+
+_DUE = _due()

@@ -1,0 +1,43 @@
+"""The bytes that subscribers get: an event, or the envelope that ends a subscription."""
+
+import orjson
+
+from webapp.database import from_millis
+from webapp.domain.shared.vocabulary import ErrorProfile
+
+EVENT_NAME = "response.submitted"
+FORBIDDEN = {ErrorProfile.PLAIN: -32012, ErrorProfile.EXTENSION: -32024}
+
+
+def event_body(
+    event_id: str, form_id: str, *, position: int, answer_count: int, cursor: str
+) -> str:
+    """JSON of a completed response; the id of the response has the digits of the event's.
+
+    position  the stamp of the completion, in milliseconds
+    cursor    everything at or before it is settled
+    """
+    completed = from_millis(position).strftime("%Y-%m-%dT%H:%M:%S") + f".{position % 1000:03d}Z"
+    return _json(
+        eventId=event_id,
+        name=EVENT_NAME,
+        timestamp=completed,
+        data={
+            "formId": form_id,
+            "responseId": "ses_" + event_id.removeprefix("evt_"),
+            "submittedAt": completed,
+            "answerCount": answer_count,
+        },
+        cursor=cursor,
+    )
+
+
+def terminated_body(profile: ErrorProfile) -> str:
+    """JSON of the envelope that tells a receiver that its subscription was ended."""
+    reason = {"reason": "Access revoked"}
+    error = {"code": FORBIDDEN[profile], "message": "Forbidden", "data": reason}
+    return _json(type="terminated", error=error)
+
+
+def _json(**fields: object) -> str:
+    return orjson.dumps(fields).decode()
