@@ -6,7 +6,7 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from api import drafts, errors, forms, responses
+from api import agent_tokens, drafts, errors, forms, responses
 from api.agent import asks
 from api.agent.blueprint import bp as agent_bp
 from api.blueprint import bp
@@ -15,7 +15,7 @@ from webapp.web import request_kind
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import RequestKind
 
-__all__ = ["asks", "drafts", "forms", "init_app", "openapi", "responses"]
+__all__ = ["agent_tokens", "asks", "drafts", "forms", "init_app", "openapi", "responses"]
 
 errors.answer_failures(bp)
 errors.answer_failures(agent_bp)

@@ -24,9 +24,7 @@ from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.limits import IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.shared.vocabulary import DraftStatus, Scope
-from webapp.oauth.guard import check_scope, current_caller, require_scope
-from webapp.oauth.tokens import client_name
-from webapp.web import request_audit
+from webapp.oauth.guard import acting_agent, check_scope, current_caller, require_scope
 from webapp.web.wakeups import RETRY_SECONDS, NoSlot, client_gone, wakeups
 from webapp.wire.serializers import form_draft, published_form
 
@@ -87,10 +85,7 @@ def publish_service_draft(draft_id: str) -> Response:
         draft_id,
         now=utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
-        by=request_audit.agent(
-            caller.client_id,
-            client_name(caller.client_id, caller.client_kind, caller.client_given_name),
-        ),
+        by=acting_agent(),
     )
     if published.repeated:
         count_nothing()

@@ -8,7 +8,7 @@ from flask import Response, g
 
 from webapp.config import settings
 from webapp.oauth.guard import current_caller
-from webapp.web.rate_limits.limiter import limiter
+from webapp.web.rate_limits.limiter import AGENT_TOKENS, limiter
 
 P = ParamSpec("P")
 View = Callable[P, Response]
@@ -32,13 +32,15 @@ def _uses_quota(response: Response) -> bool:
     return response.status_code < HTTPStatus.BAD_REQUEST and g.get("uses_quota", True)
 
 
-def _limited(setting: str, counted: str) -> Callable[[View[P]], View[P]]:
+def _limited(setting: str, counted: str, scope: str = "") -> Callable[[View[P]], View[P]]:
     """Count a call for its account, by the limit in `setting`, and for its token.
 
     counted  what the limit of the account counts, in the words of its refusal
+    scope    the name of its count, if others count there, too
     """
-    of_account = limiter.limit(
+    of_account = limiter.shared_limit(
         lambda: str(getattr(settings(), setting)),
+        scope or setting,
         key_func=_account,
         error_message=counted,
         deduct_when=_uses_quota,
@@ -56,3 +58,4 @@ def _limited(setting: str, counted: str) -> Callable[[View[P]], View[P]]:
 limit_creates = _limited("limit_create_draft", "new drafts")
 limit_updates = _limited("limit_update_draft", "changes of drafts")
 limit_publishes = _limited("limit_publish", "publishes")
+limit_agent_tokens = _limited("limit_agent_tokens", "new agent tokens", AGENT_TOKENS)

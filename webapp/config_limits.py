@@ -17,6 +17,9 @@ class LimitSettings(BaseSettings):
     )
     limit_update_draft: Rate = Field("60/minute", description="Changes of drafts, per account")
     limit_publish: Rate = Field("10/minute;100/day", description="Publishes, per account")
+    limit_agent_tokens: Rate = Field(
+        "20/hour", description="New agent tokens, by agents and in the browser, per account"
+    )
     limit_writes: Rate = Field("60/minute", description="All of these together, per access token")
     limit_subscribe: Rate = Field(
         "60/minute",

@@ -12,12 +12,15 @@ from pydantic_core import core_schema
 from api.blueprint import bp
 from api.openapi.error_examples import errors
 from api.openapi.examples import bodies
+from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS, TAGS, Operation
 from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
 from webapp.config import Settings, settings
 from webapp.domain.content.draft_input import FormDraftInput
+from webapp.domain.forms.agent_token_input import AgentTokenInput
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
+from webapp.wire import extension_types
 from webapp.wire import types as wire_types
 
 CONTRACT_VERSION = "1.0.0"
@@ -35,12 +38,15 @@ PREFLIGHT = OPEN | {
     "Access-Control-Max-Age": "86400",
 }
 
+TAKEN = (FormDraftInput, AgentTokenInput)
 ANSWERED = (
     wire_types.FormDraft,
     wire_types.PublishedForm,
     wire_types.FormList,
     wire_types.OwnedForm,
     wire_types.FormResponses,
+    extension_types.AskAnswers,
+    extension_types.MadeAgentToken,
     wire_types.Error,
 )
 SCOPES = {
@@ -49,9 +55,18 @@ SCOPES = {
     Scope.FORMS_WRITE: "Create drafts and publish confirmed forms",
     Scope.OFFLINE_ACCESS: "Keep the connected account available in later conversations",
 }
+AGENT_TOKEN = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "askag_…",
+    "description": (
+        "A private token of one form, or of all forms of an account. Its creator makes it on the "
+        "page of connected agents, a connected agent by `createAgentToken`. No OAuth."
+    ),
+}
 REASONS = {
     HTTPStatus.BAD_REQUEST: "The request is invalid",
-    HTTPStatus.UNAUTHORIZED: "The account is not connected or the scope was not granted",
+    HTTPStatus.UNAUTHORIZED: "No valid token was sent, or the scope was not granted",
     HTTPStatus.NOT_FOUND: "There is no such object in this account",
     HTTPStatus.METHOD_NOT_ALLOWED: "The address does not take this method",
     HTTPStatus.CONFLICT: "The state of the draft conflicts with the operation",
@@ -96,10 +111,12 @@ def document(settings: Settings) -> dict[str, Any]:
             },
             "responses": {
                 "MethodNotAllowed": _failure(
-                    HTTPStatus.METHOD_NOT_ALLOWED, (ErrorCode.METHOD_NOT_ALLOWED,)
+                    HTTPStatus.METHOD_NOT_ALLOWED,
+                    (ErrorCode.METHOD_NOT_ALLOWED,),
+                    ERROR_HEADERS,
                 )
             },
-            "securitySchemes": {"oauth2": _security_scheme(settings)},
+            "securitySchemes": {"oauth2": _security_scheme(settings), "agentToken": AGENT_TOKEN},
         },
     }
 
@@ -126,7 +143,7 @@ def _info(settings: Settings) -> dict[str, Any]:
 def _paths(public_url: str) -> dict[str, dict[str, Any]]:
     paths: dict[str, dict[str, Any]] = {}
     examples = bodies(public_url)
-    for operation in OPERATIONS:
+    for operation in (*OPERATIONS, *EXTENSIONS):
         described = _operation(operation, examples[operation.id])
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
     return paths | {"/openapi": {"get": _own_operation()}}
@@ -136,7 +153,7 @@ def schemas() -> dict[str, JsonSchemaValue]:
     """The objects of the contract by their names in it."""
     _, made = TypeAdapter.json_schemas(
         [
-            (FormDraftInput.__name__, "validation", TypeAdapter(FormDraftInput)),
+            *((kind.__name__, "validation", TypeAdapter(kind)) for kind in TAKEN),
             *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in ANSWERED),
         ],
         ref_template=SCHEMAS + "/{model}",
@@ -170,10 +187,13 @@ def _operation(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
         "tags": [operation.tag],
         "summary": operation.summary,
         "description": operation.description,
-        "security": [{"oauth2": [operation.scope]}],
+        "security": [{"oauth2": [operation.scope]} if operation.scope else {"agentToken": []}],
         "parameters": [_reference("parameters", name) for name in operation.parameters],
         "responses": {str(operation.status): _success(operation, example)}
-        | {str(status): _failure(status, codes) for status, codes in operation.codes.items()},
+        | {
+            str(status): _failure(status, codes, operation.error_headers)
+            for status, codes in operation.codes.items()
+        },
     }
     if operation.takes:
         content = {"schema": _reference("schemas", operation.takes), "example": operation.sent}
@@ -212,7 +232,9 @@ def _success(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _failure(status: HTTPStatus, codes: tuple[ErrorCode, ...]) -> dict[str, Any]:
+def _failure(
+    status: HTTPStatus, codes: tuple[ErrorCode, ...], headers: dict[HTTPStatus, dict[str, str]]
+) -> dict[str, Any]:
     """An Error body, the codes to expect in it, and the headers that come with the status.
 
     The codes are words and no enum: a client that was generated today meets one of tomorrow.
@@ -221,7 +243,9 @@ def _failure(status: HTTPStatus, codes: tuple[ErrorCode, ...]) -> dict[str, Any]
     examples = {code.value: _reference("examples", code) for code in codes}
     return {
         "description": f"{REASONS[status]}.{listed}",
-        "headers": {name: _reference("headers", name) for name in ERROR_HEADERS.get(status, ())},
+        "headers": {
+            name: _reference("headers", key) for name, key in headers.get(status, {}).items()
+        },
         "content": {JSON: {"schema": _reference("schemas", "Error"), "examples": examples}},
     }
 

@@ -9,7 +9,7 @@ CONTEXT = (
     "Send `context` with a summary of what the follow-ups should know, or another followUpMode."
 )
 TEXTS = (
-    "Send the text without that character. Titles and question ids are one line without control "
+    "Send the text without that character. Titles, labels and ids are one line without control "
     "characters; other texts may hold line breaks."
 )
 REMOVE = f"Remove the field; those of this object are {', '.join(FIELDS[:-1])} and {FIELDS[-1]}."

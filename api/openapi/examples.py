@@ -23,6 +23,7 @@ CREATE: dict[str, Any] = {
     "questions": [WHO, SHIFT],
     "responseMode": "text_only",
 }
+AGENT_TOKEN: dict[str, Any] = {"label": "Rota script", "expiresInSeconds": 86_400}
 UPDATE: dict[str, Any] = {
     "goal": "",
     "followUpMode": "smart",
@@ -64,6 +65,8 @@ def bodies(public_url: str) -> dict[str, dict[str, Any]]:
         "listService": {"formCount": 1, "forms": [summary]},
         "getService": {**asked, "shareUrl": share_url, **counted, "publishedAt": PUBLISHED_AT},
         "getServiceResponses": _responses(asked, counted),
+        "createAgentToken": _agent_token(public_url),
+        "getAskAnswers": _ask_answers(),
     }
 
 
@@ -100,8 +103,33 @@ def _asked(goal: str, settings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _responses(asked: dict[str, Any], counted: dict[str, Any]) -> dict[str, Any]:
-    session = {
+def _agent_token(public_url: str) -> dict[str, Any]:
+    return {
+        "tokenId": "agt_6c8e0a2b4d6f8a1c3e5b7d9f",
+        "token": "askag_ExampleOfATokenThatNobodyHasAndThatOpensNothing00",
+        "hint": "askag_Exa…ng00",
+        "askId": FORM_ID,
+        "label": AGENT_TOKEN["label"],
+        "expiresAt": "2026-11-22T10:12:00.250Z",
+        "answersUrl": f"{public_url}/api/agent/asks/{FORM_ID}/answers",
+    }
+
+
+def _ask_answers() -> dict[str, Any]:
+    session = _session()
+    told = {"sessionId": session["sessionId"]}
+    return {
+        "askId": FORM_ID,
+        "status": "published",
+        "answers": [answer | told for answer in session["answers"]],
+        "completed": [told | {"submittedAt": SENT_AT}],
+        "nextSince": SENT_AT,
+        "truncated": False,
+    }
+
+
+def _session() -> dict[str, Any]:
+    return {
         "sessionId": "ses_2c4e6a8b0d1f3e5c7a9b1d3f",
         "responderName": "Kim",
         "status": "completed",
@@ -112,6 +140,9 @@ def _responses(asked: dict[str, Any], counted: dict[str, Any]) -> dict[str, Any]
             _answer("ans_7b9d1f3a5c6e8b0d2f4a6c8e", SHIFT["id"], SHIFT["text"], "Easter.", "41"),
         ],
     }
+
+
+def _responses(asked: dict[str, Any], counted: dict[str, Any]) -> dict[str, Any]:
     return {
         "form": asked,
         "status": "published",
@@ -120,7 +151,7 @@ def _responses(asked: dict[str, Any], counted: dict[str, Any]) -> dict[str, Any]
         "returnedAnswerCount": 2,
         "hasResponses": True,
         "nextSince": SENT_AT,
-        "responses": [session],
+        "responses": [_session()],
         "truncated": False,
     }
 

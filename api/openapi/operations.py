@@ -5,6 +5,7 @@ from http import HTTPMethod, HTTPStatus
 from typing import Any
 
 from api.openapi.examples import CREATE, UPDATE
+from api.openapi.parameters import ERROR_HEADERS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 from webapp.web.wakeups import OF_ACCOUNT
@@ -24,6 +25,7 @@ TAGS = {
     "Drafts": "Private until their creator confirms them in a browser and they are published.",
     "Forms": "What drafts became: a public link and its counts.",
     "Responses": "What people answered, each answer once.",
+    "Agent tokens": "Private tokens, with which a program reads one form and nothing else.",
     "Document": "This document.",
 }
 DRAFT_LINKS = {
@@ -41,15 +43,16 @@ FORM_LINKS = {
 class Operation:
     """`codes` are the error codes by status; `links` parameters by the operation they lead to.
 
-    `sent` is an example of the body that it takes. `sometimes` are headers that come only now and
-    then, with the names of their descriptions.
+    `scope` is None where an agent token is sent. `sent` is an example of the body that it takes.
+    `sometimes` are headers that come only now and then, `error_headers` those of refusals, both
+    with the names of their descriptions.
     """
 
     id: str
     tag: str
     method: HTTPMethod
     path: str
-    scope: Scope
+    scope: Scope | None
     summary: str
     description: str
     answers: str
@@ -60,6 +63,7 @@ class Operation:
     parameters: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     sometimes: dict[str, str] = field(default_factory=dict)
+    error_headers: dict[HTTPStatus, dict[str, str]] = field(default_factory=lambda: ERROR_HEADERS)
     links: dict[str, dict[str, str]] = field(default_factory=dict)
 
 

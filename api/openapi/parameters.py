@@ -21,6 +21,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "example": FORM_ID,
         **PATH_ID,
     },
+    "askId": {
+        "name": "askId",
+        "description": "The ask, which is the form that the token was made for: its `formId`.",
+        "example": FORM_ID,
+        **PATH_ID,
+    },
     "since": {
         "name": "since",
         "in": "query",
@@ -39,6 +45,17 @@ PARAMETERS: dict[str, dict[str, Any]] = {
             "when the draft is confirmed or published already, and early when the creator confirms "
             "it, when anybody changes or publishes it, when the server stops, and when too many "
             "wait."
+        ),
+        "example": WAIT_MAX_SECONDS,
+        "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_MAX_SECONDS},
+    },
+    "waitForAnswers": {
+        "name": "wait",
+        "in": "query",
+        "description": (
+            "Seconds to wait for something new at most; without it, none. The answer comes at once "
+            "when there is something, and early when somebody answers, when the status of the form "
+            "changes, when the server stops, and when too many wait."
         ),
         "example": WAIT_MAX_SECONDS,
         "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_MAX_SECONDS},
@@ -95,6 +112,12 @@ HEADERS: dict[str, dict[str, Any]] = {
         "required": True,
         "schema": {"type": "string", "pattern": "^Bearer .*resource_metadata="},
     },
+    "AgentChallenge": {
+        "description": "The challenge for agent tokens, without OAuth metadata (RFC 6750).",
+        "required": True,
+        "example": 'Bearer realm="agent"',
+        "schema": {"type": "string", "pattern": '^Bearer realm="agent"'},
+    },
     "Retry-After": {
         "description": "Seconds to wait.",
         "required": True,
@@ -116,9 +139,13 @@ HEADERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "string"},
     },
 }
+# headers of refusals, with the names of their descriptions
 ERROR_HEADERS = {
-    HTTPStatus.UNAUTHORIZED: ("WWW-Authenticate",),
-    HTTPStatus.METHOD_NOT_ALLOWED: ("Allow",),
-    HTTPStatus.CONFLICT: ("Link",),
-    HTTPStatus.TOO_MANY_REQUESTS: ("Retry-After",),
+    HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": "WWW-Authenticate"},
+    HTTPStatus.METHOD_NOT_ALLOWED: {"Allow": "Allow"},
+    HTTPStatus.CONFLICT: {"Link": "Link"},
+    HTTPStatus.TOO_MANY_REQUESTS: {"Retry-After": "Retry-After"},
+}
+AGENT_ERROR_HEADERS = ERROR_HEADERS | {
+    HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": "AgentChallenge"}
 }

@@ -8,6 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
 from tests.factories import make_account, make_draft, make_form
@@ -45,6 +46,7 @@ CALLS = {
     "listService": Call("GET", "/forms", Scope.FORMS_READ),
     "getService": Call("GET", "/forms/{}", Scope.FORMS_READ),
     "getServiceResponses": Call("GET", "/forms/{}/responses", Scope.RESPONSES_READ),
+    "createAgentToken": Call("POST", "/forms/{}/agent-tokens", Scope.RESPONSES_READ),
 }
 WITH_ID = {name: call for name, call in CALLS.items() if "{}" in call.path}
 SCOPE_SETS = [chosen for size in range(5) for chosen in combinations(Scope, size)]
@@ -55,7 +57,9 @@ every_call_with_id = pytest.mark.parametrize("call", WITH_ID.values(), ids=WITH_
 
 
 def test_every_operation_is_covered() -> None:
-    assert CALLS.keys() == {operation.id for operation in OPERATIONS}
+    assert CALLS.keys() == {
+        operation.id for operation in (*OPERATIONS, *EXTENSIONS) if operation.scope
+    }
 
 
 @every_call

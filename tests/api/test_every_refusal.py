@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
+from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS, Operation
 from tests.api.conftest import Agent, Confirm
 from tests.api.readable import assert_readable
@@ -21,15 +22,16 @@ BEGIN_WITH_A_FIELD = {
     "unknown_field": "colour: ",
     "context_required": "context: ",
     "invalid_since": "since: ",
-    "invalid_text": "title: ",
     "payload_too_large": "body: ",
     "idempotency_key_reused": "Idempotency-Key: ",
     "draft_incomplete": "title: ",
     "revision_conflict": "If-Match: ",
 }
+ONE_LINE = {"createAgentToken": "label"}  # a text of one line in the body, "title" elsewhere
+OF_CONNECTIONS = [operation for operation in (*OPERATIONS, *EXTENSIONS) if operation.scope]
 CASES = [
     (operation, code)
-    for operation in OPERATIONS
+    for operation in OF_CONNECTIONS
     for codes in operation.codes.values()
     for code in codes
     if code != "rate_limited"
@@ -42,6 +44,7 @@ class Scene:
     def __init__(self, agent: Agent, operation: Operation, draft_id: str, form_id: str) -> None:
         self.agent, self.operation, self.draft_id = agent, operation, draft_id
         self.path = operation.path.format(draftId=draft_id, formId=form_id)
+        self.line = ONE_LINE.get(operation.id, "title")
 
     def call(self, path: str = "", **request: Any) -> TestResponse:
         if self.operation.takes and not request.keys() & {"data", "json"}:
@@ -74,14 +77,14 @@ class Scene:
 PROVOKE: dict[str, Callable[[Scene, Confirm], TestResponse]] = {
     "invalid_json": lambda scene, _: scene.call(data=b"{", content_type=JSON),
     "validation_failed": lambda scene, _: (
-        scene.call(json={"title": 7})
+        scene.call(json={scene.line: 7})
         if scene.operation.takes
         else scene.call(f"{scene.path}?wait=x")
     ),
     "unknown_field": lambda scene, _: scene.call(json={"colour": "red"}),
     "context_required": lambda scene, _: scene.call(json={"followUpMode": "smart"}),
     "invalid_since": lambda scene, _: scene.call(f"{scene.path}?since=x"),
-    "invalid_text": lambda scene, _: scene.call(json={"title": "\n"}),
+    "invalid_text": lambda scene, _: scene.call(json={scene.line: "\n"}),
     "payload_too_large": lambda scene, _: scene.call(data=LARGE, content_type=JSON),
     "idempotency_key_reused": lambda scene, _: scene.reused(),
     "authentication_required": lambda scene, _: Scene(
@@ -128,23 +131,24 @@ def test_refusals_say_what_to_change(
     if code in FAULTS:
         monkeypatch.setattr(guard, "note_use", fail)
 
-    response = PROVOKE[code](Scene(agent, operation, draft_id, form_id), confirm)
+    scene = Scene(agent, operation, draft_id, form_id)
+    response = PROVOKE[code](scene, confirm)
 
     begins = BEGIN_WITH_A_FIELD.get(code, "")
-    if code == "validation_failed":
-        begins = "title: " if operation.takes else "wait: "
+    if code in {"validation_failed", "invalid_text"}:
+        begins = f"{scene.line}: " if operation.takes else "wait: "
     assert_readable(response, code, begins)
 
 
 @pytest.mark.settings(limit_writes="1/minute")
 @pytest.mark.parametrize(
     "operation",
-    [operation for operation in OPERATIONS if 429 in operation.codes],
+    [operation for operation in OF_CONNECTIONS if 429 in operation.codes],
     ids=lambda operation: operation.id,
 )
 def test_rate_limit_refusals_say_what_to_do(
     operation: Operation, agent: Agent, draft_id: str
 ) -> None:
-    response = Scene(agent, operation, draft_id, "").call()
+    response = Scene(agent, operation, draft_id, "x").call()
 
     assert_readable(response, "rate_limited", "Too many write operations: ")

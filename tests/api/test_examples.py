@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from api.openapi.document import document
+from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS
 from tests.api.conftest import Agent, Confirm
 from tests.described import validator
@@ -20,7 +21,7 @@ from webapp.domain.shared.error_codes import ErrorCode
 
 JSON = "application/json"
 CHANGING = re.compile(
-    r"(?P<id>(?:drf|frm|q|ses|ans)_)[0-9a-f]{24}|(?P<link>/r/)[\w-]{22}"
+    r"(?P<id>(?:drf|frm|q|ses|ans|agt)_)[0-9a-f]{24}|(?P<token>askag_)\w+(?:…\w+)?|(?P<link>/r/)[\w-]{22}"
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=again in )\w+ \w+|(?<=request id )\w+"
 )
 
@@ -37,7 +38,9 @@ def without_what_changes(body: Any) -> Any:
     if isinstance(body, list):
         return [without_what_changes(value) for value in body]
     if isinstance(body, str):
-        return CHANGING.sub(lambda found: f"{found['id'] or found['link'] or ''}*", body)
+        return CHANGING.sub(
+            lambda found: f"{found['id'] or found['token'] or found['link'] or ''}*", body
+        )
     return body
 
 
@@ -81,7 +84,7 @@ def example(described: Any) -> Callable[[str], Any]:
     """The body of an operation's success in the document."""
 
     def example(operation_id: str) -> Any:
-        found = next(known for known in OPERATIONS if known.id == operation_id)
+        found = next(known for known in (*OPERATIONS, *EXTENSIONS) if known.id == operation_id)
         responses = described["paths"][found.path][found.method.lower()]["responses"]
         return without_what_changes(responses[str(int(found.status))]["content"][JSON]["example"])
 
@@ -103,6 +106,10 @@ def test_successes_equal_the_examples(
     form_id = published.json["formId"]
     respond(agent.app, published.json["shareUrl"].rpartition("/")[2])
 
+    asked = sent(described, "/forms/{formId}/agent-tokens", "post")
+    token = agent.post(f"/forms/{form_id}/agent-tokens", json=asked)
+    reader = Agent(agent.app, token.json["token"])
+
     answers = {
         "createServiceDraft": created,
         "getServiceDraft": read,
@@ -110,6 +117,8 @@ def test_successes_equal_the_examples(
         "listService": agent.get("/forms"),
         "getService": agent.get(f"/forms/{form_id}"),
         "getServiceResponses": agent.get(f"/forms/{form_id}/responses"),
+        "createAgentToken": token,
+        "getAskAnswers": reader.get(f"/agent/asks/{form_id}/answers"),
     }
     for operation_id, answer in answers.items():
         assert without_what_changes(answer.json) == example(operation_id), operation_id

@@ -11,13 +11,14 @@ from typing import Any
 
 import schemathesis
 
+from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS
 
 LISTED = {
     (operation.method.value, operation.path): {
         int(status): codes for status, codes in operation.codes.items()
     }
-    for operation in OPERATIONS
+    for operation in (*OPERATIONS, *EXTENSIONS)
 }
 FIELDS = {"error", "code", "message", "resolution"}
 SEEN = Path("seen.json")

@@ -1,10 +1,12 @@
 """The program that schemathesis runs against: `python -m tests.contract.fuzzed_server FOLDER PORT`.
 
 The real server and one account with a form, its responses and a confirmed draft. Limits are off
-and nobody may wait, so that a thousand requests are answered in seconds. Prints an access token.
+and nobody may wait, so that a thousand requests are answered in seconds. Prints an access token and
+an agent token.
 """
 
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 from flask import Flask
@@ -14,6 +16,7 @@ from webapp.app import create_app
 from webapp.config_environment import read_settings
 from webapp.database import db, utc_now
 from webapp.domain.drafts import confirmations
+from webapp.domain.forms.agent_tokens import make_agent_token
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.runtime.server import Server
@@ -26,15 +29,15 @@ def main(folder: str, port: str) -> None:
     settings = read_settings(environment)
     app = create_app(settings)
     app.extensions["wakeups"] = Wakeups(most=0)
-    token = filled(app, settings.api_url)
+    tokens = filled(app, settings.api_url)
     server = Server(app, settings)
     server.stop_on_signals()
-    print(token, flush=True)
+    print(*tokens, flush=True)
     server.run()
 
 
-def filled(app: Flask, api_url: str) -> str:
-    """Make the tables and rows; returns the token."""
+def filled(app: Flask, api_url: str) -> tuple[str, str]:
+    """Make the tables and rows; returns the tokens."""
     with app.app_context():
         Path(db.engine.url.database or "").parent.mkdir(parents=True, exist_ok=True)
         db.create_all()
@@ -45,7 +48,10 @@ def filled(app: Flask, api_url: str) -> str:
         confirmations.confirm_draft(
             account.id, draft.id, revision=1, shown_hash=draft.content_hash, now=utc_now()
         )
-        return issue_token(account.id, tuple(Scope), api_url, now=utc_now())
+        now, ends = utc_now(), utc_now() + timedelta(hours=1)
+        token = issue_token(account.id, tuple(Scope), api_url, now=now)
+        made = make_agent_token(account.id, None, label="", expires_at=ends, now=now)
+        return token, made.token
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 """Real answers of every operation with every status, against the document."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS, Operation
 from tests.api.conftest import Agent
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
@@ -16,13 +19,14 @@ from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.drafts import confirmations
+from webapp.domain.forms.agent_tokens import make_agent_token
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 
 NOBODY = "askat_" + "x" * 43
 CASES = [
     (operation, int(status))
-    for operation in OPERATIONS
+    for operation in (*OPERATIONS, *EXTENSIONS)
     for status in (operation.status, *operation.codes)
 ]
 
@@ -33,17 +37,18 @@ class Scene:
 
     app: Flask
     token: str
+    agent_token: str
     confirmed: str
     unconfirmed: str
     form: str
 
     def call(self, operation: Operation, *, object_id: str = "", **request: Any) -> TestResponse:
         """The operation on the object, by default one on which it succeeds."""
-        known = self.form if "formId" in operation.path else self.confirmed
-        path = operation.path.format(draftId=object_id or known, formId=object_id or known)
-        if operation.takes:
-            request.setdefault("json", {"title": "New", "questions": ["x"]})
-        token = request.pop("token", self.token)
+        known = self.confirmed if "draftId" in operation.path else self.form
+        path = re.sub(r"\{\w+\}", object_id or known, operation.path)
+        if operation.sent:
+            request.setdefault("json", operation.sent)
+        token = request.pop("token", self.token if operation.scope else self.agent_token)
         return Agent(request.pop("app", self.app), token).call(operation.method, path, **request)
 
 
@@ -62,7 +67,10 @@ def scene(app: Flask, settings: Settings, account: Account) -> Scene:
         make_response(form, name="Kim")
         make_answer(form, "under way")
         token = issue_token(account.id, tuple(Scope), settings.api_url, now=utc_now())
-    return Scene(app, token, confirmed.id, unconfirmed.id, form.id)
+        agent_token = make_agent_token(
+            account.id, form.id, label="", expires_at=utc_now() + timedelta(days=1), now=utc_now()
+        ).token
+    return Scene(app, token, agent_token, confirmed.id, unconfirmed.id, form.id)
 
 
 def fails_with_400(scene: Scene, operation: Operation) -> TestResponse:
@@ -70,6 +78,8 @@ def fails_with_400(scene: Scene, operation: Operation) -> TestResponse:
         "publishServiceDraft": {"data": b"x" * 300_000},
         "getServiceDraft": {"query_string": {"wait": "long"}},
         "getServiceResponses": {"query_string": {"since": "yesterday"}},
+        "createAgentToken": {"json": {"label": 7}},
+        "getAskAnswers": {"query_string": {"since": "yesterday"}},
     }
     return scene.call(operation, **broken.get(operation.id, {"json": {"title": 7}}))
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS, Operation
 from tests.command import ROOT, environment
 from tests.contract.fuzz_checks import SEEN
 from tests.services import free_port
 
+ALL = (*OPERATIONS, *EXTENSIONS)
 EXAMPLES = 200
 PROVOKED = {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}
 SELDOM_SUCCEEDS = {"publishServiceDraft"}  # drafts made at random are seldom complete
@@ -23,17 +25,26 @@ CONFIGURATION = """
 seed = 1
 hooks = "tests.contract.fuzz_checks"
 warnings = false
+headers = {{ Authorization = "Bearer {token}" }}
 
 # what the schema cannot say is refused with 400: control characters, a missing private context
 [[operations]]
 include-operation-id = ["createServiceDraft", "updateServiceDraft"]
 checks.positive_data_acceptance.expected-statuses = ["2XX", 400, 404, 409]
+
+[[operations]]
+include-operation-id = ["createAgentToken"]
+checks.positive_data_acceptance.expected-statuses = ["2XX", 400, 404]
+
+[[operations]]
+include-path-regex = "^/agent/"
+headers = {{ Authorization = "Bearer {agent_token}" }}
 """
 
 
 @pytest.fixture
-def fuzzed(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """Address and access token of a server of its own."""
+def fuzzed(tmp_path: Path) -> Iterator[tuple[str, str, str]]:
+    """Address, access token and agent token of a server of its own."""
     port = str(free_port())
     command = [sys.executable, "-m", "tests.contract.fuzzed_server", str(tmp_path / "data"), port]
     with subprocess.Popen(
@@ -41,7 +52,8 @@ def fuzzed(tmp_path: Path) -> Iterator[tuple[str, str]]:
     ) as server:
         try:
             assert server.stdout
-            yield f"http://127.0.0.1:{port}/api/openapi", server.stdout.readline().strip()
+            token, agent_token = server.stdout.readline().split()
+            yield f"http://127.0.0.1:{port}/api/openapi", token, agent_token
         finally:
             server.terminate()
 
@@ -49,13 +61,14 @@ def fuzzed(tmp_path: Path) -> Iterator[tuple[str, str]]:
 Seen = dict[str, dict[str, int]]
 
 
-def run_schemathesis(folder: Path, address: str, token: str) -> tuple[Any, Seen]:
+def run_schemathesis(folder: Path, address: str, token: str, agent_token: str) -> tuple[Any, Seen]:
     """Its report, and how often each operation was answered with which status.
 
     Nothing is written outside of `folder`.
     """
-    (folder / "schemathesis.toml").write_text(CONFIGURATION)
-    options = ["--max-examples", str(EXAMPLES), "--header", f"Authorization: Bearer {token}"]
+    configuration = CONFIGURATION.format(token=token, agent_token=agent_token)
+    (folder / "schemathesis.toml").write_text(configuration)
+    options = ["--max-examples", str(EXAMPLES)]
     reports = ["--report", "json", "--report-json-path", str(folder / "report.json")]
     command = [sys.executable, "-m", "schemathesis.cli", "run", address, *options, *reports]
     ran = subprocess.run(
@@ -72,13 +85,15 @@ def run_schemathesis(folder: Path, address: str, token: str) -> tuple[Any, Seen]
 
 
 @pytest.mark.timeout(400)
-def test_no_generated_request_breaks_the_contract(tmp_path: Path, fuzzed: tuple[str, str]) -> None:
+def test_no_generated_request_breaks_the_contract(
+    tmp_path: Path, fuzzed: tuple[str, str, str]
+) -> None:
     report, seen = run_schemathesis(tmp_path, *fuzzed)
 
     done = {name for name, phase in report["phases"].items() if phase["status"] == "success"}
     assert done >= {"coverage", "fuzzing", "stateful"}
     assert report["test_cases"]["errored"] == 0
-    assert [missing for operation in OPERATIONS for missing in not_seen(operation, seen)] == []
+    assert [missing for operation in ALL for missing in not_seen(operation, seen)] == []
 
 
 def not_seen(operation: Operation, seen: Seen) -> list[str]:

@@ -10,12 +10,14 @@ from flask import g, request
 
 from webapp.config import settings
 from webapp.database import utc_now
+from webapp.domain.audit.trail import Actor
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.vocabulary import ClientKind, Scope
 from webapp.oauth.credentials import ACCESS_PREFIX, looks_like
 from webapp.oauth.resources import resource_metadata_url
-from webapp.oauth.tokens import TokenRow, find_access_token, note_use
+from webapp.oauth.tokens import TokenRow, client_name, find_access_token, note_use
+from webapp.web import request_audit
 
 QUERY_NAMES = ("access_token", "token")
 
@@ -78,6 +80,13 @@ def check_scope(*scopes: Scope) -> Caller:
 def current_caller() -> Caller:
     """The connection behind the current call; only inside a guarded route."""
     return cast(Caller, g.caller)
+
+
+def acting_agent() -> Actor:
+    """The connection behind the current call as the audit trail names it."""
+    caller = current_caller()
+    name = client_name(caller.client_id, caller.client_kind, caller.client_given_name)
+    return request_audit.agent(caller.client_id, name)
 
 
 def authenticate(resource: str, asked: Iterable[Scope], *, now: datetime) -> Caller:

@@ -44,3 +44,20 @@ class AskAnswers(TypedDict):
     ]
     nextSince: NextSince
     truncated: Truncated
+
+
+@exactly
+class MadeAgentToken(TypedDict):
+    """A private agent token. It is said this once, and stored nowhere."""
+
+    tokenId: Annotated[str, said("The id of the token.")]
+    token: Annotated[
+        str, said("Send it in the header `Authorization: Bearer` to the routes below `/agent`.")
+    ]
+    hint: Annotated[str, said("What the creator sees of it: how it begins and ends.")]
+    askId: Annotated[str, said("The ask that it reads, which is the form.")]
+    label: Annotated[str, said('What it was called, `""` when nothing was sent.')]
+    expiresAt: Annotated[
+        str, moment("When it ends: as asked for, or with the connection that made it.")
+    ]
+    answersUrl: Annotated[str, said("Where it reads the answers.", format="uri")]

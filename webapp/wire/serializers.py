@@ -13,6 +13,7 @@ from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
+from webapp.domain.forms.agent_tokens import MadeToken
 from webapp.domain.forms.models import FormLink, FormRow, FormSummaryRow
 from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import (
@@ -23,7 +24,7 @@ from webapp.domain.responses.models import (
 )
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseLimit, ResponseType
-from webapp.wire.extension_types import AskAnswer, AskAnswers, CompletedResponse
+from webapp.wire.extension_types import AskAnswer, AskAnswers, CompletedResponse, MadeAgentToken
 from webapp.wire.timestamps import wire_time
 from webapp.wire.types import (
     FormDraft,
@@ -159,6 +160,19 @@ def ask_answer(answer: AnswerRow) -> AskAnswer:
 def completed_response(session: SessionRow) -> CompletedResponse:
     """A session that was completed."""
     return {"sessionId": session.id, "submittedAt": wire_time(session.completed_stamp or 0)}
+
+
+def made_agent_token(made: MadeToken, form_id: str, label: str, api_url: str) -> MadeAgentToken:
+    """A new agent token of one form, with its text."""
+    return {
+        "tokenId": made.id,
+        "token": made.token,
+        "hint": made.hint,
+        "askId": form_id,
+        "label": label,
+        "expiresAt": wire_time(to_millis(made.expires_at)),
+        "answersUrl": f"{api_url}/agent/asks/{form_id}/answers",
+    }
 
 
 def response_form(form: FormRow) -> ResponseForm:

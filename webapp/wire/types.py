@@ -29,6 +29,7 @@ def said(description: str, **schema: JsonValue) -> FieldInfo:
 
 
 def moment(description: str) -> FieldInfo:
+    """`said` of a date-time."""
     return said(description, format="date-time")
 
 

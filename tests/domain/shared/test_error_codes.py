@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 
 ROOT = Path(__file__).parents[3]
 # where codes are listed, not raised
 LISTS = {"webapp/domain/shared/error_codes.py", "api/openapi/operations.py"}
-LISTS |= {"api/openapi/error_examples.py", "api/openapi/document.py"}
+LISTS |= {"api/openapi/extensions.py", "api/openapi/error_examples.py", "api/openapi/document.py"}
 COMPARED = re.compile(r"code (?:[!=]=|in) (?:ErrorCode|PageCode)\.\w+|^PAGES.*?^}", re.M | re.S)
 MEMBER = re.compile(r"\b((?:ErrorCode|PageCode)\.[A-Z_]+)")
 
@@ -48,7 +49,9 @@ def test_a_code_of_the_api_says_what_it_means_and_what_to_do() -> None:
         assert code.remedy.endswith(".")
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.path)
+@pytest.mark.parametrize(
+    "operation", [*OPERATIONS, *EXTENSIONS], ids=lambda operation: operation.path
+)
 def test_the_document_lists_a_code_under_its_status(operation: object) -> None:
     listed: dict[HTTPStatus, tuple[ErrorCode, ...]] = operation.codes
 

@@ -37,28 +37,28 @@ def _without(refused: re.Pattern[str]) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _whole(most: int) -> BeforeValidator:
+def whole_number(most: int, least: int = 0) -> BeforeValidator:
     """JSON Schema calls 7.0 an integer; booleans and digits in a string are none."""
 
     def check(value: object) -> object:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-            raise PydanticCustomError("whole_number", "refused", {"most": most})
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise PydanticCustomError("whole_number", "refused", {"least": least, "most": most})
         return value
 
     return BeforeValidator(check)
 
 
-_STORABLE = _without(_UNSTORABLE)
-_ONE_LINE = _without(_CONTROLS)
+STORABLE = _without(_UNSTORABLE)
+ONE_LINE = _without(_CONTROLS)
 _ID = Field(
     min_length=1,
     max_length=limits.QUESTION_ID_MAX_CHARS,
     description="Yours to choose: one line, unique in the form. Made for you when left out.",
 )
 
-Text = Annotated[StrictStr, _STORABLE]
+Text = Annotated[StrictStr, STORABLE]
 QuestionText = Annotated[
     Text,
     Field(
@@ -71,7 +71,7 @@ QuestionText = Annotated[
 Hint = Annotated[
     Text, Field(description='A public helping line below the text; `""` is the same as none.')
 ]
-QuestionId = Annotated[StrictStr, _ID, _STORABLE, _ONE_LINE]
+QuestionId = Annotated[StrictStr, _ID, STORABLE, ONE_LINE]
 Title = Annotated[
     StrictStr,
     Field(
@@ -81,8 +81,8 @@ Title = Annotated[
             'characters. `""` until it is sent; publishing needs it.'
         ),
     ),
-    _STORABLE,
-    _ONE_LINE,
+    STORABLE,
+    ONE_LINE,
 ]
 Goal = Annotated[
     StrictStr,
@@ -90,7 +90,7 @@ Goal = Annotated[
         max_length=limits.GOAL_MAX_CHARS,
         description='What the form is for; respondents never see it. `""` clears it.',
     ),
-    _STORABLE,
+    STORABLE,
 ]
 Context = Annotated[
     StrictStr,
@@ -98,7 +98,7 @@ Context = Annotated[
         max_length=limits.CONTEXT_MAX_CHARS,
         description=f'{CONTEXT_RULE} It is never returned. `""` clears it.',
     ),
-    _STORABLE,
+    STORABLE,
 ]
 FollowUps = Annotated[
     FollowUpMode, Field(description=f"{ONE_QUESTION_RULE} A new draft has `none`.")
@@ -121,7 +121,7 @@ MaxFollowUps = Annotated[
             "for `none`, `smart` and `deep_dive`."
         ),
     ),
-    _whole(limits.FOLLOW_UPS_MAX),
+    whole_number(limits.FOLLOW_UPS_MAX),
 ]
 MaxQuestions = Annotated[
     int,
@@ -134,5 +134,5 @@ MaxQuestions = Annotated[
             "here and cleared by the creator."
         ),
     ),
-    _whole(limits.TOTAL_QUESTIONS_MAX),
+    whole_number(limits.TOTAL_QUESTIONS_MAX),
 ]

@@ -80,8 +80,10 @@ class ErrorCode(StrEnum):
     AUTHENTICATION_REQUIRED = (
         "authentication_required",
         HTTPStatus.UNAUTHORIZED,
-        "there is no valid access token, or it lacks the scope of the operation",
-        "Complete OAuth as the `WWW-Authenticate` header says, then retry with the required scope.",
+        "there is no valid access token, or it lacks the scope of the operation; below `/agent`,"
+        " there is no live agent token",
+        "Complete OAuth as the `WWW-Authenticate` header says, then retry with the required scope."
+        ' Where it says `realm="agent"`, get a new agent token.',
     )
     DRAFT_NOT_FOUND = (
         "draft_not_found",
@@ -92,8 +94,10 @@ class ErrorCode(StrEnum):
     FORM_NOT_FOUND = (
         "form_not_found",
         HTTPStatus.NOT_FOUND,
-        "the account has no form with this `formId`, or its creator deleted it",
-        "Use a `formId` that publishing or listing forms returned.",
+        "the account has no form with this `formId`, its creator deleted it, or the agent token is"
+        " for another one",
+        "Use a `formId` that publishing or listing forms returned, and with an agent token the one"
+        " that it was made for.",
     )
     NOT_FOUND = (
         "not_found",

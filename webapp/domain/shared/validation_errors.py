@@ -37,7 +37,7 @@ _REASONS = {
     "too_long": "has {size} items; at most {max_length} are allowed",
     "too_short": "has {size} items; at least {min_length} is needed",
     "enum": "is {sent}; {expected} is needed",
-    "whole_number": "is {sent}; a whole number from 0 to {most} is needed",
+    "whole_number": "is {sent}; a whole number from {least} to {most} is needed",
 }
 
 
@@ -117,7 +117,7 @@ def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> s
         return f"Remove the field; those of this object are {known}."
     if code == ErrorCode.INVALID_TEXT:
         return (
-            "Send the text without that character. Titles and question ids are one line without "
+            "Send the text without that character. Titles, labels and ids are one line without "
             "control characters; other texts may hold line breaks."
         )
     if error["type"] != "missing" and error["input"] is None:

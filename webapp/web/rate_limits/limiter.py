@@ -16,6 +16,8 @@ from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
 UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 
+AGENT_TOKENS = "agent_tokens"  # one count for those made by agents and by creators
+
 Judge: TypeAlias = Callable[[Response], bool]  # whether a call counts, judged by its response
 
 

@@ -1,0 +1,157 @@
+"""A connected agent makes an agent token."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.api.conftest import Agent, Connect, refusal
+from tests.factories import make_account, make_form
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent
+from webapp.domain.forms.agent_tokens import AgentToken
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth import connections
+from webapp.oauth.models import OAuthGrant
+
+limits = pytest.mark.settings
+
+
+def path(form: Any) -> str:
+    return f"/forms/{form.id}/agent-tokens"
+
+
+def stored(app: Flask) -> AgentToken:
+    with app.app_context():
+        return db.session.scalars(select(AgentToken)).one()
+
+
+def test_it_reads_the_form_and_nothing_else(agent: Agent, form: Any, account: Account) -> None:
+    with agent.app.app_context():
+        other = make_form(account.id)
+    answer = agent.post(path(form), json={"label": "Script", "expiresInSeconds": 600})
+    reader = Agent(agent.app, answer.json["token"])
+
+    assert answer.status_code == 201
+    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert answer.json["answersUrl"] == f"http://127.0.0.1:8000/api/agent/asks/{form.id}/answers"
+    assert reader.get(f"/agent/asks/{form.id}/answers").status_code == 200
+    assert reader.get(f"/agent/asks/{other.id}/answers").status_code == 404
+
+
+def test_it_lives_as_long_as_asked(agent: Agent, form: Any) -> None:
+    before = utc_now()
+    agent.post(path(form), json={"label": "Script", "expiresInSeconds": 600})
+
+    row = stored(agent.app)
+
+    assert timedelta(0) <= row.expires_at - before - timedelta(seconds=600) < timedelta(seconds=9)
+    assert (row.label, row.form_id, row.last_used_at) == ("Script", form.id, None)
+
+
+def test_without_a_wish_it_lives_for_seven_days(agent: Agent, form: Any) -> None:
+    before = utc_now()
+    assert agent.post(path(form), json={}).json["label"] == ""
+
+    lives = stored(agent.app).expires_at - before
+
+    assert timedelta(days=7) <= lives < timedelta(days=7, seconds=9)
+
+
+def test_it_never_outlives_its_connection(connect: Connect, form: Any, account: Account) -> None:
+    agent = connect(account.id, [Scope.RESPONSES_READ])  # without offline access: an hour
+    made = agent.post(path(form), json={})
+
+    with agent.app.app_context():
+        grant = db.session.scalars(select(OAuthGrant)).one()
+
+    assert stored(agent.app).expires_at == grant.expires_at < utc_now() + timedelta(hours=2)
+    assert made.json["expiresAt"][:19] == grant.expires_at.isoformat()[:19]
+
+
+def test_it_ends_with_its_connection(agent: Agent, form: Any, account: Account) -> None:
+    reader = Agent(agent.app, agent.post(path(form), json={}).json["token"])
+    before = reader.get(f"/agent/asks/{form.id}/answers").status_code
+
+    with agent.app.app_context():
+        connections.disconnect_all(account.id, now=utc_now())
+
+    assert (before, reader.get(f"/agent/asks/{form.id}/answers").status_code) == (200, 401)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "begins"),
+    [
+        ({"expiresInSeconds": 604_801}, "validation_failed", "expiresInSeconds: is 604801"),
+        ({"expiresInSeconds": 59}, "validation_failed", "expiresInSeconds: is 59"),
+        ({"expiresInSeconds": True}, "validation_failed", "expiresInSeconds: is true"),
+        ({"expiresInSeconds": "600"}, "validation_failed", "expiresInSeconds: is "),
+        ({"expiresInSeconds": 600.5}, "validation_failed", "expiresInSeconds: is 600.5"),
+        ({"expiresInSeconds": None}, "validation_failed", "expiresInSeconds: is null"),
+        ({"label": "x" * 81}, "validation_failed", "label: has 81 characters; at most 80"),
+        ({"label": 7}, "validation_failed", "label: is 7"),
+        ({"label": "a\nb"}, "invalid_text", "label: contains the control character U+000A"),
+        ({"label": "a\u202eb"}, "invalid_text", "label: contains the text-direction character"),
+        ({"formId": "x"}, "unknown_field", "formId: is not a field"),
+        ([], "validation_failed", "body: is an array; an object is needed"),
+    ],
+)
+def test_a_bad_wish_makes_no_token(
+    agent: Agent, form: Any, body: object, code: str, begins: str
+) -> None:
+    answer = agent.post(path(form), json=body)
+
+    assert refusal(answer) == (400, code)
+    assert answer.json["message"].startswith(begins)
+    with agent.app.app_context():
+        assert db.session.scalars(select(AgentToken)).all() == []
+
+
+def test_whole_seconds_may_be_written_as_a_decimal(agent: Agent, form: Any) -> None:
+    assert agent.post(path(form), json={"expiresInSeconds": 600.0}).status_code == 201
+
+
+def test_the_audit_trail_says_who_made_it(agent: Agent, form: Any) -> None:
+    agent.post(path(form), json={})
+
+    with agent.app.app_context():
+        event = db.session.scalars(
+            select(AuditEvent).where(AuditEvent.kind == "agent_token_made")
+        ).one()
+
+    assert (event.actor, event.subject) == ("agent", form.id)
+    assert event.client_name == "Askback command line"
+
+
+@limits(limit_agent_tokens="2/hour")
+def test_the_agents_of_an_account_share_a_limit(
+    agent: Agent, connect: Connect, form: Any, account: Account
+) -> None:
+    with agent.app.app_context():
+        stranger = make_account()
+        theirs = make_form(stranger.id)
+    agents = [agent, connect(account.id), connect(account.id)]
+
+    assert agent.post("/forms/x/agent-tokens", json={}).status_code == 404
+    answers = [each.post(path(form), json={}) for each in agents]
+    strangers = connect(stranger.id).post(path(theirs), json={})
+
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+    assert refusal(answers[-1]) == (429, "rate_limited")
+    assert "the limit of new agent tokens is 2 per hour" in answers[-1].json["message"]
+    assert int(answers[-1].headers["Retry-After"]) > 3000
+    assert strangers.status_code == 201
+
+
+def test_twenty_an_hour_unless_the_operator_says_otherwise(agent: Agent, form: Any) -> None:
+    statuses = [agent.post(path(form), json={}).status_code for _ in range(21)]
+
+    assert statuses == [201] * 20 + [429]
+
+
+@limits(limit_agent_tokens="1/hour", write_limits=False)
+def test_the_limit_can_be_off(agent: Agent, form: Any) -> None:
+    assert [agent.post(path(form), json={}).status_code for _ in range(3)] == [201] * 3
