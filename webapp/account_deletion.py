@@ -1,8 +1,8 @@
 """Deletes an account: unusable at once, its rows purged later.
 
-One transaction stops its links, ends its grants and browser sessions and clears address and
-password. It may own millions of rows, so the purge deletes those in short transactions. OAuth
-clients that only this account registered stay until they expire unused.
+One transaction stops its links, ends its subscriptions, grants and browser sessions and clears
+address and password. It may own millions of rows, so the purge deletes those in short
+transactions. OAuth clients that only this account registered stay until they expire unused.
 """
 
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ from webapp.domain.accounts.models import Account, Invite
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditEvent, AuditKind, AuditOutcome, add_event
 from webapp.domain.deletion.form_trash import give_up_forms
 from webapp.domain.drafts.models import Draft
+from webapp.domain.events.endings import erase_subscriptions
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.ownership import delete_in_batches, rows_of_account
 from webapp.domain.shared.vocabulary import DraftStatus, RevokedReason
@@ -72,6 +73,7 @@ def delete_account(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> Non
                 session_epoch=Account.session_epoch + 1,
             )
         )
+        erase_subscriptions(account_id, now=now)
         end_grants(account_id, RevokedReason.DISCONNECTED, now=now)
         give_up_forms(account_id, now=now)
         add_event(AuditKind.ACCOUNT_DELETED, account_id, by=Actor(by.kind), now=now)

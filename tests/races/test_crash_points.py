@@ -141,7 +141,7 @@ def complete(account_id: str) -> Call:
 def withdraw(account_id: str) -> Call:
     form, key = answered(account_id)
     complete_response(form.share_token, key, responder_name="", now=utc_now())
-    return partial(withdraw_response, form.share_token, key)
+    return partial(withdraw_response, form.share_token, key, now=utc_now())
 
 
 def answered(account_id: str) -> tuple[Any, str]:

@@ -130,7 +130,7 @@ def test_fifty_concurrent_completions_of_a_form_for_one_leave_one(app: Flask) ->
         ],
     )
 
-    assert Counter(results) == {"True": 1, "form_completed": 49}
+    assert Counter(results) == {"[]": 1, "form_completed": 49}
     assert form_now(app, form).response_count == 1
 
 
@@ -140,7 +140,8 @@ def test_sending_eight_times_at_once_sends_once(app: Flask) -> None:
         make_answer(form, KEY)
     send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
 
-    assert Counter(together(app, [send] * 8)) == {True: 1, False: 7}
+    results = together(app, [send] * 8)
+    assert (results.count([]), results.count(None)) == (1, 7)
     assert form_now(app, form).response_count == 1
 
 
@@ -149,7 +150,7 @@ def test_withdrawing_eight_times_at_once_counts_once(app: Flask) -> None:
     with app.app_context():
         make_answer(form, KEY)
         complete_response(form.share_token, KEY, responder_name="", now=utc_now())
-    withdraw = partial(withdraw_response, form.share_token, KEY)
+    withdraw = partial(withdraw_response, form.share_token, KEY, now=utc_now())
 
     assert Counter(together(app, [withdraw] * 8)) == {True: 1, False: 7}
     after = form_now(app, form)
@@ -209,7 +210,7 @@ def test_an_answer_beside_withdrawing_leaves_counters_that_fit(app: Flask, attem
         app,
         [
             outcome(answer(form, "It", position=1)),
-            partial(withdraw_response, form.share_token, KEY),
+            partial(withdraw_response, form.share_token, KEY, now=utc_now()),
         ],
     )
 

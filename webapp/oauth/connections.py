@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, exists, select, update
+from sqlalchemy import ColumnElement, and_, exists, select
 
 from webapp.database import db, write_transaction
 from webapp.domain.accounts.models import Account
@@ -12,6 +12,7 @@ from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.vocabulary import RevokedReason, Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
+from webapp.oauth.tokens import revoke_grants
 
 NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
@@ -208,13 +209,8 @@ def _end(
     account_id: str, reason: RevokedReason, *which: ColumnElement[bool], now: datetime
 ) -> bool:
     """End the live grants of the account; returns whether there was one."""
-    ended = db.session.scalars(
-        update(OAuthGrant)
-        .where(OAuthGrant.account_id == account_id, OAuthGrant.revoked_at.is_(None), *which)
-        .values(revoked_at=now, revoked_reason=reason)
-        .returning(OAuthGrant.id)
-    )
-    return bool(ended.all())
+    mine = and_(OAuthGrant.account_id == account_id, *which)
+    return revoke_grants(mine, reason, now=now)
 
 
 def _same_client(grant: OAuthGrant) -> ColumnElement[bool]:

@@ -6,16 +6,24 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import ColumnElement, bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.config import settings
 from webapp.database import db, execute_autocommit, new_id, read_rows, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
+from webapp.domain.events.endings import end_subscriptions
+from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.shared.secrets import token_hash
-from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
+from webapp.domain.shared.vocabulary import (
+    ClientKind,
+    RevokedReason,
+    Scope,
+    SubscriptionEnd,
+    TokenKind,
+)
 from webapp.oauth.credentials import ACCESS_PREFIX, REFRESH_PREFIX, new_secret
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken, shows_given_name
 from webapp.web.deferred_writes import write_later
@@ -194,18 +202,35 @@ def issue_token(
     return token
 
 
+def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: datetime) -> bool:
+    """End the live connections that match, with the subscriptions and agent tokens they made.
+
+    False if there is none. The caller commits.
+    """
+    ended = db.session.scalars(
+        update(OAuthGrant)
+        .where(which, OAuthGrant.revoked_at.is_(None))
+        .values(revoked_at=now, revoked_reason=reason)
+        .returning(OAuthGrant.id)
+    ).all()
+    if ended:
+        disconnected = reason is RevokedReason.DISCONNECTED
+        why = SubscriptionEnd.DISCONNECTED if disconnected else SubscriptionEnd.REVOKED
+        end_subscriptions(ended, why, now=now)
+        db.session.execute(
+            update(AgentToken)
+            .where(AgentToken.grant_id.in_(ended), AgentToken.revoked_at.is_(None))
+            .values(revoked_at=now)
+        )
+    return bool(ended)
+
+
 def revoke_grant(grant_id: str, reason: RevokedReason, *, now: datetime) -> bool:
     """End a connection with all its tokens; the first reason stays. The caller commits.
 
     False if it had ended before.
     """
-    ended = db.session.execute(
-        update(OAuthGrant)
-        .where(OAuthGrant.id == grant_id, OAuthGrant.revoked_at.is_(None))
-        .values(revoked_at=now, revoked_reason=reason)
-        .returning(OAuthGrant.id)
-    )
-    return ended.first() is not None
+    return revoke_grants(OAuthGrant.id == grant_id, reason, now=now)
 
 
 def _command_line_client(*, now: datetime) -> OAuthClient:

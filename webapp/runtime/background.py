@@ -1,5 +1,5 @@
-"""Background work of a server process, in one thread: stores counts every second, purges every
-hour. Several processes may do so concurrently.
+"""Background work of a server process, in one thread: stores counts every second, ends expired
+subscriptions every minute, purges every hour. Several processes may do so concurrently.
 """
 
 import logging
@@ -17,11 +17,13 @@ from webapp.account_deletion import purge_deleted_accounts
 from webapp.database import utc_now
 from webapp.domain.deletion.discarded_drafts import purge_discarded
 from webapp.domain.deletion.form_trash import purge_deleted
+from webapp.domain.events.endings import end_expired, purge_ended
 from webapp.domain.respondents.device_transfer import purge_expired_links
 from webapp.oauth.expiry import purge_dead
 from webapp.web import link_view_counter, request_audit
 
 STORE_SECONDS = 1.0
+EXPIRE_SECONDS = 60.0
 PURGE_SECONDS = 3600.0
 STOP_SECONDS = 0.5  # so that a hanging database does not delay the stop
 PAUSE_SECONDS = 0.05  # between the transactions of a purge, so that other writers get their turn
@@ -35,7 +37,10 @@ PURGES: tuple[Purge, ...] = (
     purge_deleted_accounts,
     purge_dead,
     purge_expired_links,
+    purge_ended,
 )
+
+EXPIRIES: tuple[Purge, ...] = (end_expired,)
 
 log = logging.getLogger("askback.background")
 
@@ -54,13 +59,15 @@ def background_work(app: Flask) -> Iterator[None]:
 
 
 def _work(app: Flask, ended: threading.Event) -> None:
-    purge_at = time.monotonic()
+    due = dict.fromkeys((EXPIRE_SECONDS, PURGE_SECONDS), time.monotonic())
+    work = {EXPIRE_SECONDS: EXPIRIES, PURGE_SECONDS: PURGES}
     while not ended.wait(STORE_SECONDS):
         _store(app)
-        if time.monotonic() >= purge_at:
-            for purge in PURGES:
-                _once(app, partial(_purge, purge, ended))
-            purge_at = time.monotonic() + PURGE_SECONDS
+        for seconds, purges in work.items():
+            if time.monotonic() >= due[seconds]:
+                for purge in purges:
+                    _once(app, partial(_purge, purge, ended))
+                due[seconds] = time.monotonic() + seconds
     _store(app)
 
 

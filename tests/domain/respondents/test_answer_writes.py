@@ -1,7 +1,6 @@
 """The parts that write an answer or a completion: each defined once, all of them or none stored."""
 
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -15,14 +14,13 @@ from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account, make_answer, make_form
 from tests.proof.plans import statements_of
 from webapp.database import db, utc_now
-from webapp.domain.forms.models import Form, close_form
-from webapp.domain.respondents.answer_writes import Attachments, Completion, NewAnswer, store_answer
+from webapp.domain.forms.models import Form
+from webapp.domain.respondents.answer_writes import Attachments, NewAnswer, store_answer
 from webapp.domain.respondents.answering import complete_response
 from webapp.domain.respondents.device_transfer import DeviceTransfer, create_transfer_link
 from webapp.domain.respondents.session_state import read_session_state
-from webapp.domain.responses.counters import QuestionCount, count_completion, read_days
+from webapp.domain.responses.counters import QuestionCount
 from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
 
 WEBAPP = Path(__file__).parents[3] / "webapp"
@@ -181,68 +179,6 @@ def test_an_answer_is_one_statement_that_the_driver_keeps(
         ((sql, values),) = statements_of(call)
         assert len(sql) <= psycopg_queries.MAX_CACHED_STATEMENT_LENGTH
         assert len(values) <= psycopg_queries.MAX_CACHED_STATEMENT_PARAMS
-
-
-def complete(form: Any, beside: Callable[[Completion], None]) -> bool:
-    return complete_response(form.share_token, KEY, responder_name="", now=utc_now(), beside=beside)
-
-
-def count_twice(completion: Completion) -> None:
-    """More rows: the day of the completion counts once more."""
-    count_completion(completion.form_id, completion.stamp)
-
-
-def completed_today(form: Any) -> int:
-    return read_days(form.id, utc_now(), days=1)[0].completed
-
-
-@both_databases
-def test_rows_beside_a_completion_are_committed_with_it(form: Any) -> None:
-    make_answer(form, KEY)
-    completions: list[Completion] = []
-
-    complete(form, completions.append)
-    db.session.rollback()
-
-    now = session()
-    assert now.completed_stamp
-    assert completions == [Completion(form.id, now.id, now.completed_stamp, 1)]
-
-
-@both_databases
-def test_what_a_completion_writes_beside_is_stored_once(form: Any) -> None:
-    make_answer(form, KEY)
-
-    assert [complete(form, count_twice), complete(form, count_twice)] == [True, False]
-    assert completed_today(form) == 2
-
-
-@both_databases
-def test_a_failure_beside_a_completion_undoes_both(form: Any) -> None:
-    make_answer(form, KEY)
-    before = dump()
-
-    def write_and_fail(completion: Completion) -> None:
-        count_twice(completion)
-        raise RuntimeError("the outbox is broken")
-
-    with pytest.raises(RuntimeError):
-        complete(form, write_and_fail)
-    db.session.rollback()
-
-    assert dump() == before
-
-
-@both_databases
-def test_a_refused_completion_writes_nothing_beside(form: Any) -> None:
-    make_answer(form, KEY)
-    close_form(form.account_id, form.id, now=utc_now())
-    completions: list[Completion] = []
-
-    with pytest.raises(StateConflict):
-        complete(form, completions.append)
-
-    assert completions == []
 
 
 @both_databases

@@ -70,7 +70,7 @@ def test_a_long_question_counts_with_each_answer(app_context: None) -> None:
     give(form, "x", key="b" * 32, most=400_002)
 
     assert refusal(form, "x", key="c" * 32, most=400_002) == "form_full"
-    withdraw_response(form.share_token, KEY)
+    withdraw_response(form.share_token, KEY, now=utc_now())
     assert size(form) == 200_001
 
 
@@ -79,7 +79,7 @@ def test_withdrawing_lowers_the_byte_count(form: Any) -> None:
     give(form, "corrected")
     give(form, "stays", key="b" * 32)
 
-    withdraw_response(form.share_token, KEY)
+    withdraw_response(form.share_token, KEY, now=utc_now())
 
     assert size(form) == 5 + 4
 
@@ -104,13 +104,14 @@ def test_a_full_form_accepts_repeats_of_stored_answers(form: Any) -> None:
     give(form, "four", most=8)
 
     assert refusal(form, "five5", most=8) == "form_full"
-    assert complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+    done = complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+    assert done is not None
 
 
 def test_freed_bytes_can_be_used_again(form: Any) -> None:
     give(form, "four", most=8)
     assert refusal(form, "five", key="b" * 32, most=8) == "form_full"
-    withdraw_response(form.share_token, KEY)
+    withdraw_response(form.share_token, KEY, now=utc_now())
 
     give(form, "five", key="b" * 32, most=8)
 

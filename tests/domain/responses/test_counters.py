@@ -74,7 +74,7 @@ def act(form: Any, step: Step) -> None:
         ),
         "skip": partial(skip_question, form.share_token, key, position=position, now=now),
         "complete": partial(complete_response, form.share_token, key, responder_name="", now=now),
-        "withdraw": partial(withdraw_response, form.share_token, key),
+        "withdraw": partial(withdraw_response, form.share_token, key, now=utc_now()),
     }
     with suppress(Outcome):
         call[action]()

@@ -112,7 +112,7 @@ class Respondents(RuleBasedStateMachine):
 
     @rule(person=people)
     def withdraw(self, person: int) -> None:
-        withdraw_response(self.form.share_token, self.keys[person])
+        withdraw_response(self.form.share_token, self.keys[person], now=utc_now())
         self.items = [item for item in self.items if item.person != person]
         self.last_sent.pop(person, None)
 

@@ -322,7 +322,7 @@ def test_withdrawing_and_purging_delete_transfer_links(app: Flask) -> None:
         for key in ("w" * 32, "p" * 32):
             make_answer(form, key)
             create_transfer_link(form.share_token, key, now=now)
-        answering.withdraw_response(form.share_token, "w" * 32)
+        answering.withdraw_response(form.share_token, "w" * 32, now=utc_now())
         form_trash.delete_form(form.account_id, form.id, now=now - timedelta(days=31))
 
         assert sum(form_trash.purge_deleted(now)) > 0

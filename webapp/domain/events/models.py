@@ -56,6 +56,8 @@ class EventSubscription(Base):
         Index("ix_event_subscriptions_of_form", "form_id", "ended_at", "expires_at"),
         Index("ix_event_subscriptions_of_account", "account_id", "ended_at", "expires_at"),
         Index("ix_event_subscriptions_grant_id", "grant_id"),
+        # what has expired, and what ended long ago
+        Index("ix_event_subscriptions_ending", "ended_at", "expires_at"),
     )
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)

@@ -7,7 +7,7 @@ has no round trips and one writer at a time. The state of the session was read b
 written if it has changed since.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ from webapp.domain.respondents.answer_statements import (
 )
 from webapp.domain.respondents.session_state import SessionState, next_activity
 from webapp.domain.responses.counters import add_question_count, count_completion
-from webapp.domain.responses.models import count_bytes, count_words
+from webapp.domain.responses.models import Completion, count_bytes, count_words
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
 
@@ -67,15 +67,6 @@ class NewAnswer(NamedTuple):
     question_kind: QuestionKind = QuestionKind.SCRIPTED
     parent_question_id: str | None = None
     attachments: Attachments | None = None
-
-
-class Completion(NamedTuple):
-    """A completed response, before the commit; `stamp` in milliseconds."""
-
-    form_id: str
-    session_id: str
-    stamp: int
-    answer_count: int
 
 
 class _Refused(Exception):
@@ -123,22 +114,19 @@ def store_completion(
     responder_name: str | None,
     suspect: bool,
     now: datetime,
-    beside: Callable[[Completion], None] | None = None,
-) -> bool:
-    """Complete a locked session with a stamp; False if the form takes no answers.
+) -> Completion | None:
+    """Complete a locked session with a stamp; None if the form takes no answers.
 
-    Does not commit. `beside` is called last and may write more rows.
+    Does not commit.
     """
     values = {"now": to_millis(now), "session_id": state.session_id}
     stamp = execute(STAMP_COMPLETION, form_id=state.form_id, **values).scalar_one_or_none()
     if stamp is None:
-        return False
+        return None
     execute(COMPLETE, stamp=stamp, name=responder_name, suspect=suspect, **values)
     count_completion(state.form_id, stamp)
     note_change(state.form_id)
-    if beside:
-        beside(Completion(state.form_id, state.session_id, stamp, state.answer_count))
-    return True
+    return Completion(state.form_id, state.session_id, stamp, state.answer_count)
 
 
 def touch_session(

@@ -4,7 +4,6 @@ A respondent is identified by a session key, made by the page and stored with th
 its SHA-256 only. Rows are locked in one order: session, form, counters.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import (
@@ -17,9 +16,9 @@ from sqlalchemy import (
 )
 
 from webapp.database import db, read_rows, write_transaction
+from webapp.domain.events.outbox import cancel_event, queue_deliveries
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answer_writes import (
-    Completion,
     NewAnswer,
     store_answer,
     store_completion,
@@ -126,13 +125,14 @@ def complete_response(
     responder_name: str,
     now: datetime,
     signs: Signs | None = None,
-    beside: Callable[[Completion], None] | None = None,
-) -> bool:
-    """Complete the response; False if it is complete already. `signs` as in `answer_question`.
+    events: bool = True,
+) -> list[str] | None:
+    """Complete the response and queue its event; `signs` as in `answer_question`.
 
-    beside  called last in the transaction, may write more rows
-    raises  NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
-            InvalidInput `name_too_long`
+    events   False queues nothing
+    returns  the ids of the queued deliveries; None if the response is complete already
+    raises   NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
+             InvalidInput `name_too_long`
     """
     name = _clean_name(responder_name)
     with write_transaction():
@@ -146,19 +146,19 @@ def complete_response(
                 Phrase("Answer at least one question."),
             )
         if state.status == SessionStatus.COMPLETED:
-            return False
+            return None
         suspect = signs is not None and signs.looks_automated(state.answer_count, now)
-        if not store_completion(
-            state, responder_name=name, suspect=suspect, now=now, beside=beside
-        ):
+        done = store_completion(state, responder_name=name, suspect=suspect, now=now)
+        if done is None:
             raise refusal(state.form_id) or not_open(FormStatus.CLOSED)
-    return True
+        return queue_deliveries(done, now=now) if events else []
 
 
-def withdraw_response(share_token: str, session_key: str) -> bool:
+def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> bool:
     """Delete the session with its answers and lower all counters; False if there is none.
 
-    A completed form with `response_limit` one takes answers again. No stamp is taken.
+    A completed form with `response_limit` one takes answers again. No stamp is taken. What was not
+    sent of its event is cancelled.
     """
     with write_transaction() as connection:
         state = lock_session_state(share_token, session_key)
@@ -171,6 +171,8 @@ def withdraw_response(share_token: str, session_key: str) -> bool:
         if state.completed_stamp is not None:
             count_completion(state.form_id, state.completed_stamp, change=-1)
         count_questions(state.form_id, reached)
+        if state.completed_stamp is not None:
+            cancel_event(state.session_id, now=now)
     return True
 
 

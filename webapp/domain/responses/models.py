@@ -107,6 +107,15 @@ class AnsweredForm(Protocol):
     def response_count(self) -> int: ...
 
 
+class Completion(NamedTuple):
+    """A completed response, before the commit; `stamp` in milliseconds."""
+
+    form_id: str
+    session_id: str
+    stamp: int
+    answer_count: int
+
+
 class AnswerRow(NamedTuple):
     """An answer as read in bulk; `stamp` in milliseconds, words as plain text."""
 

@@ -191,6 +191,7 @@ class PageCode(StrEnum):
     SUBSCRIPTION_ENDED = "subscription_ended"
     TOO_BUSY = "too_busy"
     TOO_MANY_ORIGINS = "too_many_origins"
+    TOO_MANY_SUBSCRIPTIONS = "too_many_subscriptions"
     UNSAVED_TEXT = "unsaved_text"
 
 

@@ -133,6 +133,9 @@ def upgrade() -> None:
         batch_op.create_index(
             batch_op.f("ix_event_subscriptions_endpoint_id"), ["endpoint_id"], unique=False
         )
+        batch_op.create_index(
+            "ix_event_subscriptions_ending", ["ended_at", "expires_at"], unique=False
+        )
         batch_op.create_index("ix_event_subscriptions_grant_id", ["grant_id"], unique=False)
         batch_op.create_index(
             "ix_event_subscriptions_of_account",
@@ -282,6 +285,7 @@ def downgrade() -> None:
         batch_op.drop_index("ix_event_subscriptions_of_form")
         batch_op.drop_index("ix_event_subscriptions_of_account")
         batch_op.drop_index("ix_event_subscriptions_grant_id")
+        batch_op.drop_index("ix_event_subscriptions_ending")
         batch_op.drop_index(batch_op.f("ix_event_subscriptions_endpoint_id"))
 
     op.drop_table("event_subscriptions")

@@ -181,7 +181,8 @@ def withdraw(share_token: str) -> Response:
 @bp.post("/withdraw/now")
 def withdraw_now(share_token: str) -> Response:
     """Delete the session with all its answers."""
-    answering.withdraw_response(share_token, read_form_data(share_token).session_key)
+    session_key = read_form_data(share_token).session_key
+    answering.withdraw_response(share_token, session_key, now=utc_now())
     return rendering.withdrawn(find_form(share_token))
 
 

@@ -1,0 +1,302 @@
+"""How subscriptions end, and what becomes of their queue, address and secrets."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.domain.events.subscribing import (
+    URL,
+    asked_for,
+    deliveries,
+    make_grant,
+    states,
+    subscribe_now,
+    subscriptions,
+)
+from tests.event_factories import make_agent_token, make_delivery
+from tests.factories import make_account, make_form, make_response
+from webapp.account_deletion import delete_account, purge_deleted_accounts
+from webapp.database import db, execute, utc_now, write_transaction
+from webapp.domain.deletion.form_trash import (
+    delete_form,
+    erase_form,
+    purge_deleted,
+    restore_form,
+)
+from webapp.domain.events.endings import end_expired, purge_ended
+from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.subscriptions import unsubscribe
+from webapp.domain.forms.agent_tokens import AgentToken
+from webapp.domain.shared.vocabulary import (
+    DeliveryKind,
+    DeliveryState,
+    RevokedReason,
+    SubscriptionEnd,
+)
+from webapp.oauth.connections import disconnect, disconnect_all
+from webapp.oauth.tokens import revoke_grant
+
+End = Callable[[str, str, Any], object]
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_form(make_account().id)
+
+
+@pytest.fixture
+def grant_id(form: Any) -> str:
+    return make_grant(form.account_id)
+
+
+def revoke(account_id: str, grant_id: str, now: Any, reason: RevokedReason) -> None:
+    with write_transaction():
+        revoke_grant(grant_id, reason, now=now)
+
+
+ENDS = {
+    "disconnected": lambda account, grant, now: disconnect(account, grant, now=now),
+    "all disconnected": lambda account, _, now: disconnect_all(account, now=now),
+    "code reused": partial(revoke, reason=RevokedReason.CODE_REUSE),
+    "refresh token reused": partial(revoke, reason=RevokedReason.REFRESH_REUSE),
+    "revoked by client": partial(revoke, reason=RevokedReason.REVOKED_BY_CLIENT),
+}
+
+
+def last_words() -> list[EventDelivery]:
+    return [each for each in deliveries() if each.kind is DeliveryKind.TERMINATED]
+
+
+@both_databases
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_the_end_of_a_connection_ends_what_it_subscribed(
+    form: Any, grant_id: str, end: End
+) -> None:
+    now = utc_now()
+    other = make_form(form.account_id)
+    for each in (form, other):
+        subscribe_now(asked_for(each, grant_id))
+        make_response(each)
+
+    for _ in range(2):
+        end(form.account_id, grant_id, now)
+
+    assert {each.ended_at for each in subscriptions()} == {now}
+    disconnected = end in list(ENDS.values())[:2]
+    reason = SubscriptionEnd.DISCONNECTED if disconnected else SubscriptionEnd.REVOKED
+    assert {each.end_reason for each in subscriptions()} == {reason}
+    assert sorted(states()) == ["cancelled", "cancelled", "pending", "pending"]
+    told = last_words()
+    assert {each.subscription_id for each in told} == {each.id for each in subscriptions()}
+    for each in told:
+        assert each.event_id.startswith("msg_terminated_")
+        assert (each.next_at, each.position, each.answer_count) == (now, 0, 0)
+    # until the subscriber has been told
+    assert {each.url for each in subscriptions()} == {URL}
+    make_response(form)
+    assert len(deliveries()) == 4
+
+
+@both_databases
+def test_the_address_is_erased_when_there_was_time_to_tell(
+    form: Any, grant_id: str, clock: Clock
+) -> None:
+    subscribe_now(asked_for(form, grant_id), now=clock.now)
+    disconnect(form.account_id, grant_id, now=clock.now)
+
+    assert list(end_expired(clock.forward(seconds=59))) == []
+    assert subscriptions()[0].url == URL
+    assert list(end_expired(clock.forward(seconds=1))) == [2]
+
+    (stored,) = subscriptions()
+    assert (stored.url, stored.secret, stored.host) == (None, None, "hooks.example.com:443")
+    assert states() == ["cancelled"]
+    assert list(end_expired(clock.now)) == []
+
+
+@both_databases
+def test_another_connection_keeps_its_subscriptions(form: Any, grant_id: str) -> None:
+    stranger = make_form(make_account().id)
+    subscribe_now(asked_for(stranger, make_grant(stranger.account_id)))
+    mine = make_grant(form.account_id)
+    subscribe_now(asked_for(form, mine))
+
+    revoke(form.account_id, grant_id, utc_now(), RevokedReason.REFRESH_REUSE)
+
+    assert [each.ended_at for each in subscriptions()] == [None, None]
+
+
+@both_databases
+def test_who_subscribes_again_is_not_told_of_the_end_before(
+    form: Any, grant_id: str, clock: Clock
+) -> None:
+    first = subscribe_now(asked_for(form, grant_id), now=clock.now)
+    make_response(form)
+    disconnect(form.account_id, grant_id, now=clock.now)
+
+    again = subscribe_now(
+        asked_for(form, make_grant(form.account_id)), now=clock.forward(seconds=1)
+    )
+
+    assert again.subscription_id == first.subscription_id
+    assert states() == ["cancelled", "cancelled"]
+    assert subscriptions()[0].ended_at is None
+    assert list(end_expired(clock.forward(minutes=5))) == []
+    assert subscriptions()[0].url == URL
+    disconnect_all(form.account_id, now=clock.now)
+    assert len({each.event_id for each in last_words()}) == 2
+
+
+@both_databases
+def test_agent_tokens_made_by_a_connection_end_with_it(form: Any, grant_id: str) -> None:
+    now = utc_now()
+    made = make_agent_token(form, grant_id=grant_id)
+    earlier = make_agent_token(form, grant_id=grant_id, revoked_at=now - timedelta(days=1))
+    others = [make_agent_token(form), make_agent_token(form, grant_id="con_other")]
+
+    disconnect(form.account_id, grant_id, now=now)
+
+    rows = db.session.execute(select(AgentToken.id, AgentToken.revoked_at))
+    ends = {row.id: row.revoked_at for row in rows}
+    assert ends[made.id] == now
+    assert ends[earlier.id] == now - timedelta(days=1)
+    assert [ends[other.id] for other in others] == [None, None]
+
+
+@both_databases
+def test_an_expired_subscription_keeps_its_host_alone(
+    form: Any, grant_id: str, clock: Clock
+) -> None:
+    asked = asked_for(form, grant_id, ttl_seconds=300)
+    subscribe_now(asked, now=clock.now)
+    subscribe_now(asked._replace(secret="whsec_" + "B" * 32), now=clock.now)
+    make_response(form)
+
+    assert list(end_expired(clock.forward(seconds=299))) == []
+    assert sum(end_expired(clock.forward(seconds=1))) == 2
+
+    (stored,) = subscriptions()
+    assert (stored.ended_at, stored.end_reason) == (clock.now, SubscriptionEnd.EXPIRED)
+    assert (stored.url, stored.secret, stored.previous_secret) == (None, None, None)
+    assert stored.host == "hooks.example.com:443"
+    assert states() == ["cancelled"]
+    assert deliveries()[0].settled_at == clock.now
+
+
+def test_a_long_queue_is_cancelled_in_short_transactions(
+    form: Any, grant_id: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.domain.events.endings.BATCH_ROWS", 2)
+    subscribe_now(asked_for(form, grant_id, ttl_seconds=300), now=clock.now)
+    for _ in range(5):
+        make_response(form)
+
+    assert list(end_expired(clock.forward(seconds=300))) == [1, 2, 2, 1]
+
+    assert states() == ["cancelled"] * 5
+
+
+@both_databases
+def test_a_previous_secret_is_erased_after_a_day(form: Any, grant_id: str, clock: Clock) -> None:
+    asked = asked_for(form, grant_id, ttl_seconds=7 * 86_400)
+    for letter in "AB":
+        subscribe_now(asked._replace(secret="whsec_" + letter * 32), now=clock.now)
+
+    assert list(end_expired(clock.forward(hours=23))) == []
+    assert list(end_expired(clock.forward(hours=1))) == [1]
+
+    (stored,) = subscriptions()
+    assert (stored.previous_secret, stored.previous_until) == (None, None)
+    assert stored.secret
+
+
+@both_databases
+def test_trash_keeps_what_waits(form: Any, grant_id: str) -> None:
+    subscribe_now(asked_for(form, grant_id))
+    make_response(form)
+
+    delete_form(form.account_id, form.id, now=utc_now())
+    assert (states(), subscriptions()[0].ended_at) == (["pending"], None)
+    restore_form(form.account_id, form.id, now=utc_now())
+    make_response(form)
+
+    assert states() == ["pending", "pending"]
+
+
+@both_databases
+def test_erasing_a_form_takes_all_rows_with_it(form: Any, grant_id: str) -> None:
+    subscribe_now(asked_for(form, grant_id))
+    make_response(form)
+    delete_form(form.account_id, form.id, now=utc_now())
+    erase_form(form.account_id, form.id, now=utc_now())
+
+    list(purge_deleted(utc_now()))
+
+    assert (subscriptions(), deliveries()) == ([], [])
+
+
+@both_databases
+def test_deleting_the_account_erases_everything_and_tells_nobody(form: Any, grant_id: str) -> None:
+    now = utc_now()
+    make_agent_token(form, grant_id=grant_id)
+    subscribe_now(asked_for(form, grant_id))
+    make_response(form)
+    ended = subscribe_now(asked_for(form, grant_id, url=URL + "&other"))
+    unsubscribe(form.account_id, form.id, ended.subscription_id, now=now)
+
+    delete_account(form.account_id, now=now)
+
+    assert {(each.url, each.secret) for each in subscriptions()} == {(None, None)}
+    assert None not in {each.ended_at for each in subscriptions()}
+    assert states() == ["cancelled"]
+    assert last_words() == []
+    list(purge_deleted_accounts(now))
+    left = [
+        db.session.scalar(select(func.count()).select_from(model))
+        for model in (EventSubscription, EventDelivery, CallbackEndpoint, AgentToken)
+    ]
+    assert left == [0, 0, 0, 0]
+
+
+@both_databases
+def test_what_nothing_names_any_more_is_purged(form: Any, grant_id: str, clock: Clock) -> None:
+    live = subscribe_now(asked_for(form, grant_id, ttl_seconds=7 * 86_400), now=clock.now)
+    logged, gone = (
+        subscribe_now(asked_for(form, grant_id, url=f"{URL}&n={n}"), now=clock.now)
+        for n in range(2)
+    )
+    make_delivery(
+        db.session.get_one(EventSubscription, logged.subscription_id),
+        state=DeliveryState.DELIVERED,
+        settled_at=clock.now,
+    )
+    for each in (logged, gone):
+        unsubscribe(form.account_id, form.id, each.subscription_id, now=clock.now)
+
+    assert list(purge_ended(clock.forward(hours=24))) == []
+    assert list(purge_ended(clock.forward(seconds=1))) == [1, 1]
+
+    kept = {each.id for each in subscriptions()}
+    assert kept == {live.subscription_id, logged.subscription_id}
+    assert {each.endpoint_id for each in subscriptions()} == set(
+        db.session.scalars(select(CallbackEndpoint.id))
+    )
+    with write_transaction():
+        execute(update(CallbackEndpoint).values(seen_at=clock.now))
+    assert list(purge_ended(clock.now)) == []
+
+
+def test_expired_subscriptions_end_while_serving(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from webapp.runtime import background
+
+    assert end_expired in background.EXPIRIES
+    assert purge_ended in background.PURGES

@@ -1,0 +1,181 @@
+"""Deliveries are queued with the completion of a response, and cancelled with its withdrawal."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tests.bulk import dump
+from tests.databases import both_databases
+from tests.domain.events.subscribing import deliveries, states
+from tests.event_factories import make_delivery, make_subscription
+from tests.factories import make_account, make_answer, make_form, make_response
+from webapp.database import db, to_millis, utc_now
+from webapp.domain.events.outbox import event_id_of
+from webapp.domain.forms.models import close_form
+from webapp.domain.respondents import answering
+from webapp.domain.respondents.answering import complete_response, withdraw_response
+from webapp.domain.responses.models import Completion, ResponseSession
+from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+
+KEY = "a" * 32
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_form(make_account().id)
+
+
+def complete(form: Any, **given: Any) -> list[str] | None:
+    return complete_response(form.share_token, KEY, responder_name="", now=utc_now(), **given)
+
+
+def session() -> ResponseSession:
+    return db.session.scalars(select(ResponseSession)).one()
+
+
+@both_databases
+def test_completing_queues_a_delivery_for_each_live_subscription(form: Any) -> None:
+    now = utc_now()
+    live = make_subscription(form)
+    suspended = make_subscription(form, suspended_at=now)
+    make_subscription(form, ended_at=now)
+    make_subscription(form, expires_at=now - timedelta(milliseconds=1))
+    make_subscription(make_form(form.account_id))
+    make_answer(form, KEY)
+    make_answer(form, KEY, position=1)
+
+    queued = complete(form)
+
+    found = deliveries()
+    assert {each.id for each in found} == set(queued or ())
+    assert {each.subscription_id for each in found} == {live.id, suspended.id}
+    done = session()
+    for each in found:
+        assert each.event_id == event_id_of(done.id) == "evt_" + done.id.removeprefix("ses_")
+        assert each.id == f"dlv_{each.subscription_id[4:]}{each.event_id[4:]}"
+        assert (each.account_id, each.form_id) == (form.account_id, form.id)
+        assert (each.endpoint_id, each.host) in [
+            (one.endpoint_id, one.host) for one in (live, suspended)
+        ]
+        assert (each.kind, each.state) == (DeliveryKind.EVENT, DeliveryState.PENDING)
+        assert (each.answer_count, each.position) == (2, done.completed_stamp)
+        assert (each.attempts, each.body, each.lease_until, each.settled_at) == (
+            0,
+            None,
+            None,
+            None,
+        )
+        assert now <= each.next_at == each.created_at <= utc_now()
+
+
+@both_databases
+def test_a_delivery_is_due_at_once_also_when_the_clock_was_set_back(form: Any) -> None:
+    make_subscription(form)
+    make_answer(form, KEY)
+    now = utc_now() - timedelta(hours=1)
+
+    complete_response(form.share_token, KEY, responder_name="", now=now)
+
+    (delivery,) = deliveries()
+    assert delivery.next_at == now
+    assert delivery.position > to_millis(now)
+
+
+@both_databases
+def test_completing_again_queues_nothing(form: Any) -> None:
+    make_subscription(form)
+    make_answer(form, KEY)
+
+    assert [len(ids) if (ids := complete(form)) is not None else None for _ in range(2)] == [
+        1,
+        None,
+    ]
+    assert len(deliveries()) == 1
+
+
+def test_single_answers_queue_nothing(form: Any) -> None:
+    make_subscription(form)
+
+    make_answer(form, KEY)
+
+    assert deliveries() == []
+
+
+def test_completing_without_events_queues_nothing(form: Any) -> None:
+    make_subscription(form)
+    make_answer(form, KEY)
+
+    assert complete(form, events=False) == []
+    assert deliveries() == []
+
+
+@both_databases
+def test_a_failure_of_the_outbox_undoes_the_completion(
+    form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_subscription(form)
+    make_answer(form, KEY)
+    before = dump()
+    queue = answering.queue_deliveries
+
+    def queue_and_fail(completion: Completion, **given: Any) -> list[str]:
+        queue(completion, **given)
+        raise RuntimeError("the outbox is broken")
+
+    monkeypatch.setattr(answering, "queue_deliveries", queue_and_fail)
+    with pytest.raises(RuntimeError):
+        complete(form)
+    db.session.rollback()
+
+    assert dump() == before
+
+
+def test_a_refused_completion_queues_nothing(form: Any) -> None:
+    make_subscription(form)
+    make_answer(form, KEY)
+    close_form(form.account_id, form.id, now=utc_now())
+
+    with pytest.raises(StateConflict):
+        complete(form)
+    db.session.rollback()
+
+    assert deliveries() == []
+
+
+@both_databases
+def test_withdrawing_cancels_what_is_not_sent(form: Any) -> None:
+    for _ in range(2):
+        make_subscription(form)
+    first, second = make_response(form), make_response(form)
+    digits = {each.event_id for each in deliveries()}
+    assert len(digits) == 2
+
+    now = utc_now()
+    assert withdraw_response(form.share_token, first, now=now)
+
+    assert sorted(states()) == ["cancelled", "cancelled", "pending", "pending"]
+    for each in deliveries():
+        withdrawn = each.state is DeliveryState.CANCELLED
+        assert each.settled_at == (now if withdrawn else None)
+    withdraw_response(form.share_token, second, now=now)
+    assert states() == ["cancelled"] * 4
+
+
+@both_databases
+def test_withdrawing_leaves_what_was_settled(form: Any) -> None:
+    subscription = make_subscription(form)
+    make_answer(form, KEY)
+    complete(form, events=False)
+    event_id = event_id_of(session().id)
+    make_delivery(subscription, event_id=event_id, state=DeliveryState.DELIVERED)
+    other = make_subscription(form)
+    lease = utc_now() + timedelta(seconds=30)
+    make_delivery(other, event_id=event_id, state=DeliveryState.SENDING, lease_until=lease)
+
+    withdraw_response(form.share_token, KEY, now=utc_now())
+
+    assert sorted(states()) == ["cancelled", "delivered"]
+    assert {each.lease_until for each in deliveries()} == {None}

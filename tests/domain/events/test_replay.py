@@ -1,0 +1,326 @@
+"""Cursors: what a subscription that begins again is sent, and how far it has come."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.domain.events.subscribing import (
+    KEY,
+    URL,
+    asked_for,
+    deliveries,
+    make_grant,
+    states,
+    subscribe_now,
+)
+from tests.event_factories import make_attempt
+from tests.factories import make_account, make_answer, make_form
+from webapp.database import db, execute, write_transaction
+from webapp.domain.events import replay
+from webapp.domain.events.cursors import CURSOR_MAX_CHARS, read_cursor, watermark, write_cursor
+from webapp.domain.events.endings import end_expired
+from webapp.domain.events.models import DeliveryAttempt, EventDelivery
+from webapp.domain.events.subscriptions import Granted, unsubscribe
+from webapp.domain.respondents.answering import complete_response, withdraw_response
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.vocabulary import DeliveryState
+
+
+@dataclass
+class Subscriber:
+    """An agent with a form, at a moment that the test moves."""
+
+    form: Any
+    grant_id: str
+    clock: Clock
+    keys: list[str] = field(default_factory=list)
+
+    def subscribe(self, **asked: Any) -> Granted:
+        return subscribe_now(asked_for(self.form, self.grant_id, **asked), now=self.clock.now)
+
+    def complete(self, responses: int = 1, *, seconds: float = 1) -> None:
+        for _ in range(responses):
+            key = f"{len(self.keys):032}"
+            self.keys.append(key)
+            make_answer(self.form, key)
+            now = self.clock.forward(seconds=seconds)
+            complete_response(self.form.share_token, key, responder_name="", now=now)
+
+    def settle(self, *states: DeliveryState) -> None:
+        """Settle the pending deliveries in the order of their completion."""
+        pending = select(EventDelivery).where(EventDelivery.state == DeliveryState.PENDING)
+        with write_transaction():
+            found = db.session.scalars(pending.order_by(EventDelivery.position)).all()
+            for delivery, state in zip(found, states, strict=True):
+                delivery.state, delivery.settled_at = state, self.clock.now
+                delivery.attempts, delivery.body = 3, "{}"
+
+    def stamps(self) -> list[int]:
+        """Those of the completed responses, in their order."""
+        stamp = ResponseSession.completed_stamp
+        query = select(stamp).where(stamp.is_not(None)).order_by(stamp)
+        return [found for found in db.session.scalars(query) if found]
+
+    def position(self, granted: Granted) -> int | None:
+        return read_cursor(KEY, self.form.id, granted.cursor)
+
+
+@pytest.fixture
+def agent(app_context: None) -> Subscriber:
+    account = make_account()
+    form = make_form(account.id)
+    return Subscriber(form, make_grant(account.id), Clock(form.published_at))
+
+
+def pending() -> list[int]:
+    """The positions of what waits to be sent, in the order in which it is due."""
+    return [each.position for each in deliveries() if each.state is DeliveryState.PENDING]
+
+
+@both_databases
+def test_a_subscription_without_a_cursor_starts_at_the_newest_completion(
+    agent: Subscriber,
+) -> None:
+    empty = agent.subscribe(url=URL + "&early")
+    agent.complete(2)
+
+    granted = agent.subscribe(max_age_seconds=0)
+
+    assert agent.position(empty) == 0
+    assert agent.position(granted) == agent.stamps()[1]
+    assert granted.truncated is False
+    assert {each.subscription_id for each in deliveries()} == {empty.subscription_id}
+
+
+@both_databases
+def test_a_lapsed_subscription_is_sent_what_it_missed_oldest_first(agent: Subscriber) -> None:
+    first = agent.subscribe(ttl_seconds=300)
+    agent.complete()
+    agent.settle(DeliveryState.DELIVERED)
+    cursor = agent.subscribe(ttl_seconds=300).cursor
+    agent.clock.forward(seconds=301)
+    agent.complete(3)
+    assert pending() == []
+
+    again = agent.subscribe(cursor=cursor)
+
+    assert again.subscription_id == first.subscription_id
+    assert pending() == agent.stamps()[1:]
+    assert all(each.next_at <= agent.clock.now for each in deliveries())
+    assert again.truncated is False
+    assert agent.position(again) == agent.stamps()[1] - 1
+
+
+@both_databases
+def test_a_new_subscription_is_sent_what_came_after_a_cursor(agent: Subscriber) -> None:
+    agent.complete()
+    cursor = agent.subscribe().cursor
+    agent.complete(2)
+
+    other = agent.subscribe(url=URL + "&other", cursor=cursor)
+
+    theirs = [e.position for e in deliveries() if e.subscription_id == other.subscription_id]
+    assert theirs == agent.stamps()[1:]
+
+
+@both_databases
+@pytest.mark.parametrize("swept", [False, True])
+def test_deliveries_of_a_lapsed_subscription_wait_again(agent: Subscriber, *, swept: bool) -> None:
+    """Delivered ones, too: the client says by its cursor that it does not know them."""
+    cursor = agent.subscribe(ttl_seconds=300).cursor
+    agent.complete(5)
+    settled = set(DeliveryState) - {DeliveryState.PENDING, DeliveryState.SENDING}
+    with write_transaction():
+        execute(
+            update(EventDelivery)
+            .where(EventDelivery.position == agent.stamps()[4])
+            .values(state=DeliveryState.SENDING)
+        )
+    agent.settle(*sorted(settled))
+    agent.clock.forward(seconds=301)
+    if swept:
+        assert list(end_expired(agent.clock.now))
+
+    agent.subscribe(cursor=cursor)
+
+    assert pending() == agent.stamps()[: 5 if swept else 4]
+    again = [each for each in deliveries() if each.position in agent.stamps()[:4]]
+    for each in again:
+        assert (each.attempts, each.settled_at, each.lease_until) == (0, None, None)
+        assert each.body == "{}"
+
+
+@both_databases
+def test_a_cursor_changes_nothing_while_the_subscription_lives(agent: Subscriber) -> None:
+    cursor = agent.subscribe().cursor
+    agent.complete(2)
+    agent.settle(DeliveryState.DELIVERED, DeliveryState.ABANDONED)
+
+    again = agent.subscribe(cursor=cursor, max_age_seconds=0)
+
+    assert sorted(states()) == ["abandoned", "delivered"]
+    assert again.truncated is False
+
+
+@both_databases
+def test_an_unsubscribed_one_begins_again_after_its_cursor(agent: Subscriber) -> None:
+    first = agent.subscribe()
+    agent.complete(2)
+    form = agent.form
+    unsubscribe(form.account_id, form.id, first.subscription_id, now=agent.clock.now)
+    agent.complete()
+
+    agent.subscribe(cursor=first.cursor)
+
+    assert pending() == agent.stamps()
+
+
+@both_databases
+def test_withdrawn_responses_are_not_sent_again(agent: Subscriber) -> None:
+    first = agent.subscribe(ttl_seconds=300)
+    agent.complete(2)
+    agent.clock.forward(seconds=301)
+    withdraw_response(agent.form.share_token, agent.keys[0], now=agent.clock.now)
+
+    again = agent.subscribe(cursor=first.cursor)
+
+    assert pending() == agent.stamps()
+    assert again.truncated is False
+
+
+@both_databases
+@pytest.mark.parametrize(
+    ("max_age", "missed", "truncated"),
+    [(None, 3, False), (25, 3, False), (24, 3, False), (20, 3, False), (15, 2, True), (0, 1, True)],
+)
+def test_nothing_older_than_the_age_asked_for_is_sent(
+    agent: Subscriber, max_age: int | None, missed: int, *, truncated: bool
+) -> None:
+    """The newest was completed now, those before it 10 and 20 seconds ago."""
+    cursor = agent.subscribe().cursor
+    agent.complete(3, seconds=10)
+
+    granted = agent.subscribe(url=URL + "&new", cursor=cursor, max_age_seconds=max_age)
+
+    theirs = [e for e in deliveries() if e.subscription_id == granted.subscription_id]
+    assert (len(theirs), granted.truncated) == (missed, truncated)
+
+
+@both_databases
+def test_the_newest_of_too_many_are_sent(
+    agent: Subscriber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "_LEFT_OUT", replay._LEFT_OUT.offset(3))
+    cursor = agent.subscribe(ttl_seconds=300).cursor
+    agent.clock.forward(seconds=301)
+    agent.complete(5)
+
+    assert agent.subscribe(cursor=cursor).truncated
+    assert pending() == agent.stamps()[2:]
+
+
+def test_an_age_beyond_all_times_is_taken(agent: Subscriber) -> None:
+    cursor = agent.subscribe(ttl_seconds=300).cursor
+    agent.complete()
+    agent.clock.forward(seconds=301)
+
+    assert not agent.subscribe(cursor=cursor, max_age_seconds=10**30).truncated
+    assert len(pending()) == 1
+
+
+@both_databases
+@pytest.mark.parametrize(
+    "kind", ["altered", "foreign", "other key", "version", "words", "ü", "\ud800"]
+)
+def test_a_cursor_that_is_not_ours_starts_from_now(agent: Subscriber, kind: str) -> None:
+    other = make_form(agent.form.account_id)
+    agent.complete(2)
+    ours = write_cursor(KEY, agent.form.id, 1)
+    given = {
+        "altered": ("B" if ours[0] == "A" else "A") + ours[1:],
+        "foreign": write_cursor(KEY, other.id, 1),
+        "other key": write_cursor(b"another key", agent.form.id, 1),
+        "version": write_cursor(KEY, agent.form.id, 1).replace(".", "..", 1),
+        "words": "x" * 1000,
+    }.get(kind, kind)
+
+    granted = agent.subscribe(cursor=given)
+
+    assert granted.truncated is True
+    assert agent.position(granted) == agent.stamps()[1]
+    assert deliveries() == []
+
+
+def test_a_cursor_of_another_version_is_unknown(
+    agent: Subscriber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = write_cursor(KEY, agent.form.id, 1)
+    monkeypatch.setattr("webapp.domain.events.cursors.VERSION", 2)
+
+    assert read_cursor(KEY, agent.form.id, ours) is None
+
+
+def test_a_cursor_is_short_and_safe_in_an_address() -> None:
+    cursor = write_cursor(KEY, "frm_" + "f" * 36, 2**53)
+
+    assert len(cursor) <= CURSOR_MAX_CHARS
+    assert set(cursor) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
+
+
+@both_databases
+def test_the_watermark_passes_nothing_that_is_stuck(agent: Subscriber) -> None:
+    first = agent.subscribe()
+    agent.complete(3)
+    key, form_id = first.subscription_id, agent.form.id
+    stamps = agent.stamps()
+    assert watermark(key, form_id) == stamps[0] - 1
+    agent.settle(DeliveryState.DELIVERED, DeliveryState.SENDING, DeliveryState.DELIVERED)
+
+    assert watermark(key, form_id) == stamps[1] - 1
+    assert agent.position(agent.subscribe()) == stamps[1] - 1
+    with write_transaction():
+        stuck = update(EventDelivery).where(EventDelivery.position == stamps[1])
+        execute(stuck.values(state=DeliveryState.ABANDONED))
+
+    assert agent.position(agent.subscribe()) == stamps[2]
+    agent.complete()
+    assert watermark(key, form_id) == agent.stamps()[3] - 1
+
+
+@both_databases
+def test_attempts_made_before_stay_in_the_log(agent: Subscriber) -> None:
+    cursor = agent.subscribe(ttl_seconds=300).cursor
+    agent.complete()
+    make_attempt(deliveries()[0])
+    agent.settle(DeliveryState.DELIVERED)
+    agent.clock.forward(seconds=301)
+
+    agent.subscribe(cursor=cursor)
+
+    assert len(db.session.scalars(select(DeliveryAttempt)).all()) == 1
+
+
+def at(moment: datetime, seconds: float) -> datetime:
+    return moment + timedelta(seconds=seconds)
+
+
+@both_databases
+def test_a_completion_by_a_faster_clock_is_not_lost_at_the_moment_of_expiry(
+    agent: Subscriber,
+) -> None:
+    """Another process found it expired, this one finds it alive by its own clock."""
+    granted = agent.subscribe(ttl_seconds=300)
+    expired = granted.refresh_before
+    make_answer(agent.form, "k" * 32)
+    complete_response(agent.form.share_token, "k" * 32, responder_name="", now=at(expired, 0.005))
+    assert deliveries() == []
+
+    agent.clock.now = at(expired, -0.005)
+    agent.subscribe(cursor=granted.cursor)
+
+    assert pending() == agent.stamps()

@@ -1,0 +1,217 @@
+"""How subscriptions end: unsubscribed, disconnected, revoked, expired, or with their account.
+
+Each end holds the row locks of the forms concerned, so that no completion beside it queues a
+delivery that nobody would cancel. The address and the secrets are erased with the subscription, or
+when its subscriber has been told, TOLD_WITHIN later at the latest; the host stays in the log.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Table,
+    and_,
+    bindparam,
+    exists,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from webapp.database import execute, read_rows, to_millis, write_transaction
+from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.outbox import (
+    DELIVERIES,
+    UNSETTLED,
+    alive,
+    cancel_deliveries,
+    digits_of,
+    unsettled,
+)
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.ownership import BATCH_ROWS, delete_in_batches
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, SubscriptionEnd
+
+TOLD_WITHIN = timedelta(seconds=60)  # our choice: then the subscriber is told no more
+ENDED_KEPT = timedelta(hours=24)  # our choice: without deliveries; with them, as long as those
+UNUSED_KEPT = timedelta(hours=24)  # our choice: as long as an address counts as verified
+ERASED: dict[str, None] = {
+    "url": None,
+    "secret": None,
+    "previous_secret": None,
+    "previous_until": None,
+}
+
+_SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
+_RETURNED = ("id", "account_id", "form_id", "endpoint_id", "host")
+_ENDPOINTS = cast(Table, CallbackEndpoint.__table__)
+
+
+def end_subscription(
+    form_id: str, subscription_id: str, reason: SubscriptionEnd, *, now: datetime
+) -> None:
+    """End a subscription of a form whose row the caller has locked; again, too. The caller
+    commits.
+    """
+    which = and_(EventSubscription.id == subscription_id, EventSubscription.form_id == form_id)
+    ended = _end(which, reason, now, **ERASED)
+    cancel_deliveries(unsettled(row.id for row in ended), now=now)
+
+
+def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now: datetime) -> None:
+    """End the subscriptions of connections that end, and queue one last message to each.
+
+    The caller commits.
+    """
+    mine = and_(EventSubscription.grant_id.in_(grant_ids), alive(now))
+    forms = select(EventSubscription.form_id).where(mine)
+    execute(
+        select(Form.id).where(Form.id.in_(forms)).order_by(Form.id).with_for_update(key_share=True)
+    )
+    ended = _end(mine, reason, now)
+    if ended:
+        cancel_deliveries(unsettled(row.id for row in ended), now=now)
+        execute(insert(DELIVERIES).values([_terminated(row, reason, now) for row in ended]))
+
+
+def erase_subscriptions(account_id: str, *, now: datetime) -> None:
+    """End all subscriptions of an account, telling nobody. The caller commits."""
+    mine = EventSubscription.account_id == account_id
+    _end(mine, SubscriptionEnd.DISCONNECTED, now)
+    execute(update(_SUBSCRIPTIONS).where(mine).values(ERASED))
+    cancel_deliveries(EventDelivery.account_id == account_id, now=now)
+
+
+def end_expired(now: datetime) -> Iterator[int]:
+    """End what has expired and finish what has ended, in short transactions.
+
+    Yields how many rows each of them changed; may be abandoned at any point, the next call
+    continues.
+    """
+    for row in read_rows(_WITH_EXPIRED, now=now):
+        yield _end_expired_of(row.form_id, now)
+    for row in read_rows(_UNFINISHED, now=now, told=now - TOLD_WITHIN):
+        while finished := _finish(row.id, now):
+            yield finished
+    if read_rows(_ROTATED, now=now)[0][0]:
+        yield _forget_previous(now)
+
+
+def purge_ended(now: datetime) -> Iterator[int]:
+    """Delete ended subscriptions whose deliveries are gone, and addresses that nothing names."""
+    yield from delete_in_batches(
+        _SUBSCRIPTIONS,
+        (EventSubscription.ended_at < now - ENDED_KEPT)
+        & ~exists().where(EventDelivery.subscription_id == EventSubscription.id),
+    )
+    yield from delete_in_batches(
+        _ENDPOINTS,
+        (CallbackEndpoint.seen_at < now - UNUSED_KEPT)
+        & ~exists().where(EventSubscription.endpoint_id == CallbackEndpoint.id)
+        & ~exists().where(EventDelivery.endpoint_id == CallbackEndpoint.id),
+    )
+
+
+def _end(
+    which: ColumnElement[bool], reason: SubscriptionEnd, now: datetime, **values: None
+) -> Sequence[Row[*tuple[object, ...]]]:
+    """The rows of those that had not ended before."""
+    ended = (
+        update(_SUBSCRIPTIONS)
+        .where(which, EventSubscription.ended_at.is_(None))
+        .values(ended_at=now, end_reason=reason, **values)
+    )
+    return execute(ended.returning(*(_SUBSCRIPTIONS.c[name] for name in _RETURNED))).all()
+
+
+def _terminated(
+    row: Row[*tuple[object, ...]], reason: SubscriptionEnd, now: datetime
+) -> dict[str, object]:
+    """The delivery that tells a subscriber of the end."""
+    cause = f"{row.id} {reason} {to_millis(now)}"
+    digits = hashlib.sha256(cause.encode()).hexdigest()[:24]
+    return {
+        "id": f"dlv_{digits_of(row.id)}{digits}",
+        "account_id": row.account_id,
+        "form_id": row.form_id,
+        "subscription_id": row.id,
+        "endpoint_id": row.endpoint_id,
+        "host": row.host,
+        "kind": DeliveryKind.TERMINATED,
+        "event_id": f"msg_terminated_{digits}",
+        "answer_count": 0,
+        "position": 0,
+        "state": DeliveryState.PENDING,
+        "attempts": 0,
+        "next_at": now,
+        "created_at": now,
+    }
+
+
+def _end_expired_of(form_id: str, now: datetime) -> int:
+    """In one form; its deliveries are cancelled later, without the lock that respondents wait
+    for.
+    """
+    which = and_(EventSubscription.form_id == form_id, EventSubscription.expires_at <= now)
+    with write_transaction():
+        execute(_LOCK_FORM, form=form_id)
+        return len(_end(which, SubscriptionEnd.EXPIRED, now, **ERASED))
+
+
+def _finish(subscription_id: str, now: datetime) -> int:
+    """Cancel some of what an ended subscription still has to send, and erase its address.
+
+    Its row is locked, so that it does not begin again meanwhile.
+    """
+    with write_transaction():
+        if execute(_LOCK_ENDED, id=subscription_id).one_or_none() is None:
+            return 0
+        some = select(EventDelivery.id).where(unsettled([subscription_id])).limit(BATCH_ROWS)
+        cancelled = cancel_deliveries(EventDelivery.id.in_(some), now=now)
+        erased = update(_SUBSCRIPTIONS).where(
+            EventSubscription.id == subscription_id, EventSubscription.url.is_not(None)
+        )
+        return cancelled + execute(erased.values(ERASED)).rowcount
+
+
+def _forget_previous(now: datetime) -> int:
+    """Erase the secrets that sign no more after a rotation."""
+    over = update(_SUBSCRIPTIONS).where(EventSubscription.previous_until <= now)
+    with write_transaction():
+        return execute(over.values(previous_secret=None, previous_until=None)).rowcount
+
+
+_LOCK_FORM = select(Form.id).where(Form.id == bindparam("form")).with_for_update(key_share=True)
+_LOCK_ENDED = (
+    select(EventSubscription.id)
+    .where(EventSubscription.id == bindparam("id"), EventSubscription.ended_at.is_not(None))
+    .with_for_update()
+)
+_WITH_EXPIRED = (
+    select(EventSubscription.form_id)
+    .where(EventSubscription.ended_at.is_(None), EventSubscription.expires_at <= bindparam("now"))
+    .distinct()
+)
+_ROTATED = select(exists().where(EventSubscription.previous_until <= bindparam("now")))
+_UNFINISHED = select(EventSubscription.id).where(
+    EventSubscription.ended_at.is_not(None),
+    or_(
+        EventSubscription.ended_at <= bindparam("told"),
+        EventSubscription.end_reason == SubscriptionEnd.EXPIRED,
+    ),
+    or_(
+        EventSubscription.url.is_not(None),
+        *(
+            exists().where(
+                EventDelivery.subscription_id == EventSubscription.id,
+                EventDelivery.state == state,
+            )
+            for state in UNSETTLED
+        ),
+    ),
+)

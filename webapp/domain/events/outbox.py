@@ -1,0 +1,164 @@
+"""The rows that wait to be sent: written with a completion, cancelled with its withdrawal.
+
+The event of a completed response has the digits of its session: one response cannot be two events,
+and one that is sent much later again has the same id.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import cast
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Insert,
+    Integer,
+    Select,
+    String,
+    Table,
+    and_,
+    bindparam,
+    func,
+    insert,
+    literal,
+    literal_column,
+    select,
+    update,
+)
+
+from webapp.database import db, execute, to_millis
+from webapp.database.prepared_statements import all_rows
+from webapp.domain.events.models import EventDelivery, EventSubscription
+from webapp.domain.responses.models import Completion
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+
+UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)
+
+DELIVERIES = cast(Table, EventDelivery.__table__)
+_SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
+FILLED = (
+    "id",
+    "account_id",
+    "form_id",
+    "subscription_id",
+    "endpoint_id",
+    "host",
+    "kind",
+    "event_id",
+    "answer_count",
+    "position",
+    "state",
+    "attempts",
+    "next_at",
+    "created_at",
+)
+
+
+def event_id_of(session_id: str) -> str:
+    """The `eventId` of the response with this id."""
+    return f"evt_{digits_of(session_id)}"
+
+
+def digits_of(object_id: str) -> str:
+    """An id without its prefix."""
+    return object_id.partition("_")[2]
+
+
+def queue_deliveries(completion: Completion, *, now: datetime) -> list[str]:
+    """A delivery for each live subscription of the form; returns the ids of the deliveries.
+
+    Suspended ones included: theirs wait. The last statement of the transaction that completes the
+    response, which holds the form's row lock.
+    """
+    found = all_rows(
+        db.session.connection(),
+        _QUEUE,
+        {
+            "form": completion.form_id,
+            "digits": digits_of(completion.session_id),
+            "answer_count": completion.answer_count,
+            "stamp": completion.stamp,
+            "now": to_millis(now),
+        },
+    )
+    return [row[0] for row in found]
+
+
+def cancel_event(session_id: str, *, now: datetime) -> None:
+    """Cancel what is not sent of a response that is withdrawn.
+
+    After the form's row was locked, or a replay beside it could queue the response. The caller
+    commits.
+    """
+    cancel_deliveries(EventDelivery.event_id == event_id_of(session_id), now=now)
+
+
+def cancel_deliveries(which: ColumnElement[bool], *, now: datetime) -> int:
+    """Settle the unsettled deliveries that match as cancelled; returns how many. The caller
+    commits.
+    """
+    cancelled = (
+        update(DELIVERIES)
+        .where(which, EventDelivery.state.in_(UNSETTLED))
+        .values(state=DeliveryState.CANCELLED, settled_at=now, lease_until=None)
+    )
+    return execute(cancelled).rowcount
+
+
+def unsettled(subscription_ids: Iterable[str]) -> ColumnElement[bool]:
+    """The condition for what these subscriptions still have to send."""
+    return and_(
+        EventDelivery.subscription_id.in_(list(subscription_ids)),
+        EventDelivery.state.in_(UNSETTLED),
+    )
+
+
+def alive(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
+    """The condition for subscriptions that have neither ended nor expired."""
+    return and_(EventSubscription.ended_at.is_(None), EventSubscription.expires_at > now)
+
+
+def delivery_rows(
+    digits: ColumnElement[str],
+    answer_count: ColumnElement[int],
+    stamp: ColumnElement[int],
+    due: ColumnElement[int],
+) -> Select[*tuple[object, ...]]:
+    """The columns FILLED of deliveries to subscriptions; times in milliseconds."""
+    columns = _SUBSCRIPTIONS.c
+    return select(
+        literal_column("'dlv_'", String) + func.substr(columns.id, 5) + digits,
+        columns.account_id,
+        columns.form_id,
+        columns.id,
+        columns.endpoint_id,
+        columns.host,
+        literal(DeliveryKind.EVENT.value, String),
+        literal_column("'evt_'", String) + digits,
+        answer_count,
+        stamp,
+        literal(DeliveryState.PENDING.value, String),
+        literal(0, Integer),
+        due,
+        bindparam("now", type_=BigInteger),
+    )
+
+
+_QUEUE: Insert = (
+    insert(DELIVERIES)
+    .from_select(
+        FILLED,
+        delivery_rows(
+            bindparam("digits", type_=String),
+            bindparam("answer_count", type_=Integer),
+            bindparam("stamp", type_=BigInteger),
+            bindparam("now", type_=BigInteger),
+        ).where(
+            _SUBSCRIPTIONS.c.form_id == bindparam("form"),
+            _SUBSCRIPTIONS.c.ended_at.is_(None),
+            _SUBSCRIPTIONS.c.expires_at > bindparam("now", type_=BigInteger),
+        ),
+    )
+    .returning(DELIVERIES.c.id)
+)
