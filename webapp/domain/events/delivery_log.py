@@ -20,6 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from webapp.database import read_rows, to_millis
+from webapp.domain.events.deliveries import SENT_AGAIN
 from webapp.domain.events.models import (
     CallbackEndpoint,
     DeliveryAttempt,
@@ -55,7 +56,6 @@ STATES = {
     StateGroup.FAILED: (DeliveryState.DROPPED, DeliveryState.ABANDONED),
     StateGroup.CANCELLED: (DeliveryState.CANCELLED,),
 }
-SENT_BEFORE = STATES[StateGroup.DELIVERED] + STATES[StateGroup.FAILED]
 
 
 class DeliveryFilters(NamedTuple):
@@ -82,7 +82,6 @@ class DeliveryRow(NamedTuple):
     deleted_at: datetime | None
     created_at: datetime
     next_at: datetime
-    settled_at: datetime | None
     ended_at: datetime | None
     expires_at: datetime
     suspended_at: datetime | None
@@ -92,9 +91,9 @@ class DeliveryRow(NamedTuple):
     failure: DeliveryFailure | None
 
     @property
-    def is_waiting(self) -> bool:
-        """True until it is settled."""
-        return self.state in STATES[StateGroup.WAITING]
+    def has_failed(self) -> bool:
+        """True if it ended without having arrived, and nobody called it off."""
+        return self.state in STATES[StateGroup.FAILED]
 
     @property
     def next_try(self) -> datetime:
@@ -108,7 +107,7 @@ class DeliveryRow(NamedTuple):
     def may_be_sent_again(self, now: datetime) -> bool:
         """For events that are settled and not withdrawn, while something could be sent."""
         sendable = self.is_subscribed(now) and self.deleted_at is None and not self.suspended_at
-        return sendable and self.kind is DeliveryKind.EVENT and self.state in SENT_BEFORE
+        return sendable and self.kind is DeliveryKind.EVENT and self.state in SENT_AGAIN
 
 
 class AttemptRow(NamedTuple):
@@ -152,7 +151,6 @@ _DELIVERIES = (
         Form.deleted_at,
         EventDelivery.created_at,
         EventDelivery.next_at,
-        EventDelivery.settled_at,
         EventSubscription.ended_at,
         EventSubscription.expires_at,
         EventSubscription.suspended_at,

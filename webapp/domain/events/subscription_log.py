@@ -3,12 +3,15 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import and_, bindparam, func, select
 
 from webapp.database import UtcDateTime, read_rows
 from webapp.domain.events.delivery_log import StateGroup, is_in
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.retries import OPEN_AFTER_FAILURES
 from webapp.domain.forms.models import Form
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
+from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import SubscriptionEnd
 
 LIVE_SHOWN, ENDED_SHOWN = 100, 20  # an account has no more live ones
@@ -40,7 +43,7 @@ class LoggedSubscription(NamedTuple):
 
 
 class SilentHost(NamedTuple):
-    """An endpoint that is paused because attempts failed.
+    """An endpoint whose circuit breaker is open.
 
     answered_at  the last delivery that arrived there; None without one
     waiting      unsettled deliveries, at most WAITING_COUNTED
@@ -50,6 +53,14 @@ class SilentHost(NamedTuple):
     paused_until: datetime
     answered_at: datetime | None
     waiting: int
+
+
+class SealedCallback(NamedTuple):
+    """Where the events of a subscription go, and its sealed secret."""
+
+    url: str
+    host: str
+    secret: str
 
 
 class FilterChoice(NamedTuple):
@@ -111,12 +122,27 @@ _SILENT = (
     .join(EventSubscription, EventSubscription.endpoint_id == CallbackEndpoint.id)
     .where(
         CallbackEndpoint.account_id == bindparam("account_id"),
+        CallbackEndpoint.failures >= OPEN_AFTER_FAILURES,
         CallbackEndpoint.paused_until.is_not(None),
         EventSubscription.ended_at.is_(None),
         EventSubscription.expires_at > bindparam("now", type_=UtcDateTime),
     )
     .group_by(CallbackEndpoint.id, CallbackEndpoint.host, CallbackEndpoint.paused_until)
     .order_by(CallbackEndpoint.paused_until)
+)
+_CALLBACK = select(
+    EventSubscription.url,
+    EventSubscription.host,
+    EventSubscription.secret,
+    and_(
+        EventSubscription.ended_at.is_(None),
+        EventSubscription.expires_at > bindparam("now", type_=UtcDateTime),
+        EventSubscription.url.is_not(None),
+        EventSubscription.secret.is_not(None),
+    ).label("is_live"),
+).where(
+    EventSubscription.id == bindparam("subscription_id"),
+    EventSubscription.account_id == bindparam("account_id"),
 )
 _CHOICES = (
     select(EventSubscription.form_id, Form.title, EventSubscription.host)
@@ -144,6 +170,24 @@ def list_silent_hosts(account_id: str, *, now: datetime) -> list[SilentHost]:
     """Paused endpoints that are still subscribed, the one that is tried next first."""
     found = read_rows(_SILENT, account_id=account_id, now=now)
     return [SilentHost._make(row) for row in found]
+
+
+def get_callback(account_id: str, subscription_id: str, *, now: datetime) -> SealedCallback:
+    """That of a live subscription. Raises NotFound, and StateConflict `subscription_ended`."""
+    ids = {"account_id": account_id, "subscription_id": subscription_id}
+    found = read_rows(_CALLBACK, **ids, now=now)
+    if not found:
+        raise NotFound(
+            ErrorCode.NOT_FOUND, "There is no such subscription.", "Open the list again."
+        )
+    *callback, is_live = found[0]
+    if not is_live:
+        raise StateConflict(
+            PageCode.SUBSCRIPTION_ENDED,
+            "This agent is not signed up any more.",
+            "It can be tested when it has signed up again.",
+        )
+    return SealedCallback(*callback)
 
 
 def list_choices(account_id: str) -> list[FilterChoice]:

@@ -1,0 +1,253 @@
+"""The log of deliveries and of subscriptions, on both databases."""
+
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+
+from tests.bulk import analyze, copy_rows
+from tests.databases import both_databases
+from tests.event_factories import make_attempt, make_delivery, make_subscription
+from tests.factories import make_account, make_form
+from tests.proof.plans import plan_of, steps_of
+from webapp.database import db, utc_now
+from webapp.domain.deletion import form_trash
+from webapp.domain.events import subscription_log as subscriptions
+from webapp.domain.events.delivery_log import (
+    PAGE_DELIVERIES,
+    DeliveryFilters,
+    DeliveryRow,
+    StateGroup,
+    get_delivery,
+    list_deliveries,
+    position_of,
+)
+from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.retries import OPEN_AFTER_FAILURES
+from webapp.domain.events.subscription_log import LIVE_SHOWN
+from webapp.domain.shared.errors import NotFound, StateConflict
+from webapp.domain.shared.vocabulary import (
+    DeliveryFailure,
+    DeliveryKind,
+    DeliveryState,
+    SubscriptionEnd,
+)
+
+pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
+LATER = timedelta(minutes=5)
+ALL = DeliveryFilters()
+
+
+@pytest.fixture
+def subscription() -> EventSubscription:
+    return make_subscription(make_form(make_account().id))
+
+
+def ids(account_id: str, filters: DeliveryFilters = ALL) -> list[str]:
+    return [row.id for row in list_deliveries(account_id, filters)]
+
+
+def only(subscription: EventSubscription) -> DeliveryRow:
+    (found,) = list_deliveries(subscription.account_id, ALL)
+    return found
+
+
+def make_copies(delivery: EventDelivery, count: int) -> None:
+    """Further deliveries to the same subscription, each a second older."""
+    begun, digits = delivery.created_at, delivery.event_id.removeprefix("evt_")
+    copy_rows(
+        EventDelivery.__table__,
+        delivery.id,
+        count,
+        id=f"dlv_{digits}{{:08x}}".format,
+        event_id=f"evt_{digits}{{:08x}}".format,
+        created_at=lambda number: begun - (number + 1) * timedelta(seconds=1),
+    )
+
+
+def test_pages_follow_each_other_without_gap_or_repeat(subscription: EventSubscription) -> None:
+    now = utc_now()
+    made = [
+        make_delivery(subscription, created_at=now - timedelta(minutes=number // 3)).id
+        for number in range(2 * PAGE_DELIVERIES + 7)
+    ]
+
+    found: list[str] = []
+    page = list_deliveries(subscription.account_id, ALL)
+    while len(page) > PAGE_DELIVERIES:
+        found += [row.id for row in page[:PAGE_DELIVERIES]]
+        before = position_of(page[PAGE_DELIVERIES - 1])
+        page = list_deliveries(subscription.account_id, ALL, before=before)
+    found += [row.id for row in page]
+
+    assert sorted(found) == sorted(made)
+    assert len(set(found)) == len(found)
+
+
+def test_the_last_attempt_is_that_of_the_highest_number(subscription: EventSubscription) -> None:
+    """Attempts are numbered through, also where an event is sent again."""
+    delivery = make_delivery(subscription, attempts=1)
+    late = {"status": None, "failure": DeliveryFailure.TIMEOUT, "reply": None}
+    make_attempt(delivery, number=11, status=204)
+    make_attempt(delivery, number=2, **late)
+
+    row = only(subscription)
+    details = get_delivery(subscription.account_id, delivery.id)
+
+    assert (row.tries, row.status, row.failure) == (11, 204, None)
+    assert [attempt.number for attempt in details.attempts] == [11, 2]
+    assert details.attempts[1].failure is DeliveryFailure.TIMEOUT
+
+
+@pytest.mark.parametrize("state", DeliveryState)
+def test_every_state_is_in_one_group(subscription: EventSubscription, state: DeliveryState) -> None:
+    one = make_delivery(subscription, state=state).id
+
+    account_id = subscription.account_id
+    found = [group for group in StateGroup if ids(account_id, DeliveryFilters(group)) == [one]]
+
+    assert len(found) == 1
+
+
+def test_filters_apply_together(subscription: EventSubscription) -> None:
+    account_id = subscription.account_id
+    form = make_form(account_id)
+    other = make_subscription(form, host="other.example:443")
+    make_delivery(subscription)
+    there = make_delivery(other).id
+    make_delivery(other, state=DeliveryState.CANCELLED)
+
+    assert ids(account_id, DeliveryFilters(StateGroup.WAITING, form.id, other.host)) == [there]
+    assert ids(account_id, DeliveryFilters(form_id=form.id, host=subscription.host)) == []
+
+
+def test_another_account_reads_nothing(subscription: EventSubscription) -> None:
+    delivery, stranger = make_delivery(subscription), make_account().id
+
+    assert ids(stranger) == []
+    assert ids(stranger, DeliveryFilters(None, subscription.form_id, subscription.host)) == []
+    assert subscriptions.list_live_subscriptions(stranger) == []
+    assert subscriptions.list_choices(stranger) == []
+    with pytest.raises(NotFound):
+        get_delivery(stranger, delivery.id)
+    with pytest.raises(NotFound):
+        subscriptions.get_callback(stranger, subscription.id, now=utc_now())
+
+
+def test_the_next_try_waits_for_a_paused_endpoint(subscription: EventSubscription) -> None:
+    make_delivery(subscription)
+    until = utc_now() + LATER
+    endpoint = db.session.get_one(CallbackEndpoint, subscription.endpoint_id)
+    endpoint.paused_until = until
+    db.session.commit()
+
+    assert abs(only(subscription).next_try - until) < timedelta(milliseconds=1)
+
+
+SENDABLE = {DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDONED}
+
+
+@pytest.mark.parametrize("state", DeliveryState)
+def test_what_is_settled_may_be_sent_again(
+    subscription: EventSubscription, state: DeliveryState
+) -> None:
+    make_delivery(subscription, state=state)
+
+    assert only(subscription).may_be_sent_again(utc_now()) == (state in SENDABLE)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"ended_at": utc_now()}, {"expires_at": utc_now() - LATER}, {"suspended_at": utc_now()}],
+    ids=["ended", "expired", "suspended"],
+)
+def test_nothing_is_sent_again_without_a_live_subscription(changed: dict[str, Any]) -> None:
+    subscription = make_subscription(make_form(make_account().id), **changed)
+    make_delivery(subscription, state=DeliveryState.ABANDONED)
+
+    assert not only(subscription).may_be_sent_again(utc_now())
+
+
+def test_an_envelope_and_a_trashed_form_are_not_sent_again() -> None:
+    form = make_form(make_account().id)
+    subscription = make_subscription(form)
+    make_delivery(subscription, kind=DeliveryKind.TERMINATED, state=DeliveryState.ABANDONED)
+    assert not only(subscription).may_be_sent_again(utc_now())
+
+    make_delivery(subscription, state=DeliveryState.ABANDONED)
+    trashed = make_form(form.account_id)
+    make_delivery(make_subscription(trashed), state=DeliveryState.ABANDONED)
+    form_trash.delete_form(form.account_id, trashed.id, now=utc_now())
+    rows = list_deliveries(form.account_id, DeliveryFilters(form_id=trashed.id))
+    assert [row.may_be_sent_again(utc_now()) for row in rows] == [False]
+
+
+def test_an_endpoint_is_silent_from_an_open_breaker_on(subscription: EventSubscription) -> None:
+    make_delivery(subscription)
+    make_delivery(subscription, state=DeliveryState.SENDING)
+    make_delivery(subscription, state=DeliveryState.DELIVERED)
+    now = utc_now()
+    endpoint = db.session.get_one(CallbackEndpoint, subscription.endpoint_id)
+    # a receiver that asked for a pause
+    endpoint.failures, endpoint.paused_until = OPEN_AFTER_FAILURES - 1, now + LATER
+    db.session.commit()
+    assert subscriptions.list_silent_hosts(subscription.account_id, now=now) == []
+
+    endpoint.failures = OPEN_AFTER_FAILURES
+    db.session.commit()
+    (silent,) = subscriptions.list_silent_hosts(subscription.account_id, now=now)
+    assert (silent.host, silent.waiting, silent.answered_at) == (subscription.host, 2, None)
+
+    later = subscription.expires_at + LATER
+    assert subscriptions.list_silent_hosts(subscription.account_id, now=later) == []
+
+
+def test_live_and_ended_subscriptions_are_listed_apart() -> None:
+    form = make_form(make_account().id)
+    live = [make_subscription(form).id for _ in range(LIVE_SHOWN // 50)]
+    ended = {"ended_at": utc_now(), "end_reason": SubscriptionEnd.REVOKED, "url": None}
+    gone = make_subscription(form, secret=None, **ended)
+
+    account_id = form.account_id
+    assert {row.id for row in subscriptions.list_live_subscriptions(account_id)} == set(live)
+    (shown,) = subscriptions.list_ended_subscriptions(account_id)
+    assert (shown.id, shown.end_reason) == (gone.id, SubscriptionEnd.REVOKED)
+
+
+def test_the_callback_of_a_live_subscription_is_found(subscription: EventSubscription) -> None:
+    found = subscriptions.get_callback(subscription.account_id, subscription.id, now=utc_now())
+
+    assert found == (subscription.url, subscription.host, "sealed")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"ended_at": utc_now()},
+        {"expires_at": utc_now() - LATER},
+        {"url": None, "secret": None},
+    ],
+    ids=["ended", "expired", "erased"],
+)
+def test_that_of_another_is_refused(changed: dict[str, Any]) -> None:
+    subscription = make_subscription(make_form(make_account().id), **changed)
+
+    with pytest.raises(StateConflict):
+        subscriptions.get_callback(subscription.account_id, subscription.id, now=utc_now())
+
+
+def test_a_page_costs_the_same_however_long_the_log_is(subscription: EventSubscription) -> None:
+    page = partial(list_deliveries, subscription.account_id, ALL)
+    make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 200)
+    analyze()
+    before = steps_of(page)
+
+    make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 5000)
+    analyze()
+
+    plan = "\n".join(plan_of(page))
+    assert "ix_event_deliveries_listed" in plan
+    assert "TEMP B-TREE" not in plan
+    assert "Sort" not in plan
+    assert steps_of(page) <= 1.2 * before
