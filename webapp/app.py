@@ -19,6 +19,7 @@ from webapp.oauth import endpoints as oauth_endpoints
 from webapp.oauth import server
 from webapp.pages import errors, filters
 from webapp.pages.creator import (
+    agent_tokens,
     confirm,
     connections,
     consent,
@@ -66,7 +67,16 @@ ROUTES = {
     RequestKind.PUBLIC_PAGE: (home, docs, security_txt, theme_switch),
     RequestKind.CREATOR_PAGE: (
         *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
-        *(connections, deliveries, account_settings, activity, browser_sessions, sign_in, consent),
+        *(
+            connections,
+            agent_tokens,
+            deliveries,
+            account_settings,
+            activity,
+            browser_sessions,
+            sign_in,
+            consent,
+        ),
     ),
     RequestKind.OAUTH: (oauth_endpoints,),
     RequestKind.RESPONDENT_PAGE: (respondent_routes, device_transfer, privacy),

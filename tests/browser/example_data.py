@@ -35,6 +35,7 @@ from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import embedding
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.agent_tokens import make_agent_token
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.responses.counters import store_link_views
@@ -85,6 +86,7 @@ def make_example_data() -> ExampleData:
     price = published(account_id, PRICE, claude, now - timedelta(days=12))
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
     sent = make_events(results, price, claude, codex, now)
+    make_tokens(account_id, results.id, codex, now)
     asked = published_elsewhere(claude, now - timedelta(days=2))
     arrive(now)
     return ExampleData(
@@ -106,6 +108,14 @@ def make_example_data() -> ExampleData:
         delivery_waiting=f"/deliveries/{sent['waiting']}",
         delivery_called_off=f"/deliveries/{sent['cancelled']}",
     )
+
+
+def make_tokens(account_id: str, form_id: str, grant_id: str, now: datetime) -> None:
+    """One of the creator for every form, one that an agent made for one form."""
+    made = now - timedelta(days=3)
+    for form, label, by in ((None, "Rota dashboard", None), (form_id, "", grant_id)):
+        ends = now + timedelta(days=4)
+        make_agent_token(account_id, form, label=label, expires_at=ends, now=made, grant_id=by)
 
 
 def creator(email: str, now: datetime) -> str:

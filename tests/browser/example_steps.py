@@ -6,6 +6,7 @@ from tests.browser.example_data import ExampleData
 from tests.browser.example_pages import ExamplePage, Steps, at, press
 from tests.browser.example_respondents import RESPONDENT
 from tests.browser.example_texts import NEWCOMER, PASSWORD
+from tests.browser.example_tokens import TOKENS
 from webapp.pages.public.docs import DOCUMENTS
 
 
@@ -285,4 +286,4 @@ CREATOR = [
     ]
 ]
 
-ALL = RESPONDENT + PUBLIC + CREATOR
+ALL = RESPONDENT + PUBLIC + CREATOR + TOKENS

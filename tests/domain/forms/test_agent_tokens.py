@@ -17,6 +17,7 @@ from webapp.domain.accounts.disabled_accounts import disable_account
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.deletion import form_trash
 from webapp.domain.forms import agent_tokens
+from webapp.domain.forms.agent_token_list import list_agent_tokens
 from webapp.domain.forms.agent_token_text import new_token
 from webapp.domain.forms.agent_tokens import AgentToken, MadeToken, TokenRow
 from webapp.domain.shared.errors import NotFound
@@ -52,6 +53,12 @@ def found(made: MadeToken) -> TokenRow:
     row = agent_tokens.find_agent_token(made.token)
     assert row is not None
     return row
+
+
+def listed(account_id: str, clock: Clock) -> list[str]:
+    found = list_agent_tokens(account_id, now=clock.now, most=9)
+    assert found.total == len(found.newest)
+    return [row.token.id for row in found.newest]
 
 
 def connect(account_id: str, settings: Settings, clock: Clock) -> OAuthGrant:
@@ -155,9 +162,7 @@ def test_a_revoked_token_is_of_no_use(clock: Clock) -> None:
     assert first.revoked_at == again.revoked_at
     assert agent_tokens.token_state(made.id, now=clock.now) is TokenEnd.REVOKED
     assert agent_tokens.token_state(other.id, now=clock.now) is None
-    assert [
-        token.id for token in agent_tokens.list_agent_tokens(form.account_id, now=clock.now, most=9)
-    ] == [other.id]
+    assert listed(form.account_id, clock) == [other.id]
 
 
 def test_nobody_revokes_the_token_of_another_account(clock: Clock) -> None:
@@ -228,6 +233,7 @@ def test_a_token_of_a_connection_ends_with_it(
 
     assert found(made).ended(clock.now) is expected
     assert agent_tokens.token_state(made.id, now=clock.now) is expected
+    assert "switched off" in ending or listed(form.account_id, clock) == []
 
 
 def test_a_token_of_the_creator_outlives_every_connection(settings: Settings, clock: Clock) -> None:
@@ -283,3 +289,35 @@ def test_no_token_is_made_for_a_foreign_or_deleted_form(clock: Clock) -> None:
             make(form, clock, account_id=account.id, form_id=refused)
         assert failure.value.code == "form_not_found"
     assert db.session.scalars(select(AgentToken)).all() == []
+
+
+def test_the_newest_are_listed_with_the_titles_of_their_forms(clock: Clock) -> None:
+    account = make_account()
+    form, trashed = make_form(account.id, title="Rota"), make_form(account.id, title="Prices")
+    make(form, clock, expires_at=clock.now)
+    ids = [make(each, clock).id for each in (form, trashed)]
+    wide = make(form, clock, form_id=None, now=clock.forward(seconds=1))
+    form_trash.delete_form(account.id, trashed.id, now=clock.now)
+
+    found = list_agent_tokens(account.id, now=clock.now, most=2)
+    all_of_them = list_agent_tokens(account.id, now=clock.now, most=9)
+
+    assert (found.newest[0].token.id, len(found.newest), found.total) == (wide.id, 2, 3)
+    assert {row.token.id: (row.title, row.in_trash) for row in all_of_them.newest} == {
+        wide.id: (None, False),
+        ids[0]: ("Rota", False),
+        ids[1]: ("Prices", True),
+    }
+
+
+def test_all_tokens_of_an_account_are_revoked_at_once(clock: Clock) -> None:
+    form, other = make_form(make_account().id), make_form(make_account().id)
+    mine, theirs = [make(form, clock) for _ in range(3)], make(other, clock)
+
+    for _ in range(2):
+        agent_tokens.revoke_agent_tokens(form.account_id, now=clock.now)
+
+    assert {agent_tokens.token_state(made.id, now=clock.now) for made in mine} == {TokenEnd.REVOKED}
+    assert agent_tokens.token_state(theirs.id, now=clock.now) is None
+    kinds = select(AuditEvent).where(AuditEvent.kind == "agent_tokens_revoked")
+    assert len(db.session.scalars(kinds).all()) == 1

@@ -49,6 +49,7 @@ class AuditKind(StrEnum):
     CODE_REUSED = "code_reused"
     AGENT_TOKEN_MADE = "agent_token_made"  # noqa: S105
     AGENT_TOKEN_REVOKED = "agent_token_revoked"  # noqa: S105
+    AGENT_TOKENS_REVOKED = "agent_tokens_revoked"
     DISCONNECTED = "disconnected"
     CLIENT_CREATED = "client_created"
     CONFIRMED = "confirmed"

@@ -93,7 +93,7 @@ class MadeToken(NamedTuple):
 
 
 # their models belong to a layer above
-_GRANTS = table(
+GRANTS = table(
     "oauth_grants",
     column("id", String),
     column("client_pk", String),
@@ -113,15 +113,15 @@ def _look_up(by: str) -> Select[*tuple[object, ...]]:
             AgentToken.revoked_at,
             AgentToken.last_used_at,
             AgentToken.grant_id,
-            _GRANTS.c.expires_at.label("grant_expires_at"),
-            _GRANTS.c.revoked_at.label("grant_revoked_at"),
+            GRANTS.c.expires_at.label("grant_expires_at"),
+            GRANTS.c.revoked_at.label("grant_revoked_at"),
             _CLIENTS.c.disabled_at.label("client_disabled_at"),
             Account.disabled_at.label("account_disabled_at"),
         )
         .select_from(AgentToken)
         .join(Account, Account.id == AgentToken.account_id)
-        .outerjoin(_GRANTS, _GRANTS.c.id == AgentToken.grant_id)
-        .outerjoin(_CLIENTS, _CLIENTS.c.id == _GRANTS.c.client_pk)
+        .outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
+        .outerjoin(_CLIENTS, _CLIENTS.c.id == GRANTS.c.client_pk)
         .where(AgentToken.__table__.c[by] == bindparam("value"))
     )
 
@@ -191,20 +191,6 @@ def make_agent_token(
     return made
 
 
-def list_agent_tokens(account_id: str, *, now: datetime, most: int) -> list[AgentToken]:
-    """The newest of those that have not ended themselves, newest first.
-
-    One whose connection ended without its own end is among them: revoking it does no harm.
-    """
-    query = select(AgentToken).where(
-        AgentToken.account_id == account_id,
-        AgentToken.revoked_at.is_(None),
-        AgentToken.expires_at > now,
-    )
-    newest_first = query.order_by(AgentToken.created_at.desc(), AgentToken.id.desc())
-    return list(db.session.scalars(newest_first.limit(most)))
-
-
 def revoke_agent_token(
     account_id: str, token_id: str, *, now: datetime, by: Actor = SYSTEM
 ) -> AgentToken:
@@ -223,6 +209,19 @@ def revoke_agent_token(
             kind = AuditKind.AGENT_TOKEN_REVOKED
             add_event(kind, account_id, by=by, now=now, subject=found.form_id)
     return found
+
+
+def revoke_agent_tokens(account_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
+    """End all tokens of the account, in one event of the audit trail."""
+    with write_transaction():
+        ended = db.session.scalars(
+            update(AgentToken)
+            .where(AgentToken.account_id == account_id, AgentToken.revoked_at.is_(None))
+            .values(revoked_at=now)
+            .returning(AgentToken.id)
+        )
+        if ended.all():
+            add_event(AuditKind.AGENT_TOKENS_REVOKED, account_id, by=by, now=now)
 
 
 def store_use(token_id: str, now: datetime) -> None:

@@ -8,12 +8,14 @@ from flask_babel import format_date
 
 from webapp.config import settings
 from webapp.database import to_millis, utc_now
+from webapp.domain.forms.agent_token_list import find_revoked_token, list_agent_tokens
 from webapp.oauth import connections
-from webapp.pages.creator.request import creator_id, moment_in, require_creator
+from webapp.pages.creator.request import agent_names, creator_id, moment_in, require_creator
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.web import request_audit
 
 PAGE = "/connections"
+TOKENS_SHOWN = 100  # our choice
 
 bp = Blueprint("connections", __name__)
 bp.before_request(require_creator)
@@ -23,15 +25,20 @@ bp.before_request(require_creator)
 def show_connections() -> str:
     """The connected agents, connections ended for security, and how to connect another.
 
-    `?ended=` is the moment at which the creator disconnected something, to say what it was.
+    `?ended=` is the moment at which the creator disconnected something, to say what it was,
+    `?revoked=` the id of a token that they revoked.
     """
     ended = moment_in(request.args.get("ended", ""))
     found = connections.list_connections(creator_id(), now=utc_now())
+    tokens = list_agent_tokens(creator_id(), now=utc_now(), most=TOKENS_SHOWN)
     return render_template(
         "connections/list.html",
         connections=found.live,
         notices=found.notices,
         ended=connections.list_disconnected(creator_id(), ended) if ended else [],
+        tokens=tokens,
+        makers=agent_names(row.token.grant_id for row in tokens.newest),
+        revoked=find_revoked_token(creator_id(), request.args.get("revoked", "")),
         api_url=settings().api_url,
         format_date=format_date,
     )

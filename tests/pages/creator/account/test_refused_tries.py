@@ -121,7 +121,7 @@ def test_failed_tries_of_a_signed_in_creator_are_audited(
     app: Flask, creator: Account, client: FlaskClient, path: str, kind: str, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(
-        "webapp.pages.creator.account.account_settings.signed_in_recently", lambda: False
+        "webapp.pages.creator.account.own_password.signed_in_recently", lambda: False
     )
     sign_in(client)
     form = {"current": "wrong", "csrf_token": csrf_token(client.get("/account"))}

@@ -1,15 +1,12 @@
 """A creator's own page: name, language, password, browsers, and the end of the account."""
 
-from collections.abc import Callable
 from http import HTTPStatus
-from typing import TypeAlias
 
 from flask import Blueprint, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user, logout_user
 
 from webapp.account_deletion import delete_account, list_inventory
-from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.accounts import credentials
 from webapp.domain.accounts.models import CREATOR_LANGUAGES
@@ -17,6 +14,11 @@ from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS
 from webapp.pages.creator.account.browser_sessions import list_browsers
+from webapp.pages.creator.account.own_password import (
+    limited_tries,
+    note_wrong_password,
+    require_own_password,
+)
 from webapp.pages.creator.account.sign_in import (
     asked_to_end_agents,
     ending_agents,
@@ -26,28 +28,11 @@ from webapp.pages.creator.account.sign_in import (
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
-from webapp.web.rate_limits.limiter import is_failure, limiter
 
 PAGE = "/account"
 SAVED = ("details", "password", "browser", "browsers")
 
-View: TypeAlias = Callable[[], ResponseReturnValue]
-
 bp = Blueprint("account", __name__)
-
-
-def _own_key() -> str:
-    return str(getattr(current_user, "id", ""))
-
-
-def _limited(kind: AuditKind) -> Callable[[View], View]:
-    """The strict limit of an account for attempts that are audited as `kind`."""
-    return limiter.limit(
-        lambda: settings().limit_sign_in_account,
-        key_func=_own_key,
-        deduct_when=is_failure,
-        on_breach=request_audit.telling_refusals(kind, _own_key, by=request_audit.creator),
-    )
 
 
 @bp.before_request
@@ -75,7 +60,7 @@ def change_details() -> ResponseReturnValue:
 
 
 @bp.post("/account/password")
-@_limited(AuditKind.PASSWORD_CHANGED)
+@limited_tries(AuditKind.PASSWORD_CHANGED)
 def change_password() -> ResponseReturnValue:
     """Set a new password; this browser stays signed in, all others are signed out."""
     given = request.form.get("current", ""), request.form.get("password", "")
@@ -85,7 +70,7 @@ def change_password() -> ResponseReturnValue:
             creator_id(), *given, now=now, by=by, also=ending_agents(now, by)
         )
     except InvalidInput as refusal:
-        _note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
+        note_wrong_password(AuditKind.PASSWORD_CHANGED, refusal)
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     start_session(account)
     return go_to(f"{PAGE}?saved=password")
@@ -98,15 +83,13 @@ def show_deletion() -> str:
 
 
 @bp.post("/account/delete")
-@_limited(AuditKind.ACCOUNT_DELETED)
+@limited_tries(AuditKind.ACCOUNT_DELETED)
 def delete() -> ResponseReturnValue:
     """Delete the account, after its creator has just entered the password."""
-    if not signed_in_recently():
-        try:
-            credentials.check_own_password(current_user, request.form.get("current", ""))
-        except InvalidInput as refusal:
-            _note_wrong_password(AuditKind.ACCOUNT_DELETED, refusal)
-            return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    try:
+        require_own_password(AuditKind.ACCOUNT_DELETED)
+    except InvalidInput as refusal:
+        return _deletion_page(refusal), HTTPStatus.UNPROCESSABLE_ENTITY
     delete_account(creator_id(), now=utc_now(), by=request_audit.creator())
     logout_user()
     session.clear()
@@ -140,8 +123,3 @@ def _deletion_page(refusal: InvalidInput | None = None) -> str:
         refusal=refusal,
         ask_password=not signed_in_recently(),
     )
-
-
-def _note_wrong_password(kind: AuditKind, refusal: InvalidInput) -> None:
-    if refusal.field == "current":
-        request_audit.note_failure(kind, creator_id(), by=request_audit.creator(), now=utc_now())

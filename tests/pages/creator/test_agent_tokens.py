@@ -1,0 +1,276 @@
+"""The pages on which a creator makes, sees and revokes agent tokens."""
+
+import re
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.factories import make_form
+from tests.oauth.flow import API
+from tests.pages.creator_client import Creator, plain
+from webapp.database import db, utc_now
+from webapp.domain.audit.trail import AuditEvent
+from webapp.domain.deletion import form_trash
+from webapp.domain.forms.agent_tokens import AgentToken, make_agent_token
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token
+from webapp.web import request_audit
+
+NEW = "/connections/tokens/new"
+HERE = "webapp.pages.creator"
+
+
+@pytest.fixture(autouse=True)
+def _signed_in_just_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("agent_tokens", "account.own_password"):
+        monkeypatch.setattr(f"{HERE}.{module}.signed_in_recently", lambda: True)
+
+
+@pytest.fixture
+def _signed_in_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("agent_tokens", "account.own_password"):
+        monkeypatch.setattr(f"{HERE}.{module}.signed_in_recently", lambda: False)
+
+
+def stored(app: Flask) -> list[AgentToken]:
+    with app.app_context():
+        return list(db.session.scalars(select(AgentToken).order_by(AgentToken.created_at)))
+
+
+def make(ann: Creator, form_id: str, **changed: str) -> Any:
+    return ann.post(NEW, **{"form": form_id, "label": "Rota script", "days": "90"} | changed)
+
+
+def token_in(page: Any) -> str:
+    found = re.search(r'id="token" readonly value="(askag_\w{49})"', page.text)
+    assert found, page.text
+    return found[1]
+
+
+def answers(app: Flask, token: str, form: Any) -> int:
+    headers = {"Authorization": f"Bearer {token}"}
+    return app.test_client().get(f"/api/agent/asks/{form.id}/answers", headers=headers).status_code
+
+
+def test_a_token_is_shown_once_and_reads_the_form(app: Flask, ann: Creator, form: Any) -> None:
+    page = make(ann, form.id)
+    token = token_in(page)
+
+    assert page.status_code == 200
+    assert page.headers["Cache-Control"] == "private, no-store"
+    assert answers(app, token, form) == 200
+    assert token not in ann.page("/connections").text
+    assert stored(app)[0].hint in ann.page("/connections").text
+    assert f'"{API}/agent/asks/{form.id}/answers?wait=25"' in unescape(page.text)
+
+
+def test_it_is_for_one_form_unless_all_are_chosen(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        other = make_form(ann.account.id)
+    one, every = token_in(make(ann, form.id)), token_in(make(ann, "all"))
+
+    assert [answers(app, one, each) for each in (form, other)] == [200, 404]
+    assert [answers(app, every, each) for each in (form, other)] == [200, 200]
+
+
+def test_the_form_that_led_here_is_chosen_and_else_the_newest(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    with app.app_context():
+        newest = make_form(ann.account.id, title="Newest")
+
+    def chosen(path: str) -> list[str]:
+        page = ann.page(path).text
+        options = re.findall(r'<option value="(\w+)"( selected)?', page)
+        return [value for value, selected in options if selected] or [options[0][0]]
+
+    assert chosen(f"{NEW}?form={form.id}") == [form.id]
+    assert chosen(NEW) == [newest.id]
+    assert chosen(f"{NEW}?form=all") == ["all"]
+    assert f'href="{NEW}?form={form.id}"' in ann.page(f"/forms/{form.id}/settings").text
+
+
+def test_it_ends_after_the_days_that_were_chosen(app: Flask, ann: Creator, form: Any) -> None:
+    before = utc_now()
+    make(ann, form.id, days="365")
+    make(ann, form.id, days="1")
+
+    lives = [token.expires_at - before for token in stored(app)]
+
+    assert [span.days for span in lives] == [365, 1]
+    assert 'name="days" type="text" value="90"' in ann.page(NEW).text
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"days": "0"}, "This is no whole number from 1 to 365."),
+        ({"days": "366"}, "This is no whole number from 1 to 365."),
+        ({"days": "ninety"}, "This is no whole number from 1 to 365."),
+        ({"days": ""}, "This is no whole number from 1 to 365."),
+        ({"label": "x" * 81}, "has 81 characters; at most 80 are allowed"),
+        ({"label": "a\x00b"}, "contains the control character"),
+    ],
+)
+def test_a_wrong_field_is_said_and_nothing_typed_is_lost(
+    app: Flask, ann: Creator, form: Any, changed: dict[str, str], said: str
+) -> None:
+    page = make(ann, form.id, **changed)
+
+    assert page.status_code == 422
+    assert said in unescape(plain(page.text))
+    assert f'value="{form.id}" selected' in page.text
+    assert stored(app) == []
+
+
+@pytest.mark.usefixtures("_signed_in_long_ago")
+def test_after_a_while_the_password_is_asked_for(
+    app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ann.page(NEW).text
+    page = make(ann, form.id, current="wrong")
+
+    assert 'name="current" type="password"' in asked
+    assert page.status_code == 422
+    assert stored(app) == []
+    assert last_event(app) == ("agent_token_made", "failed")
+    assert "No agent token was made: the password was wrong." in ann.page("/account/activity").text
+
+    monkeypatch.setattr(f"{HERE}.account.own_password.credentials.check_own_password", lambda *_: 0)
+    assert make(ann, form.id, current="right").status_code == 200
+
+
+def last_event(app: Flask) -> tuple[str, str]:
+    with app.app_context():
+        request_audit.store()
+        newest = select(AuditEvent).order_by(AuditEvent.at.desc(), AuditEvent.id.desc())
+        event = db.session.scalars(newest.limit(1)).one()
+        return event.kind, event.outcome
+
+
+@pytest.mark.usefixtures("_signed_in_long_ago")
+def test_passwords_cannot_be_tried_without_end(ann: Creator, form: Any) -> None:
+    statuses = [make(ann, form.id, current="wrong").status_code for _ in range(7)]
+
+    assert statuses == [422] * 5 + [429] * 2
+
+
+@pytest.mark.settings(limit_agent_tokens="2/hour")
+def test_creator_and_agents_share_the_limit(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        access = issue_token(ann.account.id, list(Scope), API, now=utc_now())
+    headers = {"Authorization": f"Bearer {access}"}
+    path = f"/api/forms/{form.id}/agent-tokens"
+
+    first = app.test_client().post(path, headers=headers, json={}).status_code
+    refused = make(ann, form.id, days="0").status_code
+    rest = [make(ann, form.id).status_code for _ in range(2)]
+
+    assert (first, refused, rest) == (201, 422, [200, 429])
+    assert app.test_client().post(path, headers=headers, json={}).status_code == 429
+
+
+def test_the_list_says_what_each_token_is(app: Flask, ann: Creator, form: Any) -> None:
+    now = utc_now()
+    with app.app_context():
+        issue_token(ann.account.id, list(Scope), API, now=now)
+        grant = db.session.scalars(select(OAuthGrant)).one()
+        trashed = make_form(ann.account.id, title="Gone")
+        for form_id, label, grant_id in (
+            (form.id, "<Script>", None),
+            (None, "", None),
+            (trashed.id, "Old", None),
+            (form.id, "", grant.id),
+        ):
+            make_agent_token(
+                ann.account.id,
+                form_id,
+                label=label,
+                expires_at=now + timedelta(days=3),
+                now=now,
+                grant_id=grant_id,
+            )
+        form_trash.delete_form(ann.account.id, trashed.id, now=now)
+
+    words = unescape(plain(ann.page("/connections").text))
+
+    for said in (
+        "4 tokens",
+        "<Script>",
+        "Reads Rota .",
+        "Reads all your forms.",
+        "Reads a form that is in the trash",
+        "made by Askback command line",
+        "made by you",
+        "Not used yet.",
+    ):
+        assert said in words
+
+
+def test_a_revoked_token_opens_nothing(app: Flask, ann: Creator, form: Any) -> None:
+    token = token_in(make(ann, form.id))
+    found = stored(app)[0]
+
+    answer = ann.post(f"/connections/tokens/{found.id}/revoke")
+    page = ann.page(answer.location)
+
+    assert answer.status_code == 303
+    assert answers(app, token, form) == 401
+    assert f"Revoked: Rota script , {found.hint}." in unescape(plain(page.text))
+    assert "Without a name" not in page.text
+    assert last_event(app) == ("agent_token_revoked", "ok")
+    assert "You revoked an agent token for" in ann.page("/account/activity").text
+
+
+def test_all_are_revoked_at_once(app: Flask, ann: Creator, form: Any) -> None:
+    tokens = [token_in(make(ann, form.id)) for _ in range(2)]
+
+    assert ann.post("/connections/tokens/revoke-all").status_code == 303
+
+    assert [answers(app, token, form) for token in tokens] == [401, 401]
+    assert "You revoked every agent token." in ann.page("/account/activity").text
+
+
+def test_tokens_and_forms_of_others_are_not_found(
+    app: Flask, ann: Creator, stranger: Creator, form: Any
+) -> None:
+    token = token_in(make(ann, form.id))
+    found = stored(app)[0]
+
+    statuses = [
+        make(stranger, form.id).status_code,
+        stranger.post(f"/connections/tokens/{found.id}/revoke").status_code,
+        stranger.post("/connections/tokens/agt_unknown/revoke").status_code,
+        make(ann, "frm_unknown").status_code,
+    ]
+    stranger.post("/connections/tokens/revoke-all")
+
+    assert statuses == [404] * 4
+    assert found.hint not in stranger.page(f"/connections?revoked={found.id}").text
+    assert answers(app, token, form) == 200
+
+
+def test_a_hundred_are_shown_and_the_rest_counted(app: Flask, ann: Creator, form: Any) -> None:
+    now = utc_now()
+    with app.app_context():
+        for _ in range(102):
+            ends = now + timedelta(days=3)
+            make_agent_token(ann.account.id, form.id, label="", expires_at=ends, now=now)
+
+    page = ann.page("/connections").text
+
+    assert page.count('/revoke"') == 100
+    assert "2 older ones are not shown." in page
+
+
+def test_nobody_else_gets_there(app: Flask) -> None:
+    client = app.test_client()
+
+    assert client.get(NEW).status_code == 303
+    assert client.post(NEW, data={"form": "all", "days": "1"}).status_code >= 300
+    assert stored(app) == []
