@@ -2,7 +2,9 @@
 
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -12,6 +14,7 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.openapi.document import document
+from jobs.worker import delivering
 from webapp import open_files
 from webapp.app import create_app
 from webapp.cli_accounts import audit, client, creator, invite_url, token
@@ -37,7 +40,7 @@ from webapp.runtime.background import background_work
 from webapp.runtime.backup_contents import BackupFailed
 from webapp.runtime.disk_full import EXIT_TEMPORARY, is_full
 from webapp.runtime.doctor import examine
-from webapp.runtime.server import Server
+from webapp.runtime.server import STOP_SECONDS, Server
 from webapp.runtime.wakeups_postgresql import shared_wakeups
 from webapp.web import logs
 
@@ -100,7 +103,11 @@ def run() -> None:
             schema.upgrade()
             _print_first_link(settings)
         logs.configure()
-        _serve(app, server, settings, tell=click.echo)
+        with delivering(
+            app, start_after=AFTER_START_SECONDS, stop_seconds=STOP_SECONDS
+        ) as deliverer:
+            server.at_stop.append(deliverer.refuse)
+            _serve(app, server, settings, tell=click.echo)
 
 
 @main.command()
@@ -112,6 +119,23 @@ def web() -> None:
     with app.app_context():
         _require_schema()
     _serve(app, _listen(app, settings), settings, tell=log.info)
+
+
+@main.command()
+def worker() -> None:
+    """Start one process of a production installation that sends events to agents."""
+    settings = read_settings(os.environ, production=True)
+    logs.configure()
+    app = create_app(settings)
+    with app.app_context():
+        _require_schema()
+    stopped = threading.Event()
+    with background_work(app), delivering(app, stop_seconds=WORKER_STOP_SECONDS):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stopped.set())
+        log.info("Askback delivers events")
+        stopped.wait()
+    log.info("Askback has stopped; what was not sent waits in the database.")
 
 
 @main.command()
@@ -180,6 +204,8 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     tell("Askback has stopped; everything answered is saved.")
 
 
+AFTER_START_SECONDS = 1.0  # so that what the deliveries import delays no first answer
+WORKER_STOP_SECONDS = 10.0  # for what is being sent
 DEFERRED_SECONDS = 0.5  # for writes that wait at the stop
 FEW_FILES = "only {} files may be open, so few people are served at once; allow at least {}"
 

@@ -87,21 +87,21 @@ class Settings(EventSettings):
     database_url: DatabaseUrl = Field(
         default_factory=lambda values: f"sqlite:///{values['data_folder'] / DATABASE}",
         repr=False,
-        description="PostgreSQL; required by `askback web`",
+        description="PostgreSQL; required by `askback web` and `worker`",
         examples=["postgresql://askback@db.example.org/askback"],
         json_schema_extra={"shown": "a SQLite file in the data folder"},
     )
     redis_url: RedisUrl | None = Field(
         None,
         repr=False,
-        description="Redis; required by `askback web`",
+        description="Redis; required by `askback web` and `worker`",
         examples=["redis://127.0.0.1:6379/0"],
-        json_schema_extra={"shown": "none: limits in memory"},
+        json_schema_extra={"shown": "none: limits and wake-ups in memory"},
     )
     secret_key: Secret = Field(
         repr=False,
         description="Signs browser sessions and the session keys of people who answer; at least "
-        "32 random characters, the same for all processes; required by `askback web`",
+        "32 random characters, the same for all processes; required by `askback web` and `worker`",
         examples=["$(openssl rand -base64 48)"],
         json_schema_extra={"shown": "made at first start in the data folder"},
     )
@@ -110,7 +110,7 @@ class Settings(EventSettings):
         repr=False,
         description="Keys of 32 random bytes as `id:base64`, separated by commas, the same for all "
         "processes; the first encrypts the secrets of callbacks, the others open what they "
-        "encrypted until `askback rekey` has run; required by `askback web`",
+        "encrypted until `askback rekey` has run; required by `askback web` and `worker`",
         examples=["k1:$(openssl rand -base64 32)"],
         json_schema_extra={"shown": "made at first start in the data folder"},
     )

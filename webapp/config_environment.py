@@ -109,13 +109,13 @@ def _unsafe(made: Settings) -> Iterator[Problem]:
 def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:
     """What one process on one machine may do without, and several may not."""
     if "DATABASE_URL" not in texts:
-        yield _problem("DATABASE_URL", "askback web needs PostgreSQL")
+        yield _problem("DATABASE_URL", "askback web and worker need PostgreSQL")
     elif texts["DATABASE_URL"].startswith("sqlite"):
         yield _problem(
-            "DATABASE_URL", "SQLite serves one process only; askback web needs PostgreSQL"
+            "DATABASE_URL", "SQLite serves one process only; askback web and worker need PostgreSQL"
         )
     if "REDIS_URL" not in texts:
-        yield _problem("REDIS_URL", "askback web needs Redis for limits that hold across processes")
+        yield _problem("REDIS_URL", "askback web and worker need Redis, which all processes share")
     if "SECRET_KEY" not in texts:
         yield _problem("SECRET_KEY", "all processes need the same key")
     if "DATA_KEYS" not in texts:

@@ -25,6 +25,9 @@ class EventSettings(LimitSettings):
         examples=["http://n8n.internal:5678"],
         json_schema_extra={"shown": "none"},
     )
+    worker_threads: Annotated[int, whole_number(1, 64)] = Field(
+        16, description="Events that one process sends at a time"
+    )
     subscription_seconds_min: Annotated[int, SUBSCRIPTION_SECONDS] = Field(
         300, description="Shortest life of a subscription; who asks for less gets this"
     )

@@ -1,4 +1,4 @@
-"""Background work of a server process, in one thread: stores counts every second, ends expired
+"""Background work of a process, in one thread: stores counts every second, ends expired
 subscriptions every minute, purges every hour. Several processes may do so concurrently.
 """
 
@@ -17,6 +17,7 @@ from webapp.account_deletion import purge_deleted_accounts
 from webapp.database import utc_now
 from webapp.domain.deletion.discarded_drafts import purge_discarded
 from webapp.domain.deletion.form_trash import purge_deleted
+from webapp.domain.events.delivery_expiry import purge_settled
 from webapp.domain.events.endings import end_expired, purge_ended
 from webapp.domain.respondents.device_transfer import purge_expired_links
 from webapp.oauth.expiry import purge_dead
@@ -37,6 +38,7 @@ PURGES: tuple[Purge, ...] = (
     purge_deleted_accounts,
     purge_dead,
     purge_expired_links,
+    purge_settled,
     purge_ended,
 )
 

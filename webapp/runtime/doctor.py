@@ -3,16 +3,19 @@
 import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.config import Settings
 from webapp.data_folder import open_to_others
-from webapp.database import db, schema
+from webapp.database import db, schema, utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.events.due_deliveries import read_queue_state
 from webapp.web.health import redis_state
 
+LATE_SECONDS = 120  # of a delivery: nobody sends, or too few do
 OPEN_FILES = 4096  # for a server with all its slots for waiting agents in use
 DURABLE: dict[str, dict[str, str | int]] = {
     "postgresql": {
@@ -67,8 +70,18 @@ def _database() -> Iterator[Finding]:
         if refusal is None:
             count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
             yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
+            yield _deliveries(utc_now())
     except SQLAlchemyError as error:
         yield Finding(False, f"{kind}: {getattr(error, 'orig', error)}")  # noqa: FBT003
+
+
+def _deliveries(now: datetime) -> Finding:
+    """Whether somebody sends what is due."""
+    queue = read_queue_state(now)
+    waited = (now - queue.oldest_due_at).total_seconds() if queue.oldest_due_at else 0
+    age = f", the oldest for {waited:.0f} s" if queue.due else ""
+    resting = f"; endpoints that rest after failures: {queue.resting_endpoints}"
+    return Finding(waited < LATE_SECONDS, f"deliveries due: {queue.due}{age}{resting}")
 
 
 NO_ACCOUNT = "accounts: none; make one with: askback creator link"

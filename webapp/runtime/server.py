@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
@@ -43,6 +43,7 @@ class Server:
         self._wakeups: Wakeups = app.extensions["wakeups"]
         self._sockets: dict[int, Any] = {}
         self._stop_at: float | None = None
+        self.at_stop: list[Callable[[], None]] = []  # called as soon as the server stops
         self._most = open_files.for_connections()
         self._looked_at = 0.0
         # held while a descriptor is used or closed; reentrant for signal handlers
@@ -66,6 +67,8 @@ class Server:
             self._make_room()
             self._drop_stalled()
         self._wakeups.stop()
+        for tell in self.at_stop:
+            tell()
         for listener in self._listeners:
             wasyncore.dispatcher.close(listener)
         while self._busy() and time.monotonic() < self._stop_at:

@@ -10,9 +10,9 @@ from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db, to_millis
-from webapp.domain.events.delivery_expiry import abandon_overflow, erase_ended, purge_settled
+from webapp.domain.events.delivery_expiry import abandon_overflow, purge_settled
 from webapp.domain.events.models import DeliveryAttempt, EventDelivery, EventSubscription
-from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+from webapp.domain.shared.vocabulary import DeliveryState
 
 pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 
@@ -39,22 +39,6 @@ def test_the_oldest_of_a_queue_that_grew_too_long_are_abandoned(
     assert queued[0].settled_at == clock.now
     assert (subscription.dropped, other.dropped) == (True, False)
     assert abandon_overflow(now=clock.now, most=3) == 0
-
-
-def test_an_envelope_that_nobody_took_is_given_up_and_its_address_erased(
-    clock: Clock, subscription: EventSubscription
-) -> None:
-    live = make_subscription(make_form(make_account().id))
-    subscription.ended_at = clock.now
-    envelope = make_delivery(subscription, kind=DeliveryKind.TERMINATED, position=0)
-
-    assert erase_ended(now=clock.forward(seconds=59)) == 0
-    assert erase_ended(now=clock.forward(seconds=1)) == 1
-
-    db.session.expire_all()
-    assert (envelope.state, envelope.settled_at) == (DeliveryState.ABANDONED, clock.now)
-    assert (subscription.url, subscription.secret) == (None, None)
-    assert live.url
 
 
 def test_settled_deliveries_are_kept_for_thirty_days(

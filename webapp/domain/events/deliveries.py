@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, or_
 
 from webapp.database import execute, tried_again, write_transaction
 from webapp.domain.events.claims import Claimed
+from webapp.domain.events.endings import ERASED
 from webapp.domain.events.models import (
     CallbackEndpoint,
     DeliveryAttempt,
@@ -219,7 +220,6 @@ def _note_attempt(claimed: Claimed, result: AttemptResult) -> None:
     )
 
 
-ERASED = {"url": None, "secret": None, "previous_secret": None, "previous_until": None}
 _SENT_BEFORE = (
     select(_D.state, _S.ended_at, _S.expires_at)
     .join(_S, _S.id == _D.subscription_id)

@@ -1,4 +1,4 @@
-"""What ends without an attempt: queues that grew too long, envelopes nobody took, settled rows."""
+"""What ends without an attempt: queues that grew too long, and rows settled long ago."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -6,14 +6,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, func, select, update
 
 from webapp.database import execute, read_rows, tried_again, write_transaction
-from webapp.domain.events.deliveries import ERASED
 from webapp.domain.events.models import DeliveryAttempt, EventDelivery, EventSubscription
 from webapp.domain.shared.ownership import Owned, delete_in_batches, table_of
-from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+from webapp.domain.shared.vocabulary import DeliveryState
 
 MAX_PENDING = 10_000  # deliveries of one subscription
 KEPT_DAYS = 30  # after it was settled
-ENVELOPE_SECONDS = 60  # for the one attempt to tell a receiver that its subscription was ended
 
 _D, _S = EventDelivery, EventSubscription
 
@@ -43,28 +41,6 @@ def _abandon_oldest(subscription_id: str, count: int, now: datetime) -> int:
         return execute(given_up.values(state=DeliveryState.ABANDONED, settled_at=now)).rowcount
 
 
-def erase_ended(*, now: datetime) -> int:
-    """Erase address and secret of subscriptions that ended ENVELOPE_SECONDS ago; commits.
-
-    Returns how many those were.
-    """
-    latest = now - timedelta(seconds=ENVELOPE_SECONDS)
-    if not read_rows(_UNERASED, latest=latest):
-        return 0
-    ended = (_S.ended_at <= latest, _S.url.is_not(None))
-    with write_transaction():
-        execute(
-            update(_D)
-            .where(
-                _D.kind == DeliveryKind.TERMINATED,
-                _D.state == DeliveryState.PENDING,
-                _D.subscription_id.in_(select(_S.id).where(*ended)),
-            )
-            .values(state=DeliveryState.ABANDONED, settled_at=now)
-        )
-        return execute(update(_S).where(*ended).values(ERASED)).rowcount
-
-
 def purge_settled(now: datetime) -> Iterator[int]:
     """Delete what was settled KEPT_DAYS ago with its attempts; yields how many rows went."""
     latest = now - timedelta(days=KEPT_DAYS)
@@ -83,9 +59,4 @@ _OVERFULL = (
     .where(_D.state == DeliveryState.PENDING)
     .group_by(_D.subscription_id)
     .having(func.count() > bindparam("most"))
-)
-_UNERASED = (
-    select(_S.id)
-    .where(_S.ended_at <= bindparam("latest", type_=_S.ended_at.type), _S.url.is_not(None))
-    .limit(1)
 )

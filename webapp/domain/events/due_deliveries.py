@@ -47,6 +47,23 @@ def due_deliveries(now: datetime) -> list[Due]:
     return [Due(*row[:-1]) for row in execute(_DUE, moment=now).all()]
 
 
+class QueueState(NamedTuple):
+    """What waits to be sent at this moment, and how many endpoints rest after failures.
+
+    oldest_due_at  None: nothing is due
+    """
+
+    due: int
+    oldest_due_at: datetime | None
+    resting_endpoints: int
+
+
+def read_queue_state(now: datetime) -> QueueState:
+    """The queue as operators look at it."""
+    due, oldest = execute(_QUEUED, moment=now).one()
+    return QueueState(due, oldest, execute(_RESTING, moment=now).scalar_one())
+
+
 def _waiting() -> CTE:
     """The subscriptions that have pending deliveries, by one look at the index for each of them."""
     pending = _D.state == DeliveryState.PENDING
@@ -110,4 +127,14 @@ def _due() -> Select[*tuple[object, ...]]:
     return found.join(each, each.c.oldest == _D.id).order_by(each.c.rank, _D.next_at, _D.id)
 
 
+def _queued() -> Select[int, datetime]:
+    served = _served()
+    found = select(func.count(), func.min(_D.next_at)).join(
+        served, (served.c.id == _D.subscription_id) & (served.c.kind == _D.kind)
+    )
+    return found.where(_D.state == DeliveryState.PENDING, _D.next_at <= _NOW)
+
+
 _DUE = _due()
+_QUEUED = _queued()
+_RESTING = select(func.count()).where(_E.paused_until > _NOW)

@@ -1,0 +1,202 @@
+"""Delivering: the threads of one process claim together what is due, send it and settle it."""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import cast
+
+from flask import Flask, current_app
+from sqlalchemy.exc import SQLAlchemyError
+
+from webapp.config import Settings, settings
+from webapp.database import utc_now
+from webapp.domain.events.callbacks import callback_bounds, failure_of, post
+from webapp.domain.events.claims import Claimed, claim, is_due
+from webapp.domain.events.cursors import write_cursor
+from webapp.domain.events.deliveries import AttemptResult, settle, suspend_unreadable
+from webapp.domain.events.sealing import NoKey
+from webapp.domain.events.signing import signed_headers
+from webapp.outbound import Bounds, Reply, Unreachable
+from webapp.web.data_keys import sealer
+
+SETTLE_TRIES = 5  # of a database that does not answer, while the lease lasts
+SETTLE_PAUSE_SECONDS = 1.0
+
+log = logging.getLogger("askback.deliveries")
+
+
+class Deliverer:
+    """What delivers in this process: at most `threads` at a time, claimed by one for all.
+
+    A thread that finds nothing to do leaves. Those of endpoints whose last attempt failed take at
+    most half of the places.
+    """
+
+    def __init__(self, app: Flask, threads: int) -> None:
+        self._app = app
+        self._most_failing = max(1, threads // 2)
+        self._free = threading.Semaphore(threads)
+        self._changed = threading.Condition()
+        self._claiming = threading.Lock()
+        self._ready: deque[Claimed] = deque()  # a thread is on its way to each of them
+        self._hungry = 0
+        self._round = 0
+        self._running = 0
+        self._failing = 0
+        self._refused_at: float | None = None
+
+    def work(self) -> None:
+        """Deliver until nothing is due, or there is no place for this thread."""
+        if not self._free.acquire(blocking=False):
+            return
+        try:
+            while (claimed := self._next()) is not None:
+                with self._counted(claimed):
+                    self._attempt(claimed)
+        finally:
+            self._free.release()
+
+    def refuse(self) -> None:
+        """Claim nothing any more; what runs goes on. A second call changes nothing."""
+        if self._refused_at is None:
+            self._refused_at = time.monotonic()
+
+    def finish(self, seconds: float) -> bool:
+        """Refuse, and wait for what runs until `seconds` after the refusal; False if more runs."""
+        self.refuse()
+        left = (self._refused_at or 0) + seconds - time.monotonic()
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._running, max(0.0, left))
+
+    def _next(self) -> Claimed | None:
+        """One delivery, of a claim made for all threads that wait here."""
+        with self._changed:
+            self._hungry += 1
+            joined = self._round
+        try:
+            with self._claiming:
+                if not self._ready and joined == self._round:
+                    self._claim()
+                return self._ready.popleft() if self._ready else None
+        finally:
+            with self._changed:
+                self._hungry -= 1
+
+    def _claim(self) -> None:
+        with self._changed:
+            self._round += 1
+            hungry, failing_left = self._hungry, self._most_failing - self._failing
+        if self._refused_at is None:
+            with self._app.app_context():
+                key = settings().secret_key.encode()
+                found = claim(
+                    hungry,
+                    cursor_of=partial(write_cursor, key),
+                    now=utc_now(),
+                    failing_limit=max(0, failing_left),
+                )
+            with self._changed:
+                self._running += len(found)
+                self._failing += sum(each.failing for each in found)
+            self._ready.extend(found)
+
+    @contextmanager
+    def _counted(self, claimed: Claimed) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._failing -= claimed.failing
+                self._changed.notify_all()
+
+    def _attempt(self, claimed: Claimed) -> None:
+        """Send and settle; a failure of ours is logged, and the lease brings the delivery back."""
+        try:
+            with self._app.app_context():
+                secrets = _secrets(claimed)
+            if not secrets:
+                self._store(partial(suspend_unreadable, claimed))
+                return
+            with self._app.app_context():
+                result = send(claimed, secrets, bounds=_bounds(settings()))
+            self._store(partial(settle, claimed, result))
+        except Exception:
+            log.exception("an attempt was not completed")
+
+    def _store(self, change: Callable[..., object]) -> None:
+        for left in reversed(range(SETTLE_TRIES)):
+            try:
+                with self._app.app_context():
+                    change(now=utc_now())
+                return
+            except SQLAlchemyError:
+                if not left:
+                    raise
+            time.sleep(SETTLE_PAUSE_SECONDS)
+
+
+def wake(delivery_id: str) -> None:
+    """A job: deliver this one, if nobody did, and go on with whatever else is due."""
+    app = cast(Flask, current_app._get_current_object())  # type: ignore[attr-defined]
+    with app.app_context():
+        due = is_due(delivery_id, now=utc_now())
+    if due:
+        deliverer().work()
+
+
+def deliverer() -> Deliverer:
+    """What delivers for the current application."""
+    return cast(Deliverer, current_app.extensions["deliverer"])
+
+
+def init_app(app: Flask, config: Settings) -> None:
+    """Give the application what delivers for it; nothing is started."""
+    app.extensions["deliverer"] = Deliverer(app, config.worker_threads)
+
+
+def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResult:
+    """One attempt, signed at this moment; needs no database."""
+    started_at, began = utc_now(), time.monotonic()
+    headers = signed_headers(
+        claimed.event_id,
+        claimed.body,
+        secrets,
+        subscription_id=claimed.subscription_id,
+        now=started_at,
+    )
+    reply: Reply | None = None
+    try:
+        reply = post(claimed.url, headers, claimed.body, bounds=bounds)
+        failure = None if 200 <= reply.status < 300 else failure_of(reply.status)
+    except Unreachable as error:
+        failure = failure_of(error)
+    return AttemptResult(
+        started_at,
+        round((time.monotonic() - began) * 1000),
+        headers["webhook-signature"],
+        reply.status if reply else None,
+        failure,
+        retry_after=reply.headers.get("retry-after") if reply else None,
+        reply=reply.body if reply else b"",
+    )
+
+
+def _bounds(config: Settings) -> Bounds:
+    return callback_bounds(config.mcp_events_callback_allowlist)
+
+
+def _secrets(claimed: Claimed) -> list[str]:
+    """The newest first; none if no key opens that one. An old one that none opens is left out."""
+    place = f"event_subscriptions/{claimed.subscription_id}/secret"
+    rotated = claimed.previous_until is not None and claimed.previous_until > utc_now()
+    found = []
+    with suppress(NoKey):
+        found.append(sealer().unseal(claimed.secret, place=place))
+        if rotated and claimed.previous_secret is not None:
+            found.append(sealer().unseal(claimed.previous_secret, place=place))
+    return found

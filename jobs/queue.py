@@ -1,0 +1,128 @@
+"""The queue of wake-ups: RQ on Redis, or on one inside this process where none is configured.
+
+It holds ids of deliveries and loses them at any time: the database is the queue, and whoever
+delivers looks there each second.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import cast
+
+import redis
+from flask import Flask, current_app
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from webapp.config import Settings
+
+NAME = "askback-deliveries"
+FUNCTION = "jobs.deliver.wake"
+REDIS_SECONDS = 0.3  # to connect, and for each answer
+HANDED_OVER = 1000  # ids that wait in this process
+ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
+WAITING_IN_REDIS = 1000  # wake-ups; more would wait for workers that are not there
+WAKE_UP_SECONDS = 60  # after which one that nobody took is void
+
+log = logging.getLogger("askback.deliveries")
+
+
+class WakeUpQueue:
+    """Where this process hands its wake-ups to, and the thread that does so, begun by the first."""
+
+    def __init__(self, redis_url: str | None) -> None:
+        self._url = redis_url
+        self._ids: queue.Queue[str] = queue.Queue(HANDED_OVER)
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._client: redis.Redis | None = None
+        self._failed = False
+
+    def hand_over(self, delivery_ids: Sequence[str]) -> None:
+        """Leave the ids to the thread; what finds no room is dropped."""
+        with suppress(queue.Full):
+            for delivery_id in delivery_ids:
+                self._ids.put_nowait(delivery_id)
+        if delivery_ids and self._thread is None:
+            self._begin()
+
+    def enqueue(self, delivery_ids: Sequence[str]) -> None:
+        """Enqueue wake-ups, or give up after REDIS_SECONDS; never raises."""
+        try:
+            self._enqueue(delivery_ids)
+            self._failed = False
+        except (redis.RedisError, OSError):
+            if not self._failed:
+                log.warning("no wake-up was enqueued; deliveries take seconds longer")
+            self._failed = True
+
+    def client(self, seconds: float = REDIS_SECONDS) -> redis.Redis:
+        """A client that gives up after so many seconds of silence, and tries nothing again."""
+        if self._url is None:
+            return self._in_process()
+        timeouts = {
+            "socket_connect_timeout": min(seconds, REDIS_SECONDS),
+            "socket_timeout": seconds,
+        }
+        return redis.Redis.from_url(self._url, retry=Retry(NoBackoff(), 0), **timeouts)
+
+    def _in_process(self) -> redis.Redis:
+        from fakeredis import FakeRedis, FakeServer  # takes long to import
+
+        with self._lock:
+            if "_server" not in vars(self):
+                self._server = FakeServer()
+            return FakeRedis(server=self._server)
+
+    def _begin(self) -> None:
+        thread = threading.Thread(target=self._pass_on, name="wake-ups", daemon=True)
+        with self._lock, suppress(RuntimeError):  # no thread could be started: the next call tries
+            if self._thread is None:
+                thread.start()
+                self._thread = thread
+
+    def _pass_on(self) -> None:
+        while True:
+            ids = [self._ids.get()]
+            with suppress(queue.Empty):
+                while True:
+                    ids.append(self._ids.get_nowait())
+            self.enqueue(ids)
+
+    def _enqueue(self, delivery_ids: Sequence[str]) -> None:
+        from rq import Queue  # takes long to import, so not before the server listens
+        from rq.serializers import JSONSerializer
+
+        if self._client is None:
+            self._client = self.client()
+        waiting = Queue(NAME, connection=self._client, serializer=JSONSerializer)
+        if waiting.count < WAITING_IN_REDIS:
+            wake_ups = (
+                Queue.prepare_data(
+                    FUNCTION,
+                    (each,),
+                    timeout=-1,  # any other would start a timer thread for each
+                    result_ttl=0,
+                    ttl=WAKE_UP_SECONDS,
+                    failure_ttl=WAKE_UP_SECONDS,
+                )
+                for each in delivery_ids[:ENQUEUED_AT_ONCE]
+            )
+            waiting.enqueue_many(list(wake_ups))
+
+
+def init_app(app: Flask, config: Settings) -> None:
+    """Give the application its own queue of wake-ups; nothing is started or connected."""
+    app.extensions["wake_up_queue"] = WakeUpQueue(config.redis_url)
+
+
+def wake_up_queue() -> WakeUpQueue:
+    """The queue of the current application."""
+    return cast(WakeUpQueue, current_app.extensions["wake_up_queue"])
+
+
+def hand_over(delivery_ids: Sequence[str]) -> None:
+    """Wake whoever delivers these, soon; never blocks and never raises."""
+    wake_up_queue().hand_over(delivery_ids)
