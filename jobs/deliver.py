@@ -12,6 +12,7 @@ from typing import cast
 from flask import Flask, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
+from jobs import queue
 from webapp.config import Settings, settings
 from webapp.database import utc_now
 from webapp.domain.events.callbacks import callback_bounds, failure_of, post
@@ -155,7 +156,8 @@ def deliverer() -> Deliverer:
 
 
 def init_app(app: Flask, config: Settings) -> None:
-    """Give the application what delivers for it; nothing is started."""
+    """Give the application what delivers for it and its wake-ups; nothing is started."""
+    queue.init_app(app, config)
     app.extensions["deliverer"] = Deliverer(app, config.worker_threads)
 
 

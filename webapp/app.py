@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 import api
 import webapp.domain.events.models
 import webapp.domain.forms.agent_tokens  # noqa: F401 (deletion finds their tables by name)
-from jobs import deliver, queue
+from jobs import deliver
 from webapp import database
 from webapp.config import Settings
 from webapp.database import TRIES, engine_options, failures
@@ -143,12 +143,10 @@ def create_app(config: Settings) -> Flask:
         languages.init_app(app)
         themes.init_app(app)
     wakeups.init_app(app)
-    queue.init_app(app, config)
     deliver.init_app(app, config)
     download_limits.init_app(app)
-    link_view_counter.init_app(app)
-    deferred_writes.init_app(app)
-    request_audit.init_app(app)
+    for module in (link_view_counter, deferred_writes, request_audit):
+        module.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)
     errors.init_app(app)

@@ -293,13 +293,21 @@ def test_at_most_two_requests_reach_an_endpoint_at_a_time(app: Flask, allow: All
     [(1, 40, 20), pytest.param(5, 200, 20, marks=pytest.mark.prove)],
 )
 def test_black_holes_stand_in_nobodys_way(
-    app: Flask, deliverer: Deliverer, allow: Allow, holes: int, waiting: int, live: int
+    app: Flask,
+    deliverer: Deliverer,
+    allow: Allow,
+    monkeypatch: pytest.MonkeyPatch,
+    holes: int,
+    waiting: int,
+    live: int,
 ) -> None:
+    if waiting < 200:
+        monkeypatch.setattr(deliver, "callback_bounds", shorter_bounds)
     hole: Callable[[socket.socket], None] = lambda _connection: time.sleep(12)  # noqa: E731
     with raw_receiver(hole) as nowhere, receivers() as place:
         dead = [f"http://127.0.0.{number + 1}:{nowhere.port}" for number in range(holes)]
         allow(place.origin, *dead)
-        queued(app, dead[:1], each=waiting)
+        queued(app, dead, each=waiting)
         queued(app, [f"{place.origin}/{number}" for number in range(live)], each=5)
         threads = [threading.Thread(target=deliverer.work, daemon=True) for _ in range(16)]
         began = time.monotonic()

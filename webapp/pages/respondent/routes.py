@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from flask import Blueprint, Response
 
+from jobs.queue import hand_over
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.respondents import answering
@@ -136,13 +137,15 @@ def open_check(share_token: str) -> Response:
 def send(share_token: str) -> Response:
     """Complete the response; sending twice sends once."""
     posted = read_form_data(share_token)
-    answering.complete_response(
+    queued = answering.complete_response(
         share_token,
         posted.session_key,
         responder_name=posted.name,
         now=utc_now(),
         signs=posted.signs,
+        events=settings().mcp_events_enabled,
     )
+    hand_over(queued or [])
     if _by_get(posted):
         return rendering.redirect_to("respond.done", share_token)
     return rendering.thanks(posted_visit(share_token, posted))

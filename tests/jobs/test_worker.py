@@ -1,0 +1,176 @@
+"""The threads of a process that delivers, with and without RQ, and with a Redis that fails."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import redis
+from flask import Flask
+
+from jobs import queue, rq_worker, sweep
+from jobs.deliver import Deliverer
+from jobs.queue import WakeUpQueue
+from jobs.worker import delivering
+from tests.databases import both_databases
+from tests.event_factories import make_delivery
+from tests.factories import make_account, make_form
+from tests.jobs.conftest import Allow
+from tests.jobs.receiving import Receivers, receivers, subscribe
+from tests.services import free_port, redis_server, wait_until
+from webapp.database import db
+from webapp.domain.events.models import EventDelivery
+from webapp.domain.shared.vocabulary import DeliveryState
+
+
+@pytest.fixture
+def place(allow: Allow) -> Iterator[Receivers]:
+    with receivers() as found:
+        allow(found.origin)
+        yield found
+
+
+def due(app: Flask, place: Receivers, count: int = 1) -> list[str]:
+    with app.app_context():
+        form = make_form(make_account().id)
+        return [make_delivery(subscribe(form, f"{place.origin}/{n}")).id for n in range(count)]
+
+
+def hand_over(app: Flask, ids: list[str]) -> float:
+    """Seconds that a request would take for it."""
+    began = time.monotonic()
+    with app.app_context():
+        queue.hand_over(ids)
+    return time.monotonic() - began
+
+
+def all_delivered(app: Flask) -> bool:
+    with app.app_context():
+        found = db.session.query(EventDelivery.state).all()
+    return {state for (state,) in found} == {DeliveryState.DELIVERED}
+
+
+@both_databases
+@pytest.mark.usefixtures("deliverer")
+def test_rq_inside_the_process_wakes_at_once(
+    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 60)
+    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
+    with delivering(app, stop_seconds=2):
+        time.sleep(0.5)
+        ids = due(app, place, count=6)
+        began = time.monotonic()
+        assert hand_over(app, ids) < 0.05
+        wait_until(lambda: all_delivered(app), "being delivered", seconds=5)
+        assert time.monotonic() - began < 3
+
+
+@pytest.mark.usefixtures("deliverer")
+def test_rq_on_redis_wakes_at_once(
+    app: Flask, place: Receivers, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 60)
+    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(redis_url))
+    with delivering(app, stop_seconds=2), redis.Redis.from_url(redis_url) as look:
+        time.sleep(0.5)
+        hand_over(app, due(app, place, count=6))
+        wait_until(lambda: all_delivered(app), "being delivered", seconds=5)
+        wait_until(lambda: not look.keys("rq:job:*"), "forgetting the jobs")
+
+
+@both_databases
+@pytest.mark.usefixtures("deliverer")
+def test_without_a_thread_of_rq_everything_is_delivered(
+    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rq_worker, "work_until", lambda app, ended: None)
+    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
+    with delivering(app, stop_seconds=2):
+        hand_over(app, due(app, place, count=20))
+        wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+
+
+@pytest.mark.usefixtures("deliverer")
+def test_without_redis_nobody_waits_and_everything_is_delivered(
+    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = f"redis://127.0.0.1:{free_port()}/0"
+    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(nowhere))
+    with delivering(app, stop_seconds=2):
+        ids = due(app, place, count=20)
+        assert hand_over(app, ids * 200) < 0.05
+        wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+
+
+@pytest.mark.usefixtures("deliverer")
+def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
+    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port()
+    with redis_server(port) as url:
+        monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(url))
+        with redis.Redis.from_url(url) as look:
+            process_id = look.info("server")["process_id"]
+        with delivering(app, stop_seconds=2):
+            time.sleep(0.3)
+            os.kill(process_id, signal.SIGSTOP)
+            try:
+                assert hand_over(app, due(app, place, count=5)) < 0.05
+                wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+            finally:
+                os.kill(process_id, signal.SIGCONT)
+            os.kill(process_id, signal.SIGKILL)
+            hand_over(app, due(app, place, count=5))
+            wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+            with redis_server(port):
+                monkeypatch.setattr(sweep, "OVERDUE_SECONDS", 1000)  # RQ alone
+                time.sleep(1.5)
+                hand_over(app, due(app, place, count=5))
+                wait_until(lambda: all_delivered(app), "being delivered", seconds=20)
+
+
+@pytest.mark.settings(mcp_events_enabled=False)
+def test_switched_off_nothing_is_sent(app: Flask, place: Receivers) -> None:
+    before = set(threading.enumerate())
+    with delivering(app, stop_seconds=1):
+        due(app, place)
+        hand_over(app, [])
+        time.sleep(1.5)
+        started = {thread.name for thread in set(threading.enumerate()) - before}
+
+    assert place.got == []
+    assert not started & {"deliveries", "wake-ups", "worker-0"}
+
+
+def test_what_runs_is_finished_and_nothing_more_is_claimed(
+    app: Flask, allow: Allow, deliverer: Deliverer
+) -> None:
+    def slow(_number: int) -> int:
+        time.sleep(0.5)
+        return 204
+
+    with receivers(slow) as place:
+        allow(place.origin)
+        with app.app_context():
+            subscription = subscribe(make_form(make_account().id), place.origin)
+            for _ in range(5):
+                make_delivery(subscription)
+        thread = threading.Thread(target=deliverer.work)
+        thread.start()
+        wait_until(lambda: len(place.got) == 1, "being sent")
+        assert deliverer.finish(5)
+        thread.join(5)
+
+    assert len(place.got) == 1
+
+
+def test_a_full_queue_of_wake_ups_drops_and_never_blocks() -> None:
+    handed_over = WakeUpQueue(f"redis://127.0.0.1:{free_port()}/0")
+    began = time.monotonic()
+    for _ in range(50):
+        handed_over.hand_over(["dlv_1"] * 1000)
+
+    assert time.monotonic() - began < 2
