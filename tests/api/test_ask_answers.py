@@ -17,6 +17,7 @@ from tests.api.conftest import Agent, Connect, refusal
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
+from tests.pages.respondent_client import arrive
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.deletion import form_trash
@@ -301,6 +302,21 @@ def test_a_completion_ends_a_wait_at_once(
 
     assert (len(answer.json["completed"]), answer.json["answers"]) == (1, [])
     assert seconds < 10
+
+
+def test_a_respondent_on_the_page_ends_a_wait_at_once(
+    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
+
+    def answers() -> None:
+        respondent = arrive(app.test_client(), form)
+        assert respondent.answer(1, "Here").status_code == 200
+
+    answer, seconds = answer_to_wait(reader, path(form, wait=25), answers)
+
+    assert [each["answerText"] for each in answer.json["answers"]] == ["Here"]
+    assert seconds < 5
 
 
 def test_closing_the_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> None:

@@ -7,10 +7,13 @@ from flask import Flask
 from sqlalchemy import func, select, update
 
 from tests.databases import both_databases
+from tests.event_factories import make_agent_token
+from tests.factories import make_account, make_form
 from tests.oauth.flow import Flow, register
 from webapp.database import db, utc_now
 from webapp.domain.accounts.invites import make_invite
 from webapp.domain.accounts.models import Invite
+from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared import ownership
 from webapp.oauth.expiry import purge_dead
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
@@ -99,6 +102,21 @@ def test_expired_invites_are_deleted(app: Flask) -> None:
         make_invite(now=utc_now() - timedelta(days=2))
         list(purge_dead(utc_now()))
         assert db.session.scalar(select(func.count()).select_from(Invite)) == 1
+
+
+@both_databases
+def test_ended_agent_tokens_are_deleted_after_three_months(app: Flask) -> None:
+    now = utc_now()
+    ends = {"expires_at": now - timedelta(days=91)}, {"revoked_at": now - timedelta(days=91)}
+    kept = {"expires_at": now - timedelta(days=89)}, {"revoked_at": now - timedelta(days=89)}, {}
+    with app.app_context():
+        form = make_form(make_account().id)
+        for changed in (*ends, *kept):
+            make_agent_token(form, **changed)
+
+        list(purge_dead(now))
+
+        assert db.session.scalar(select(func.count()).select_from(AgentToken)) == len(kept)
 
 
 @both_databases

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import random
 import secrets
 import time
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from threading import Barrier
 from typing import Any
@@ -29,6 +31,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.agent_tokens import make_agent_token
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.vocabulary import Scope
@@ -75,6 +78,12 @@ class Caller:
     def begin(self, link: str) -> str:
         """The session key that the page of a newcomer holds. A GET would be led to PUBLIC_URL."""
         return session_in(self._exchange("POST", f"{link}/another", None, {})[1].decode())
+
+    def cut(self, method: str, path: str) -> None:
+        """Leave before the answer is there."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request(method, path, None, {"Authorization": f"Bearer {self.token}"})
+        connection.close()
 
     def _exchange(
         self, method: str, path: str, body: str | None, headers: dict[str, str]
@@ -143,13 +152,46 @@ class Consumer:
         return [session["sessionId"]] if sent and (self.since or "") < sent <= next_since else []
 
 
+class AskConsumer(Consumer):
+    """The same with an agent token: waits for a second, and every tenth connection is cut."""
+
+    def poll(self) -> bool:
+        query = "?wait=1" + (f"&since={quote(self.since)}" if self.since else "")
+        path = f"/agent/asks/{self.form_id}/answers{query}"
+        if random.random() < 0.1:  # noqa: S311
+            self.caller.cut("GET", f"/api{path}")
+        status, page = self.caller.api("GET", path)
+        assert status == 200, page
+        self.answers.update(answer["id"] for answer in page["answers"])
+        self.completed.update(done["sessionId"] for done in page["completed"])
+        moved: bool = page["nextSince"] != self.since
+        self.since = page["nextSince"]
+        return moved
+
+
+@pytest.fixture
+def agent_token(app: Flask, account: Account) -> str:
+    """For all forms of the account."""
+    now = utc_now()
+    with app.app_context():
+        ends = now + timedelta(hours=1)
+        return make_agent_token(account.id, None, label="", expires_at=ends, now=now).token
+
+
+@pytest.mark.parametrize("kind", [Consumer, AskConsumer])
 @pytest.mark.parametrize("answers", [400, pytest.param(2000, marks=pytest.mark.prove)])
 def test_an_agent_sees_every_answer_once(
-    app: Flask, account: Account, callers: list[Caller], answers: int
+    app: Flask,
+    account: Account,
+    callers: list[Caller],
+    agent_token: str,
+    answers: int,
+    kind: type[Consumer],
 ) -> None:
     with app.app_context():
         form = make_form(account.id, questions=[f"Question {n}" for n in range(QUESTIONS)])
-    consumer = Consumer(callers[0], form.id)
+    token = agent_token if kind is AskConsumer else callers[0].token
+    consumer = kind(Caller(callers[0].port, token), form.id)
 
     statuses = answer_while_polled(callers, form.share_token, consumer, answers // WRITERS)
 

@@ -3,6 +3,8 @@
 import io
 import json
 import logging
+import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,10 +12,17 @@ import pytest
 from flask import Flask, abort
 from sqlalchemy import text
 
+from tests.factories import make_form
+from tests.oauth.flow import API, bearer
+from tests.pages.creator_client import ORIGIN, creator
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db
-from webapp.web import logs
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.tokens import issue_token
+from webapp.pages.creator.account.sign_in import SIGNED_IN_AT
+from webapp.web import logs, request_audit
 
 CANARY = "canary7f3a"
 
@@ -137,6 +146,44 @@ def test_content_sent_by_clients_is_not_logged(
     assert CANARY not in written.getvalue()
 
 
+def test_an_agent_token_is_in_no_line_no_row_and_no_further_page(
+    app: Flask, account: Account, written: Lines
+) -> None:
+    with app.app_context():
+        form = make_form(account.id)
+        access = issue_token(account.id, tuple(Scope), API, now=utc_now())
+    ann, client, headers = creator(app, account), app.test_client(), bearer(access)
+    path = f"/api/forms/{form.id}/agent-tokens"
+    tokens = [client.post(path, headers=headers, json={}).json["token"]]
+    with ann.client.session_transaction(base_url=ORIGIN) as session:
+        session[SIGNED_IN_AT] = int(time.time())
+    made = ann.post("/connections/tokens/new", form=form.id, label="", days="9")
+    tokens += re.findall(r'readonly value="(askag_\w+)"', made.text)
+
+    shown = "".join(
+        client.get(f"/api/agent/asks/{called}", headers=bearer(sent)).text
+        for token in tokens
+        for sent in (token, token[:-1], access)
+        for called in (
+            f"{form.id}/answers",
+            f"{form.id}/answers?token={token}",
+            f"{form.id}/answers?wait={token}",
+            f"{token}/answers",
+        )
+    )
+    for place in ("/connections", "/connections/tokens/new", "/account/activity"):
+        shown += ann.page(place).text
+    with app.app_context():
+        request_audit.store()
+        for table in db.metadata.sorted_tables:
+            shown += str(db.session.execute(table.select()).all())
+
+    assert len(tokens) == 2
+    assert "askag_" in shown  # the hints
+    assert [token for token in tokens if token in shown] == []
+    assert [token for token in tokens if token[6:-6] in written.getvalue()] == []
+
+
 def test_purged_rows_are_counted(written: Lines) -> None:
     logging.getLogger("askback.background").info("purged", extra={"rows": 3})
 
@@ -169,6 +216,7 @@ def test_an_error_is_logged_by_type_and_location_only(
     ("message", "written"),
     [
         ("token askat_abc.def next", "token askat_*** next"),
+        ("with askag_0Az and more", "with askag_*** and more"),
         ("Exception on /r/Sh4re/answer [POST]", "Exception on /r/***/answer [POST]"),
         ("serving /join/tok3n", "serving /join/***"),
         ("on /r/Sh4re/continue/s3cret [GET]", "on /r/***/continue/*** [GET]"),

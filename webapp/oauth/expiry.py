@@ -1,5 +1,5 @@
-"""Deletes expired rows: sessions, invites, codes, tokens, ended grants, unused clients, idempotency
-keys, and old events of the audit trail.
+"""Deletes expired rows: sessions, invites, codes, tokens, agent tokens, ended grants, unused
+clients, idempotency keys, and old events of the audit trail.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from webapp.domain.accounts.browser_sessions import SignIn
 from webapp.domain.accounts.models import Invite
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.drafts.idempotency import IdempotencyKey, kept_since
+from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared.ownership import OF_CONNECTION, delete_in_batches, table_of
 from webapp.domain.shared.vocabulary import ClientKind
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
@@ -51,6 +52,7 @@ def _dead(now: datetime) -> list[Dead]:
         (IdempotencyKey, IdempotencyKey.created_at <= kept_since(now)),
         (SignIn, or_(SignIn.expires_at <= now, SignIn.last_active_at <= idle_since)),
         (Invite, Invite.expires_at < spent),
+        (AgentToken, or_(AgentToken.expires_at < spent, AgentToken.revoked_at < spent)),
         (OAuthCode, OAuthCode.expires_at < spent),
         (OAuthToken, OAuthToken.expires_at < spent),
         (OAuthGrant, over & ~held),
