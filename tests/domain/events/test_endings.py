@@ -209,8 +209,8 @@ def test_a_previous_secret_is_erased_after_a_day(form: Any, grant_id: str, clock
     for letter in "AB":
         subscribe_now(asked._replace(secret="whsec_" + letter * 32), now=clock.now)
 
-    assert list(end_expired(clock.forward(hours=23))) == []
-    assert list(end_expired(clock.forward(hours=1))) == [1]
+    assert list(purge_ended(clock.forward(hours=23))) == []
+    assert list(purge_ended(clock.forward(hours=1))) == [1]
 
     (stored,) = subscriptions()
     assert (stored.previous_secret, stored.previous_until) == (None, None)

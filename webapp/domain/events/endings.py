@@ -98,12 +98,15 @@ def end_expired(now: datetime) -> Iterator[int]:
     for row in read_rows(_UNFINISHED, now=now, told=now - TOLD_WITHIN):
         while finished := _finish(row.id, now):
             yield finished
-    if read_rows(_ROTATED, now=now)[0][0]:
-        yield _forget_previous(now)
 
 
 def purge_ended(now: datetime) -> Iterator[int]:
-    """Delete ended subscriptions whose deliveries are gone, and addresses that nothing names."""
+    """Delete ended subscriptions whose deliveries are gone, and addresses that nothing names.
+
+    Secrets that sign no more after a rotation are erased first.
+    """
+    if forgotten := _forget_previous(now):
+        yield forgotten
     yield from delete_in_batches(
         _SUBSCRIPTIONS,
         (EventSubscription.ended_at < now - ENDED_KEPT)
@@ -180,7 +183,6 @@ def _finish(subscription_id: str, now: datetime) -> int:
 
 
 def _forget_previous(now: datetime) -> int:
-    """Erase the secrets that sign no more after a rotation."""
     over = update(_SUBSCRIPTIONS).where(EventSubscription.previous_until <= now)
     with write_transaction():
         return execute(over.values(previous_secret=None, previous_until=None)).rowcount
@@ -197,9 +199,8 @@ _WITH_EXPIRED = (
     .where(EventSubscription.ended_at.is_(None), EventSubscription.expires_at <= bindparam("now"))
     .distinct()
 )
-_ROTATED = select(exists().where(EventSubscription.previous_until <= bindparam("now")))
 _UNFINISHED = select(EventSubscription.id).where(
-    EventSubscription.ended_at.is_not(None),
+    EventSubscription.ended_at <= bindparam("now"),
     or_(
         EventSubscription.ended_at <= bindparam("told"),
         EventSubscription.end_reason == SubscriptionEnd.EXPIRED,

@@ -102,13 +102,12 @@ class EventDelivery(Base):
 
     __tablename__ = "event_deliveries"
     __table_args__ = (
-        UniqueConstraint("subscription_id", "event_id"),
+        UniqueConstraint("event_id", "subscription_id"),
         # the oldest due ones of each subscription, however many wait behind them
         Index("ix_event_deliveries_due", "state", "subscription_id", "next_at"),
         Index("ix_event_deliveries_of_endpoint", "endpoint_id", "state"),
         Index("ix_event_deliveries_listed", "account_id", "created_at", "id"),
         Index("ix_event_deliveries_of_form", "form_id"),
-        Index("ix_event_deliveries_of_event", "event_id"),
         Index("ix_event_deliveries_positions", "subscription_id", "state", "position"),
         Index("ix_event_deliveries_settled", "settled_at"),
     )

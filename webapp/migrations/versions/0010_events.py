@@ -204,7 +204,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_event_deliveries")),
         sa.UniqueConstraint(
-            "subscription_id", "event_id", name=op.f("uq_event_deliveries_subscription_id_event_id")
+            "event_id", "subscription_id", name=op.f("uq_event_deliveries_event_id_subscription_id")
         ),
     )
     with op.batch_alter_table("event_deliveries", schema=None) as batch_op:
@@ -217,7 +217,6 @@ def upgrade() -> None:
         batch_op.create_index(
             "ix_event_deliveries_of_endpoint", ["endpoint_id", "state"], unique=False
         )
-        batch_op.create_index("ix_event_deliveries_of_event", ["event_id"], unique=False)
         batch_op.create_index("ix_event_deliveries_of_form", ["form_id"], unique=False)
         batch_op.create_index(
             "ix_event_deliveries_positions", ["subscription_id", "state", "position"], unique=False
@@ -275,7 +274,6 @@ def downgrade() -> None:
         batch_op.drop_index("ix_event_deliveries_settled")
         batch_op.drop_index("ix_event_deliveries_positions")
         batch_op.drop_index("ix_event_deliveries_of_form")
-        batch_op.drop_index("ix_event_deliveries_of_event")
         batch_op.drop_index("ix_event_deliveries_of_endpoint")
         batch_op.drop_index("ix_event_deliveries_listed")
         batch_op.drop_index("ix_event_deliveries_due")
