@@ -6,7 +6,15 @@ from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from api import agent_tokens, drafts, errors, forms, responses
+from api import (
+    agent_tokens,
+    drafts,
+    errors,
+    forms,
+    responses,
+    subscriptions,
+    verified_callbacks,
+)
 from api.agent import asks
 from api.agent.blueprint import bp as agent_bp
 from api.blueprint import bp
@@ -15,7 +23,16 @@ from webapp.web import request_kind
 from webapp.web.extensions import csrf
 from webapp.web.request_kind import RequestKind
 
-__all__ = ["agent_tokens", "asks", "drafts", "forms", "init_app", "openapi", "responses"]
+__all__ = [
+    "agent_tokens",
+    "asks",
+    "drafts",
+    "forms",
+    "init_app",
+    "openapi",
+    "responses",
+    "subscriptions",
+]
 
 errors.answer_failures(bp)
 errors.answer_failures(agent_bp)
@@ -26,6 +43,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None
     # else an empty id in a path would be answered by a redirect to another route
     app.url_map.merge_slashes = False
     errors.init_app(app, elsewhere)
+    verified_callbacks.init_app(app)
     for blueprint, kind in ((bp, RequestKind.API), (agent_bp, RequestKind.AGENT)):
         csrf.exempt(blueprint)
         request_kind.register(app, blueprint, kind)

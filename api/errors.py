@@ -15,7 +15,7 @@ from webapp.config import settings
 from webapp.database import release_connections
 from webapp.database.failures import is_away, may_have_stored
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
-from webapp.domain.shared.errors import Outcome, StateConflict
+from webapp.domain.shared.errors import Outcome, RateLimited, StateConflict
 from webapp.domain.shared.limits import WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
 from webapp.web.hosts import UnknownHost
@@ -50,7 +50,9 @@ def outcome(failure: Outcome) -> Response:
     response = error_answer(failure.code, _message(failure), _resolution(failure))
     if isinstance(failure, Unauthenticated):
         response.headers["WWW-Authenticate"] = failure.challenge
-    if isinstance(failure, StateConflict):
+    if isinstance(failure, RateLimited):
+        response.headers["Retry-After"] = str(failure.seconds)
+    if isinstance(failure, StateConflict) and "draft_id" in (request.view_args or {}):
         response.headers["Link"] = review_link(_draft_id())
     return response
 

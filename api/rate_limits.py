@@ -58,4 +58,10 @@ def _limited(setting: str, counted: str, scope: str = "") -> Callable[[View[P]],
 limit_creates = _limited("limit_create_draft", "new drafts")
 limit_updates = _limited("limit_update_draft", "changes of drafts")
 limit_publishes = _limited("limit_publish", "publishes")
+limit_subscribes = limiter.shared_limit(
+    lambda: settings().limit_subscribe,
+    "subscribes",
+    key_func=_account,
+    error_message="subscribing calls",
+)
 limit_agent_tokens = _limited("limit_agent_tokens", "new agent tokens", AGENT_TOKENS)

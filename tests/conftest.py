@@ -25,7 +25,7 @@ from webapp.oauth.resources import MCP_BLUEPRINT
 from webapp.web import request_audit
 from webapp.web.rate_limits.limiter import limiter
 
-pytest_plugins = ["tests.services", "tests.programs"]
+pytest_plugins = ["tests.services", "tests.programs", "tests.webhook_receiver"]
 
 
 def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:

@@ -11,12 +11,14 @@ from pydantic_core import core_schema
 
 from api.blueprint import bp
 from api.openapi.error_examples import errors
+from api.openapi.event_operations import EXAMPLES as EVENT_EXAMPLES
 from api.openapi.examples import bodies
 from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS, TAGS, Operation
 from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
 from webapp.config import Settings, settings
 from webapp.domain.content.draft_input import FormDraftInput
+from webapp.domain.events.subscription_input import SubscriptionInput
 from webapp.domain.forms.agent_token_input import AgentTokenInput
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
@@ -38,7 +40,7 @@ PREFLIGHT = OPEN | {
     "Access-Control-Max-Age": "86400",
 }
 
-TAKEN = (FormDraftInput, AgentTokenInput)
+TAKEN = (FormDraftInput, AgentTokenInput, SubscriptionInput)
 ANSWERED = (
     wire_types.FormDraft,
     wire_types.PublishedForm,
@@ -47,6 +49,8 @@ ANSWERED = (
     wire_types.FormResponses,
     extension_types.AskAnswers,
     extension_types.MadeAgentToken,
+    extension_types.Subscription,
+    extension_types.SubscriptionList,
     wire_types.Error,
 )
 SCOPES = {
@@ -69,7 +73,7 @@ REASONS = {
     HTTPStatus.UNAUTHORIZED: "No valid token was sent, or the scope was not granted",
     HTTPStatus.NOT_FOUND: "There is no such object in this account",
     HTTPStatus.METHOD_NOT_ALLOWED: "The address does not take this method",
-    HTTPStatus.CONFLICT: "The state of the draft conflicts with the operation",
+    HTTPStatus.CONFLICT: "What is there conflicts with the operation",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many write operations",
     HTTPStatus.INTERNAL_SERVER_ERROR: "The service could not complete the request",
 }
@@ -142,9 +146,9 @@ def _info(settings: Settings) -> dict[str, Any]:
 
 def _paths(public_url: str) -> dict[str, dict[str, Any]]:
     paths: dict[str, dict[str, Any]] = {}
-    examples = bodies(public_url)
+    examples = bodies(public_url) | EVENT_EXAMPLES
     for operation in (*OPERATIONS, *EXTENSIONS):
-        described = _operation(operation, examples[operation.id])
+        described = _operation(operation, examples.get(operation.id, {}))
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
     return paths | {"/openapi": {"get": _own_operation()}}
 
@@ -220,16 +224,19 @@ def _own_operation() -> dict[str, Any]:
 
 
 def _success(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
-    return {
+    described: dict[str, Any] = {
         "description": operation.summary,
         "headers": {name: _reference("headers", name) for name in operation.headers}
         | {name: _reference("headers", key) for name, key in operation.sometimes.items()},
-        "content": {JSON: {"schema": _reference("schemas", operation.answers), "example": example}},
         "links": {
             target: {"operationId": target, "parameters": parameters}
             for target, parameters in operation.links.items()
         },
     }
+    if operation.answers:
+        content = {"schema": _reference("schemas", operation.answers), "example": example}
+        described["content"] = {JSON: content}
+    return described
 
 
 def _failure(

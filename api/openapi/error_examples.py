@@ -64,6 +64,12 @@ _SAID = (
         "Idempotency-Key: was used with another body.",
         "Use a new key for a new draft, or repeat the first body exactly.",
     ),
+    (
+        ErrorCode.CALLBACK_FAILED,
+        "url: did not answer the challenge (connection_refused).",
+        "Give the address a host name that has public network addresses only, and something that "
+        "listens there.",
+    ),
     (ErrorCode.AUTHENTICATION_REQUIRED, "This call needs an access token.", OAUTH),
     (
         ErrorCode.DRAFT_NOT_FOUND,
@@ -101,6 +107,11 @@ _SAID = (
         ErrorCode.REVISION_CONFLICT,
         "If-Match: The draft is at revision 2, not 1.",
         "Read the draft again, then repeat the request on its current revision.",
+    ),
+    (
+        ErrorCode.TOO_MANY_SUBSCRIPTIONS,
+        "The account has 100 live subscriptions, which is the limit.",
+        "Wait until one expires, or unsubscribe where no event is needed any more.",
     ),
     (
         ErrorCode.RATE_LIMITED,

@@ -2,6 +2,7 @@
 
 from http import HTTPMethod, HTTPStatus
 
+from api.openapi.event_operations import EVENTS
 from api.openapi.examples import AGENT_TOKEN
 from api.openapi.operations import BROKEN, NO_FORM, Operation
 from api.openapi.parameters import AGENT_ERROR_HEADERS
@@ -10,6 +11,7 @@ from webapp.domain.shared.vocabulary import Scope
 from webapp.web.wakeups import OF_ACCOUNT
 
 EXTENSIONS = (
+    *EVENTS,
     Operation(
         id="createAgentToken",
         tag="Agent tokens",

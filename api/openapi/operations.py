@@ -25,6 +25,7 @@ TAGS = {
     "Drafts": "Private until their creator confirms them in a browser and they are published.",
     "Forms": "What drafts became: a public link and its counts.",
     "Responses": "What people answered, each answer once.",
+    "Events": "Being told of each completed response, by signed requests to an address.",
     "Agent tokens": "Private tokens, with which a program reads one form and nothing else.",
     "Document": "This document.",
 }
@@ -43,9 +44,9 @@ FORM_LINKS = {
 class Operation:
     """`codes` are the error codes by status; `links` parameters by the operation they lead to.
 
-    `scope` is None where an agent token is sent. `sent` is an example of the body that it takes.
-    `sometimes` are headers that come only now and then, `error_headers` those of refusals, both
-    with the names of their descriptions.
+    `answers` is None for no body, `scope` where an agent token is sent. `sent` is an example of
+    the body that it takes. `sometimes` are headers that come only now and then, `error_headers`
+    those of refusals, both with the names of their descriptions.
     """
 
     id: str
@@ -55,7 +56,7 @@ class Operation:
     scope: Scope | None
     summary: str
     description: str
-    answers: str
+    answers: str | None
     codes: dict[HTTPStatus, tuple[ErrorCode, ...]]
     status: HTTPStatus = HTTPStatus.OK
     takes: str | None = None

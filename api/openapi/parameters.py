@@ -7,6 +7,7 @@ from webapp.domain.shared.limits import IDEMPOTENCY_KEY_MAX_CHARS, WAIT_MAX_SECO
 
 DRAFT_ID = "drf_5b1f0c9a7e3d2f4a6b8c0d1e"
 FORM_ID = "frm_0a4e6c8b2d1f3a5c7e9b0d2f"
+SUBSCRIPTION_ID = "sub_4f8a1c3e5b7d9f0a2c4e6b8d0f1a3c5e"
 PATH_ID = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
 PARAMETERS: dict[str, dict[str, Any]] = {
     "draftId": {
@@ -25,6 +26,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "name": "askId",
         "description": "The ask, which is the form that the token was made for: its `formId`.",
         "example": FORM_ID,
+        **PATH_ID,
+    },
+    "subscriptionId": {
+        "name": "subscriptionId",
+        "description": "As subscribing returned it.",
+        "example": SUBSCRIPTION_ID,
         **PATH_ID,
     },
     "since": {

@@ -12,6 +12,7 @@ from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
 from tests.factories import make_account, make_draft, make_form
+from tests.webhook_receiver import SECRET
 from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
@@ -26,9 +27,10 @@ class Call(NamedTuple):
     method: str
     path: str
     scope: Scope
+    sent: dict[str, str] | None = None
 
     def send(self, agent: Agent, found_id: str) -> TestResponse:
-        body = {"json": {}} if self.method != "GET" else {}
+        body = {"json": self.sent or {}} if self.method != "GET" else {}
         return agent.call(self.method, self.path.format(found_id), **body)
 
     def owned(self, app: Flask, account_id: str) -> str:
@@ -46,6 +48,14 @@ CALLS = {
     "listService": Call("GET", "/forms", Scope.FORMS_READ),
     "getService": Call("GET", "/forms/{}", Scope.FORMS_READ),
     "getServiceResponses": Call("GET", "/forms/{}/responses", Scope.RESPONSES_READ),
+    "createSubscription": Call(
+        "POST",
+        "/forms/{}/subscriptions",
+        Scope.RESPONSES_READ,
+        {"url": "https://localhost/", "secret": SECRET},  # which leads inside: nobody is asked
+    ),
+    "listSubscriptions": Call("GET", "/forms/{}/subscriptions", Scope.RESPONSES_READ),
+    "deleteSubscription": Call("DELETE", "/forms/{}/subscriptions/sub_1", Scope.RESPONSES_READ),
     "createAgentToken": Call("POST", "/forms/{}/agent-tokens", Scope.RESPONSES_READ),
 }
 WITH_ID = {name: call for name, call in CALLS.items() if "{}" in call.path}

@@ -11,8 +11,12 @@ from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS, Operation
 from tests.api.conftest import Agent, Confirm
 from tests.api.readable import assert_readable
+from tests.event_factories import make_subscription
 from tests.factories import make_form
+from tests.webhook_receiver import SECRET
+from webapp.database import db
 from webapp.domain.accounts.models import Account
+from webapp.domain.forms.models import Form
 from webapp.oauth import guard
 
 LARGE = b"x" * 300_000
@@ -24,10 +28,13 @@ BEGIN_WITH_A_FIELD = {
     "invalid_since": "since: ",
     "payload_too_large": "body: ",
     "idempotency_key_reused": "Idempotency-Key: ",
+    "callback_failed": "url: ",
     "draft_incomplete": "title: ",
     "revision_conflict": "If-Match: ",
 }
-ONE_LINE = {"createAgentToken": "label"}  # a text of one line in the body, "title" elsewhere
+TEXT = {"createAgentToken": "label", "createSubscription": "url"}  # in the body; "title" elsewhere
+# without these nothing else in it is looked at; the address leads inside, so nobody is asked
+NEEDED = {"createSubscription": {"url": "https://localhost/", "secret": SECRET}}
 OF_CONNECTIONS = [operation for operation in (*OPERATIONS, *EXTENSIONS) if operation.scope]
 CASES = [
     (operation, code)
@@ -43,16 +50,20 @@ class Scene:
 
     def __init__(self, agent: Agent, operation: Operation, draft_id: str, form_id: str) -> None:
         self.agent, self.operation, self.draft_id = agent, operation, draft_id
-        self.path = operation.path.format(draftId=draft_id, formId=form_id)
-        self.line = ONE_LINE.get(operation.id, "title")
+        self.form_id = form_id
+        self.path = operation.path.format(draftId=draft_id, formId=form_id, subscriptionId="sub_1")
+        self.text = TEXT.get(operation.id, "title")
 
     def call(self, path: str = "", **request: Any) -> TestResponse:
         if self.operation.takes and not request.keys() & {"data", "json"}:
             request["json"] = {}
+        if "json" in request:
+            request["json"] = NEEDED.get(self.operation.id, {}) | request["json"]
         return self.agent.call(self.operation.method, path or self.path, **request)
 
     def elsewhere(self, object_id: str) -> TestResponse:
-        return self.call(self.operation.path.format(draftId=object_id, formId=object_id))
+        ids = dict.fromkeys(("draftId", "formId", "subscriptionId"), object_id)
+        return self.call(self.operation.path.format(**ids))
 
     def reused(self) -> TestResponse:
         headers = {"Idempotency-Key": "k"}
@@ -73,18 +84,25 @@ class Scene:
         self.agent.patch(f"/drafts/{self.draft_id}", json={"title": "x"})
         return self.call()
 
+    def subscribed_too_often(self) -> TestResponse:
+        with self.agent.app.app_context():
+            form = db.session.get_one(Form, self.form_id)
+            for _ in range(100):
+                make_subscription(form)
+        return self.call()
+
 
 PROVOKE: dict[str, Callable[[Scene, Confirm], TestResponse]] = {
     "invalid_json": lambda scene, _: scene.call(data=b"{", content_type=JSON),
     "validation_failed": lambda scene, _: (
-        scene.call(json={scene.line: 7})
+        scene.call(json={scene.text: 7})
         if scene.operation.takes
         else scene.call(f"{scene.path}?wait=x")
     ),
     "unknown_field": lambda scene, _: scene.call(json={"colour": "red"}),
     "context_required": lambda scene, _: scene.call(json={"followUpMode": "smart"}),
     "invalid_since": lambda scene, _: scene.call(f"{scene.path}?since=x"),
-    "invalid_text": lambda scene, _: scene.call(json={scene.line: "\n"}),
+    "invalid_text": lambda scene, _: scene.call(json={scene.text: "\0"}),
     "payload_too_large": lambda scene, _: scene.call(data=LARGE, content_type=JSON),
     "idempotency_key_reused": lambda scene, _: scene.reused(),
     "authentication_required": lambda scene, _: Scene(
@@ -98,6 +116,8 @@ PROVOKE: dict[str, Callable[[Scene, Confirm], TestResponse]] = {
     "draft_incomplete": lambda scene, _: scene.incomplete(),
     "draft_already_published": lambda scene, confirm: scene.published(confirm),
     "revision_conflict": lambda scene, _: scene.call(headers={"If-Match": '"7"'}),
+    "callback_failed": lambda scene, _: scene.call(),
+    "too_many_subscriptions": lambda scene, _: scene.subscribed_too_often(),
     "internal_error": lambda scene, _: scene.call(),
     "storage_unavailable": lambda scene, _: scene.call(),
 }
@@ -136,11 +156,11 @@ def test_refusals_say_what_to_change(
 
     begins = BEGIN_WITH_A_FIELD.get(code, "")
     if code in {"validation_failed", "invalid_text"}:
-        begins = f"{scene.line}: " if operation.takes else "wait: "
+        begins = f"{scene.text}: " if operation.takes else "wait: "
     assert_readable(response, code, begins)
 
 
-@pytest.mark.settings(limit_writes="1/minute")
+@pytest.mark.settings(limit_writes="1/minute", limit_subscribe="1/minute")
 @pytest.mark.parametrize(
     "operation",
     [operation for operation in OF_CONNECTIONS if 429 in operation.codes],
@@ -149,6 +169,9 @@ def test_refusals_say_what_to_change(
 def test_rate_limit_refusals_say_what_to_do(
     operation: Operation, agent: Agent, draft_id: str
 ) -> None:
-    response = Scene(agent, operation, draft_id, "x").call()
+    scene = Scene(agent, operation, draft_id, "x")
+    scene.call()
+
+    response = scene.call()
 
     assert_readable(response, "rate_limited", "Too many write operations: ")

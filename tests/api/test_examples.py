@@ -13,15 +13,17 @@ from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS
 from tests.api.conftest import Agent, Confirm
 from tests.described import validator
+from tests.event_factories import make_subscription
+from tests.webhook_receiver import SECRET
 from webapp.config import Settings
-from webapp.database import utc_now
+from webapp.database import db, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.shared.error_codes import ErrorCode
 
 JSON = "application/json"
 CHANGING = re.compile(
-    r"(?P<id>(?:drf|frm|q|ses|ans|agt)_)[0-9a-f]{24}|(?P<token>askag_)\w+(?:…\w+)?|(?P<link>/r/)[\w-]{22}"
+    r"(?P<id>(?:drf|frm|q|ses|ans|agt|sub)_)[0-9a-f]{24,32}|(?P<token>askag_)\w+(?:…\w+)?|(?P<link>/r/)[\w-]{22}"
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=again in )\w+ \w+|(?<=request id )\w+"
 )
 
@@ -32,6 +34,8 @@ def described(settings: Settings) -> Any:
 
 
 def without_what_changes(body: Any) -> Any:
+    if isinstance(body, dict) and "cursor" in body:
+        body = body | {"cursor": "*"}
     """Ids, links, moments and waits replaced, wherever they stand."""
     if isinstance(body, dict):
         return {name: without_what_changes(value) for name, value in body.items()}
@@ -95,6 +99,7 @@ def sent(described: Any, path: str, method: str) -> Any:
     return described["paths"][path][method]["requestBody"]["content"][JSON]["example"]
 
 
+@pytest.mark.usefixtures("hook")
 def test_successes_equal_the_examples(
     agent: Agent, confirm: Confirm, described: Any, example: Callable[[str], Any]
 ) -> None:
@@ -109,6 +114,8 @@ def test_successes_equal_the_examples(
     asked = sent(described, "/forms/{formId}/agent-tokens", "post")
     token = agent.post(f"/forms/{form_id}/agent-tokens", json=asked)
     reader = Agent(agent.app, token.json["token"])
+    subscriptions = f"/forms/{form_id}/subscriptions"
+    subscribed = sent(described, "/forms/{formId}/subscriptions", "post")
 
     answers = {
         "createServiceDraft": created,
@@ -118,6 +125,8 @@ def test_successes_equal_the_examples(
         "getService": agent.get(f"/forms/{form_id}"),
         "getServiceResponses": agent.get(f"/forms/{form_id}/responses"),
         "createAgentToken": token,
+        "createSubscription": agent.post(subscriptions, json=subscribed),
+        "listSubscriptions": agent.get(subscriptions),
         "getAskAnswers": reader.get(f"/agent/asks/{form_id}/answers"),
     }
     for operation_id, answer in answers.items():
@@ -190,6 +199,21 @@ def nobody(agent: Agent, _draft: str, _confirm: Confirm) -> Any:
     return agent.app.test_client().get("/api/forms")
 
 
+def subscribed(*, before: int) -> Provoke:
+    """Subscribe to an address that leads inside, with so many subscriptions before."""
+
+    def subscribe(agent: Agent, draft: str, confirm: Confirm) -> Any:
+        confirm(draft)
+        form_id = agent.post(f"/drafts/{draft}/publish").json["formId"]
+        with agent.app.app_context():
+            for _ in range(before):
+                make_subscription(db.session.get_one(forms.Form, form_id))
+        body = {"url": "https://localhost/", "secret": SECRET}
+        return agent.post(f"/forms/{form_id}/subscriptions", json=body)
+
+    return subscribe
+
+
 def posted(**request: Any) -> Provoke:
     return lambda agent, _draft, _confirm: agent.post("/drafts", **request)
 
@@ -218,6 +242,8 @@ PROVOKED: dict[str, Provoke] = {
     "draft_already_published": published,
     "revision_conflict": outdated,
     "rate_limited": limited,
+    "callback_failed": subscribed(before=0),
+    "too_many_subscriptions": subscribed(before=100),
     "internal_error": called("GET", "/forms/broken"),
     "storage_unavailable": called("GET", "/forms/away"),
 }

@@ -14,7 +14,7 @@ import pytest
 import redis
 from flask import Flask
 
-from tests.command import start
+from tests.command import DATA_KEYS, start
 from tests.factories import make_account
 from tests.services import free_port, postgresql_database, redis_server, wait_until
 from webapp.app import create_app
@@ -109,6 +109,7 @@ def installation(postgresql_url: str, data: Path) -> Iterator[Installation]:
         environment = {
             "DATABASE_URL": database,
             "SECRET_KEY": "Zk3vQ9xTq1LwY7uB5nHs2RfDcM8aJp4E",
+            "DATA_KEYS": DATA_KEYS,
             "PUBLIC_URL": f"http://127.0.0.1:{ports[0]}",
             "LIMIT_CREATE_DRAFT": f"{LIMIT}/minute",
             "ASKBACK_DATA": str(data),

@@ -8,10 +8,12 @@ an agent token.
 import sys
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from flask import Flask
 
 from tests.factories import make_account, make_draft, make_form, make_response
+from tests.webhook_receiver import webhook_receiver
 from webapp.app import create_app
 from webapp.config_environment import read_settings
 from webapp.database import db, utc_now
@@ -33,7 +35,9 @@ def main(folder: str, port: str) -> None:
     server = Server(app, settings)
     server.stop_on_signals()
     print(*tokens, flush=True)
-    server.run()
+    with TemporaryDirectory() as place, webhook_receiver(Path(place)) as hook:
+        app.config["PINNED_HOSTS"] = hook.pinned  # the address in the example of a subscription
+        server.run()
 
 
 def filled(app: Flask, api_url: str) -> tuple[str, str]:

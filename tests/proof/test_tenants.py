@@ -15,6 +15,7 @@ from werkzeug.test import TestResponse
 from tests.bulk import dump
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator
+from tests.webhook_receiver import SECRET
 from webapp.config import Settings
 from webapp.database import db, to_millis, utc_now
 from webapp.domain.accounts.browser_sessions import SignIn, begin_session
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.settings(write_limits=False)
 
 # Arguments that name an object of one account, and what stands in for the others.
 OWNED = {"draft_id", "form_id", "grant_id"}
-OTHERS = {"position": 1, "part": "title", "number": 1, "kind": "svg"}
+OTHERS = {"position": 1, "part": "title", "number": 1, "kind": "svg", "subscription_id": "sub_1"}
 
 # Routes that take no object of an account; a new one has to be put here or take such an object.
 OWN_LISTS = {
@@ -83,6 +84,7 @@ NO_OBJECT = {
     "sign_in.sign_out_everywhere",
 }
 PUBLIC_LINK = "share_token"
+SUBSCRIPTION = {"url": "https://localhost/", "secret": SECRET}  # leads inside: nobody is asked
 NAMES = ("Secret of Bo", "bo@stranger.example", "A secret question?", "A secret agent")
 
 
@@ -110,7 +112,8 @@ class Visitor:
 
     def _call(self, method: str, path: str) -> TestResponse:
         headers = {"Authorization": f"Bearer {self.token}"}
-        body: dict[str, Any] = {} if method == "GET" else {"json": {}}
+        sent = SUBSCRIPTION if path.endswith("/subscriptions") else {}
+        body: dict[str, Any] = {} if method == "GET" else {"json": sent}
         client: FlaskClient = self.browser.client
         return client.open(path, base_url=ORIGIN, method=method, headers=headers, **body)
 

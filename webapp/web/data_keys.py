@@ -1,16 +1,23 @@
 """The keys of the current application that secrets are stored under."""
 
+import hmac
+from hashlib import sha256
 from typing import cast
 
 from flask import Flask, current_app
 
-from webapp.config import Settings
+from webapp.config import Settings, settings
 from webapp.domain.events.sealing import Sealer
 
 
 def init_app(app: Flask, config: Settings) -> None:
     """Give the application the keys of its settings."""
     app.extensions["sealer"] = Sealer(dict(config.data_keys))
+
+
+def cursor_key() -> bytes:
+    """Signs the cursors of events."""
+    return hmac.digest(settings().secret_key.encode(), b"cursors of events", sha256)
 
 
 def sealer() -> Sealer:

@@ -47,6 +47,61 @@ class AskAnswers(TypedDict):
 
 
 @exactly
+class Subscription(TypedDict):
+    """What was granted. The same call again, in time, renews it."""
+
+    subscriptionId: Annotated[
+        str, said("The same for the same form and address. Every POST to the address names it.")
+    ]
+    refreshBefore: Annotated[str, moment("When it ends, unless it is renewed before.")]
+    cursor: Annotated[
+        str,
+        said("Everything up to here is sent or given up. Opaque; keep the newest for a new start."),
+    ]
+    truncated: Annotated[
+        bool,
+        said(
+            "True when not everything after the cursor, or since the last renewal, will be sent: "
+            "read the responses with `since`."
+        ),
+    ]
+
+
+@exactly
+class SubscriptionSummary(TypedDict):
+    """A live subscription. Neither its secret nor its whole address is told."""
+
+    subscriptionId: Annotated[str, said("As subscribing answered it.")]
+    host: Annotated[str, said("Host name and port of its address.")]
+    active: Annotated[
+        bool,
+        said(
+            "False while nothing is sent, because the address answered 410 again and again or "
+            "failed for long; renewing it resumes."
+        ),
+    ]
+    lastDeliveryAt: Annotated[
+        str | None, moment("When it last took an event; null when it has taken none.")
+    ]
+    lastError: Annotated[
+        str | None,
+        said(
+            "Why the last attempt failed: `connection_refused`, `timeout`, `tls_error`, "
+            "`http_4xx`, `http_5xx` or `challenge_failed`; null when it did not. Expect further "
+            "words."
+        ),
+    ]
+    refreshBefore: Annotated[str, moment("When it ends, unless it is renewed before.")]
+
+
+@exactly
+class SubscriptionList(TypedDict):
+    """The live subscriptions of a form, whoever of the account subscribed."""
+
+    subscriptions: Annotated[list[SubscriptionSummary], said("Oldest first.")]
+
+
+@exactly
 class MadeAgentToken(TypedDict):
     """A private agent token. It is said this once, and stored nowhere."""
 

@@ -3,6 +3,7 @@
 They are typed for mypy and built by hand: validating our own output would cost most of a read.
 """
 
+from collections.abc import Iterable
 from dataclasses import fields
 from operator import attrgetter
 from typing import cast
@@ -13,6 +14,7 @@ from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
+from webapp.domain.events.subscriptions import Granted, SubscriptionRow
 from webapp.domain.forms.agent_tokens import MadeToken
 from webapp.domain.forms.models import FormLink, FormRow, FormSummaryRow
 from webapp.domain.responses.cursor import ResponsePage
@@ -24,7 +26,15 @@ from webapp.domain.responses.models import (
 )
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseLimit, ResponseType
-from webapp.wire.extension_types import AskAnswer, AskAnswers, CompletedResponse, MadeAgentToken
+from webapp.wire.extension_types import (
+    AskAnswer,
+    AskAnswers,
+    CompletedResponse,
+    MadeAgentToken,
+    Subscription,
+    SubscriptionList,
+    SubscriptionSummary,
+)
 from webapp.wire.timestamps import wire_time
 from webapp.wire.types import (
     FormDraft,
@@ -219,3 +229,30 @@ def response_answer(answer: AnswerRow) -> ResponseAnswer:
 
 def _time_or_none(millis: int | None) -> str | None:
     return None if millis is None else wire_time(millis)
+
+
+def granted_subscription(granted: Granted) -> Subscription:
+    """A subscription as it was granted."""
+    return {
+        "subscriptionId": granted.subscription_id,
+        "refreshBefore": wire_time(to_millis(granted.refresh_before)),
+        "cursor": granted.cursor,
+        "truncated": granted.truncated,
+    }
+
+
+def subscription_list(rows: Iterable[SubscriptionRow]) -> SubscriptionList:
+    """The live subscriptions of a form."""
+    return {"subscriptions": [_subscription(row) for row in rows]}
+
+
+def _subscription(row: SubscriptionRow) -> SubscriptionSummary:
+    sent_at = row.last_delivery_at
+    return {
+        "subscriptionId": row.id,
+        "host": row.host,
+        "active": row.active,
+        "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
+        "lastError": row.last_failure,
+        "refreshBefore": wire_time(to_millis(row.refresh_before)),
+    }

@@ -28,7 +28,7 @@ from webapp.domain.events.subscription_writes import (
     store_subscription,
 )
 from webapp.domain.forms.models import Form, get_form, no_form, owned_form
-from webapp.domain.shared.error_codes import ErrorCode, PageCode
+from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import (
     DeliveryFailure,
@@ -199,9 +199,9 @@ def _require_room(account_id: str, key: str, now: datetime) -> None:
     ((others,),) = read_rows(_COUNT_OTHERS, account=account_id, id=key, now=now)
     if others >= SUBSCRIPTIONS_MAX:
         raise StateConflict(
-            PageCode.TOO_MANY_SUBSCRIPTIONS,
+            ErrorCode.TOO_MANY_SUBSCRIPTIONS,
             f"The account has {SUBSCRIPTIONS_MAX} live subscriptions, which is the limit.",
-            "Unsubscribe where no event is needed any more, or wait until one expires.",
+            "Wait until one expires, or unsubscribe where no event is needed any more.",
         )
 
 

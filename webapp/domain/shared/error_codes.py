@@ -77,6 +77,15 @@ class ErrorCode(StrEnum):
         " creator discarded or whose form they deleted",
         "Use a new key, or repeat the first body exactly. After a discard, ask the creator first.",
     )
+    CALLBACK_FAILED = (
+        "callback_failed",
+        HTTPStatus.BAD_REQUEST,
+        "the address of a subscription did not answer its challenge. The message names one of"
+        " six reasons: `connection_refused` (also for names that lead into a private network),"
+        " `timeout`, `tls_error`, `http_4xx`, `http_5xx`, or `challenge_failed` for any other"
+        " answer",
+        "Let the address send back the `challenge` that it is sent as JSON, then subscribe again.",
+    )
     AUTHENTICATION_REQUIRED = (
         "authentication_required",
         HTTPStatus.UNAUTHORIZED,
@@ -144,6 +153,12 @@ class ErrorCode(StrEnum):
         "the draft is not at the revision that `If-Match` names",
         "Read the draft again, then repeat the request on its current revision.",
     )
+    TOO_MANY_SUBSCRIPTIONS = (
+        "too_many_subscriptions",
+        HTTPStatus.CONFLICT,
+        "the account has 100 live subscriptions, and one more is asked for",
+        "Wait until one expires, or unsubscribe where no event is needed any more.",
+    )
     RATE_LIMITED = (
         "rate_limited",
         HTTPStatus.TOO_MANY_REQUESTS,
@@ -191,7 +206,6 @@ class PageCode(StrEnum):
     SUBSCRIPTION_ENDED = "subscription_ended"
     TOO_BUSY = "too_busy"
     TOO_MANY_ORIGINS = "too_many_origins"
-    TOO_MANY_SUBSCRIPTIONS = "too_many_subscriptions"
     UNSAVED_TEXT = "unsaved_text"
 
 

@@ -1,6 +1,6 @@
 """Outcomes of use cases. Each carries a stable code, what happened and what to do about it."""
 
-from webapp.domain.shared.error_codes import Code
+from webapp.domain.shared.error_codes import Code, ErrorCode
 
 
 class Phrase(str):
@@ -36,6 +36,14 @@ class Outcome(Exception):
 
 class InvalidInput(Outcome):
     """The request itself is wrong (400)."""
+
+
+class RateLimited(Outcome):
+    """More is asked for in a time than one may (429); `seconds` says how long to wait."""
+
+    def __init__(self, message: str, resolution: str, seconds: int) -> None:
+        super().__init__(ErrorCode.RATE_LIMITED, message, resolution)
+        self.seconds = seconds
 
 
 class TooBusy(Outcome):

@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 
 from flask import Flask, Response, after_this_request, g, request
 from flask_limiter import Limiter, RateLimitExceeded, RequestLimit
+from limits import RateLimitItem
 
 from webapp.config import Settings, settings
 from webapp.web.client_address import client_network
@@ -95,8 +96,18 @@ def seconds_to_wait(error: RateLimitExceeded) -> int:
     """Seconds until the oldest counted call leaves the window; the whole window if unknown."""
     current = limiter.current_limit
     window: int = error.limit.limit.get_expiry()
-    reset_at = current.window.reset_time if current else time.time() + window
-    return min(window, max(1, math.ceil(reset_at - time.time())))
+    return _seconds_until(current.window.reset_time if current else time.time() + window, window)
+
+
+def seconds_until_free(limit: RateLimitItem, key: tuple[str, ...]) -> int:
+    """The same for a limit that is counted by hand."""
+    return _seconds_until(
+        limiter.limiter.get_window_stats(limit, *key).reset_time, limit.get_expiry()
+    )
+
+
+def _seconds_until(moment: float, most: int) -> int:
+    return min(most, max(1, math.ceil(moment - time.time())))
 
 
 def is_first_refusal(reached: RequestLimit) -> bool:
@@ -110,7 +121,11 @@ def is_first_refusal(reached: RequestLimit) -> bool:
 
 def limit_in_words(error: RateLimitExceeded) -> str:
     """`the limit of publishes is 10 per minute`, `the limit of requests is 2 per 10 seconds`"""
-    limit, counted = error.limit.limit, error.limit.error_message or "requests"
+    return rate_in_words(str(error.limit.error_message or "requests"), error.limit.limit)
+
+
+def rate_in_words(counted: str, limit: RateLimitItem) -> str:
+    """The same for a limit that is counted by hand."""
     unit = limit.GRANULARITY.name
     period = unit if limit.multiples == 1 else f"{limit.multiples} {unit}s"
     return f"the limit of {counted} is {limit.amount} per {period}"

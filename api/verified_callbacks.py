@@ -1,0 +1,117 @@
+"""Subscribing: the address is asked to verify, then the subscription is stored."""
+
+from flask import Flask, current_app, g
+
+from webapp.config import settings
+from webapp.database import release_connections, utc_now
+from webapp.domain.events.callbacks import CHALLENGE_SECONDS, callback_bounds
+from webapp.domain.events.challenges import send_challenge
+from webapp.domain.events.subscriptions import (
+    Asked,
+    Granted,
+    TtlBounds,
+    needs_challenge,
+    subscribe,
+    subscription_id,
+)
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import InvalidInput, RateLimited, StateConflict
+from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
+from webapp.oauth.guard import check_scope
+from webapp.web.data_keys import cursor_key, sealer
+from webapp.web.rate_limits.challenge_limits import count_challenge, count_failed_challenge
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups
+
+CHALLENGES_AT_ONCE = 32  # our choice: requests that wait for callbacks, an eighth of the threads
+CHALLENGES_OF_ACCOUNT = 8  # our choice
+LATER = "Send the same request again once the address answers "
+REMEDIES = {
+    DeliveryFailure.CONNECTION_REFUSED: "Give the address a host name that has public network "
+    "addresses only, and something that listens there.",
+    DeliveryFailure.TIMEOUT: f"{LATER}within {CHALLENGE_SECONDS:.0f} seconds.",
+    DeliveryFailure.TLS_ERROR: "Give the address a certificate for its name, of an authority that "
+    "everybody knows.",
+    DeliveryFailure.HTTP_4XX: f"{LATER}with a status of 200 to 299.",
+    DeliveryFailure.HTTP_5XX: f"{LATER}with a status of 200 to 299.",
+    DeliveryFailure.CHALLENGE_FAILED: "Send back the challenge that is posted to the address, as "
+    'the JSON {"challenge": "…"}, with a status of 200 to 299 and not by a redirect.',
+}
+
+
+def init_app(app: Flask) -> None:
+    """Give the application its places for challenges."""
+    app.extensions["challenges"] = Wakeups(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
+
+
+def subscribe_verified(asked: Asked) -> Granted:
+    """Store or refresh a subscription of the current caller, after a challenge where one is due.
+
+    raises  InvalidInput `callback_failed`; RateLimited; what `subscribe` and `check_scope` raise
+    """
+    verified = _is_verified_now(asked)
+    caller = check_scope(Scope.RESPONSES_READ)  # a challenge takes its time
+    try:
+        return subscribe(
+            asked,
+            verified=verified,
+            sealer=sealer(),
+            cursor_key=cursor_key(),
+            bounds=_ttl_bounds(),
+            grant_ends=caller.grant_expires_at,
+            now=utc_now(),
+        )
+    except StateConflict as refusal:
+        if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection ended just now
+            check_scope(Scope.RESPONSES_READ)
+        raise
+
+
+def _ttl_bounds() -> TtlBounds:
+    config = settings()
+    return TtlBounds(
+        config.subscription_seconds_min,
+        config.subscription_seconds_default,
+        config.subscription_seconds_max,
+    )
+
+
+def _is_verified_now(asked: Asked) -> bool:
+    """True if the address has just answered a challenge, False if it needed none.
+
+    It is asked once: the view runs again when the database gave its transaction up.
+    """
+    if "challenge_answered" not in g:
+        needed = needs_challenge(asked, now=utc_now())
+        release_connections()
+        if needed:
+            _challenge(asked)
+        g.challenge_answered = needed
+    return bool(g.challenge_answered)
+
+
+def _challenge(asked: Asked) -> None:
+    places: Wakeups = current_app.extensions["challenges"]
+    try:
+        with places.slot(asked.account_id):
+            count_challenge(asked.account_id, asked.host)
+            failure = _send(asked)
+    except NoSlot:
+        raise RateLimited(
+            "Too many challenges of callbacks are under way.",
+            f"Send the same request again in {RETRY_SECONDS} seconds.",
+            RETRY_SECONDS,
+        ) from None
+    if failure is not None:
+        count_failed_challenge(asked.host)
+        message = f"url: did not answer the challenge ({failure})."
+        raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, REMEDIES[failure], field="url")
+
+
+def _send(asked: Asked) -> DeliveryFailure | None:
+    key = subscription_id(asked.account_id, asked.form_id, asked.url)
+    bounds = callback_bounds(
+        settings().mcp_events_callback_allowlist,
+        pinned=current_app.config["PINNED_HOSTS"],
+        seconds=CHALLENGE_SECONDS,
+    )
+    return send_challenge(asked.url, asked.secret, key, bounds=bounds)

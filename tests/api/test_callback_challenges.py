@@ -1,0 +1,254 @@
+"""An address is asked before anything is sent to it, and not too often."""
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import OperationalError
+
+import api.verified_callbacks as verified_callbacks
+from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
+from tests.api.subscribing import path, subscribe
+from tests.databases import both_databases
+from tests.factories import make_account, make_form
+from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.events.models import CallbackEndpoint, EventSubscription
+from webapp.domain.shared.vocabulary import DeliveryFailure
+from webapp.oauth.models import OAuthGrant
+
+OTHER_SECRET = "whsec_" + "Ab3d" * 10
+
+
+def test_an_address_is_asked_again_after_a_day(
+    app: Flask, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    subscribe(agent, form)
+    with app.app_context():
+        yesterday = utc_now() - timedelta(hours=24, seconds=1)
+        db.session.execute(update(CallbackEndpoint).values(verified_at=yesterday))
+        db.session.commit()
+
+    subscribe(agent, form)
+
+    assert len(hook.posted) == 2
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ({"echoes": False}, "challenge_failed"),
+        ({"status": 302}, "challenge_failed"),
+        ({"status": 410}, "http_4xx"),
+        ({"status": 503}, "http_5xx"),
+        ({"seconds": 2}, "timeout"),
+    ],
+)
+def test_an_address_that_does_not_verify_is_refused_with_the_reason(
+    app: Flask,
+    agent: Agent,
+    form: Any,
+    hook: Webhook,
+    monkeypatch: pytest.MonkeyPatch,
+    behaviour: dict[str, Any],
+    reason: str,
+) -> None:
+    monkeypatch.setattr(verified_callbacks, "CHALLENGE_SECONDS", 0.5)
+    for name, value in behaviour.items():
+        setattr(hook, name, value)
+
+    answer = subscribe(agent, form)
+
+    assert refusal(answer) == (400, "callback_failed")
+    assert f"({reason})" in answer.json["message"]
+    with app.app_context():
+        assert db.session.scalar(select(func.count(EventSubscription.id))) == 0
+        assert db.session.scalar(select(func.count(CallbackEndpoint.id))) == 0
+
+
+def test_every_reason_has_its_remedy() -> None:
+    assert verified_callbacks.REMEDIES.keys() == set(DeliveryFailure)
+
+
+def test_a_failed_renewal_leaves_the_subscription_as_it_was(
+    app: Flask, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    subscribe(agent, form)
+    before = agent.get(path(form)).json
+    with app.app_context():
+        db.session.execute(update(CallbackEndpoint).values(verified_at=None))
+        db.session.commit()
+    hook.echoes = False
+
+    assert subscribe(agent, form, secret=OTHER_SECRET).status_code == 400
+    assert agent.get(path(form)).json == before
+
+
+def test_a_name_that_leads_inside_is_a_refused_connection(agent: Agent, form: Any) -> None:
+    answer = subscribe(agent, form, url="https://localhost/")
+
+    assert "(connection_refused)" in answer.json["message"]
+
+
+def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
+    app: Flask, agent: Agent, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def disconnect(*_arguments: object, **_options: object) -> None:
+        with app.app_context():
+            db.session.execute(update(OAuthGrant).values(revoked_at=utc_now()))
+            db.session.commit()
+
+    monkeypatch.setattr(verified_callbacks, "send_challenge", disconnect)
+
+    answer = subscribe(agent, form)
+
+    assert refusal(answer) == (401, "authentication_required")
+    assert answer.headers["WWW-Authenticate"].startswith("Bearer ")
+    with app.app_context():
+        assert db.session.scalar(select(func.count(EventSubscription.id))) == 0
+
+
+@both_databases
+def test_the_challenge_goes_out_with_no_connection_open(
+    app: Flask, agent: Agent, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_connections: list[int] = []
+    send = verified_callbacks.send_challenge
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        app.extensions["deferred_writes"].settle(10)
+        open_connections.append(db.engine.pool.checkedout())  # type: ignore[attr-defined]
+        return send(*arguments, **options)
+
+    monkeypatch.setattr(verified_callbacks, "send_challenge", watched)
+
+    assert subscribe(agent, form).status_code == 200
+    assert open_connections == [0]
+
+
+class Deadlock(Exception):
+    """As PostgreSQL reports it."""
+
+    sqlstate = "40P01"
+
+
+def test_a_view_that_runs_again_asks_once(
+    agent: Agent, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, tries = verified_callbacks.subscribe, []
+
+    def given_up(*arguments: Any, **options: Any) -> Any:
+        tries.append(options["verified"])
+        if len(tries) == 1:
+            raise OperationalError("", {}, Deadlock())
+        return store(*arguments, **options)
+
+    monkeypatch.setattr(verified_callbacks, "subscribe", given_up)
+
+    assert subscribe(agent, form).status_code == 200
+    assert tries == [True, True]
+    assert len(hook.posted) == 1
+
+
+@pytest.mark.settings(limit_subscribe="2/minute")
+def test_calls_are_limited(agent: Agent, form: Any, hook: Webhook) -> None:
+    answers = [subscribe(agent, form) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert "subscribing calls is 2 per minute" in answers[-1].json["message"]
+
+
+def test_an_account_sends_thirty_challenges_a_minute(
+    agent: Agent, form: Any, hook: Webhook
+) -> None:
+    answers = [subscribe(agent, form, url=f"https://{HOST}/{n}") for n in range(31)]
+
+    assert [answer.status_code for answer in answers] == [200] * 30 + [429]
+    assert "challenges is 30 per minute" in answers[-1].json["message"]
+    assert 0 < int(answers[-1].headers["Retry-After"]) <= 60
+    assert subscribe(agent, form, url=f"https://{HOST}/1").status_code == 200  # verified already
+    assert len(hook.posted) == 30
+
+
+def test_a_host_fails_ten_challenges_a_minute_whosever_they_are(
+    app: Flask, connect: Connect, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    with app.app_context():
+        stranger = make_account(email="bo@example.com")
+        own = make_form(stranger.id)
+    verified = subscribe(agent, form)
+    hook.echoes = False
+
+    failed = [subscribe(agent, form, url=f"https://{HOST}/{n}") for n in range(10)]
+    answer = subscribe(connect(stranger.id), own)
+
+    assert verified.status_code == 200
+    assert {refusal(each) for each in failed} == {(400, "callback_failed")}
+    assert refusal(answer) == (429, "rate_limited")
+    assert "failed challenges of one host is 10 per minute" in answer.json["message"]
+    assert len(hook.posted) == 11
+
+
+@pytest.mark.settings(write_limits=False, limit_subscribe="2/minute")
+def test_without_write_limits_nothing_is_counted(agent: Agent, form: Any, hook: Webhook) -> None:
+    hook.echoes = False
+
+    answers = [subscribe(agent, form, url=f"https://{HOST}/{n}") for n in range(35)]
+
+    assert {refusal(answer) for answer in answers} == {(400, "callback_failed")}
+
+
+def test_slow_addresses_hold_few_threads_of_an_account(
+    app: Flask, connect: Connect, account: Account, form: Any, hook: Webhook
+) -> None:
+    hook.seconds = 1
+    agents = [
+        connect(account.id, ALL_SCOPES) for _ in range(verified_callbacks.CHALLENGES_OF_ACCOUNT)
+    ]
+    waiting = [
+        threading.Thread(target=subscribe, args=(agent, form), kwargs={"url": f"{URL}{n}"})
+        for n, agent in enumerate(agents)
+    ]
+    for thread in waiting:
+        thread.start()
+    while len(hook.posted) < len(waiting):
+        time.sleep(0.01)
+
+    answer = subscribe(agents[0], form)
+    for thread in waiting:
+        thread.join()
+
+    assert refusal(answer) == (429, "rate_limited")
+    assert answer.headers["Retry-After"] == "2"
+    assert subscribe(agents[0], form).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def inside() -> Iterator[Webhook]:
+    with plain_receiver() as running:
+        yield running
+
+
+@pytest.mark.parametrize("allowed", ["allowed", ""])
+def test_an_origin_on_the_allowlist_is_verified_over_plain_http(
+    app: Flask,
+    agent: Agent,
+    form: Any,
+    inside: Webhook,
+    allowed: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    origins = frozenset({inside.origin} if allowed else ())
+    changed = app.config["SETTINGS"].model_copy(update={"mcp_events_callback_allowlist": origins})
+    monkeypatch.setitem(app.config, "SETTINGS", changed)
+    inside.posted.clear()
+
+    answer = subscribe(agent, form, url=f"{inside.origin}/hook")
+
+    assert (answer.status_code, len(inside.posted)) == ((200, 1) if allowed else (400, 0))

@@ -1,0 +1,249 @@
+"""The door for agents without MCP: they bring an address and a secret."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+from standardwebhooks import Webhook as Verifier
+
+from tests.api.conftest import Agent, Connect, refusal
+from tests.api.subscribing import BODY, lives_for, path, subscribe
+from tests.event_factories import make_subscription
+from tests.factories import make_account, make_form
+from tests.webhook_receiver import HOST, SECRET, Webhook
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.events.models import EventSubscription
+from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
+from webapp.oauth.models import OAuthGrant
+
+
+def test_subscribing_verifies_the_address_and_grants_a_day(
+    agent: Agent, form: Any, hook: Webhook
+) -> None:
+    answer = subscribe(agent, form)
+
+    assert answer.status_code == 200
+    assert answer.json.keys() == {"subscriptionId", "refreshBefore", "cursor", "truncated"}
+    assert lives_for(answer) == pytest.approx(86_400, abs=10)
+    assert answer.json["truncated"] is False
+    (posted,) = hook.posted
+    assert posted.target == "/askback?flow=7"
+    assert posted.headers["host"] == HOST
+    assert posted.headers["x-mcp-subscription-id"] == answer.json["subscriptionId"]
+    assert Verifier(SECRET).verify(posted.body, posted.headers)["type"] == "verification"
+
+
+def test_the_secret_is_sealed_for_its_row(
+    app: Flask, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    subscribe(agent, form)
+
+    with app.app_context():
+        kept = db.session.scalars(select(EventSubscription)).one()
+        assert kept.secret is not None
+        assert SECRET[6:] not in kept.secret
+        assert kept.secret.startswith("k1:")
+
+
+def test_the_same_call_renews_without_another_challenge(
+    app: Flask, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    first, second = subscribe(agent, form), subscribe(agent, form, ttlSeconds=600)
+
+    assert first.json["subscriptionId"] == second.json["subscriptionId"]
+    assert lives_for(second) == pytest.approx(600, abs=10)
+    assert len(hook.posted) == 1
+    with app.app_context():
+        assert db.session.scalar(select(func.count(EventSubscription.id))) == 1
+
+
+def test_another_address_is_another_subscription(agent: Agent, form: Any, hook: Webhook) -> None:
+    ids = {
+        subscribe(agent, form, url=f"https://{HOST}/askback?flow={flow}").json["subscriptionId"]
+        for flow in (7, 8)
+    }
+
+    assert len(ids) == len(agent.get(path(form)).json["subscriptions"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "granted"), [(1, 300), (300, 300), (3600.0, 3600), (10**9, 604_800), (None, 86_400)]
+)
+def test_the_life_stays_within_its_bounds(
+    agent: Agent, form: Any, hook: Webhook, sent: float | None, granted: int
+) -> None:
+    assert lives_for(subscribe(agent, form, ttlSeconds=sent)) == pytest.approx(granted, abs=10)
+
+
+def test_it_never_outlives_the_connection(
+    app: Flask, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    with app.app_context():
+        ends = utc_now() + timedelta(minutes=7)
+        db.session.execute(update(OAuthGrant).values(expires_at=ends))
+        db.session.commit()
+
+    assert lives_for(subscribe(agent, form)) == pytest.approx(420, abs=10)
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"url": "http://hooks.example.com/"}, "url"),
+        ({"url": "https://127.0.0.1/"}, "url"),
+        ({"url": "https://hooks.example.com:444/"}, "url"),
+        ({"url": "https://a@hooks.example.com/"}, "url"),
+        ({"url": "https://hooks.example.com/" + "x" * 2048}, "url"),
+        ({"url": 7}, "url"),
+        ({"url": None}, "url"),
+        ({"secret": "whsec_c2hvcnQ="}, "secret"),
+        ({"secret": "hunter2hunter2hunter2hunter2hunter2"}, "secret"),
+        ({"secret": None}, "secret"),
+        ({"ttlSeconds": 0}, "ttlSeconds"),
+        ({"ttlSeconds": -1}, "ttlSeconds"),
+        ({"ttlSeconds": 1.5}, "ttlSeconds"),
+        ({"ttlSeconds": True}, "ttlSeconds"),
+        ({"ttlSeconds": "600"}, "ttlSeconds"),
+        ({"maxAgeSeconds": -1}, "maxAgeSeconds"),
+        ({"maxAgeSeconds": False}, "maxAgeSeconds"),
+        ({"cursor": 7}, "cursor"),
+    ],
+)
+def test_bad_input_is_refused_by_its_field_and_asks_nobody(
+    agent: Agent, form: Any, hook: Webhook, changed: dict[str, Any], field: str
+) -> None:
+    answer = subscribe(agent, form, **changed)
+
+    assert refusal(answer) == (400, "validation_failed")
+    assert answer.json["message"].startswith(f"{field}: ")
+    assert "hunter2" not in answer.text
+    assert hook.posted == []
+
+
+@pytest.mark.parametrize("missing", ["url", "secret"])
+def test_address_and_secret_are_needed(agent: Agent, form: Any, missing: str) -> None:
+    body = {name: value for name, value in BODY.items() if name != missing}
+
+    answer = agent.post(path(form), json=body)
+
+    assert answer.json["message"] == f"{missing}: is missing."
+
+
+def test_the_list_tells_host_and_state_but_neither_address_nor_secret(
+    app: Flask, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    granted = subscribe(agent, form).json
+    with app.app_context():
+        failed = {"last_failure": DeliveryFailure.HTTP_5XX, "suspended_at": utc_now()}
+        db.session.execute(update(EventSubscription).values(**failed))
+        db.session.commit()
+
+    answer = agent.get(path(form))
+
+    assert answer.json["subscriptions"] == [
+        {
+            "subscriptionId": granted["subscriptionId"],
+            "host": f"{HOST}:443",
+            "active": False,
+            "lastDeliveryAt": None,
+            "lastError": "http_5xx",
+            "refreshBefore": granted["refreshBefore"],
+        }
+    ]
+    assert "flow=7" not in answer.text
+
+
+def test_unsubscribing_ends_it_and_succeeds_again(agent: Agent, form: Any, hook: Webhook) -> None:
+    address = f"{path(form)}/{subscribe(agent, form).json['subscriptionId']}"
+
+    statuses = [agent.call("DELETE", address).status_code for _ in range(2)]
+
+    assert statuses == [204, 204]
+    assert agent.get(path(form)).json == {"subscriptions": []}
+
+
+def test_another_accounts_form_and_subscription_are_not_found(
+    app: Flask, connect: Connect, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    with app.app_context():
+        stranger = make_account(email="bo@example.com")
+        own = make_form(stranger.id)
+    bo = connect(stranger.id)
+    known = subscribe(agent, form).json["subscriptionId"]
+    asked = len(hook.posted)
+
+    answers = [subscribe(bo, form), bo.get(path(form)), bo.call("DELETE", f"{path(form)}/{known}")]
+    elsewhere = bo.call("DELETE", f"{path(own)}/{known}")
+
+    assert [refusal(answer) for answer in answers] == [(404, "form_not_found")] * 3
+    assert elsewhere.status_code == 204
+    assert len(agent.get(path(form)).json["subscriptions"]) == 1
+    assert len(hook.posted) == asked
+
+
+def test_the_same_address_of_two_accounts_is_two_subscriptions_and_two_challenges(
+    app: Flask, connect: Connect, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    with app.app_context():
+        stranger = make_account(email="bo@example.com")
+        own = make_form(stranger.id)
+
+    ids = {
+        subscribe(agent, form).json["subscriptionId"],
+        subscribe(connect(stranger.id), own).json["subscriptionId"],
+    }
+
+    assert len(ids) == len(hook.posted) == 2
+
+
+def test_a_form_in_the_trash_refuses(
+    app: Flask, agent: Agent, form: Any, hook: Webhook, account: Account
+) -> None:
+    subscribe(agent, form)
+    with app.app_context():
+        delete_form(account.id, form.id, now=utc_now())
+
+    assert refusal(subscribe(agent, form)) == (404, "form_not_found")
+    assert refusal(agent.get(path(form))) == (404, "form_not_found")
+
+
+@pytest.mark.parametrize("scope", [scope for scope in Scope if scope != Scope.RESPONSES_READ])
+def test_the_scope_responses_read_is_needed(
+    connect: Connect, account: Account, form: Any, hook: Webhook, scope: Scope
+) -> None:
+    answer = subscribe(connect(account.id, [scope]), form)
+
+    assert refusal(answer) == (401, "authentication_required")
+    assert "responses:read" in answer.headers["WWW-Authenticate"]
+    assert hook.posted == []
+
+
+def test_the_hundred_and_first_is_refused_before_it_is_asked(
+    app: Flask, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    subscribe(agent, form)
+    with app.app_context():
+        for _ in range(99):
+            make_subscription(form)
+
+    answer = subscribe(agent, form, url=f"https://{HOST}/more")
+
+    assert refusal(answer) == (409, "too_many_subscriptions")
+    assert "Link" not in answer.headers
+    assert len(hook.posted) == 1
+    assert subscribe(agent, form).status_code == 200
+
+
+@pytest.mark.settings(mcp_events_enabled=False)
+def test_without_events_there_is_nothing_here(agent: Agent, form: Any) -> None:
+    answers = [
+        subscribe(agent, form),
+        agent.get(path(form)),
+        agent.call("DELETE", f"{path(form)}/sub_1"),
+    ]
+
+    assert [refusal(answer) for answer in answers] == [(404, "not_found")] * 3

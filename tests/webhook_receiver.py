@@ -1,0 +1,95 @@
+"""The site of an agent that takes webhooks: it answers challenges, and what a test says."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.raw_receiver import raw_receiver, read_request
+from tests.tls import certified
+from webapp.outbound import Pinned
+
+HOST = "hooks.example.com"
+URL = f"https://{HOST}/askback?flow=7"
+SECRET = "whsec_" + "Zk9x" * 8
+
+
+@dataclass
+class Posted:
+    """A request as it came; header names in lower case."""
+
+    target: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def said(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Webhook:
+    """What the site answers next, and what it was sent; `echoes`: it verifies itself."""
+
+    pinned: tuple[Pinned, ...]
+    origin: str
+    status: int = 200
+    echoes: bool = True
+    seconds: float = 0
+    posted: list[Posted] = field(default_factory=list)
+
+    def answer(self, connection: socket.socket) -> None:
+        head, _, body = read_request(connection).partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
+        self.posted.append(Posted(first.split(" ")[1], headers, body))
+        time.sleep(self.seconds)
+        said = {"challenge": self.posted[-1].said.get("challenge")} if self.echoes else {}
+        reply = json.dumps(said).encode()
+        status = f"HTTP/1.1 {self.status} X\r\nContent-Length: {len(reply)}\r\n\r\n"
+        connection.sendall(status.encode() + reply)
+
+
+@contextmanager
+def webhook_receiver(folder: Path, host: str = HOST) -> Iterator[Webhook]:
+    """The site, over TLS with a certificate of a private authority, to be reached by `pinned`."""
+    authority = certified(folder, host)
+    found: list[Webhook] = []
+    with raw_receiver(
+        lambda connection: found[0].answer(connection), tls=authority.context, reads=False
+    ) as receiver:
+        pinned = Pinned(host, "127.0.0.1", receiver.port, str(authority.ca_file))
+        found.append(Webhook((pinned,), receiver.origin))
+        yield found[0]
+
+
+@contextmanager
+def plain_receiver() -> Iterator[Webhook]:
+    """The same without TLS, at `origin`."""
+    found: list[Webhook] = []
+    with raw_receiver(lambda connection: found[0].answer(connection), reads=False) as receiver:
+        found.append(Webhook((), receiver.origin))
+        yield found[0]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Webhook]:
+    """One receiver for many tests; they take `hook`."""
+    with webhook_receiver(tmp_path_factory.mktemp("hook")) as running:
+        yield running
+
+
+@pytest.fixture
+def hook(app: Flask, site: Webhook) -> Iterator[Webhook]:
+    """The site at which `tests.webhook_receiver.URL` leads, verifying itself."""
+    site.__init__(site.pinned, site.origin)  # type: ignore[misc]
+    app.config["PINNED_HOSTS"] = site.pinned
+    yield site
+    app.config["PINNED_HOSTS"] = ()
