@@ -65,6 +65,7 @@ class ExampleData:
     delivery: str
     delivery_waiting: str
     delivery_called_off: str
+    tested: str
 
 
 def make_example_data() -> ExampleData:
@@ -107,6 +108,7 @@ def make_example_data() -> ExampleData:
         delivery=f"/deliveries/{sent['failed']}",
         delivery_waiting=f"/deliveries/{sent['waiting']}",
         delivery_called_off=f"/deliveries/{sent['cancelled']}",
+        tested=f"/deliveries?tested={sent['silent']}",
     )
 
 

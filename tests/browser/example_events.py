@@ -22,7 +22,7 @@ LATE = {"status": None, "failure": DeliveryFailure.TIMEOUT, "reply": None, "dura
 
 
 def make_events(rota: Any, price: Any, claude: str, codex: str, now: datetime) -> dict[str, str]:
-    """Ids of deliveries by what became of them."""
+    """Ids of deliveries by what became of them, and that of the subscription that is silent."""
     quick = make_subscription(
         rota, grant_id=claude, host="hooks.claude.example:443", last_delivery_at=now
     )
@@ -48,7 +48,7 @@ def make_events(rota: Any, price: Any, claude: str, codex: str, now: datetime) -
         (left, DeliveryState.CANCELLED, 60 * 26, []),
     ]
     names = ("arrived", "waiting", "earlier", "failed", "gone", "cancelled")
-    return {
+    return {"silent": silent.id} | {
         name: deliver(subscription, state, now - timedelta(minutes=minutes), attempts).id
         for name, (subscription, state, minutes, attempts) in zip(names, made, strict=True)
     }

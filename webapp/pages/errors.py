@@ -17,7 +17,14 @@ from werkzeug.exceptions import HTTPException
 from webapp.config import settings
 from webapp.database import release_connections
 from webapp.database.failures import STORAGE_FAILURES, is_away
-from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, StateConflict, TooBusy
+from webapp.domain.shared.errors import (
+    InvalidInput,
+    NotFound,
+    Outcome,
+    RateLimited,
+    StateConflict,
+    TooBusy,
+)
 from webapp.pages.error_pages import Again, Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import VARIES_BY, wants_fragment
@@ -110,6 +117,8 @@ def init_app(app: Flask) -> None:
 
 def outcome(error: Outcome) -> Response:
     """An expected failure of a use case, with the message of the API, translated if possible."""
+    if isinstance(error, RateLimited):
+        return _too_many(error.seconds)
     status = STATUSES.get(type(error), HTTPStatus.BAD_REQUEST)
     if status is HTTPStatus.NOT_FOUND:
         return problem(GONE, status)
@@ -173,14 +182,17 @@ def _unknown_host() -> Problem:
 
 def too_many_tries(error: RateLimitExceeded) -> Response:
     """A rate limit was reached; the page names it and the wait, in minutes rounded up."""
-    seconds = seconds_to_wait(error)
+    return _too_many(seconds_to_wait(error), limit_told(error.limit.limit))
+
+
+def _too_many(seconds: int, told: str = "") -> Response:
+    """`told` is the limit as a sentence."""
     wait = ngettext(
         "Wait %(num)s minute, then try again.",
         "Wait %(num)s minutes, then try again.",
         math.ceil(seconds / 60),
     )
-    advice = f"{limit_told(error.limit.limit)} {wait}".strip()
-    page = Problem(_("Too many tries in a short time."), advice)
+    page = Problem(_("Too many tries in a short time."), f"{told} {wait}".strip())
     response = problem(page, HTTPStatus.TOO_MANY_REQUESTS)
     response.headers["Retry-After"] = str(seconds)
     return response

@@ -4,10 +4,15 @@ import re
 from datetime import datetime
 from typing import NamedTuple
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, Response, abort, current_app, render_template, request, url_for
 
-from webapp.database import utc_now
+from jobs.queue import hand_over
+from webapp.config import settings
+from webapp.database import release_connections, utc_now
+from webapp.domain.events import deliveries
 from webapp.domain.events import subscription_log as subscriptions
+from webapp.domain.events.callbacks import CHALLENGE_SECONDS, callback_bounds
+from webapp.domain.events.challenges import send_challenge
 from webapp.domain.events.delivery_log import (
     PAGE_DELIVERIES,
     AttemptRow,
@@ -19,16 +24,27 @@ from webapp.domain.events.delivery_log import (
     list_deliveries,
     position_of,
 )
-from webapp.domain.events.subscription_log import FilterChoice
+from webapp.domain.events.sealing import NoKey
+from webapp.domain.events.subscription_log import FilterChoice, SealedCallback
+from webapp.domain.events.subscription_writes import secret_place
+from webapp.domain.shared.vocabulary import DeliveryFailure
+from webapp.outbound import Bounds
 from webapp.pages.creator.request import (
     agent_names,
     creator_id,
     events_enabled,
     require_creator,
 )
+from webapp.pages.fragments import go_to
+from webapp.web.data_keys import sealer
+from webapp.web.rate_limits.challenge_limits import count_challenge, count_failed_challenge
+from webapp.web.rate_limits.limiter import limiter
+from webapp.web.wakeups import NoSlot, Wakeups
 
 POSITION = re.compile("([0-9]{1,13})-(dlv_[0-9a-f]{1,76})")
 VALUE_MAX_CHARS = 300  # longer than a form id and a host
+SENT_AGAIN_RATE = "30/minute"  # our choice: each is up to nine requests to somebody else
+TESTED = ("arrived", "busy", "no_key")  # outcomes of a test besides the failures
 
 bp = Blueprint("deliveries", __name__, url_prefix="/deliveries")
 bp.before_request(require_creator)
@@ -50,10 +66,13 @@ class Choices(NamedTuple):
 
 @bp.get("")
 def show_all() -> str:
-    """A page of deliveries, newest first, and all subscriptions; filters are in the address."""
+    """A page of deliveries, newest first, and all subscriptions; filters are in the address.
+
+    `?tested=` and `?outcome=`: the subscription that a test was just sent to, and what came back.
+    """
     filters, before = _filters(), _position_in(request.args.get("before", ""))
     found = list_deliveries(creator_id(), filters, before=before)
-    shown = found[:PAGE_DELIVERIES]
+    shown, outcome = found[:PAGE_DELIVERIES], request.args.get("outcome")
     return render_template(
         "deliveries/list.html",
         deliveries=shown,
@@ -61,20 +80,65 @@ def show_all() -> str:
         choices=_choices(subscriptions.list_choices(creator_id())),
         older=_address(filters, position_of(shown[-1])) if len(found) > len(shown) else "",
         first=before is None,
+        tested=request.args.get("tested", ""),
+        outcome=outcome if outcome in {*TESTED, *DeliveryFailure} else "",
         **_subscribed(utc_now()),
     )
 
 
 @bp.get("/<delivery_id>")
 def show_one(delivery_id: str) -> str:
-    """One delivery with all its attempts."""
+    """One delivery with all its attempts; `?again=` says that it was just queued once more."""
     found = get_delivery(creator_id(), delivery_id)
     return render_template(
         "deliveries/delivery.html",
         details=found,
         headers=_headers,
         agent=agent_names([found.grant_id]).get(found.grant_id),
+        again="again" in request.args,
         now=utc_now(),
+    )
+
+
+@bp.post("/<delivery_id>/again")
+@limiter.limit(SENT_AGAIN_RATE, key_func=creator_id)
+def send_again(delivery_id: str) -> Response:
+    """Queue a settled event once more: the same bytes under the same id."""
+    hand_over([deliveries.send_again(creator_id(), delivery_id, now=utc_now())])
+    return go_to(url_for("deliveries.show_one", delivery_id=delivery_id, again=1))
+
+
+@bp.post("/subscriptions/<subscription_id>/test")
+def send_test(subscription_id: str) -> Response:
+    """Send a callback a fresh challenge, which is no event; the list tells the outcome."""
+    account_id = creator_id()
+    callback = subscriptions.get_callback(account_id, subscription_id, now=utc_now())
+    outcome = _tested(account_id, subscription_id, callback)
+    return go_to(url_for("deliveries.show_all", tested=subscription_id, outcome=outcome))
+
+
+def _tested(account_id: str, subscription_id: str, callback: SealedCallback) -> str:
+    """A DeliveryFailure, or one of TESTED. Raises RateLimited."""
+    try:
+        secret = sealer().unseal(callback.secret, place=secret_place(subscription_id))
+        places: Wakeups = current_app.extensions["challenges"]
+        with places.slot(account_id):
+            count_challenge(account_id, callback.host)
+            release_connections()
+            failure = send_challenge(callback.url, secret, subscription_id, bounds=_bounds())
+    except (NoKey, NoSlot) as reason:
+        return "no_key" if isinstance(reason, NoKey) else "busy"
+    if failure is None:
+        return "arrived"
+    count_failed_challenge(callback.host)
+    return failure
+
+
+def _bounds() -> Bounds:
+    return callback_bounds(
+        settings().mcp_events_callback_allowlist,
+        pinned=current_app.config["PINNED_HOSTS"],
+        seconds=CHALLENGE_SECONDS,
     )
 
 
