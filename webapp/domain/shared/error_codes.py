@@ -92,7 +92,7 @@ class ErrorCode(StrEnum):
         "there is no valid access token, or it lacks the scope of the operation; below `/agent`,"
         " there is no live agent token",
         "Complete OAuth as the `WWW-Authenticate` header says, then retry with the required scope."
-        ' Where it says `realm="agent"`, get a new agent token.',
+        " Below `/agent`, get a new agent token.",
     )
     DRAFT_NOT_FOUND = (
         "draft_not_found",

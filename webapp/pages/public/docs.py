@@ -10,6 +10,7 @@ from markupsafe import Markup
 from webapp.config import VARIABLES, SettingDescription, describe, settings
 from webapp.config_readers import DAY
 from webapp.domain.shared.error_codes import ErrorCode
+from webapp.web.wakeups import OF_ACCOUNT
 
 HOUR = 3600
 
@@ -29,6 +30,11 @@ DOCUMENTS = (
         "connect",
         "Connect an agent",
         "how an agent gets its token by OAuth 2.0, with commands to paste",
+    ),
+    Document(
+        "agents",
+        "Read answers as they come",
+        "how a program without OAuth waits for the answers of a form, with commands to paste",
     ),
     Document(
         "concepts",
@@ -122,6 +128,8 @@ def _template_values() -> dict[str, object]:
         "code_seconds": config.oauth_code_seconds,
         "access_seconds": config.oauth_access_seconds,
         "lasting_days": config.oauth_grant_seconds // DAY,
+        "agent_tokens": config.limit_agent_tokens,
+        "waits": OF_ACCOUNT,
         "documents": DOCUMENTS,
         "error_codes": _error_codes(),
         "settings": _settings(),

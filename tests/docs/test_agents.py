@@ -1,0 +1,72 @@
+"""The page about agent tokens: its commands, pasted as they are written."""
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tests.docs.terminal import Terminal
+from tests.docs.test_connect import filled
+from tests.factories import make_answer, make_form, make_response
+from tests.oauth.live import Installation, installation
+from tests.services import wait_until
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.forms import agent_tokens
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.tokens import issue_token
+from webapp.web.rate_limits.limiter import limiter
+from webapp.web.wakeups import wakeups
+
+
+@pytest.fixture
+def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
+    own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/agents.sqlite3"})
+    with installation(own) as running:
+        limiter.reset()
+        yield running
+
+
+def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> None:
+    page = running.app.test_client().get("/docs/agents.md", base_url=running.origin).text
+    making, polling, following = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
+    with running.app.app_context():
+        account_id = db.session.scalars(select(Account.id)).one()
+        form = make_form(account_id)
+        make_answer(form, "a" * 32, text='First, "nextSince":"2030-01-01T00:00:00.000Z"')
+        access = issue_token(account_id, [*Scope], f"{running.origin}/api", now=utc_now())
+    terminal = Terminal(tmp_path / "folder")
+
+    making = filled(making, "frm_…", form.id)
+    made = json.loads(terminal.paste(filled(making, "askat_…", access)))
+    first = json.loads(terminal.paste(filled(polling, "askag_…", made["token"])))
+    pages = follow(running, terminal, following, form, made["tokenId"])
+    terminal.close()
+
+    assert [answer["answerText"][:5] for answer in first["answers"]] == ["First"]
+    ids = [answer["id"] for page in pages for answer in page["answers"]]
+    assert (len(ids), len(set(ids))) == (2, 2)
+    assert len([done for page in pages for done in page["completed"]]) == 1
+
+
+def follow(
+    running: Installation, terminal: Terminal, block: str, form: Any, token_id: str
+) -> list[Any]:
+    """The pages that the loop prints until its token is revoked, while somebody answers."""
+    waiting = running.app.extensions["wakeups"]
+    with ThreadPoolExecutor(1) as pool, running.app.app_context():
+        printing = pool.submit(terminal.paste, block)
+        wait_until(lambda: waiting._waiters.get(form.id), "the second call waits")
+        make_response(form)
+        wakeups().notify(form.id)
+        wait_until(lambda: not waiting._waiters.get(form.id), "it is answered")
+        wait_until(lambda: waiting._waiters.get(form.id), "the next call waits")
+        agent_tokens.revoke_agent_token(form.account_id, token_id, now=utc_now())
+        printed = printing.result(20)
+    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
