@@ -22,7 +22,7 @@ from webapp.domain.events.deliveries import AttemptResult, settle, suspend_unrea
 from webapp.domain.events.sealing import NoKey
 from webapp.domain.events.signing import signed_headers
 from webapp.outbound import Bounds, Reply, Unreachable
-from webapp.web.data_keys import sealer
+from webapp.web.data_keys import cursor_key, sealer
 
 SETTLE_TRIES = 5  # of a database that does not answer, while the lease lasts
 SETTLE_PAUSE_SECONDS = 1.0
@@ -93,10 +93,9 @@ class Deliverer:
             hungry, failing_left = self._hungry, self._most_failing - self._failing
         if self._refused_at is None:
             with self._app.app_context():
-                key = settings().secret_key.encode()
                 found = claim(
                     hungry,
-                    cursor_of=partial(write_cursor, key),
+                    cursor_of=partial(write_cursor, cursor_key()),
                     now=utc_now(),
                     failing_limit=max(0, failing_left),
                 )

@@ -1,0 +1,197 @@
+"""From subscribing by REST to what the receiver gets, and each way in which that ends."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+from standardwebhooks import Webhook as Verifier
+from werkzeug.test import TestResponse
+
+from jobs.deliver import Deliverer
+from tests.api.conftest import Agent
+from tests.databases import both_databases
+from tests.factories import make_form, make_response
+from tests.jobs.conftest import Allow
+from tests.webhook_receiver import SECRET, Webhook, plain_receiver
+from webapp.account_deletion import delete_account
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.events.models import EventDelivery, EventSubscription
+from webapp.domain.respondents.answering import withdraw_response
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.vocabulary import RevokedReason, Scope
+from webapp.oauth.connections import disconnect
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token, revoke_grants
+
+pytestmark = both_databases
+
+
+@dataclass
+class Way:
+    """A form, the agent that subscribes to it, its receiver, and what delivers."""
+
+    app: Flask
+    form: Any
+    agent: Agent
+    receiver: Webhook
+    deliverer: Deliverer
+
+    def subscribe(self, **changed: Any) -> TestResponse:
+        body = {"url": f"{self.receiver.origin}/hook", "secret": SECRET} | changed
+        return self.agent.post(f"/forms/{self.form.id}/subscriptions", json=body)
+
+    def complete(self) -> str:
+        """The session key of a new completed response."""
+        return self.run(make_response, self.form)
+
+    def run(self, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        with self.app.app_context():
+            return call(*given, **named)
+
+    def sent(self) -> list[Any]:
+        """What the receiver got since the last look, verified; challenges left out."""
+        self.deliverer.work()
+        got, self.receiver.posted[:] = self.receiver.posted[:], []
+        bodies = [Verifier(SECRET).verify(posted.body, posted.headers) for posted in got]
+        return [body for body in bodies if body.get("type") != "verification"]
+
+    def completed(self) -> list[str]:
+        """The event ids of all completed responses, in their order."""
+        with self.app.app_context():
+            query = select(ResponseSession.id).order_by(ResponseSession.completed_stamp)
+            return ["evt_" + key.removeprefix("ses_") for key in db.session.scalars(query)]
+
+    def grant_id(self) -> str:
+        with self.app.app_context():
+            return db.session.scalars(select(OAuthGrant.id)).one()
+
+    def stored(self) -> list[EventSubscription]:
+        with self.app.app_context():
+            return list(db.session.scalars(select(EventSubscription)))
+
+
+@pytest.fixture
+def way(
+    app: Flask, settings: Settings, account: Account, deliverer: Deliverer, allow: Allow
+) -> Iterator[Way]:
+    with app.app_context():
+        form = make_form(account.id)
+        token = issue_token(account.id, [Scope.RESPONSES_READ], settings.api_url, now=utc_now())
+    with plain_receiver() as receiver:
+        allow(receiver.origin)
+        yield Way(app, form, Agent(app, token), receiver, deliverer)
+
+
+def test_a_completed_response_wakes_its_subscriber(way: Way) -> None:
+    granted = way.subscribe().json
+    way.complete()
+
+    (event,) = way.sent()
+
+    assert event["eventId"] == way.completed()[0]
+    assert event["name"] == "response.submitted"
+    assert event["data"]["formId"] == way.form.id
+    assert way.sent() == []
+    listed = way.agent.get(f"/forms/{way.form.id}/subscriptions").json
+    assert [each["subscriptionId"] for each in listed["subscriptions"]] == [
+        granted["subscriptionId"]
+    ]
+
+
+def test_the_cursor_of_an_event_brings_back_what_came_after(way: Way) -> None:
+    key = way.subscribe().json["subscriptionId"]
+    way.complete()
+    (event,) = way.sent()
+    ended = way.agent.call("DELETE", f"/forms/{way.form.id}/subscriptions/{key}")
+    assert ended.status_code == 204
+    way.complete()
+    way.complete()
+    assert way.sent() == []
+
+    again = way.subscribe(cursor=event["cursor"]).json
+
+    assert again["truncated"] is False
+    # the event itself was not yet settled when its cursor was written
+    assert [each["eventId"] for each in way.sent()] == way.completed()
+    assert way.subscribe(cursor=again["cursor"]).json["truncated"] is False
+    assert way.sent() == []
+
+
+def test_the_last_cursor_of_a_refresh_repeats_nothing(way: Way) -> None:
+    way.subscribe()
+    way.complete()
+    way.sent()
+    granted = way.subscribe().json
+    key, cursor = granted["subscriptionId"], granted["cursor"]
+    way.agent.call("DELETE", f"/forms/{way.form.id}/subscriptions/{key}")
+    way.complete()
+
+    way.subscribe(cursor=cursor)
+
+    assert [each["eventId"] for each in way.sent()] == way.completed()[1:]
+
+
+def disconnected(way: Way) -> None:
+    disconnect(way.form.account_id, way.grant_id(), now=utc_now())
+
+
+def reused(way: Way) -> None:
+    revoke_grants(OAuthGrant.id == way.grant_id(), RevokedReason.REFRESH_REUSE, now=utc_now())
+    db.session.commit()
+
+
+@pytest.mark.parametrize("end", [disconnected, reused])
+def test_the_end_of_the_connection_is_told_once_and_nothing_else(
+    way: Way, end: Callable[[Way], None]
+) -> None:
+    way.subscribe()
+    way.complete()
+
+    way.run(end, way)
+    way.complete()
+
+    (told,) = way.sent()
+    assert told["type"] == "terminated"
+    assert way.sent() == []
+    (stored,) = way.stored()
+    assert (stored.url, stored.secret) == (None, None)
+
+
+def test_a_form_in_the_trash_wakes_nobody_until_it_is_restored(way: Way) -> None:
+    way.subscribe()
+    way.complete()
+    account_id, form_id = way.form.account_id, way.form.id
+    way.run(delete_form, account_id, form_id, now=utc_now())
+
+    assert way.sent() == []
+    assert way.subscribe().status_code == 404
+    with way.app.app_context():
+        assert db.session.scalars(select(EventDelivery.attempts)).all() == [0]
+
+    way.run(restore_form, account_id, form_id, now=utc_now())
+    assert [each["eventId"] for each in way.sent()] == way.completed()
+
+
+def test_a_withdrawn_response_wakes_nobody(way: Way) -> None:
+    way.subscribe()
+    key = way.complete()
+
+    way.run(withdraw_response, way.form.share_token, key, now=utc_now())
+
+    assert way.sent() == []
+
+
+def test_a_deleted_account_wakes_nobody_and_is_not_told(way: Way) -> None:
+    way.subscribe()
+    way.complete()
+
+    way.run(delete_account, way.form.account_id, now=utc_now())
+
+    assert way.sent() == []
+    assert [each.url for each in way.stored()] == [None]
