@@ -20,6 +20,7 @@ from webapp.app import create_app
 from webapp.cli_accounts import audit, client, creator, invite_url, token
 from webapp.cli_application import application, note
 from webapp.cli_backup import backup_to, restore_from
+from webapp.cli_keys import rekey
 from webapp.config import Settings
 from webapp.config_environment import (
     EXIT_CONFIGURATION,
@@ -86,7 +87,7 @@ def main() -> None:
     """Askback: agents ask, people answer."""
 
 
-for command in (creator, client, token, audit, backup_to, restore_from):
+for command in (creator, client, token, audit, backup_to, restore_from, rekey):
     main.add_command(command)
 
 

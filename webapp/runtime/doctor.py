@@ -13,6 +13,7 @@ from webapp.data_folder import open_to_others
 from webapp.database import db, schema, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.due_deliveries import read_queue_state
+from webapp.domain.events.rekeying import count_sealed_otherwise
 from webapp.web.health import redis_state
 
 LATE_SECONDS = 120  # of a delivery: nobody sends, or too few do
@@ -39,9 +40,10 @@ def examine(settings: Settings) -> Iterator[Finding]:
     """Run all checks, in the order of importance to an operator; needs an application context."""
     yield Finding(True, f"Askback lives at {settings.public_url}")  # noqa: FBT003
     yield from _folder(settings)
-    yield from _database()
+    yield from _database(settings)
     state = redis_state(settings.redis_url)
     yield Finding(state != "degraded", f"Redis: {state}")
+    yield _callbacks(settings)
     yield from _proxy(settings)
     yield from _operator(settings)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -58,7 +60,7 @@ def _folder(settings: Settings) -> Iterator[Finding]:
         yield Finding(not exposed, f"data folder {folder}: {found}")
 
 
-def _database() -> Iterator[Finding]:
+def _database(settings: Settings) -> Iterator[Finding]:
     kind = db.engine.dialect.name
     try:
         refusal = schema.refusal()
@@ -71,6 +73,7 @@ def _database() -> Iterator[Finding]:
             count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
             yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
             yield _deliveries(utc_now())
+            yield _data_keys([key_id for key_id, _ in settings.data_keys])
     except SQLAlchemyError as error:
         yield Finding(False, f"{kind}: {getattr(error, 'orig', error)}")  # noqa: FBT003
 
@@ -82,6 +85,23 @@ def _deliveries(now: datetime) -> Finding:
     age = f", the oldest for {waited:.0f} s" if queue.due else ""
     resting = f"; endpoints that rest after failures: {queue.resting_endpoints}"
     return Finding(waited < LATE_SECONDS, f"deliveries due: {queue.due}{age}{resting}")
+
+
+def _data_keys(key_ids: list[str]) -> Finding:
+    """Whether the keys open all secrets, and which can be taken away."""
+    lost, waiting = count_sealed_otherwise(key_ids), count_sealed_otherwise(key_ids[:1])
+    told = f"data keys: {', '.join(key_ids)}; {key_ids[0]} encrypts"
+    if waiting > lost:
+        told += f"; {waiting - lost} secrets have to be encrypted anew: askback rekey"
+    if lost:
+        told += f"; {lost} secrets need a key that is not there"
+    return Finding(not waiting, told)
+
+
+def _callbacks(settings: Settings) -> Finding:
+    """Addresses inside the network are told: whoever subscribes can send requests there."""
+    origins = ", ".join(sorted(settings.mcp_events_callback_allowlist))
+    return Finding(True, f"events also go to: {origins or 'no origin of your network'}")  # noqa: FBT003
 
 
 NO_ACCOUNT = "accounts: none; make one with: askback creator link"

@@ -66,6 +66,7 @@ class AuditKind(StrEnum):
     BACKED_UP = "backed_up"
     BACKUP_RESTORED = "backup_restored"
     MIGRATED = "migrated"
+    REKEYED = "rekeyed"
 
 
 REFUSED = (AuditKind.TOKEN_REUSED, AuditKind.CODE_REUSED)  # what never works

@@ -91,7 +91,7 @@ def test_identical_events_are_one_line_with_a_count(app: Flask, ann: Creator) ->
 
 OF_NO_ACCOUNT = {
     *(AuditKind.CLIENT_CREATED, AuditKind.BACKED_UP),
-    *(AuditKind.BACKUP_RESTORED, AuditKind.MIGRATED),
+    *(AuditKind.BACKUP_RESTORED, AuditKind.MIGRATED, AuditKind.REKEYED),
 }
 
 
