@@ -13,7 +13,6 @@ from api import (
     forms,
     responses,
     subscriptions,
-    verified_callbacks,
 )
 from api.agent import asks
 from api.agent.blueprint import bp as agent_bp
@@ -21,6 +20,7 @@ from api.blueprint import bp
 from api.openapi import document as openapi
 from webapp.web import request_kind
 from webapp.web.extensions import csrf
+from webapp.web.rate_limits import challenges
 from webapp.web.request_kind import RequestKind
 
 __all__ = [
@@ -43,7 +43,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None
     # else an empty id in a path would be answered by a redirect to another route
     app.url_map.merge_slashes = False
     errors.init_app(app, elsewhere)
-    verified_callbacks.init_app(app)
+    challenges.init_app(app)
     for blueprint, kind in ((bp, RequestKind.API), (agent_bp, RequestKind.AGENT)):
         csrf.exempt(blueprint)
         request_kind.register(app, blueprint, kind)

@@ -1,11 +1,10 @@
 """Subscribing: the address is asked to verify, then the subscription is stored."""
 
-from flask import Flask, current_app, g
+from flask import g
 
 from webapp.config import settings
 from webapp.database import release_connections, utc_now
-from webapp.domain.events.callbacks import CHALLENGE_SECONDS, callback_bounds
-from webapp.domain.events.challenges import send_challenge
+from webapp.domain.events.callbacks import CHALLENGE_SECONDS
 from webapp.domain.events.subscriptions import (
     Asked,
     Granted,
@@ -15,15 +14,12 @@ from webapp.domain.events.subscriptions import (
     subscription_id,
 )
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import InvalidInput, RateLimited, StateConflict
+from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
 from webapp.oauth.guard import check_scope
 from webapp.web.data_keys import cursor_key, sealer
-from webapp.web.rate_limits.challenge_limits import count_challenge, count_failed_challenge
-from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups
+from webapp.web.rate_limits.challenges import challenge
 
-CHALLENGES_AT_ONCE = 32  # our choice: requests that wait for callbacks, an eighth of the threads
-CHALLENGES_OF_ACCOUNT = 8  # our choice
 LATER = "Send the same request again once the address answers "
 REMEDIES = {
     DeliveryFailure.CONNECTION_REFUSED: "Give the address a host name that has public network "
@@ -36,11 +32,6 @@ REMEDIES = {
     DeliveryFailure.CHALLENGE_FAILED: "Send back the challenge that is posted to the address, as "
     'the JSON {"challenge": "…"}, with a status of 200 to 299 and not by a redirect.',
 }
-
-
-def init_app(app: Flask) -> None:
-    """Give the application its places for challenges."""
-    app.extensions["challenges"] = Wakeups(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
 
 
 def subscribe_verified(asked: Asked) -> Granted:
@@ -90,28 +81,8 @@ def _is_verified_now(asked: Asked) -> bool:
 
 
 def _challenge(asked: Asked) -> None:
-    places: Wakeups = current_app.extensions["challenges"]
-    try:
-        with places.slot(asked.account_id):
-            count_challenge(asked.account_id, asked.host)
-            failure = _send(asked)
-    except NoSlot:
-        raise RateLimited(
-            "Too many challenges of callbacks are under way.",
-            f"Send the same request again in {RETRY_SECONDS} seconds.",
-            RETRY_SECONDS,
-        ) from None
+    key = subscription_id(asked.account_id, asked.form_id, asked.url)
+    failure = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if failure is not None:
-        count_failed_challenge(asked.host)
         message = f"url: did not answer the challenge ({failure})."
         raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, REMEDIES[failure], field="url")
-
-
-def _send(asked: Asked) -> DeliveryFailure | None:
-    key = subscription_id(asked.account_id, asked.form_id, asked.url)
-    bounds = callback_bounds(
-        settings().mcp_events_callback_allowlist,
-        pinned=current_app.config["PINNED_HOSTS"],
-        seconds=CHALLENGE_SECONDS,
-    )
-    return send_challenge(asked.url, asked.secret, key, bounds=bounds)

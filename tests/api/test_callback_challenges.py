@@ -22,6 +22,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
 from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.oauth.models import OAuthGrant
+from webapp.web.rate_limits import challenges
 
 OTHER_SECRET = "whsec_" + "Ab3d" * 10
 
@@ -59,7 +60,7 @@ def test_an_address_that_does_not_verify_is_refused_with_the_reason(
     behaviour: dict[str, Any],
     reason: str,
 ) -> None:
-    monkeypatch.setattr(verified_callbacks, "CHALLENGE_SECONDS", 0.5)
+    monkeypatch.setattr(challenges, "CHALLENGE_SECONDS", 0.5)
     for name, value in behaviour.items():
         setattr(hook, name, value)
 
@@ -104,7 +105,7 @@ def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
             db.session.execute(update(OAuthGrant).values(revoked_at=utc_now()))
             db.session.commit()
 
-    monkeypatch.setattr(verified_callbacks, "send_challenge", disconnect)
+    monkeypatch.setattr(challenges, "send_challenge", disconnect)
 
     answer = subscribe(agent, form)
 
@@ -119,14 +120,14 @@ def test_the_challenge_goes_out_with_no_connection_open(
     app: Flask, agent: Agent, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_connections: list[int] = []
-    send = verified_callbacks.send_challenge
+    send = challenges.send_challenge
 
     def watched(*arguments: Any, **options: Any) -> Any:
         app.extensions["deferred_writes"].settle(10)
         open_connections.append(db.engine.pool.checkedout())  # type: ignore[attr-defined]
         return send(*arguments, **options)
 
-    monkeypatch.setattr(verified_callbacks, "send_challenge", watched)
+    monkeypatch.setattr(challenges, "send_challenge", watched)
 
     assert subscribe(agent, form).status_code == 200
     assert open_connections == [0]
@@ -208,9 +209,7 @@ def test_slow_addresses_hold_few_threads_of_an_account(
     app: Flask, connect: Connect, account: Account, form: Any, hook: Webhook
 ) -> None:
     hook.seconds = 1
-    agents = [
-        connect(account.id, ALL_SCOPES) for _ in range(verified_callbacks.CHALLENGES_OF_ACCOUNT)
-    ]
+    agents = [connect(account.id, ALL_SCOPES) for _ in range(challenges.CHALLENGES_OF_ACCOUNT)]
     waiting = [
         threading.Thread(target=subscribe, args=(agent, form), kwargs={"url": f"{URL}{n}"})
         for n, agent in enumerate(agents)

@@ -3,7 +3,7 @@
 import json
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +21,7 @@ from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.events.subscription_writes import secret_place
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.web.data_keys import sealer
+from webapp.web.rate_limits.challenges import CHALLENGES_OF_ACCOUNT
 
 SECRET = "whsec_" + "Zk9x" * 8
 BODY = '{"eventId":"evt_1"}'
@@ -256,7 +257,7 @@ def test_an_address_inside_is_not_called(app: Flask, ann: Creator, form: Any) ->
     assert "Nobody could be reached at this address." in page
 
 
-@pytest.mark.parametrize("outcome", ["arrived", "busy", "no_key", *DeliveryFailure])
+@pytest.mark.parametrize("outcome", ["arrived", "no_key", *DeliveryFailure])
 def test_each_outcome_has_words(app: Flask, ann: Creator, form: Any, outcome: str) -> None:
     tested = subscribe(app, form)
 
@@ -265,7 +266,9 @@ def test_each_outcome_has_words(app: Flask, ann: Creator, form: Any, outcome: st
     assert "The test " in page
 
 
-@pytest.mark.parametrize("query", ["tested={}&outcome=<b>", "tested={}", "tested=x&outcome=busy"])
+@pytest.mark.parametrize(
+    "query", ["tested={}&outcome=<b>", "tested={}", "tested=x&outcome=arrived"]
+)
 def test_an_outcome_that_is_none_shows_nothing(
     app: Flask, ann: Creator, form: Any, query: str
 ) -> None:
@@ -282,13 +285,14 @@ def test_a_secret_that_no_key_opens_is_told(app: Flask, ann: Creator, subscripti
 
 def test_a_test_waits_in_a_place_for_challenges(app: Flask, ann: Creator, form: Any) -> None:
     subscription_id = subscribe(app, form)
-    app.extensions["challenges"].stop()
-    try:
-        page = words(ann.page(send_test(ann, subscription_id).location))
-    finally:
-        app.extensions["challenges"]._stopped = False
+    places = app.extensions["challenges"]
+    with ExitStack() as taken:
+        for _ in range(CHALLENGES_OF_ACCOUNT):
+            taken.enter_context(places.slot(ann.account.id))
+        answer = send_test(ann, subscription_id)
 
-    assert "Too much is waiting at this moment." in page
+    assert answer.status_code == 429
+    assert answer.headers["Retry-After"] == "2"
 
 
 def test_no_connection_is_held_while_the_answer_is_awaited(
@@ -314,7 +318,7 @@ def test_tests_and_subscribing_share_one_limit(app: Flask, ann: Creator, form: A
     ]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("webapp.pages.creator.deliveries.send_challenge", lambda *_, **__: None)
+        patch.setattr("webapp.web.rate_limits.challenges.send_challenge", lambda *_, **__: None)
         answers = [send_test(ann, each) for each in found]
 
     assert [answer.status_code for answer in answers] == [303] * 30 + [429]
@@ -345,7 +349,7 @@ def test_only_who_is_signed_up_is_tested(
 
 def test_every_failure_is_an_outcome() -> None:
     """Else the page would say nothing after such a test."""
-    assert set(DeliveryFailure).isdisjoint({"arrived", "busy", "no_key"})
+    assert set(DeliveryFailure).isdisjoint({"arrived", "no_key"})
 
 
 @pytest.mark.settings(mcp_events_enabled=False)

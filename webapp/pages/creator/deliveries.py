@@ -4,15 +4,12 @@ import re
 from datetime import datetime
 from typing import NamedTuple
 
-from flask import Blueprint, Response, abort, current_app, render_template, request, url_for
+from flask import Blueprint, Response, abort, render_template, request, url_for
 
 from jobs.queue import hand_over
-from webapp.config import settings
-from webapp.database import release_connections, utc_now
+from webapp.database import utc_now
 from webapp.domain.events import deliveries
 from webapp.domain.events import subscription_log as subscriptions
-from webapp.domain.events.callbacks import CHALLENGE_SECONDS, callback_bounds
-from webapp.domain.events.challenges import send_challenge
 from webapp.domain.events.delivery_log import (
     PAGE_DELIVERIES,
     AttemptRow,
@@ -25,10 +22,9 @@ from webapp.domain.events.delivery_log import (
     position_of,
 )
 from webapp.domain.events.sealing import NoKey
-from webapp.domain.events.subscription_log import FilterChoice, SealedCallback
+from webapp.domain.events.subscription_log import FilterChoice
 from webapp.domain.events.subscription_writes import secret_place
 from webapp.domain.shared.vocabulary import DeliveryFailure
-from webapp.outbound import Bounds
 from webapp.pages.creator.request import (
     agent_names,
     creator_id,
@@ -37,14 +33,13 @@ from webapp.pages.creator.request import (
 )
 from webapp.pages.fragments import go_to
 from webapp.web.data_keys import sealer
-from webapp.web.rate_limits.challenge_limits import count_challenge, count_failed_challenge
+from webapp.web.rate_limits.challenges import challenge
 from webapp.web.rate_limits.limiter import limiter
-from webapp.web.wakeups import NoSlot, Wakeups
 
 POSITION = re.compile("([0-9]{1,13})-(dlv_[0-9a-f]{1,76})")
 VALUE_MAX_CHARS = 300  # longer than a form id and a host
 SENT_AGAIN_RATE = "30/minute"  # our choice: each is up to nine requests to somebody else
-TESTED = ("arrived", "busy", "no_key")  # outcomes of a test besides the failures
+ARRIVED, NO_KEY = "arrived", "no_key"  # outcomes of a test besides the failures
 
 bp = Blueprint("deliveries", __name__, url_prefix="/deliveries")
 bp.before_request(require_creator)
@@ -81,7 +76,7 @@ def show_all() -> str:
         older=_address(filters, position_of(shown[-1])) if len(found) > len(shown) else "",
         first=before is None,
         tested=request.args.get("tested", ""),
-        outcome=outcome if outcome in {*TESTED, *DeliveryFailure} else "",
+        outcome=outcome if outcome in {ARRIVED, NO_KEY, *DeliveryFailure} else "",
         **_subscribed(utc_now()),
     )
 
@@ -112,34 +107,14 @@ def send_again(delivery_id: str) -> Response:
 def send_test(subscription_id: str) -> Response:
     """Send a callback a fresh challenge, which is no event; the list tells the outcome."""
     account_id = creator_id()
-    callback = subscriptions.get_callback(account_id, subscription_id, now=utc_now())
-    outcome = _tested(account_id, subscription_id, callback)
-    return go_to(url_for("deliveries.show_all", tested=subscription_id, outcome=outcome))
-
-
-def _tested(account_id: str, subscription_id: str, callback: SealedCallback) -> str:
-    """A DeliveryFailure, or one of TESTED. Raises RateLimited."""
+    url, host, sealed = subscriptions.get_callback(account_id, subscription_id, now=utc_now())
     try:
-        secret = sealer().unseal(callback.secret, place=secret_place(subscription_id))
-        places: Wakeups = current_app.extensions["challenges"]
-        with places.slot(account_id):
-            count_challenge(account_id, callback.host)
-            release_connections()
-            failure = send_challenge(callback.url, secret, subscription_id, bounds=_bounds())
-    except (NoKey, NoSlot) as reason:
-        return "no_key" if isinstance(reason, NoKey) else "busy"
-    if failure is None:
-        return "arrived"
-    count_failed_challenge(callback.host)
-    return failure
-
-
-def _bounds() -> Bounds:
-    return callback_bounds(
-        settings().mcp_events_callback_allowlist,
-        pinned=current_app.config["PINNED_HOSTS"],
-        seconds=CHALLENGE_SECONDS,
-    )
+        secret = sealer().unseal(sealed, place=secret_place(subscription_id))
+    except NoKey:
+        outcome: str = NO_KEY
+    else:
+        outcome = challenge(account_id, host, url, secret, subscription_id) or ARRIVED
+    return go_to(url_for("deliveries.show_all", tested=subscription_id, outcome=outcome))
 
 
 def _subscribed(now: datetime) -> dict[str, object]:

@@ -1,0 +1,80 @@
+"""Challenges to callbacks, counted: each goes to an address that somebody outside named.
+
+Those of a host are limited by its failures alone: one host takes the events of many accounts.
+"""
+
+from flask import Flask, current_app
+from limits import RateLimitItem, parse
+
+from webapp.config import settings
+from webapp.database import release_connections
+from webapp.domain.events.callbacks import CHALLENGE_SECONDS, callback_bounds
+from webapp.domain.events.challenges import send_challenge
+from webapp.domain.shared.errors import RateLimited
+from webapp.domain.shared.vocabulary import DeliveryFailure
+from webapp.web.rate_limits.limiter import (
+    limiter,
+    rate_in_words,
+    seconds_until_free,
+    time_in_words,
+)
+from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups
+
+OF_ACCOUNT = parse("30/minute")
+FAILED_OF_HOST = parse("10/minute")
+CHALLENGES_AT_ONCE = 32  # our choice: requests that wait for callbacks, an eighth of the threads
+CHALLENGES_OF_ACCOUNT = 8  # our choice
+
+
+def init_app(app: Flask) -> None:
+    """Give the application its places for challenges."""
+    app.extensions["challenges"] = Wakeups(CHALLENGES_AT_ONCE, CHALLENGES_OF_ACCOUNT)
+
+
+def challenge(
+    account_id: str, host: str, url: str, secret: str, subscription_id: str
+) -> DeliveryFailure | None:
+    """Ask a callback once, counted, with no connection held; None if it verifies.
+
+    host  that of `url`, with its port
+    Raises RateLimited.
+    """
+    places: Wakeups = current_app.extensions["challenges"]
+    bounds = callback_bounds(
+        settings().mcp_events_callback_allowlist,
+        pinned=current_app.config["PINNED_HOSTS"],
+        seconds=CHALLENGE_SECONDS,
+    )
+    try:
+        with places.slot(account_id):
+            _count(account_id, host)
+            release_connections()
+            failure = send_challenge(url, secret, subscription_id, bounds=bounds)
+    except NoSlot:
+        raise _refused("Too many challenges of callbacks are under way.", RETRY_SECONDS) from None
+    if failure is not None and settings().write_limits:
+        limiter.limiter.hit(FAILED_OF_HOST, *_failures(host))
+    return failure
+
+
+def _count(account_id: str, host: str) -> None:
+    if not settings().write_limits:
+        return
+    if not limiter.limiter.test(FAILED_OF_HOST, *_failures(host)):
+        raise _reached("failed challenges of one host", FAILED_OF_HOST, _failures(host))
+    if not limiter.limiter.hit(OF_ACCOUNT, "challenges", account_id):
+        raise _reached("challenges", OF_ACCOUNT, ("challenges", account_id))
+
+
+def _failures(host: str) -> tuple[str, str]:
+    return "challenge_failures", host
+
+
+def _reached(counted: str, limit: RateLimitItem, key: tuple[str, str]) -> RateLimited:
+    message = f"Too many write operations: {rate_in_words(counted, limit)}."
+    return _refused(message, seconds_until_free(limit, key))
+
+
+def _refused(message: str, seconds: int) -> RateLimited:
+    remedy = f"Send the same request again in {time_in_words(seconds)}."
+    return RateLimited(message, remedy, seconds)
