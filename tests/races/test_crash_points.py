@@ -12,18 +12,23 @@ from sqlalchemy import event
 
 from tests.bulk import Dump, dump
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_draft, make_form
+from tests.domain.events.subscribing import KEY, asked_for, make_grant, subscribe_now
+from tests.event_factories import make_agent_token, make_subscription
+from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from webapp.database import db, on_sqlite, utc_now
 from webapp.domain.deletion.discarded_drafts import discard_draft
 from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.editing import create_draft, update_draft
 from webapp.domain.drafts.publishing import confirm_and_publish, publish_draft
+from webapp.domain.events.cursors import write_cursor
+from webapp.domain.events.subscriptions import unsubscribe
 from webapp.domain.respondents.answering import (
     answer_question,
     complete_response,
     skip_question,
     withdraw_response,
 )
+from webapp.oauth.connections import disconnect
 
 Call = Callable[[], Any]
 
@@ -135,13 +140,45 @@ def skip(account_id: str) -> Call:
 
 def complete(account_id: str) -> Call:
     form, key = answered(account_id)
+    make_subscription(form)
     return partial(complete_response, form.share_token, key, responder_name="Robin", now=utc_now())
 
 
 def withdraw(account_id: str) -> Call:
     form, key = answered(account_id)
+    make_subscription(form)
     complete_response(form.share_token, key, responder_name="", now=utc_now())
     return partial(withdraw_response, form.share_token, key, now=utc_now())
+
+
+def subscribe(account_id: str) -> Call:
+    form = make_form(account_id)
+    make_response(form)
+    cursor = write_cursor(KEY, form.id, 0)
+    return partial(subscribe_now, asked_for(form, make_grant(account_id), cursor=cursor))
+
+
+def subscribed(account_id: str) -> tuple[Any, str, str]:
+    form, grant_id = make_form(account_id), make_grant(account_id)
+    granted = subscribe_now(asked_for(form, grant_id))
+    make_response(form)
+    return form, grant_id, granted.subscription_id
+
+
+def rotate(account_id: str) -> Call:
+    form, grant_id, _ = subscribed(account_id)
+    return partial(subscribe_now, asked_for(form, grant_id, secret="whsec_" + "B" * 32))
+
+
+def end_subscription(account_id: str) -> Call:
+    form, _, key = subscribed(account_id)
+    return partial(unsubscribe, account_id, form.id, key, now=utc_now())
+
+
+def disconnect_agent(account_id: str) -> Call:
+    form, grant_id, _ = subscribed(account_id)
+    make_agent_token(form, grant_id=grant_id)
+    return partial(disconnect, account_id, grant_id, now=utc_now())
 
 
 def answered(account_id: str) -> tuple[Any, str]:
@@ -162,6 +199,10 @@ STEPS = [
     skip,
     complete,
     withdraw,
+    subscribe,
+    rotate,
+    end_subscription,
+    disconnect_agent,
 ]
 
 

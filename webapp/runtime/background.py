@@ -14,11 +14,12 @@ from typing import TypeAlias
 from flask import Flask
 
 from webapp.account_deletion import purge_deleted_accounts
+from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.deletion.discarded_drafts import purge_discarded
 from webapp.domain.deletion.form_trash import purge_deleted
 from webapp.domain.events.delivery_expiry import purge_settled
-from webapp.domain.events.endings import end_expired, purge_ended
+from webapp.domain.events.endings import end_expired, note_unqueued, purge_ended
 from webapp.domain.respondents.device_transfer import purge_expired_links
 from webapp.oauth.expiry import purge_dead
 from webapp.web import link_view_counter, request_audit
@@ -43,6 +44,7 @@ PURGES: tuple[Purge, ...] = (
 )
 
 EXPIRIES: tuple[Purge, ...] = (end_expired,)
+EXPIRIES_WITHOUT_EVENTS: tuple[Purge, ...] = (*EXPIRIES, note_unqueued)
 
 log = logging.getLogger("askback.background")
 
@@ -62,7 +64,9 @@ def background_work(app: Flask) -> Iterator[None]:
 
 def _work(app: Flask, ended: threading.Event) -> None:
     due = dict.fromkeys((EXPIRE_SECONDS, PURGE_SECONDS), time.monotonic())
-    work = {EXPIRE_SECONDS: EXPIRIES, PURGE_SECONDS: PURGES}
+    config: Settings = app.config["SETTINGS"]
+    expiries = EXPIRIES if config.mcp_events_enabled else EXPIRIES_WITHOUT_EVENTS
+    work = {EXPIRE_SECONDS: expiries, PURGE_SECONDS: PURGES}
     while not ended.wait(STORE_SECONDS):
         _store(app)
         for seconds, purges in work.items():

@@ -1,5 +1,6 @@
 """How subscriptions end, and what becomes of their queue, address and secrets."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -20,7 +21,7 @@ from tests.domain.events.subscribing import (
     subscribe_now,
     subscriptions,
 )
-from tests.event_factories import make_agent_token, make_delivery
+from tests.event_factories import make_agent_token, make_delivery, make_subscription
 from tests.factories import make_account, make_form, make_response
 from webapp.account_deletion import delete_account, purge_deleted_accounts
 from webapp.database import db, execute, utc_now, write_transaction
@@ -30,7 +31,7 @@ from webapp.domain.deletion.form_trash import (
     purge_deleted,
     restore_form,
 )
-from webapp.domain.events.endings import end_expired, purge_ended
+from webapp.domain.events.endings import end_expired, note_unqueued, purge_ended
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.subscriptions import unsubscribe
 from webapp.domain.forms.agent_tokens import AgentToken
@@ -42,6 +43,7 @@ from webapp.domain.shared.vocabulary import (
 )
 from webapp.oauth.connections import disconnect, disconnect_all
 from webapp.oauth.tokens import revoke_grant
+from webapp.runtime import background
 
 End = Callable[[str, str, Any], object]
 
@@ -293,10 +295,36 @@ def test_what_nothing_names_any_more_is_purged(form: Any, grant_id: str, clock: 
     assert list(purge_ended(clock.now)) == []
 
 
-def test_expired_subscriptions_end_while_serving(
+@both_databases
+def test_a_refresh_tells_of_what_was_completed_while_events_were_off(
+    form: Any, grant_id: str
+) -> None:
+    asked = asked_for(form, grant_id)
+    subscribe_now(asked)
+
+    assert list(note_unqueued(utc_now())) == [1]
+    assert list(note_unqueued(utc_now())) == []
+
+    assert [subscribe_now(asked).truncated for _ in range(2)] == [True, False]
+
+
+def test_subscriptions_are_looked_after_while_serving() -> None:
+    assert end_expired in background.EXPIRIES
+    assert {*background.EXPIRIES, note_unqueued} == set(background.EXPIRIES_WITHOUT_EVENTS)
+    assert purge_ended in background.PURGES
+
+
+@pytest.mark.settings(mcp_events_enabled=False)
+def test_events_that_are_off_are_noted_while_serving(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from webapp.runtime import background
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    with app.app_context():
+        make_subscription(make_form(make_account().id))
 
-    assert end_expired in background.EXPIRIES
-    assert purge_ended in background.PURGES
+    def noted() -> bool:
+        with app.app_context():
+            return subscriptions()[0].dropped
+
+    with background.background_work(app):
+        assert any(noted() or time.sleep(0.05) for _ in range(200))

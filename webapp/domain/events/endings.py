@@ -100,6 +100,17 @@ def end_expired(now: datetime) -> Iterator[int]:
             yield finished
 
 
+def note_unqueued(_now: datetime) -> Iterator[int]:
+    """While events are off and nothing is queued: the next refresh of what lives says so.
+
+    Yields how many subscriptions are concerned from now on.
+    """
+    if read_rows(_UNTOLD)[0][0]:
+        told = update(_SUBSCRIPTIONS).where(*_MISSING).values(dropped=True)
+        with write_transaction():
+            yield execute(told).rowcount
+
+
 def purge_ended(now: datetime) -> Iterator[int]:
     """Delete ended subscriptions whose deliveries are gone, and addresses that nothing names.
 
@@ -199,6 +210,8 @@ _WITH_EXPIRED = (
     .where(EventSubscription.ended_at.is_(None), EventSubscription.expires_at <= bindparam("now"))
     .distinct()
 )
+_MISSING = (EventSubscription.ended_at.is_(None), EventSubscription.dropped.is_(False))
+_UNTOLD = select(exists().where(*_MISSING))
 _UNFINISHED = select(EventSubscription.id).where(
     EventSubscription.ended_at <= bindparam("now"),
     or_(
