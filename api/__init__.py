@@ -14,7 +14,7 @@ from api import (
     responses,
     subscriptions,
 )
-from api.agent import asks
+from api.agent import asks, stream
 from api.agent.blueprint import bp as agent_bp
 from api.blueprint import bp
 from api.openapi import document as openapi
@@ -31,6 +31,7 @@ __all__ = [
     "init_app",
     "openapi",
     "responses",
+    "stream",
     "subscriptions",
 ]
 
@@ -44,6 +45,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None
     app.url_map.merge_slashes = False
     errors.init_app(app, elsewhere)
     challenges.init_app(app)
+    stream.init_app(app)
     for blueprint, kind in ((bp, RequestKind.API), (agent_bp, RequestKind.AGENT)):
         csrf.exempt(blueprint)
         request_kind.register(app, blueprint, kind)

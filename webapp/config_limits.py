@@ -59,3 +59,8 @@ class LimitSettings(BaseSettings):
     limit_registration: Rate = Field(
         "10/hour", description="Registrations of agents, per network address"
     )
+    max_streams: Annotated[int, whole_number(1, 100_000)] = Field(
+        1000,
+        description="Streams of answers that one process keeps open at a time; at most half of "
+        "the connections that it may have",
+    )

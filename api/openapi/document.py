@@ -28,6 +28,7 @@ from webapp.wire import types as wire_types
 CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"
 JSON = "application/json"
+EVENTS = "text/event-stream"
 OPEN = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag",
@@ -185,7 +186,7 @@ class _Generator(GenerateJsonSchema):
         return False
 
 
-def _operation(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
+def _operation(operation: Operation, example: dict[str, Any] | str) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.id,
         "tags": [operation.tag],
@@ -223,7 +224,7 @@ def _own_operation() -> dict[str, Any]:
     }
 
 
-def _success(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
+def _success(operation: Operation, example: dict[str, Any] | str) -> dict[str, Any]:
     described: dict[str, Any] = {
         "description": operation.summary,
         "headers": {name: _reference("headers", name) for name in operation.headers}
@@ -236,6 +237,9 @@ def _success(operation: Operation, example: dict[str, Any]) -> dict[str, Any]:
     if operation.answers:
         content = {"schema": _reference("schemas", operation.answers), "example": example}
         described["content"] = {JSON: content}
+    elif operation.media == EVENTS:
+        text = {"type": "string", "description": "Server-sent events."}
+        described["content"] = {EVENTS: {"schema": text, "example": example}}
     return described
 
 

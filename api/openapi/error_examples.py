@@ -118,6 +118,11 @@ _SAID = (
         "Too many write operations: the limit of new drafts is 30 per minute.",
         "Send the same request again in 42 seconds.",
     ),
+    (
+        ErrorCode.TOO_MANY_STREAMS,
+        "This agent token has four streams open already, or this server has no room for more.",
+        "Close one, or connect again in 5 seconds; GET …/answers needs no stream.",
+    ),
     (ErrorCode.INTERNAL_ERROR, "The service could not complete the request.", FAULT),
     (
         ErrorCode.STORAGE_UNAVAILABLE,

@@ -4,6 +4,7 @@ from typing import Any
 
 from api.openapi.parameters import DRAFT_ID, FORM_ID
 from webapp.domain.content.model import DRAFT_SETTINGS
+from webapp.wire.event_stream import frame
 
 TITLE = "How your rota really gets made"
 GOAL = "Find out why shifts change at short notice"
@@ -32,7 +33,7 @@ UPDATE: dict[str, Any] = {
 }
 
 
-def bodies(public_url: str) -> dict[str, dict[str, Any]]:
+def bodies(public_url: str) -> dict[str, dict[str, Any] | str]:
     """The example of each success, by operation id."""
     share_url = f"{public_url}/r/mJ3v9QhT2kXw8LzR5bYc1A"
     created = _draft(GOAL, _settings("none", 0, None))
@@ -67,6 +68,7 @@ def bodies(public_url: str) -> dict[str, dict[str, Any]]:
         "getServiceResponses": _responses(asked, counted),
         "createAgentToken": _agent_token(public_url),
         "getAskAnswers": _ask_answers(),
+        "streamAsk": _ask_stream(),
     }
 
 
@@ -126,6 +128,15 @@ def _ask_answers() -> dict[str, Any]:
         "nextSince": SENT_AT,
         "truncated": False,
     }
+
+
+def _ask_stream() -> str:
+    page = _ask_answers()
+    status = {"askId": FORM_ID, "status": "published", "responseCount": 1}
+    events = [frame("form_status", status)]
+    events += [frame("answer", answer, answer["respondedAt"]) for answer in page["answers"]]
+    events += [frame("completed", done, done["submittedAt"]) for done in page["completed"]]
+    return b"".join(events).decode()
 
 
 def _session() -> dict[str, Any]:

@@ -44,9 +44,10 @@ FORM_LINKS = {
 class Operation:
     """`codes` are the error codes by status; `links` parameters by the operation they lead to.
 
-    `answers` is None for no body, `scope` where an agent token is sent. `sent` is an example of
-    the body that it takes. `sometimes` are headers that come only now and then, `error_headers`
-    those of refusals, both with the names of their descriptions.
+    `answers` names a schema: it is None for no body, and where `media` is not JSON. `scope` is None
+    where an agent token is sent. `sent` is an example of the body that it takes. `sometimes` are
+    headers that come only now and then, `error_headers` those of refusals, both with the names of
+    their descriptions.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Operation:
     sometimes: dict[str, str] = field(default_factory=dict)
     error_headers: dict[HTTPStatus, dict[str, str]] = field(default_factory=lambda: ERROR_HEADERS)
     links: dict[str, dict[str, str]] = field(default_factory=dict)
+    media: str = "application/json"
 
 
 OPERATIONS = (

@@ -67,6 +67,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "example": WAIT_MAX_SECONDS,
         "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_MAX_SECONDS},
     },
+    "LastEventId": {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "description": "The id of the last event that arrived; wins over `since`.",
+        "example": "2026-11-21T10:41:12.468Z",
+        "schema": {"type": "string", "format": "date-time"},
+    },
     "IdempotencyKey": {
         "name": "Idempotency-Key",
         "in": "header",

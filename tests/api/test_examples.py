@@ -20,6 +20,7 @@ from webapp.database import db, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.shared.error_codes import ErrorCode
+from webapp.wire.event_stream import LEAVE_CONNECTION
 
 JSON = "application/json"
 CHANGING = re.compile(
@@ -214,6 +215,14 @@ def subscribed(*, before: int) -> Provoke:
     return subscribe
 
 
+def crowded(agent: Agent, draft: str, confirm: Confirm) -> Any:
+    confirm(draft)
+    form_id = agent.post(f"/drafts/{draft}/publish").json["formId"]
+    reader = Agent(agent.app, agent.post(f"/forms/{form_id}/agent-tokens", json={}).json["token"])
+    full = {LEAVE_CONNECTION: lambda _stream: False}
+    return reader.get(f"/agent/asks/{form_id}/stream", environ_overrides=full)
+
+
 def posted(**request: Any) -> Provoke:
     return lambda agent, _draft, _confirm: agent.post("/drafts", **request)
 
@@ -244,6 +253,7 @@ PROVOKED: dict[str, Provoke] = {
     "rate_limited": limited,
     "callback_failed": subscribed(before=0),
     "too_many_subscriptions": subscribed(before=100),
+    "too_many_streams": crowded,
     "internal_error": called("GET", "/forms/broken"),
     "storage_unavailable": called("GET", "/forms/away"),
 }

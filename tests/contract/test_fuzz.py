@@ -17,7 +17,8 @@ from tests.command import ROOT, environment
 from tests.contract.fuzz_checks import SEEN
 from tests.services import free_port
 
-ALL = (*OPERATIONS, *EXTENSIONS)
+# a stream has no end to wait for
+ALL = [each for each in (*OPERATIONS, *EXTENSIONS) if each.media == "application/json"]
 EXAMPLES = 200
 FEWER = {"deleteSubscription": 50}  # its ids are drawn from a few answers, and repeats left out
 PROVOKED = {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}
@@ -37,6 +38,10 @@ checks.positive_data_acceptance.expected-statuses = ["2XX", 400, 404, 409]
 [[operations]]
 include-operation-id = ["createAgentToken", "createSubscription"]
 checks.positive_data_acceptance.expected-statuses = ["2XX", 400, 404]
+
+[[operations]]
+include-operation-id = ["streamAsk"]
+enabled = false
 
 [[operations]]
 include-path-regex = "^/agent/"

@@ -22,6 +22,7 @@ from waitress.adjustments import Adjustments
 from webapp import open_files
 from webapp.config import Settings
 from webapp.runtime.server_connections import Channel, Listener
+from webapp.runtime.server_streams import Streams
 from webapp.runtime.server_threads import Dispatcher
 from webapp.web.wakeups import THREADS, Wakeups
 
@@ -58,6 +59,9 @@ class Server:
         except OSError:
             wasyncore.close_all(self._sockets)
             raise
+        self._streams = Streams(app, min(settings.max_streams, self._most // 2))
+        for listener in self._listeners:
+            listener.streams = self._streams
         self._dispatcher.set_thread_count(THREADS)
 
     def run(self) -> None:
@@ -66,6 +70,7 @@ class Server:
             self._poll(1.0)
             self._make_room()
             self._drop_stalled()
+        self._streams.stop()
         self._wakeups.stop()
         for tell in self.at_stop:
             tell()
@@ -85,7 +90,9 @@ class Server:
 
     def _close(self, seconds: float) -> None:
         """Close every socket, unless a thread is still running that may write to one."""
-        self._dispatcher.shutdown(timeout=max(0.0, seconds))
+        until = time.monotonic() + max(0.0, seconds)
+        self._streams.close(until - time.monotonic())
+        self._dispatcher.shutdown(timeout=max(0.0, until - time.monotonic()))
         with self._open:
             if not self._dispatcher.threads:
                 wasyncore.close_all(self._sockets)
@@ -97,6 +104,8 @@ class Server:
 
     def _poll(self, seconds: float) -> None:
         wasyncore.loop(seconds, use_poll=True, map=self._sockets, count=1)
+        for listener in self._listeners:
+            listener.hand_over()
 
     def _make_room(self) -> None:
         """Close the connections that have been idle longest, so that new ones are accepted.
@@ -104,7 +113,7 @@ class Server:
         Not during a poll, whose pending events may refer to a descriptor that is then reused.
         """
         channels = list(self._channels())
-        used = len(self._sockets) + sum(channel.files for channel in channels)
+        used = len(self._sockets) + len(self._streams) + sum(each.files for each in channels)
         if used > self._most:
             wanted = self._most - self._most // CLOSED_AT_ONCE
             idle = (channel for channel in channels if channel.is_idle)

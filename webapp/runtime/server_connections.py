@@ -7,6 +7,7 @@ import sys
 import termios
 import threading
 import time
+from collections import deque
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,8 @@ from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
 from webapp.runtime.server_requests import Answer, Parser, Refusal
+from webapp.runtime.server_streams import Streams
+from webapp.wire.event_stream import Stream
 
 STALL_SECONDS = 30.0  # after which a client that reads nothing of its response is dropped
 LINGER_SECONDS = 5.0  # for a client that keeps sending after its request was refused
@@ -35,6 +38,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     _waited_since = 0.0  # for the first byte of the request that is being received
     _left: tuple[float, int] | None = None  # last activity and unacknowledged bytes, as last seen
     _left_since = 0.0
+    _stream: tuple[Stream, bytes, bool] | None = None  # what `Streams.take` goes on with
 
     def __repr__(self) -> str:
         """Without the network address: waitress logs it with exceptions."""
@@ -46,8 +50,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Close; after a refusal, shut down only our side first.
 
         Closing a socket while its client still sends would reset the connection, and the refusal
-        might be lost.
+        might be lost. A connection that is left to a stream is closed by that.
         """
+        if self._stream:
+            return
         if self.lingers and self._deaf_until is None:
             self._deaf_until = time.monotonic() + LINGER_SECONDS
             self.will_close = False
@@ -71,6 +77,26 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             super().service()
         finally:
             _serving.channel = None
+            if self._stream:
+                self.server.left.append(self)
+                self.server.pull_trigger()
+
+    def leave_to(self, stream: Stream, *, chunked: bool) -> None:
+        """Once the request is served, give the connection with the header to the stream."""
+        header, self.header = self.header, b""
+        self._stream = stream, header, chunked
+
+    def hand_over(self) -> None:
+        """Part with the connection; only between two polls of the loop."""
+        if self._stream:
+            stream, header, chunked = self._stream
+            self.del_channel()
+            self.server.streams.take(stream, self.socket, header, chunked=chunked)
+
+    def handle_write(self) -> None:
+        """Send what is left of a response."""
+        if not self._stream:
+            super().handle_write()
 
     def write_soon(self, data: Any) -> int:
         """Send the header of the response together with the first part of its body."""
@@ -107,7 +133,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def writable(self) -> bool:
         """False while a thread sends: it leaves to the loop what it cannot send."""
-        return bool(super().writable()) and not self._sends
+        return bool(super().writable()) and not (self._sends or self._stream)
 
     def readable(self) -> bool:
         """False while the next data may need a file and none is available: it stays in the socket.
@@ -118,6 +144,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self._is_listened_to = not (
             self.will_close
             or self.close_when_flushed
+            or self._stream
             or len(self.requests) > self.adj.channel_request_lookahead
             or (self.total_outbufs_len and not self._sends)
             or (self._nears_file and not self.server.bodies_left)
@@ -157,7 +184,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     @property
     def is_idle(self) -> bool:
         """True without a complete request and without unsent data."""
-        return not self.requests and not self.total_outbufs_len
+        return not (self.requests or self.total_outbufs_len or self._stream)
 
     def is_stalled(self, now: float) -> bool:
         """Whether the client has read nothing of its response for STALL_SECONDS.
@@ -211,7 +238,17 @@ class Listener(TcpWSGIServer):  # type: ignore[misc]
     """One listening socket with its connections."""
 
     channel_class = Channel
+    streams: Streams
     bodies_left = 0  # large bodies that may still be stored in files in this turn of the loop
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.left: deque[Channel] = deque()  # connections that wait to be handed over
+        super().__init__(*args, **kwargs)
+
+    def hand_over(self) -> None:
+        """Give connections to their streams; only between two polls of the loop."""
+        while self.left:
+            self.left.popleft().hand_over()
 
     def pull_trigger(self) -> None:
         """Wake the loop, unless the request of this thread leaves it nothing to do."""

@@ -8,6 +8,7 @@ from waitress.task import ErrorTask, WSGITask
 
 from webapp.runtime.server_errors import refusal
 from webapp.web.request_kind import PROGRAMS, of_address
+from webapp.wire.event_stream import LEAVE_CONNECTION, Stream
 
 HEAD_BYTES = 1024  # enough of a request line to know its path
 REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
@@ -77,13 +78,33 @@ class Refusal(ErrorTask):  # type: ignore[misc]
 class Answer(WSGITask):  # type: ignore[misc]
     """The response of the application."""
 
+    stream: Stream | None = None  # to which the connection is left
+
+    def get_environment(self) -> dict[str, object]:
+        """The environment, in which a view finds how to leave its connection to the server."""
+        environ: dict[str, object] = super().get_environment()
+        environ[LEAVE_CONNECTION] = self.leave
+        return environ
+
+    def leave(self, stream: Stream) -> bool:
+        """Go on with the stream after the header; False if there is no room for it."""
+        if not self.channel.server.streams.reserve(stream.holder):
+            return False
+        self.stream = stream
+        return True
+
     def build_response_header(self) -> bytes:
         """Nothing yet: the channel sends the header with the first part of the body."""
         self.channel.header = super().build_response_header()
         return b""
 
     def finish(self) -> None:
-        """End the body; without one, send the header alone."""
+        """End the body, unless a stream follows; without one, send the header alone."""
+        if self.stream and self.content_length is None:  # else the view has failed
+            self.write(b"")
+            self.channel.leave_to(self.stream, chunked=self.chunked_response)
+            self.stream = None
+            return
         super().finish()
         self.channel.send_header()
 
@@ -92,6 +113,10 @@ class Answer(WSGITask):  # type: ignore[misc]
 
         It never comes from the client: the channel handles errors of its socket itself.
         """
-        self.start()
-        self.execute()
-        self.finish()
+        try:
+            self.start()
+            self.execute()
+            self.finish()
+        finally:
+            if self.stream:
+                self.channel.server.streams.release(self.stream.holder)

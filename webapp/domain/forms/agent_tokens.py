@@ -1,9 +1,11 @@
 """Private agent tokens: what an agent reads the answers of one form with, without OAuth."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import (
+    ColumnElement,
     ForeignKey,
     Select,
     String,
@@ -19,6 +21,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from webapp.database import (
     Base,
     UtcDateTime,
+    among,
     db,
     execute_autocommit,
     new_id,
@@ -103,7 +106,7 @@ GRANTS = table(
 _CLIENTS = table("oauth_clients", column("id", String), column("disabled_at", UtcDateTime))
 
 
-def _look_up(by: str) -> Select[*tuple[object, ...]]:
+def _look_up(which: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
         select(
             AgentToken.id,
@@ -122,11 +125,12 @@ def _look_up(by: str) -> Select[*tuple[object, ...]]:
         .join(Account, Account.id == AgentToken.account_id)
         .outerjoin(GRANTS, GRANTS.c.id == AgentToken.grant_id)
         .outerjoin(_CLIENTS, _CLIENTS.c.id == GRANTS.c.client_pk)
-        .where(AgentToken.__table__.c[by] == bindparam("value"))
+        .where(which)
     )
 
 
-_BY_HASH, _BY_ID = _look_up("token_hash"), _look_up("id")
+_BY_HASH = _look_up(AgentToken.token_hash == bindparam("hash"))
+_BY_ID = _look_up(among(AgentToken.id, "ids"))
 
 
 def find_agent_token(token: str) -> TokenRow | None:
@@ -136,14 +140,25 @@ def find_agent_token(token: str) -> TokenRow | None:
     """
     if not is_well_formed(token):
         return None
-    found = read_rows(_BY_HASH, value=token_hash(token))
+    found = read_rows(_BY_HASH, hash=token_hash(token))
     return TokenRow._make(found[0]) if found else None
 
 
 def token_state(token_id: str, *, now: datetime) -> TokenEnd | None:
     """Why the token has ended, None while it has not; one that was deleted was revoked."""
-    found = read_rows(_BY_ID, value=token_id)
-    return TokenRow._make(found[0]).ended(now) if found else TokenEnd.REVOKED
+    return ended_tokens([token_id], now=now).get(token_id)
+
+
+def ended_tokens(token_ids: Collection[str], *, now: datetime) -> dict[str, TokenEnd]:
+    """Why those of the tokens that have ended did so, by id, in one look."""
+    ends = dict.fromkeys(token_ids, TokenEnd.REVOKED)
+    for row in map(TokenRow._make, read_rows(_BY_ID, ids=list(token_ids))):
+        end = row.ended(now)
+        if end is None:
+            del ends[row.id]
+        else:
+            ends[row.id] = end
+    return ends
 
 
 def get_ask(token: TokenRow, ask_id: str) -> FormRow:

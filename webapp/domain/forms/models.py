@@ -5,6 +5,7 @@ the last stamp change only in the transaction that writes an answer or a complet
 marks a form in the trash, which only `form_trash` reads.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import NamedTuple
@@ -24,7 +25,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, db, enum_type, note_change, read_rows, write_transaction
+from webapp.database import (
+    Base,
+    among,
+    db,
+    enum_type,
+    note_change,
+    read_rows,
+    write_transaction,
+)
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import Content, ContentRow
 from webapp.domain.responses.models import raw_column
@@ -117,6 +126,15 @@ class FormSummaryRow(NamedTuple):
     question_count: int
 
 
+class FormHead(NamedTuple):
+    """What a form is at, without its content; the newest stamp in milliseconds."""
+
+    id: str
+    status: FormStatus
+    response_count: int
+    last_stamp: int
+
+
 class FormLink(NamedTuple):
     """What a published draft tells of its form."""
 
@@ -133,6 +151,9 @@ _LIST = (
     .order_by(Form.published_at.desc(), Form.id.desc())
 )
 _NEWEST = _LIST.limit(bindparam("most"))
+_HEADS = select(*(Form.__table__.c[name] for name in FormHead._fields)).where(
+    among(Form.id, "forms"), Form.deleted_at.is_(None)
+)
 _ONE = select(*FORM_COLUMNS).where(owned_form(bindparam("account_id"), bindparam("form_id")))
 
 
@@ -156,6 +177,12 @@ def get_form(account_id: str, form_id: str) -> FormRow:
     if not found:
         raise no_form()
     return FormRow(*found[0])
+
+
+def read_heads(form_ids: Collection[str]) -> dict[str, FormHead]:
+    """By id; forms that are deleted, or in the trash, are not there."""
+    found = read_rows(_HEADS, forms=list(form_ids))
+    return {row.id: FormHead._make(row) for row in found}
 
 
 def is_full(answer_bytes: int, most_bytes: int) -> bool:

@@ -32,11 +32,11 @@ from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
     Answer,
-    AnsweredForm,
     AnswerRow,
     ResponseSession,
     SessionAnswers,
     SessionRow,
+    StampedForm,
     count_bytes,
 )
 from webapp.domain.shared.limits import PAGE_MAX_BYTES, PAGE_MAX_ITEMS
@@ -64,7 +64,7 @@ def next_stamp(last_stamp: ColumnElement[int]) -> ColumnElement[int]:
 
 
 def read_responses(
-    form: AnsweredForm,
+    form: StampedForm,
     since: int | None,
     *,
     max_items: int = PAGE_MAX_ITEMS,

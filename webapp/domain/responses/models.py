@@ -92,15 +92,20 @@ class Answer(Base):
     stamp: Mapped[int] = mapped_column(BigInteger)
 
 
-class AnsweredForm(Protocol):
-    """The columns of a form that reading its responses needs."""
+class StampedForm(Protocol):
+    """The columns of a form that reading what came after a cursor needs."""
 
     @property
     def id(self) -> str: ...
     @property
-    def questions(self) -> list[QuestionRow]: ...
-    @property
     def last_stamp(self) -> int: ...
+
+
+class AnsweredForm(StampedForm, Protocol):
+    """The columns of a form that reading its responses needs."""
+
+    @property
+    def questions(self) -> list[QuestionRow]: ...
     @property
     def started_count(self) -> int: ...
     @property

@@ -165,6 +165,13 @@ class ErrorCode(StrEnum):
         "too many write operations were sent",
         "Wait as many seconds as the `Retry-After` header says.",
     )
+    TOO_MANY_STREAMS = (
+        "too_many_streams",
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "the agent token has four streams open, or this server has no room for more",
+        "Close a stream, or wait as many seconds as the `Retry-After` header says; polling "
+        "`/answers` needs none.",
+    )
     INTERNAL_ERROR = (
         "internal_error",
         HTTPStatus.INTERNAL_SERVER_ERROR,

@@ -1,0 +1,320 @@
+"""Streaming with an agent token: events as they are stored, resumption, limits, and the end."""
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from flask import Flask
+
+from tests.databases import both_databases, on_postgresql
+from tests.event_streams import Event, EventStream
+from tests.factories import make_response
+from tests.serving import get
+from tests.streaming_site import Site, site_on
+from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.domain.deletion import form_trash
+from webapp.domain.forms import agent_tokens, models
+from webapp.domain.forms.agent_token_text import new_token as unknown_token
+from webapp.domain.respondents import answering
+
+AWKWARD = "one\rtwo\nthree\r\n\r\nevent: end\ndata: {}\n\nid: 9\u2028\u2029\x85\x0b end"
+
+
+@pytest.fixture
+def site(app: Flask, settings: Settings) -> Iterator[Site]:
+    with site_on(settings) as served:
+        yield served
+
+
+@pytest.fixture
+def elsewhere(app: Flask, settings: Settings) -> Iterator[Site]:
+    """A second process on the same database."""
+    with site_on(settings) as served:
+        yield served
+
+
+@both_databases
+def test_each_answer_and_completion_comes_once_it_is_stored(site: Site) -> None:
+    form, key = site.form(), secrets.token_urlsafe(24)
+    with site.stream(form) as stream:
+        status = stream.next()
+        began = time.monotonic()
+        site.answer(form, key, 0, "First")
+        first = stream.next()
+        took = time.monotonic() - began
+        site.answer(form, key, 1, "Second")
+        second = stream.next()
+        site.complete(form, key)
+        changed, completed = stream.next(), stream.next()
+
+        assert status.data == {"askId": form.id, "status": "published", "responseCount": 0}
+        assert (status.name, status.id) == ("form_status", "")
+        assert [(each.name, each.data["answerText"]) for each in (first, second)] == [
+            ("answer", "First"),
+            ("answer", "Second"),
+        ]
+        assert took < 0.5
+        assert first.id == first.data["respondedAt"]
+        assert changed.data == {"askId": form.id, "status": "published", "responseCount": 1}
+        assert completed.name == "completed"
+        assert completed.data == {
+            "sessionId": first.data["sessionId"],
+            "submittedAt": completed.id,
+        }
+    polled = get(
+        site.app,
+        f"/api/agent/asks/{form.id}/answers",
+        f"Authorization: Bearer {site.token(form).token}",
+    )
+    page = json.loads(polled.partition(b"\r\n\r\n")[2])
+    assert page["answers"] == [first.data, second.data]
+    assert page["completed"] == [completed.data]
+    assert page["nextSince"] == completed.id
+
+
+def test_the_headers_of_a_stream(site: Site) -> None:
+    with site.stream(site.form(), "", "Accept-Encoding: gzip") as stream:
+        assert stream.status == 200
+        assert stream.headers["content-type"] == "text/event-stream"
+        assert stream.headers["cache-control"] == "no-cache"
+        assert stream.headers["x-accel-buffering"] == "no"
+        assert "content-encoding" not in stream.headers
+
+
+def answers(stream: EventStream, count: int) -> list[Event]:
+    return [stream.next("answer") for _ in range(count)]
+
+
+@both_databases
+def test_without_a_place_it_begins_at_the_beginning(site: Site) -> None:
+    form = site.form()
+    for number in range(450):  # more than a page
+        site.answer(form, f"{number:032}", 0, f"Answer {number}")
+
+    with site.stream(form) as stream:
+        found = answers(stream, 450)
+
+    assert [event.data["answerText"] for event in found] == [f"Answer {n}" for n in range(450)]
+    assert [event.id for event in found] == sorted({event.id for event in found})
+
+
+def test_since_and_last_event_id_are_where_it_goes_on(site: Site) -> None:
+    form = site.form()
+    for number in range(4):
+        site.answer(form, f"{number:032}", 0, str(number))
+    with site.stream(form) as stream:
+        ids = [event.id for event in answers(stream, 4)]
+
+    def first(*headers: str, query: str = "") -> str:
+        with site.stream(form, "", *headers, query=query) as stream:
+            return str(stream.next("answer").data["answerText"])
+
+    assert first(query=f"?since={ids[0]}") == "1"
+    assert first(f"Last-Event-ID: {ids[1]}") == "2"
+    assert first(f"Last-Event-ID: {ids[2]}", query=f"?since={ids[0]}") == "3"
+    assert first("Last-Event-ID:", query=f"?since={ids[0]}") == "1"
+
+
+def test_a_future_since_is_told_of_nothing_before_it(site: Site) -> None:
+    form = site.form()
+    with site.stream(form, query="?since=2999-01-01T00:00:00Z") as stream:
+        site.answer(form, "a" * 32)
+        site.complete(form, "a" * 32)
+        statuses = [stream.next().data["responseCount"] for _ in range(2)]
+        stream.connection.settimeout(1.5)
+
+        assert statuses == [0, 1]
+        with pytest.raises(TimeoutError):
+            stream.next()
+
+
+@both_databases
+def test_a_change_of_status_is_told(site: Site) -> None:
+    form = site.form()
+    with site.stream(form) as stream:
+        found = [stream.next("form_status").data["status"]]
+        for change in (models.close_form, models.reopen_form):
+            with site.app.app_context():
+                change(form.account_id, form.id, now=utc_now())
+            found.append(stream.next("form_status").data["status"])
+
+    assert found == ["published", "closed", "published"]
+
+
+def test_a_withdrawn_response_lowers_the_count(site: Site) -> None:
+    form = site.form(responseLimit="one")
+    with site.app.app_context():
+        key = make_response(form)
+    with site.stream(form) as stream:
+        before = stream.next("form_status").data
+        with site.app.app_context():
+            answering.withdraw_response(form.share_token, key, now=utc_now())
+        after = stream.next("form_status").data
+
+    assert (before["status"], before["responseCount"]) == ("completed", 1)
+    assert (after["status"], after["responseCount"]) == ("published", 0)
+
+
+def test_no_text_breaks_a_frame(site: Site) -> None:
+    form = site.form(questions=[f"Who? {AWKWARD}", "Why?"])
+    with site.stream(form) as stream:
+        for key in ("a" * 32, "b" * 32):
+            site.answer(form, key, 0, AWKWARD)
+        found = [stream.next() for _ in range(3)]
+
+    assert [event.name for event in found] == ["form_status", "answer", "answer"]
+    texts = {event.data["answerText"] for event in found[1:]}
+    assert len(texts) == 1
+    assert "event: end" in texts.pop()
+
+
+@pytest.mark.parametrize(
+    ("query", "header"),
+    [
+        ("?since=yesterday", "X: y"),
+        ("?since=", "X: y"),
+        ("", "Last-Event-ID: 17"),
+        ("?since=2026-01-01T00:00:00Z", "Last-Event-ID: 2026-01-01"),
+    ],
+)
+def test_a_bad_place(site: Site, query: str, header: str) -> None:
+    form = site.form()
+    token = site.token(form).token
+
+    status, body = site.refusal(form, f"Authorization: Bearer {token}", header, query=query)
+
+    assert (status, body["code"]) == (400, "invalid_since")
+
+
+def test_who_is_not_let_in(site: Site) -> None:
+    form, other = site.form(), site.form()
+    token = f"Authorization: Bearer {site.token(other).token}"
+
+    assert site.refusal(form)[0] == 401
+    assert site.refusal(form, f"Authorization: Bearer {unknown_token()}")[0] == 401
+    assert site.refusal(form, query=f"?token={site.token(form).token}")[0] == 401
+    status, body = site.refusal(form, token)
+    assert (status, body["code"]) == (404, "form_not_found")
+    with site.app.app_context():
+        form_trash.delete_form(other.account_id, other.id, now=utc_now())
+    status, body = site.refusal(other, token)
+    assert (status, body["code"]) == (404, "form_not_found")
+    assert len(site.server._streams) == 0
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "PATCH", "DELETE"])
+def test_other_methods(site: Site, method: str) -> None:
+    form = site.form()
+    address = f"/api/agent/asks/{form.id}/stream"
+    headers = {"Authorization": f"Bearer {site.token(form).token}"}
+    site.app.config["SERVER_NAME"] = None
+
+    answer = site.app.test_client().open(address, method=method, headers=headers)
+
+    assert answer.status_code == 405
+    assert "GET" in answer.headers["Allow"]
+
+
+def test_the_fifth_stream_of_a_token(site: Site) -> None:
+    form = site.form()
+    token = site.token(form).token
+    with ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(site.stream(form, token)).next()
+        raw = get(site.app, f"/api/agent/asks/{form.id}/stream", f"Authorization: Bearer {token}")
+        with site.stream(form) as by_another_token:
+            assert by_another_token.next().name == "form_status"
+
+    head, _, body = raw.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 429")
+    assert b"\r\nRetry-After: 5\r\n" in head
+    assert json.loads(body)["code"] == "too_many_streams"
+
+
+@pytest.mark.settings(max_streams=2)
+def test_a_full_process(site: Site) -> None:
+    form = site.form()
+    with ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(site.stream(form)).next()
+        status, body = site.refusal(form, f"Authorization: Bearer {site.token(form).token}")
+
+    assert (status, body["code"]) == (429, "too_many_streams")
+
+
+def reason(stream: EventStream) -> str:
+    return str(stream.next("end").data["reason"])
+
+
+@on_postgresql
+def test_a_revocation_in_another_process_ends_the_stream(site: Site, elsewhere: Site) -> None:
+    form = site.form()
+    made, kept = site.token(form), site.token(form)
+    with site.stream(form, made.token) as stream, site.stream(form, kept.token) as other:
+        stream.next(), other.next()
+        began = time.monotonic()
+        with elsewhere.app.app_context():
+            agent_tokens.revoke_agent_token(form.account_id, made.id, now=utc_now())
+
+        assert reason(stream) == "revoked"
+        assert time.monotonic() - began < 2
+        site.answer(form, "a" * 32)
+        assert other.next().name == "answer"
+
+
+@both_databases
+def test_an_expired_token_ends_the_stream(site: Site) -> None:
+    form = site.form()
+    with site.stream(form, site.token(form, seconds=1.5).token) as stream:
+        stream.next()
+
+        assert reason(stream) == "expired"
+
+
+@both_databases
+def test_a_deleted_form_ends_the_stream(site: Site) -> None:
+    form = site.form()
+    with site.stream(form) as stream:
+        stream.next()
+        began = time.monotonic()
+        with site.app.app_context():
+            form_trash.delete_form(form.account_id, form.id, now=utc_now())
+
+        assert reason(stream) == "deleted"
+        assert time.monotonic() - began < 0.5
+
+
+def test_a_stop_ends_the_stream(site: Site) -> None:
+    with site.stream(site.form()) as stream:
+        stream.next()
+        site.server.stop()
+
+        assert reason(stream) == "stopping"
+
+
+@on_postgresql
+def test_an_answer_in_one_process_reaches_a_stream_of_another(site: Site, elsewhere: Site) -> None:
+    form = site.form()
+    seconds = []
+    with elsewhere.stream(form) as stream:
+        stream.next()
+        for number in range(10):
+            began = time.monotonic()
+            site.answer(form, f"{number:032}")
+            stream.next()
+            seconds.append(time.monotonic() - began)
+
+    assert sorted(seconds)[5] < 0.25
+
+
+def test_the_token_is_in_no_line_of_the_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    form = site.form()
+    token = site.token(form).token
+    with caplog.at_level(0), site.stream(form, token) as stream:
+        stream.next()
+
+    assert token not in caplog.text

@@ -1,0 +1,361 @@
+"""Connections that views leave to the thread of the streams: bytes, clocks, limits, the stop."""
+
+import json
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from flask import Flask, Response, request
+
+from tests.event_streams import EventStream, open_stream
+from tests.services import wait_until
+from tests.serving import connect, get, new_app, serving
+from webapp.config import Settings
+from webapp.runtime import server_stream_connections, server_streams
+from webapp.runtime.server import Server
+from webapp.runtime.server_stream_connections import UNREAD_BYTES
+from webapp.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
+
+KEY = "frm_1"
+
+
+@dataclass
+class Numbers:
+    """A feed whose events are numbered; streams stand at a number."""
+
+    stored: list[bytes] = field(default_factory=list)
+    ends: dict[str, str] = field(default_factory=dict)
+    reads: Counter[Place] = field(default_factory=Counter)
+    most: int = 50
+    fails: bool = False
+
+    def read(self, places: Collection[Place]) -> Mapping[Place, News]:
+        if self.fails:
+            raise ConnectionError("the database is away")
+        self.reads.update(places)
+        return {place: news for place in places if (news := self._after(place))}
+
+    def ended(self, holders: Collection[str]) -> Mapping[str, str]:
+        return {holder: self.ends[holder] for holder in holders if holder in self.ends}
+
+    def _after(self, place: Place) -> News | None:
+        first = place.since or 0
+        found = self.stored[first : first + self.most]
+        stands = first + len(found)
+        more = stands < len(self.stored)
+        return News(b"".join(found), place._replace(since=stands), more) if found else None
+
+    def add(self, app: Flask, text: str = "x") -> None:
+        self.stored.append(frame("answer", text, str(len(self.stored))))
+        app.extensions["wakeups"].notify(KEY)
+
+
+@dataclass
+class Served:
+    app: Flask
+    feed: Numbers
+    server: Server
+
+    @property
+    def port(self) -> int:
+        return int(self.app.config["SETTINGS"].port)
+
+    @contextmanager
+    def stream(self, holder: str = "", **how: str) -> Iterator[EventStream]:
+        path = f"/test/stream?holder={holder or time.monotonic()}"
+        with open_stream(self.port, path, **how) as opened:  # type: ignore[arg-type]
+            yield opened
+
+    @property
+    def count(self) -> int:
+        return len(self.server._streams)
+
+
+def leave() -> Response:
+    place = Place(KEY, None)
+    taken = request.environ[LEAVE_CONNECTION](Stream(place, request.args["holder"]))
+    if "fails" in request.args:
+        raise ValueError("after leaving its connection")
+    return Response(iter(()), 200 if taken else 429, mimetype="text/event-stream")
+
+
+@pytest.fixture
+def served(settings: Settings) -> Iterator[Served]:
+    app = new_app(settings)
+    feed = app.extensions["feed"] = Numbers()
+    app.add_url_rule("/test/stream", "stream", leave)
+    with serving(app) as server:
+        yield Served(app, feed, server)
+
+
+def test_a_stream_is_sent_what_is_there_and_what_comes(served: Served) -> None:
+    served.feed.add(served.app, "before")
+    with served.stream() as stream:
+        first = stream.next()
+        began = time.monotonic()
+        served.feed.add(served.app, "after")
+        second = stream.next()
+
+        assert (first.data, second.data) == ("before", "after")
+        assert time.monotonic() - began < 0.5
+        assert stream.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert stream.headers["connection"] == "close"
+
+
+def test_http_1_0_is_sent_no_chunks(served: Served) -> None:
+    served.feed.add(served.app)
+    with served.stream(version="1.0") as stream:
+        assert stream.next().data == "x"
+        assert "transfer-encoding" not in stream.headers
+
+
+def test_every_byte_arrives_once_and_in_order_under_load(served: Served) -> None:
+    """The loop of waitress must have parted with a connection that another thread writes to."""
+    stop = threading.Event()
+
+    def load() -> None:
+        while not stop.is_set():
+            assert get(served.app, "/healthz").startswith(b"HTTP/1.1 200")
+
+    def add() -> None:
+        for number in range(1_500):
+            served.feed.add(served.app, f"{number} " + "x" * (number % 3_000))
+
+    def read() -> list[str]:
+        with served.stream() as stream:
+            found = []
+            for event in stream.events():
+                found.append(event.data.split(" ")[0])
+                if len(found) == 1_500:
+                    return found
+        raise EOFError(f"the stream ended after {len(found)}")
+
+    with ThreadPoolExecutor(24) as pool:
+        loads = [pool.submit(load) for _ in range(3)]
+        readers = [pool.submit(read) for _ in range(20)]
+        wait_until(lambda: served.count == 20, "opening the streams", 20)
+        pool.submit(add).result()
+        found = [reader.result(60) for reader in readers]
+        stop.set()
+        for each in loads:
+            each.result()
+
+    assert found == [[str(number) for number in range(1_500)]] * 20
+
+
+def test_many_streams_at_one_place_are_read_for_once(served: Served) -> None:
+    with ExitStack() as stack:
+        streams = [stack.enter_context(served.stream()) for _ in range(40)]
+        wait_until(lambda: served.count == 40, "opening them", 10)
+        served.feed.add(served.app)
+        for stream in streams:
+            stream.next()
+        standing = served.feed.reads[Place(KEY, None)]
+        time.sleep(1.2)
+
+    assert standing < 60  # each was looked at when it came; 40 times 40 if each read for itself
+    assert served.feed.reads[Place(KEY, 1)] < 6
+
+
+def test_streams_hold_no_serving_thread(served: Served) -> None:
+    """There are 256, of which waits may take half."""
+    with ExitStack() as stack:
+        streams = [stack.enter_context(served.stream()) for _ in range(300)]
+        wait_until(lambda: served.count == 300, "opening them", 20)
+        idle = len(served.server._dispatcher._idle)
+        began = time.monotonic()
+        for _ in range(20):
+            assert get(served.app, "/healthz").startswith(b"HTTP/1.1 200")
+        took = time.monotonic() - began
+        served.feed.add(served.app)
+        for stream in streams:
+            assert stream.next().data == "x"
+
+        assert idle > 250
+        assert took < 2
+        assert len(served.server._sockets) < 20  # nor a place in the loop
+
+
+def test_one_token_has_four_and_the_process_so_many(served: Served) -> None:
+    served.server._streams._most = 6
+    with ExitStack() as stack:
+        for _ in range(4):
+            assert stack.enter_context(served.stream("one")).status == 200
+        with served.stream("one") as fifth:
+            assert fifth.status == 429
+        for _ in range(2):
+            assert stack.enter_context(served.stream("two")).status == 200
+        with served.stream("three") as full:
+            assert full.status == 429
+    wait_until(lambda: served.count == 0, "giving the places back", 5)
+    with served.stream("one") as again:
+        assert again.status == 200
+
+
+def test_a_view_that_fails_after_all_gives_its_place_back(served: Served) -> None:
+    for _ in range(5):
+        assert get(served.app, "/test/stream?holder=one&fails=1").startswith(b"HTTP/1.1 500")
+
+    assert served.count == 0
+
+
+def test_a_client_that_left_gives_its_place_back(served: Served) -> None:
+    for _ in range(5):
+        with served.stream("one") as stream:
+            assert stream.status == 200
+        wait_until(lambda: served.count == 0, "noticing that", 5)
+
+
+def test_what_the_client_sends_is_dropped(served: Served) -> None:
+    with served.stream() as stream:
+        asked = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 20_000
+        stream.connection.sendall(asked)
+        served.feed.add(served.app)
+
+        assert stream.next().data == "x"
+        served.feed.ends = dict.fromkeys(served.server._streams._held, "revoked")
+        assert [event.data for event in stream.events()] == [{"reason": "revoked"}]
+    wait_until(lambda: served.count == 0, "closing it", 5)
+
+
+def test_what_is_asked_along_with_the_stream_is_dropped(served: Served) -> None:
+    with connect(served.app) as connection:
+        host = f" HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n"
+        connection.sendall(f"GET /test/stream?holder=one{host}GET /healthz{host}".encode())
+        stream = EventStream(connection)
+        stream.read_head()
+        served.feed.add(served.app)
+
+        assert stream.next().data == "x"
+        assert b"HTTP/1.1" not in stream.raw + stream.received
+
+
+def test_a_slow_client_is_closed_and_holds_nobody_up(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_stream_connections, "UNREAD_SECONDS", 1.0)
+    with served.stream("slow") as slow, served.stream("quick") as quick:
+        slow.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        for number in range(2_000):
+            served.feed.add(served.app, f"{number} " + "x" * 4_000)
+        found = [quick.next().data.split(" ")[0] for _ in range(2_000)]
+        wait_until(lambda: served.count == 1, "closing the slow one", 10)
+        served.feed.add(served.app, "last")
+
+        assert found == [str(number) for number in range(2_000)]
+        assert quick.next().data == "last"
+        with pytest.raises(ConnectionResetError):
+            list(slow.events())
+
+
+def test_no_more_is_kept_for_a_slow_client_than_its_share(served: Served) -> None:
+    served.feed.most = 5
+    with served.stream("slow"):
+        for number in range(2_000):
+            served.feed.add(served.app, f"{number} " + "x" * 4_000)
+        time.sleep(1.5)
+        (slow,) = next(iter(served.server._streams._followers.values()))
+
+        assert UNREAD_BYTES <= slow.unread < UNREAD_BYTES + 25_000
+
+
+def test_a_client_that_reads_again_is_sent_the_rest(served: Served) -> None:
+    with served.stream() as stream:
+        for number in range(1_000):
+            served.feed.add(served.app, f"{number} " + "x" * 4_000)
+        time.sleep(0.5)
+        began = time.monotonic()
+        found = [stream.next().data.split(" ")[0] for _ in range(1_000)]
+
+        assert found == [str(number) for number in range(1_000)]
+        assert time.monotonic() - began < 5
+
+
+def test_a_comment_keeps_a_silent_stream_open(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_streams, "COMMENT_SECONDS", 1.0)
+    monkeypatch.setattr(server_stream_connections, "COMMENT_SECONDS", 1.0)
+    with served.stream() as stream:
+        time.sleep(3)
+        served.feed.add(served.app)
+
+        assert stream.next().data == "x"
+        assert 1 <= stream.comments <= 3
+
+
+def test_a_stream_ends_after_its_time(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_stream_connections, "STREAM_SECONDS", 1.0)
+    with served.stream() as stream:
+        assert [event.data for event in stream.events()] == [{"reason": "time"}]
+        assert stream.ended
+
+
+@pytest.mark.parametrize("reason", ["revoked", "expired"])
+def test_a_stream_ends_with_its_token(served: Served, reason: str) -> None:
+    with served.stream("one") as stream, served.stream("two") as other:
+        served.feed.ends["one"] = reason
+        began = time.monotonic()
+
+        assert [event.data for event in stream.events()] == [{"reason": reason}]
+        assert time.monotonic() - began < 2
+        served.feed.add(served.app)
+        assert other.next().data == "x"
+
+
+def test_a_database_that_is_away_ends_no_stream(served: Served) -> None:
+    with served.stream() as stream:
+        served.feed.fails = True
+        served.feed.add(served.app)
+        time.sleep(1.2)
+        served.feed.fails = False
+
+        assert stream.next().data == "x"
+
+
+def test_a_stop_ends_the_streams(served: Served) -> None:
+    with ExitStack() as stack:
+        streams = [stack.enter_context(served.stream()) for _ in range(20)]
+        wait_until(lambda: served.count == 20, "opening them", 10)
+        began = time.monotonic()
+        served.server.stop()
+        ends = [[event.data for event in stream.events()] for stream in streams]
+
+        assert ends == [[{"reason": "stopping"}]] * 20
+        assert all(stream.ended for stream in streams)
+        assert time.monotonic() - began < 3
+
+
+def test_a_stop_waits_for_no_client(served: Served) -> None:
+    with served.stream("slow"), served.stream("silent"):
+        for number in range(500):
+            served.feed.add(served.app, f"{number} " + "x" * 4_000)
+        began = time.monotonic()
+        served.server.stop()
+        wait_until(lambda: not served.server._dispatcher.threads, "stopping", 10)
+
+        assert time.monotonic() - began < 5
+        assert not served.server._streams._followers
+
+
+def test_a_stream_that_comes_with_the_stop_is_refused(served: Served) -> None:
+    assert served.server._streams.reserve("one")
+    served.server._streams.stop()
+
+    assert not served.server._streams.reserve("two")
+
+
+def test_the_data_of_an_event_is_one_line() -> None:
+    text = "a\rb\nc\r\n\r\nevent: end\n\ndata: {}\u2028\u2029\x85"
+
+    lines = frame("answer", text, "1").decode().split("\n")
+
+    assert [line.split(":")[0] for line in lines] == ["id", "event", "data", "", ""]
+    assert json.loads(lines[2].removeprefix("data: ")) == text
+    assert "\r" not in lines[2]
