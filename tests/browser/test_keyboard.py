@@ -92,6 +92,26 @@ def test_a_creator_signs_in_and_lets_an_agent_in_by_keyboard_alone(
         assert "code" in parse_qs(urlsplit(page.url).query)
 
 
+def test_an_agent_token_is_made_and_revoked_by_keyboard_alone(site: ExampleSite) -> None:
+    with window(site.browser, site.address, storage_state=site.signed_in) as page:
+        page.goto("/connections")
+        reach(page, "Make a token")
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Make an agent token")
+        reach(page, "label")
+        page.keyboard.type("By keyboard")
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Here is the token. Copy it now.")
+        expect(page.locator("h1")).to_be_focused()
+        page.goto("/connections")
+        press_until(
+            page, "Tab", lambda: re.fullmatch(r"Revoke\s+By keyboard", page.evaluate(FOCUSED))
+        )
+        page.keyboard.press("Enter")
+
+        expect(page.locator("p:focus")).to_contain_text("Revoked: By keyboard")
+
+
 def test_an_account_is_changed_and_deleted_by_keyboard_alone(site: ExampleSite) -> None:
     email, new_password = "leaver@fernhill.example", "another four plain words"
     with site.app.app_context():

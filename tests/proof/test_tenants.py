@@ -1,8 +1,10 @@
 """Two accounts, every route, every kind of id: the other's objects are not found."""
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from tests.bulk import dump
+from tests.event_factories import make_agent_token as make_token
 from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator
 from tests.webhook_receiver import SECRET
@@ -22,22 +25,25 @@ from webapp.domain.accounts.browser_sessions import SignIn, begin_session
 from webapp.domain.accounts.models import Account
 from webapp.domain.deletion.discarded_drafts import discard_draft
 from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.forms.agent_tokens import AgentToken, make_agent_token
 from webapp.domain.forms.models import close_form
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
+from webapp.pages.creator.account.sign_in import SIGNED_IN_AT
 
 pytestmark = pytest.mark.settings(write_limits=False)
 
 # Arguments that name an object of one account, and what stands in for the others.
-OWNED = {"draft_id", "form_id", "grant_id"}
+OWNED = {"draft_id", "form_id", "grant_id", "ask_id", "token_id"}
 OTHERS = {"position": 1, "part": "title", "number": 1, "kind": "svg", "subscription_id": "sub_1"}
 
 # Routes that take no object of an account; a new one has to be put here or take such an object.
 OWN_LISTS = {
     "account.show",
     "activity.show",
+    "agent_tokens.show_new",
     "api.list_service",
     "connections.show_connections",
     "forms.show_all",
@@ -47,13 +53,14 @@ OWN_LISTS = {
     "inbox.show",
     "trash.show",
 }
-IDS_IN_THE_BODY = {"browsers.end", "inbox.discard_chosen", "inbox.take_back"}
+IDS_IN_THE_BODY = {"agent_tokens.make", "browsers.end", "inbox.discard_chosen", "inbox.take_back"}
 NO_OBJECT = {
     "account.change_details",
     "account.change_password",
     "account.delete",
     "account.show_deletion",
     "account.show_farewell",
+    "agent_tokens.revoke_all",
     "api.create_service_draft",
     "api.openapi",
     "appearance.choose",
@@ -102,6 +109,7 @@ class Visitor:
 
     browser: Creator
     token: str
+    agent_token: str
 
     def send(self, method: str, path: str, *, htmx: bool = False) -> TestResponse:
         if path.startswith("/api/"):
@@ -111,7 +119,8 @@ class Visitor:
         return self.browser.post(path, htmx=htmx)
 
     def _call(self, method: str, path: str) -> TestResponse:
-        headers = {"Authorization": f"Bearer {self.token}"}
+        token = self.agent_token if path.startswith("/api/agent/") else self.token
+        headers = {"Authorization": f"Bearer {token}"}
         sent = SUBSCRIPTION if path.endswith("/subscriptions") else {}
         body: dict[str, Any] = {} if method == "GET" else {"json": sent}
         client: FlaskClient = self.browser.client
@@ -129,6 +138,7 @@ def theirs(app: Flask, settings: Settings) -> Theirs:
         deleted = make_form(stranger.id, **secret)
         delete_form(stranger.id, deleted.id, now=utc_now())
         make_response(form)
+        make_token(form)
         issue_token(stranger.id, list(Scope), settings.api_url, now=utc_now())
         ids = {
             "account": stranger.id,
@@ -140,7 +150,7 @@ def theirs(app: Flask, settings: Settings) -> Theirs:
             "share token": form.share_token,
             "question": form.questions[0]["id"],
         }
-        for kind in (ResponseSession, Answer, OAuthGrant, OAuthToken, OAuthClient):
+        for kind in (ResponseSession, Answer, AgentToken, OAuthGrant, OAuthToken, OAuthClient):
             ids[kind.__name__] = db.session.scalars(select(kind.id)).first() or ""
         return Theirs(ids, stranger)
 
@@ -150,8 +160,11 @@ def visitor(app: Flask, account: Account, theirs: Theirs, settings: Settings) ->
     """Somebody else, signed in, whose agent may do everything and has called before."""
     with app.app_context():
         token = issue_token(account.id, list(Scope), settings.api_url, now=utc_now())
-    visitor = Visitor(creator(app, account), token)
+        now, ends = utc_now(), utc_now() + timedelta(days=1)
+        made = make_agent_token(account.id, None, label="", expires_at=ends, now=now)
+    visitor = Visitor(creator(app, account), token, made.token)
     assert visitor.send("GET", "/api/forms").status_code == 200
+    assert visitor.send("GET", "/api/agent/asks/unknown/answers").status_code == 404
     return visitor
 
 
@@ -251,7 +264,8 @@ def test_disconnecting_all_agents_leaves_those_of_others(
 
 def test_the_same_routes_find_own_objects(app: Flask, visitor: Visitor, account: Account) -> None:
     with app.app_context():
-        own = {"draft_id": make_draft(account.id).id, "form_id": make_form(account.id).id}
+        form = make_form(account.id)
+        own = {"draft_id": make_draft(account.id).id, "form_id": form.id, "ask_id": form.id}
 
     statuses = {
         rule.rule: visitor.send("GET", path_of(app, rule, own_id)).status_code
@@ -273,6 +287,33 @@ def test_ids_of_others_in_a_posted_form_change_nothing(
 
     with app.app_context():
         assert (response.status_code, dump()) == (303, before)
+
+
+def test_no_token_is_made_for_the_form_of_others(
+    app: Flask, visitor: Visitor, theirs: Theirs
+) -> None:
+    with app.app_context():
+        before = dump()
+
+    for found_id in theirs.ids.values():
+        sent = {"form": found_id, "label": "", "days": "9"}
+        with visitor.browser.client.session_transaction(base_url=ORIGIN) as session:
+            session[SIGNED_IN_AT] = int(time.time())
+        assert visitor.browser.post("/connections/tokens/new", **sent).status_code == 404
+
+    with app.app_context():
+        assert dump() == before
+
+
+def test_revoking_all_tokens_leaves_those_of_others(
+    app: Flask, visitor: Visitor, theirs: Theirs
+) -> None:
+    visitor.send("POST", "/connections/tokens/revoke-all")
+
+    with app.app_context():
+        tokens = db.session.execute(select(AgentToken.account_id, AgentToken.revoked_at)).all()
+    revoked = {account_id for account_id, revoked_at in tokens if revoked_at}
+    assert revoked == {visitor.browser.account.id}
 
 
 def test_drafts_that_others_discarded_are_not_restored(

@@ -45,6 +45,7 @@ kinds = pytest.mark.parametrize(
 MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
 # what programs send as JSON, and the fields with text in it
 JSON_ROUTES: dict[str, Callable[[str], Any]] = {
+    "api.create_agent_token": lambda text: {"label": text},
     "api.create_service_draft": lambda text: {
         "title": text,
         "goal": text,

@@ -80,7 +80,7 @@ def revoke(token_id: str) -> Response:
     """End one token."""
     by = request_audit.creator()
     token = agent_tokens.revoke_agent_token(creator_id(), token_id, now=utc_now(), by=by)
-    return go_to(url_for("connections.show_connections", revoked=token.id, _anchor="tokens-label"))
+    return go_to(url_for("connections.show_connections", revoked=token.id))
 
 
 @bp.post("/revoke-all")
@@ -88,7 +88,7 @@ def revoke_all() -> Response:
     """End all tokens, also those that agents made."""
     by = request_audit.creator()
     agent_tokens.revoke_agent_tokens(creator_id(), now=utc_now(), by=by)
-    return go_to(url_for("connections.show_connections", _anchor="tokens-label"))
+    return go_to(url_for("connections.show_connections"))
 
 
 def _make(asked: Asked) -> agent_tokens.MadeToken:
