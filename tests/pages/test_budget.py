@@ -10,10 +10,15 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_draft, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator
 from tests.pages.respondent_client import Respondent
+from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.events.delivery_log import PAGE_DELIVERIES
+from webapp.domain.events.subscription_log import LIVE_SHOWN
+from webapp.domain.shared.vocabulary import DeliveryState, SubscriptionEnd
 from webapp.pages.public.docs import DOCUMENTS
 
 KIB = 1024
@@ -82,7 +87,8 @@ def test_a_respondent_page_takes_six_requests_and_no_font(
 @pytest.mark.parametrize(
     "path",
     ["/drafts", "/drafts/{draft.id}", "/drafts/{draft.id}/confirm", "/forms/{form.id}",
-     "/forms/{form.id}/share", "/forms/{form.id}/people", "/connections", "/account", "/privacy",
+     "/forms/{form.id}/share", "/forms/{form.id}/people", "/connections",
+     "/deliveries", "/account", "/privacy",
      *(f"/docs/{document.name}" for document in DOCUMENTS)],
 )  # fmt: skip
 def test_a_creator_page_is_light(
@@ -91,6 +97,20 @@ def test_a_creator_page_is_light(
     page = ann.page(path.format(draft=draft, form=form))
 
     assert page.status_code == 200
+    assert load(ann.client, page).whole <= 70 * KIB
+
+
+def test_a_long_log_of_deliveries_is_light(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        for number in range(LIVE_SHOWN):
+            subscription = make_subscription(form, host=f"{number}.hooks.example.com:443")
+            make_attempt(make_delivery(subscription, state=DeliveryState.ABANDONED))
+            make_subscription(form, ended_at=utc_now(), end_reason=SubscriptionEnd.EXPIRED)
+
+    page = ann.page("/deliveries")
+
+    assert page.text.count('/again"') == PAGE_DELIVERIES
+    assert page.text.count('/test"') == LIVE_SHOWN
     assert load(ann.client, page).whole <= 70 * KIB
 
 

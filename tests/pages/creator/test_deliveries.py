@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.pages.creator_client import Creator, plain
 from webapp.database import db, utc_now
@@ -168,6 +169,20 @@ def test_filters_are_in_the_address(app: Flask, ann: Creator, form: Any, subscri
     assert "No delivery is like that." in words(ann.page("/deliveries?form=frm_unknown"))
 
 
+@both_databases
+@pytest.mark.parametrize(
+    "query",
+    ["form=%00", "host=%00", "form=" + "x" * 301, "state=%00", "before=%00",
+     "tested=%00&outcome=arrived"],
+)  # fmt: skip
+def test_what_cannot_be_a_filter_filters_nothing(
+    app: Flask, ann: Creator, subscription: Any, query: str
+) -> None:
+    deliver(app, subscription)
+
+    assert len(ids(ann.page(f"/deliveries?{query}"))) == 1
+
+
 def test_a_filter_stays_chosen(app: Flask, ann: Creator, form: Any, subscription: Any) -> None:
     page = ann.page(f"/deliveries?state=failed&form={form.id}&host=hooks.example.com:443").text
 
@@ -284,7 +299,7 @@ def test_address_and_secret_are_on_no_page(app: Flask, ann: Creator, form: Any) 
 SUBSCRIBED: list[tuple[dict[str, Any], str]] = [
     ({}, "Active until "),
     ({"suspended_at": utc_now(), "gone_count": 3}, "Paused, its address says that it is gone"),
-    ({"suspended_at": utc_now()}, "Paused, its key can not be read any more"),
+    ({"suspended_at": utc_now()}, "Paused, its key cannot be read any more"),
     ({"expires_at": utc_now() - LATER}, "It ran out and was not renewed"),
     ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.EXPIRED}, "It ran out"),
     ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.UNSUBSCRIBED}, "It signed off itself"),

@@ -280,7 +280,7 @@ def test_an_outcome_that_is_none_shows_nothing(
 def test_a_secret_that_no_key_opens_is_told(app: Flask, ann: Creator, subscription: Any) -> None:
     page = words(ann.page(send_test(ann, subscription.id).location))
 
-    assert "The secret of this agent can not be read any more." in page
+    assert "The secret of this agent cannot be read any more." in page
 
 
 def test_a_test_waits_in_a_place_for_challenges(app: Flask, ann: Creator, form: Any) -> None:

@@ -37,7 +37,7 @@ from webapp.web.rate_limits.challenges import challenge
 from webapp.web.rate_limits.limiter import limiter
 
 POSITION = re.compile("([0-9]{1,13})-(dlv_[0-9a-f]{1,76})")
-VALUE_MAX_CHARS = 300  # longer than a form id and a host
+VALUE = re.compile("[!-~]{1,300}")  # form ids and hosts are shorter
 SENT_AGAIN_RATE = "30/minute"  # our choice: each is up to nine requests to somebody else
 ARRIVED, NO_KEY = "arrived", "no_key"  # outcomes of a test besides the failures
 
@@ -146,14 +146,15 @@ def _choices(found: list[FilterChoice]) -> Choices:
 
 
 def _filters() -> DeliveryFilters:
-    """Those of the query string; an unknown state filters nothing."""
+    """Those of the query string; what cannot be one filters nothing."""
     group = request.args.get("state", "")
     known = StateGroup(group) if group in set(StateGroup) else None
     return DeliveryFilters(known, _value("form"), _value("host"))
 
 
 def _value(name: str) -> str | None:
-    return request.args.get(name, "")[:VALUE_MAX_CHARS] or None
+    text = request.args.get(name, "")
+    return text if VALUE.fullmatch(text) else None
 
 
 def _address(filters: DeliveryFilters, position: Position) -> str:
