@@ -1,0 +1,175 @@
+"""Nobody makes the server call an address that is not public, whatever the DNS answers."""
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.api.conftest import Agent, refusal
+from tests.api.subscribing import subscribe
+from tests.raw_receiver import Receiver, raw_receiver, read_request, says
+from tests.webapp.test_outbound import CLOSED
+from tests.webhook_receiver import HOST, Webhook
+from webapp import outbound
+from webapp.domain.events import callbacks
+
+pytestmark = pytest.mark.settings(write_limits=False)
+
+PUBLIC = "8.8.8.8"
+NAME = "https://hooks.example.org"
+NOTATIONS = """
+127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.0.0.1 0177.0.0.1 017700000001 0 0.0.0.0 [::1]
+[::] [::ffff:127.0.0.1] [::ffff:7f00:1] [64:ff9b::7f00:1] [::1%25lo] 127.0.0.1. localhost.
+169.254.169.254 [fe80::1%25eth0] 127.0.0.1%2f 127%2e0%2e0%2e1 user@127.0.0.1 127.0.0.1\\@x.de
+""".split()  # noqa: SIM905
+
+
+@dataclass
+class Network:
+    """What names resolve to, which were asked for, and where connections were tried."""
+
+    answers: Iterator[list[str]] = field(default_factory=lambda: cycle([[PUBLIC]]))
+    asked: list[str] = field(default_factory=list)
+    tried: list[str] = field(default_factory=list)
+
+    def resolve(self, host: str, port: int, *_arguments: object, **_options: object) -> list[Any]:
+        self.asked.append(host)
+        family = socket.AF_INET, socket.SOCK_STREAM, 0, ""
+        return [(*family, (address, port)) for address in next(self.answers)]
+
+
+@pytest.fixture
+def canary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    """A listener on loopback, on a port that callbacks may have."""
+    with raw_receiver(says(b"HTTP/1.1 200 OK\r\n\r\n"), reads=False) as receiver:
+        monkeypatch.setattr(callbacks, "PORTS", callbacks.PORTS | {receiver.port})
+        yield receiver
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch) -> Network:
+    """Our own DNS; connections go to loopback only, and are refused elsewhere."""
+    found, connect = Network(), socket.create_connection
+
+    def guarded(address: tuple[str, int], **options: Any) -> socket.socket:
+        found.tried.append(address[0])
+        if not ipaddress.ip_address(address[0]).is_loopback:
+            raise ConnectionRefusedError
+        return connect(address, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", found.resolve)
+    monkeypatch.setattr(socket, "create_connection", guarded)
+    return found
+
+
+def refused(agent: Agent, form: Any, url: str) -> str:
+    answer = subscribe(agent, form, url=url)
+    assert answer.status_code == 400, url
+    return f"{refusal(answer)[1]} {answer.json['message']}"
+
+
+def test_no_closed_address_is_called(
+    agent: Agent, form: Any, canary: Receiver, network: Network
+) -> None:
+    """Alone, and after and before an address that is public."""
+    answers = [answer for one in CLOSED for answer in ([one], [PUBLIC, one], [one, PUBLIC])]
+    network.answers = iter(answers)
+
+    said = {refused(agent, form, f"{NAME}:{canary.port}/") for _ in answers}
+
+    assert said == {"callback_failed url: did not answer the challenge (connection_refused)."}
+    assert (len(network.asked), network.tried, canary.connections) == (len(answers), [], 0)
+
+
+def test_a_name_that_changes_its_address_gains_nothing(
+    agent: Agent, form: Any, canary: Receiver, network: Network
+) -> None:
+    """What was checked is what is called: the name is resolved once for each challenge."""
+    network.answers = cycle([[PUBLIC], ["127.0.0.1"]])
+
+    for _ in range(4):
+        refused(agent, form, f"{NAME}:{canary.port}/")
+
+    assert len(network.asked) == 4
+    assert (network.tried, canary.connections) == ([PUBLIC, PUBLIC], 0)
+
+
+@pytest.mark.parametrize("host", NOTATIONS)
+def test_odd_notations_are_no_names(
+    agent: Agent, form: Any, canary: Receiver, network: Network, host: str
+) -> None:
+    said = refused(agent, form, f"https://{host}:{canary.port}/")
+
+    assert said.startswith("validation_failed url: is not an address")
+    assert (network.asked, network.tried, canary.connections) == ([], [], 0)
+
+
+def test_a_redirect_inside_is_not_followed(
+    agent: Agent, form: Any, hook: Webhook, canary: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def redirect(connection: socket.socket) -> None:
+        where = f"http://127.0.0.1:{canary.port}/"
+        read_request(connection)
+        connection.sendall(f"HTTP/1.1 307 X\r\nLocation: {where}\r\n\r\n".encode())
+
+    monkeypatch.setattr(hook, "answer", redirect)
+
+    assert "(challenge_failed)" in refused(agent, form, f"https://{HOST}/")
+    assert canary.connections == 0
+
+
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
+def test_proxies_of_the_environment_are_ignored(
+    agent: Agent,
+    form: Any,
+    canary: Receiver,
+    network: Network,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    monkeypatch.setenv(name, canary.origin)
+
+    refused(agent, form, f"{NAME}/")
+
+    assert (network.tried, canary.connections) == ([PUBLIC], 0)
+
+
+def test_without_the_guard_the_canary_is_called(
+    agent: Agent, form: Any, canary: Receiver, network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the tests above would notice."""
+    monkeypatch.setattr(outbound, "is_public", lambda _address: True)
+    network.answers = cycle([["127.0.0.1"]])
+
+    refused(agent, form, f"{NAME}:{canary.port}/")
+
+    assert canary.connections == 1
+
+
+def test_an_origin_on_the_allowlist_opens_nothing_beside_it(
+    app: Flask, agent: Agent, form: Any, canary: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = frozenset({f"http://n8n.internal:{canary.port}"})
+    changed = app.config["SETTINGS"].model_copy(update={"mcp_events_callback_allowlist": allowed})
+    monkeypatch.setitem(app.config, "SETTINGS", changed)
+
+    for url in (f"{canary.origin}/", f"http://n8n.internal:{canary.port}@127.0.0.1/"):
+        assert refused(agent, form, url).startswith("validation_failed url: ")
+    assert canary.connections == 0
+
+
+def test_the_reason_does_not_tell_what_is_inside(
+    agent: Agent, form: Any, canary: Receiver, network: Network
+) -> None:
+    """An open port, a closed one and a name that nobody has sound the same."""
+    network.answers = iter([["127.0.0.1"], ["10.0.0.7"], []])
+
+    ports = (canary.port, 443, 443)
+    said = {refused(agent, form, f"{NAME}:{port}/") for port in ports}
+
+    assert len(said) == 1
