@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from webapp.config import VARIABLES, SettingDescription, describe, settings
 from webapp.config_readers import DAY
+from webapp.domain.events.callbacks import CHALLENGE_SECONDS, DELIVERY_SECONDS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.web.wakeups import OF_ACCOUNT
 
@@ -35,6 +36,11 @@ DOCUMENTS = (
         "agents",
         "Read answers as they come",
         "how a program without OAuth waits for the answers of a form, with commands to paste",
+    ),
+    Document(
+        "events",
+        "Be told of each response",
+        "signed webhooks: receiving them in Python and TypeScript, subscribing by curl",
     ),
     Document(
         "concepts",
@@ -130,6 +136,11 @@ def _template_values() -> dict[str, object]:
         "lasting_days": config.oauth_grant_seconds // DAY,
         "agent_tokens": config.limit_agent_tokens,
         "waits": OF_ACCOUNT,
+        "challenge_seconds": round(CHALLENGE_SECONDS),
+        "delivery_seconds": round(DELIVERY_SECONDS),
+        "shortest": f"{config.subscription_seconds_min:,}",
+        "usual": f"{config.subscription_seconds_default:,}",
+        "longest": f"{config.subscription_seconds_max:,}",
         "documents": DOCUMENTS,
         "error_codes": _error_codes(),
         "settings": _settings(),
