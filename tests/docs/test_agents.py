@@ -2,35 +2,23 @@
 
 import json
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pytest
 from sqlalchemy import select
 
 from tests.docs.terminal import Terminal
 from tests.docs.test_connect import filled
 from tests.factories import make_answer, make_form, make_response
-from tests.oauth.live import Installation, installation
+from tests.oauth.live import Installation
 from tests.services import wait_until
-from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.forms import agent_tokens
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import wakeups
-
-
-@pytest.fixture
-def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
-    own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/agents.sqlite3"})
-    with installation(own) as running:
-        limiter.reset()
-        yield running
 
 
 def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> None:

@@ -2,26 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from flask.testing import FlaskClient
 
 from tests.docs.terminal import Terminal
-from tests.oauth.live import Installation, installation
-from webapp.config import Settings
-from webapp.web.rate_limits.limiter import limiter
-
-
-@pytest.fixture
-def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
-    own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/connect.sqlite3"})
-    with installation(own) as running:
-        limiter.reset()
-        yield running
+from tests.oauth.live import Installation
 
 
 def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.proof.plans import plan_of, statements_of
 from webapp.database import db, utc_now
+from webapp.domain.forms.agent_tokens import AgentToken, find_agent_token, make_agent_token
 from webapp.domain.forms.models import get_form, list_forms
 from webapp.domain.respondents.public_form import get_public_form, read_progress
 from webapp.domain.responses.cursor import read_responses
@@ -33,6 +34,7 @@ class Stored:
     form: Any
     token: str
     token_id: str
+    agent_token: str
 
 
 @pytest.fixture
@@ -46,9 +48,13 @@ def stored(app_context: None) -> Stored:
     copy_forms(make_form(account_id), ROWS // 100)
     copy_forms(make_form(make_account().id), ROWS)
     copy_rows(OAuthToken.__table__, token_id, ROWS, id="tok_{}".format, token_hash="hash-{}".format)
+    now = utc_now()
+    made = make_agent_token(account_id, form.id, label="", expires_at=now, now=now)
+    new = {"id": "agt_{}".format, "token_hash": "hash-{}".format}
+    copy_rows(AgentToken.__table__, made.id, ROWS, **new)
     store_answers(form.id, 10 * ROWS)
     analyze()
-    return Stored(account_id, get_form(account_id, form.id), token, token_id)
+    return Stored(account_id, get_form(account_id, form.id), token, token_id, made.token)
 
 
 def some_new(stored: Stored) -> Callable[[], Any]:
@@ -77,6 +83,10 @@ def progress(stored: Stored) -> Callable[[], Any]:
 
 def access_token(stored: Stored) -> Callable[[], Any]:
     return partial(find_access_token, stored.token)
+
+
+def agent_token(stored: Stored) -> Callable[[], Any]:
+    return partial(find_agent_token, stored.agent_token)
 
 
 def by_question(stored: Stored) -> Callable[[], Any]:
@@ -111,9 +121,10 @@ HOT = {
     by_person: ("ix_response_sessions_listed", "INDEX ix_response_sessions_listed", "(form_id=?"),
     searched: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp<?"),
     what_is_new: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
+    agent_token: ("uq_agent_tokens_token_hash", "tokens USING INDEX", "(token_hash=?)"),
     access_token: ("uq_oauth_tokens_token_hash", "tokens USING INDEX", "(token_hash=?)"),
 }
-BIG = ("answers", "response_sessions", "forms", "oauth_tokens", "drafts")
+BIG = ("answers", "response_sessions", "forms", "oauth_tokens", "agent_tokens", "drafts")
 
 
 @both_databases
