@@ -6,8 +6,6 @@ from base64 import b64decode
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from standardwebhooks import Webhook
-
 PREFIX = "whsec_"
 KEY_BYTES = range(24, 65)  # Standard Webhooks, "Signature scheme"
 STANDARD_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
@@ -39,6 +37,8 @@ def signed_headers(
     body        the bytes that are sent, in UTF-8
     now         with a time zone
     """
+    from standardwebhooks import Webhook  # 5 MiB that a process that sends nothing does without
+
     if now.tzinfo is None or "." in message_id:
         raise ValueError("a naive time, or a dot in the id, would sign something else")
     text, utc = body.decode(), now.astimezone(UTC)  # the library reads any clock as UTC
