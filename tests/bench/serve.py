@@ -17,7 +17,9 @@ def main(kind: str) -> None:
 
         logs.configure()  # as the command line does
         app = create_app(settings)
-        delivers: AbstractContextManager[object] = delivering(app, start_after=1, stop_seconds=STOP_SECONDS)
+        delivers: AbstractContextManager[object] = delivering(
+            app, start_after=1, stop_seconds=STOP_SECONDS
+        )
     else:
         from tests.bench.ceiling import create_ceiling
 

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import (
-    RowMapping,
     ScalarSelect,
     String,
     Table,
@@ -24,12 +23,15 @@ from sqlalchemy import (
 
 from webapp.database import (
     UtcDateTime,
+    among,
+    db,
     execute,
     on_sqlite,
     read_rows,
     tried_again,
     write_transaction,
 )
+from webapp.database.prepared_statements import all_rows
 from webapp.domain.events.due_deliveries import AT_ONCE_PER_ENDPOINT, Due, due_deliveries
 from webapp.domain.events.event_bodies import event_body, terminated_body
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
@@ -79,14 +81,14 @@ def claim(
     """
     with write_transaction() as connection:
         if not on_sqlite():
-            connection.execute(_LOCK, {"number": ADVISORY_LOCK})
-        connection.execute(_RELEASE_EXPIRED, {"moment": now})
+            all_rows(connection, _LOCK, {"number": ADVISORY_LOCK})
+        all_rows(connection, _RELEASE_EXPIRED, {"moment": now})
         room = _Room(limit, limit if failing_limit is None else failing_limit)
         chosen = [due.id for due in due_deliveries(now) if room.take(due)]
         if not chosen:
             return []
-        rows = connection.execute(_DETAILS, {"ids": chosen}).mappings().all()
-        claimed = [_claimed(row, cursor_of) for row in rows]
+        rows = all_rows(connection, _DETAILS, {"ids": chosen})
+        claimed = [_claimed(row._asdict(), cursor_of) for row in rows]
         until = now + timedelta(seconds=LEASE_SECONDS)
         leases = [{"row": each.id, "text": each.body.decode(), "until": until} for each in claimed]
         if leases:
@@ -123,7 +125,7 @@ class _Room:
     left_for_failing: int
 
     def __post_init__(self) -> None:
-        rows = execute(_IN_FLIGHT).all()
+        rows = all_rows(db.session.connection(), _IN_FLIGHT, {})
         self._taken: set[str] = set()
         self._endpoints, self._hosts = Counter[str](), Counter[str]()
         for endpoint_id, host, count in rows:
@@ -149,13 +151,13 @@ class _Room:
         return fits
 
 
-def _claimed(row: RowMapping, cursor_of: CursorOf) -> Claimed:
+def _claimed(row: dict[str, Any], cursor_of: CursorOf) -> Claimed:
     body = row["stored"] or _made_body(row, cursor_of)
     columns = {name: row[name] for name in Claimed._fields if name in row}
     return Claimed(**columns, body=body.encode(), failing=bool(row["failures"]))
 
 
-def _made_body(row: RowMapping, cursor_of: CursorOf) -> str:
+def _made_body(row: dict[str, Any], cursor_of: CursorOf) -> str:
     if row["kind"] is DeliveryKind.TERMINATED:
         return terminated_body(row["error_profile"])
     unsettled = [row[name] for name in _UNSETTLED if row[name] is not None]
@@ -212,7 +214,7 @@ _DETAILS = (
     )
     .join(_S, _S.id == _D.subscription_id)
     .join(_E, _E.id == _D.endpoint_id)
-    .where(_D.id.in_(bindparam("ids", expanding=True)), _D.state == DeliveryState.PENDING)
+    .where(among(_D.id, "ids"), _D.state == DeliveryState.PENDING)
     # somebody may be about to cancel one
     .with_for_update(of=_D, skip_locked=True)
 )

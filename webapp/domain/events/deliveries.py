@@ -5,11 +5,25 @@ of a completion, which only refers to those rows.
 """
 
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Table,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import execute, tried_again, write_transaction
+from webapp.database.prepared_statements import all_rows
 from webapp.domain.events.claims import Claimed
 from webapp.domain.events.endings import ERASED
 from webapp.domain.events.models import (
@@ -63,21 +77,20 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
     False, and nothing is changed, where the lease was lost to another attempt, or the delivery was
     cancelled meanwhile.
     """
-    with write_transaction():
-        gone_count = _lock_subscription(claimed)
-        if gone_count is None:
+    with write_transaction() as connection:
+        held = {"row": claimed.id, "attempt": claimed.attempts}
+        mine = {"subscription": claimed.subscription_id}
+        found = all_rows(connection, _LOCK_SUBSCRIPTION, held | mine)
+        if not found:
             return False
         asked = asked_delay(result.retry_after, now=now)
         state, next_at = _next_state(claimed, result, asked, now)
-        if result.status == GONE and not _was_gone(claimed.id):
-            gone_count += 1
-        _note_subscription(claimed, result, gone_count, now)
-        _note_endpoint(claimed.endpoint_id, result, asked, now)
-        _note_attempt(claimed, result)
+        _note_subscription(connection, claimed, result, found[0].gone_count, now)
+        _note_endpoint(connection, claimed.endpoint_id, result, asked, now)
+        _note_attempt(connection, claimed, result)
         settled_at = now if next_at is None else None
-        values = {"state": state, "settled_at": settled_at, "lease_until": None}
-        due = {} if next_at is None else {"next_at": next_at}
-        execute(update(_D).where(_held(claimed)).values(**values, **due))
+        changed = {"new_state": state, "due": next_at, "settled": settled_at}
+        all_rows(connection, _SETTLE, held | changed)
     return True
 
 
@@ -87,15 +100,12 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
 
     The delivery waits for it, without an attempt.
     """
-    with write_transaction():
-        if _lock_subscription(claimed) is None:
-            return
-        execute(update(_S).where(_S.id == claimed.subscription_id).values(suspended_at=now))
-        execute(
-            update(_D)
-            .where(_held(claimed))
-            .values(state=DeliveryState.PENDING, attempts=_D.attempts - 1, lease_until=None)
-        )
+    held = {"row": claimed.id, "attempt": claimed.attempts}
+    mine = {"subscription": claimed.subscription_id}
+    with write_transaction() as connection:
+        if all_rows(connection, _LOCK_SUBSCRIPTION, held | mine):
+            all_rows(connection, _SUSPEND, mine | {"moment": now})
+            all_rows(connection, _PUT_BACK, held)
 
 
 def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
@@ -141,85 +151,132 @@ def _next_state(
     return DeliveryState.PENDING, now + max(delay, asked or delay)
 
 
-def _held(claimed: Claimed) -> ColumnElement[bool]:
-    """The delivery, while it is leased to this attempt."""
-    return and_(
-        _D.id == claimed.id,
-        _D.attempts == claimed.attempts,
-        _D.state == DeliveryState.SENDING,
-    )
-
-
-def _lock_subscription(claimed: Claimed) -> int | None:
-    """How many events in a row were answered 410; None if the lease was lost."""
-    held = exists().where(_held(claimed))
-    found = select(_S.gone_count).where(_S.id == claimed.subscription_id, held)
-    return execute(found.with_for_update(key_share=True, of=_S)).scalar()
-
-
-def _was_gone(delivery_id: str) -> bool:
-    earlier = select(_A.id).where(_A.delivery_id == delivery_id, _A.status == GONE).limit(1)
-    return execute(earlier).first() is not None
-
-
 def _note_subscription(
-    claimed: Claimed, result: AttemptResult, gone_count: int, now: datetime
+    connection: Connection,
+    claimed: Claimed,
+    result: AttemptResult,
+    gone_count: int,
+    now: datetime,
 ) -> None:
     """Its health as agents are told; the address and the secret of an ended one are erased."""
-    values: dict[str, object] = {"last_failure": result.failure, "gone_count": gone_count}
+    row: dict[str, object] = {"subscription": claimed.subscription_id}
     if result.failure is None:
-        values |= {"last_delivery_at": now, "gone_count": 0}
-    elif gone_count >= GONE_SUSPENDS:
-        values["suspended_at"] = now
-    mine = update(_S).where(_S.id == claimed.subscription_id)
-    execute(mine.values(values))
+        all_rows(connection, _NOTE_DELIVERED, row | {"moment": now})
+    else:
+        if result.status == GONE and not all_rows(connection, _GONE_BEFORE, {"row": claimed.id}):
+            gone_count += 1
+        suspended_at = now if gone_count >= GONE_SUSPENDS else None
+        told = {"failed": result.failure, "gone": gone_count, "suspended": suspended_at}
+        all_rows(connection, _NOTE_FAILED, row | told)
     if claimed.kind is DeliveryKind.TERMINATED:
-        execute(mine.where(_S.ended_at.is_not(None)).values(ERASED))
+        all_rows(connection, _ERASE, row)
 
 
 def _note_endpoint(
-    endpoint_id: str, result: AttemptResult, asked: timedelta | None, now: datetime
+    connection: Connection,
+    endpoint_id: str,
+    result: AttemptResult,
+    asked: timedelta | None,
+    now: datetime,
 ) -> None:
     """Close the breaker, count the failure, or leave both: 410 and 413 are clear answers."""
+    row = {"endpoint": endpoint_id}
     if result.failure is None:
-        unwell = or_(_E.failures > 0, _E.paused_until.is_not(None))
-        healthy = update(_E).where(_E.id == endpoint_id, unwell)
-        execute(healthy.values(failures=0, paused_until=None))
-        return
-    if result.status in (GONE, TOO_LARGE):
-        return
-    found = select(_E.failures, _E.paused_until).where(_E.id == endpoint_id)
-    failures, paused_until = execute(found.with_for_update(key_share=True)).one()
-    rests = paused_until is not None and paused_until > now
-    if not (rests and failures >= OPEN_AFTER_FAILURES):  # the probe alone makes it rest longer
-        failures += 1
-        rest = max(filter(None, (asked, probe_delay(failures))), default=None)
+        all_rows(connection, _CLOSE_BREAKER, row)
+    elif result.status not in (GONE, TOO_LARGE):
+        failures, paused_until = all_rows(connection, _LOCK_ENDPOINT, row)[0]
+        rests = paused_until is not None and paused_until > now
+        if rests and failures >= OPEN_AFTER_FAILURES:
+            return  # the probe alone makes it rest longer
+        rest = max(filter(None, (asked, probe_delay(failures + 1))), default=None)
         if rest is not None:
             paused_until = max(now + rest, paused_until or now)
-    execute(
-        update(_E).where(_E.id == endpoint_id).values(failures=failures, paused_until=paused_until)
-    )
+        counted = {"failed": failures + 1, "until": paused_until}
+        all_rows(connection, _NOTE_UNWELL, row | counted)
 
 
-def _note_attempt(claimed: Claimed, result: AttemptResult) -> None:
+def _note_attempt(connection: Connection, claimed: Claimed, result: AttemptResult) -> None:
     """Attempts are numbered through, also where an event is sent again."""
-    last = select(func.coalesce(func.max(_A.number), 0)).where(_A.delivery_id == claimed.id)
     reply = result.reply[:REPLY_KEPT_BYTES].decode(errors="replace").replace("\0", "\ufffd")
-    execute(
-        insert(_A).values(
-            delivery_id=claimed.id,
-            form_id=claimed.form_id,
-            number=last.scalar_subquery() + 1,
-            started_at=result.started_at,
-            duration_ms=result.duration_ms,
-            signature=result.signature,
-            status=result.status,
-            failure=result.failure,
-            reply=reply if result.status is not None else None,
-        )
+    values = {
+        "row": claimed.id,
+        "form_id": claimed.form_id,
+        "started_at": result.started_at,
+        "duration_ms": result.duration_ms,
+        "signature": result.signature,
+        "status": result.status,
+        "failure": result.failure,
+        "reply": reply if result.status is not None else None,
+    }
+    all_rows(connection, _NOTE_ATTEMPT, values)
+
+
+def _bind(name: str, column: InstrumentedAttribute[Any]) -> BindParameter[Any]:
+    return bindparam(name, type_=column.type)
+
+
+_DELIVERIES, _SUBSCRIPTIONS, _ENDPOINTS, _ATTEMPTS = (
+    cast(Table, model.__table__) for model in (_D, _S, _E, _A)
+)
+_HELD = and_(
+    _D.id == bindparam("row"),
+    _D.attempts == bindparam("attempt"),
+    _D.state == DeliveryState.SENDING,
+)
+_LOCK_SUBSCRIPTION = (
+    select(_S.gone_count)
+    .where(_S.id == bindparam("subscription"), exists().where(_HELD))
+    .with_for_update(key_share=True, of=_S)
+)
+_OF_SUBSCRIPTION = update(_SUBSCRIPTIONS).where(_S.id == bindparam("subscription"))
+_NOTE_DELIVERED = _OF_SUBSCRIPTION.values(
+    last_delivery_at=_bind("moment", _S.last_delivery_at), last_failure=None, gone_count=0
+)
+_NOTE_FAILED = _OF_SUBSCRIPTION.values(
+    last_failure=_bind("failed", _S.last_failure),
+    gone_count=_bind("gone", _S.gone_count),
+    suspended_at=func.coalesce(_bind("suspended", _S.suspended_at), _S.suspended_at),
+)
+_ERASE = _OF_SUBSCRIPTION.where(_S.ended_at.is_not(None)).values(ERASED)
+_OF_ENDPOINT = update(_ENDPOINTS).where(_E.id == bindparam("endpoint"))
+_CLOSE_BREAKER = _OF_ENDPOINT.where(or_(_E.failures > 0, _E.paused_until.is_not(None))).values(
+    failures=0, paused_until=None
+)
+_LOCK_ENDPOINT = (
+    select(_E.failures, _E.paused_until)
+    .where(_E.id == bindparam("endpoint"))
+    .with_for_update(key_share=True)
+)
+_NOTE_UNWELL = _OF_ENDPOINT.values(
+    failures=_bind("failed", _E.failures), paused_until=_bind("until", _E.paused_until)
+)
+_OF_DELIVERY = _A.delivery_id == bindparam("row")
+_GONE_BEFORE = select(_A.id).where(_OF_DELIVERY, _A.status == GONE).limit(1)
+_KEPT = ("form_id", "started_at", "duration_ms", "signature", "status", "failure", "reply")
+_NOTE_ATTEMPT = insert(_ATTEMPTS).from_select(
+    ["delivery_id", "number", *_KEPT],
+    select(
+        _bind("row", _A.delivery_id),
+        func.coalesce(func.max(_A.number), 0) + 1,
+        *(_bind(name, getattr(_A, name)) for name in _KEPT),
+    ).where(_OF_DELIVERY),
+)
+_SETTLE = (
+    update(_DELIVERIES)
+    .where(_HELD)
+    .values(
+        state=_bind("new_state", _D.state),
+        settled_at=_bind("settled", _D.settled_at),
+        next_at=func.coalesce(_bind("due", _D.next_at), _D.next_at),
+        lease_until=None,
     )
-
-
+)
+_PUT_BACK = (
+    update(_DELIVERIES)
+    .where(_HELD)
+    .values(state=DeliveryState.PENDING, attempts=_D.attempts - 1, lease_until=None)
+)
+_SUSPEND = _OF_SUBSCRIPTION.values(suspended_at=_bind("moment", _S.suspended_at))
 _SENT_BEFORE = (
     select(_D.state, _S.ended_at, _S.expires_at)
     .join(_S, _S.id == _D.subscription_id)

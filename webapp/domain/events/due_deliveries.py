@@ -16,7 +16,8 @@ from sqlalchemy import (
     union_all,
 )
 
-from webapp.database import UtcDateTime, execute
+from webapp.database import UtcDateTime, db, execute
+from webapp.database.prepared_statements import all_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.forms.models import Form
@@ -44,7 +45,8 @@ def due_deliveries(now: datetime) -> list[Due]:
     Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
     accounts, and endpoints that rest.
     """
-    return [Due(*row[:-1]) for row in execute(_DUE, moment=now).all()]
+    rows = all_rows(db.session.connection(), _DUE, {"moment": now})
+    return [Due(*row[:-1]) for row in rows]
 
 
 class QueueState(NamedTuple):
