@@ -72,7 +72,7 @@ def show_all() -> str:
         "deliveries/list.html",
         deliveries=shown,
         filters=filters,
-        choices=_choices(subscriptions.list_choices(creator_id())),
+        choices=_choices(subscriptions.list_choices(creator_id()), filters),
         older=_address(filters, position_of(shown[-1])) if len(found) > len(shown) else "",
         first=before is None,
         tested=request.args.get("tested", ""),
@@ -140,9 +140,12 @@ def _headers(details: DeliveryDetails, attempt: AttemptRow) -> dict[str, str]:
     }
 
 
-def _choices(found: list[FilterChoice]) -> Choices:
-    hosts = sorted({each.host for each in found})
-    return Choices({each.form_id: each.title for each in found}, hosts)
+def _choices(found: list[FilterChoice], filters: DeliveryFilters) -> Choices:
+    """Those of the account, and what is chosen, if it is none of them."""
+    forms = {filters.form_id: filters.form_id} if filters.form_id else {}
+    hosts = {filters.host} if filters.host else set()
+    forms |= {each.form_id: each.title for each in found}
+    return Choices(forms, sorted(hosts | {each.host for each in found}))
 
 
 def _filters() -> DeliveryFilters:
