@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 
 from webapp.config_environment import read_settings
 from webapp.runtime.server import STOP_SECONDS, Server
@@ -11,22 +11,22 @@ from webapp.web import logs
 
 def main(kind: str) -> None:
     settings = read_settings(os.environ)
-    if kind == "askback":
-        from jobs.worker import delivering
-        from webapp.app import create_app
+    with ExitStack() as beside:
+        if kind == "askback":
+            from jobs.worker import delivering
+            from webapp.app import create_app
+            from webapp.runtime.wakeups_postgresql import shared_wakeups
 
-        logs.configure()  # as the command line does
-        app = create_app(settings)
-        delivers: AbstractContextManager[object] = delivering(
-            app, start_after=1, stop_seconds=STOP_SECONDS
-        )
-    else:
-        from tests.bench.ceiling import create_ceiling
+            logs.configure()  # as the command line does
+            app = create_app(settings)
+            beside.enter_context(delivering(app, start_after=1, stop_seconds=STOP_SECONDS))
+            beside.enter_context(shared_wakeups(app))
+        else:
+            from tests.bench.ceiling import create_ceiling
 
-        app, delivers = create_ceiling(settings), nullcontext()
-    server = Server(app, settings)
-    server.stop_on_signals()
-    with delivers:
+            app = create_ceiling(settings)
+        server = Server(app, settings)
+        server.stop_on_signals()
         server.run()
 
 

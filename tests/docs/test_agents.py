@@ -2,10 +2,13 @@
 
 import json
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from tests.docs.terminal import Terminal
@@ -18,12 +21,15 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.forms import agent_tokens
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.runtime import server_stream_connections
 from webapp.web.wakeups import wakeups
 
 
-def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> None:
+def test_the_commands_work_as_written(
+    running: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = running.app.test_client().get("/docs/agents.md", base_url=running.origin).text
-    making, polling, following = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
+    making, polling, following, streaming = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
     with running.app.app_context():
         account_id = db.session.scalars(select(Account.id)).one()
         form = make_form(account_id)
@@ -35,12 +41,24 @@ def test_the_commands_work_as_written(running: Installation, tmp_path: Path) -> 
     made = json.loads(terminal.paste(filled(making, "askat_…", access)))
     first = json.loads(terminal.paste(filled(polling, "askag_…", made["token"])))
     pages = follow(running, terminal, following, form, made["tokenId"])
+    monkeypatch.setattr(server_stream_connections, "STREAM_SECONDS", 2.0)
+    with running.app.app_context():
+        kept = agent_tokens.make_agent_token(
+            account_id, form.id, label="", expires_at=utc_now() + timedelta(1), now=utc_now()
+        )
+    terminal.paste(f"AGENT_TOKEN={kept.token}")
+    events = stream(running, terminal, streaming, form, kept.id)
     terminal.close()
 
     assert [answer["answerText"][:5] for answer in first["answers"]] == ["First"]
     ids = [answer["id"] for page in pages for answer in page["answers"]]
     assert (len(ids), len(set(ids))) == (2, 2)
     assert len([done for page in pages for done in page["completed"]]) == 1
+    told = [event["id"] for event in events if "answerText" in event]
+    assert told[:2] == ids
+    assert (len(told), len(set(told))) == (3, 3)
+    assert [event["reason"] for event in events if "reason" in event] == ["time", "revoked"]
+    assert len([event for event in events if "submittedAt" in event]) == 2
 
 
 def follow(
@@ -55,6 +73,20 @@ def follow(
         wakeups().notify(form.id)
         wait_until(lambda: not waiting._waiters.get(form.id), "it is answered")
         wait_until(lambda: waiting._waiters.get(form.id), "the next call waits")
+        agent_tokens.revoke_agent_token(form.account_id, token_id, now=utc_now())
+        printed = printing.result(20)
+    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+
+
+def stream(
+    running: Installation, terminal: Terminal, block: str, form: Any, token_id: str
+) -> list[Any]:
+    """The events that the loop prints over two connections, while somebody answers."""
+    with ThreadPoolExecutor(1) as pool, running.app.app_context():
+        printing = pool.submit(terminal.paste, block)
+        time.sleep(4)  # the first connection has ended
+        make_response(form)
+        time.sleep(0.5)
         agent_tokens.revoke_agent_token(form.account_id, token_id, now=utc_now())
         printed = printing.result(20)
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]

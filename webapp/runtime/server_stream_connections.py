@@ -21,7 +21,7 @@ class Connection:
 
     __slots__ = (
         *("place", "holder", "socket", "chunked", "end_at", "comment_at", "full_since"),
-        *("close_at", "unread", "_pending"),
+        *("close_at", "waits", "unread", "_pending"),
     )
 
     def __init__(self, left: Stream, connection: socket.socket, *, chunked: bool) -> None:
@@ -33,6 +33,7 @@ class Connection:
         self.comment_at = now + COMMENT_SECONDS
         self.full_since: float | None = None
         self.close_at: float | None = None
+        self.waits = False  # until the client takes what is pending
         self.unread = 0  # bytes of `_pending`
         self._pending: deque[memoryview] = deque()
         with suppress(OSError):

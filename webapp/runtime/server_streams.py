@@ -39,7 +39,6 @@ class Streams:
 
     def __init__(self, app: Flask, most: int) -> None:
         self._app = app
-        self._feed: Feed = app.extensions["feed"]
         self._most = most
         self._lock = threading.Lock()
         self._count = 0
@@ -180,7 +179,7 @@ class Streams:
         """End, comment and drop what is due."""
         everyone = [each for following in self._followers.values() for each in following]
         holders = {each.holder for each in everyone}
-        ended = {} if self._stopping else self._ask(lambda: self._feed.ended(holders))
+        ended = {} if self._stopping else self._ask(lambda feed: feed.ended(holders))
         for each in everyone:
             if each.is_over(now):
                 self._close(each)
@@ -201,7 +200,7 @@ class Streams:
                     standing[each.place].append(each)
         if not standing:
             return
-        for place, news in self._ask(lambda: self._feed.read(standing.keys())).items():
+        for place, news in self._ask(lambda feed: feed.read(standing.keys())).items():
             self._pass_on(news, standing[place])
 
     def _pass_on(self, news: News, to: Collection[Connection]) -> None:
@@ -215,12 +214,12 @@ class Streams:
             with self._lock:
                 self._changed.add(news.place.key)
 
-    def _ask(self, question: Callable[[], Mapping[K, V]]) -> Mapping[K, V]:
+    def _ask(self, question: Callable[[Feed], Mapping[K, V]]) -> Mapping[K, V]:
         """The answer of the feed; nothing while the database does not answer."""
         try:
             with self._app.app_context():
                 g.patience = PATIENCE_SECONDS
-                return question()
+                return question(self._app.extensions["feed"])
         except Exception:
             log.warning("the streams could not be read", exc_info=True)
             return {}
@@ -253,8 +252,9 @@ class Streams:
         except OSError:
             self._close(connection)
             return
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if connection.unread else 0)
-        if self._selector.get_key(connection.socket).events != wanted:
+        if connection.waits != bool(connection.unread):
+            connection.waits = not connection.waits
+            wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if connection.waits else 0)
             self._selector.modify(connection.socket, wanted, connection)
 
     def _close(self, connection: Connection) -> None:

@@ -12,6 +12,7 @@ from webapp.config_readers import DAY
 from webapp.domain.events.callbacks import CHALLENGE_SECONDS, DELIVERY_SECONDS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.web.wakeups import OF_ACCOUNT
+from webapp.wire.event_stream import OF_HOLDER
 
 HOUR = 3600
 
@@ -135,6 +136,7 @@ def _template_values() -> dict[str, object]:
         "access_seconds": config.oauth_access_seconds,
         "lasting_days": config.oauth_grant_seconds // DAY,
         "agent_tokens": config.limit_agent_tokens,
+        "streams": OF_HOLDER,
         "waits": OF_ACCOUNT,
         "challenge_seconds": round(CHALLENGE_SECONDS),
         "delivery_seconds": round(DELIVERY_SECONDS),
