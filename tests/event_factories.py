@@ -46,7 +46,7 @@ def make_delivery(subscription: EventSubscription, **changed: Any) -> EventDeliv
     """A delivery that is due, of an event whose session need not exist."""
     now, digits = utc_now(), secrets.token_hex(12)
     values: dict[str, Any] = {
-        "id": f"dlv_{subscription.id.removeprefix('sub_')}{digits}",
+        "id": f"dlv_{digits}{subscription.id.removeprefix('sub_')}",
         "account_id": subscription.account_id,
         "form_id": subscription.form_id,
         "subscription_id": subscription.id,

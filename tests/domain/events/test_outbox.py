@@ -55,7 +55,7 @@ def test_completing_queues_a_delivery_for_each_live_subscription(form: Any) -> N
     done = session()
     for each in found:
         assert each.event_id == event_id_of(done.id) == "evt_" + done.id.removeprefix("ses_")
-        assert each.id == f"dlv_{each.subscription_id[4:]}{each.event_id[4:]}"
+        assert each.id == f"dlv_{each.event_id[4:]}{each.subscription_id[4:]}"
         assert (each.account_id, each.form_id) == (form.account_id, form.id)
         assert (each.endpoint_id, each.host) in [
             (one.endpoint_id, one.host) for one in (live, suspended)

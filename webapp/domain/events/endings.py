@@ -126,8 +126,7 @@ def purge_ended(now: datetime) -> Iterator[int]:
     yield from delete_in_batches(
         _ENDPOINTS,
         (CallbackEndpoint.seen_at < now - UNUSED_KEPT)
-        & ~exists().where(EventSubscription.endpoint_id == CallbackEndpoint.id)
-        & ~exists().where(EventDelivery.endpoint_id == CallbackEndpoint.id),
+        & ~exists().where(EventSubscription.endpoint_id == CallbackEndpoint.id),
     )
 
 
@@ -150,7 +149,7 @@ def _terminated(
     cause = f"{row.id} {reason} {to_millis(now)}"
     digits = hashlib.sha256(cause.encode()).hexdigest()[:24]
     return {
-        "id": f"dlv_{digits_of(row.id)}{digits}",
+        "id": f"dlv_{digits}{digits_of(row.id)}",
         "account_id": row.account_id,
         "form_id": row.form_id,
         "subscription_id": row.id,

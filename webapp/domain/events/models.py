@@ -92,7 +92,7 @@ class EventSubscription(Base):
 class EventDelivery(Base):
     """One event on its way to one subscription.
 
-    id           `dlv_`, the digits of the subscription and those of the event
+    id           `dlv_`, the digits of the event and those of the subscription
     event_id     the `webhook-id`: `evt_` and the digits of the session, or that of an envelope
     position     stamp of the completion, in milliseconds; 0 in an envelope
     body         the bytes sent, as text; null until the first attempt freezes them
@@ -105,7 +105,6 @@ class EventDelivery(Base):
         UniqueConstraint("event_id", "subscription_id"),
         # the oldest due ones of each subscription, however many wait behind them
         Index("ix_event_deliveries_due", "state", "subscription_id", "next_at"),
-        Index("ix_event_deliveries_of_endpoint", "endpoint_id", "state"),
         Index("ix_event_deliveries_listed", "account_id", "created_at", "id"),
         Index("ix_event_deliveries_of_form", "form_id"),
         Index("ix_event_deliveries_positions", "subscription_id", "state", "position"),
@@ -116,7 +115,7 @@ class EventDelivery(Base):
     account_id: Mapped[str] = mapped_column(String(40))  # that of its form
     form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"))
     subscription_id: Mapped[str] = mapped_column(ForeignKey("event_subscriptions.id"))
-    endpoint_id: Mapped[str] = mapped_column(ForeignKey("callback_endpoints.id"))
+    endpoint_id: Mapped[str] = mapped_column(String(64))  # that of its subscription
     host: Mapped[str] = mapped_column(String(260))
     kind: Mapped[DeliveryKind] = mapped_column(enum_type(DeliveryKind, "kind"))
     event_id: Mapped[str] = mapped_column(String(64))

@@ -128,7 +128,7 @@ def delivery_rows(
     """The columns FILLED of deliveries to subscriptions; times in milliseconds."""
     columns = _SUBSCRIPTIONS.c
     return select(
-        literal_column("'dlv_'", String) + func.substr(columns.id, 5) + digits,
+        literal_column("'dlv_'", String) + digits + func.substr(columns.id, 5),
         columns.account_id,
         columns.form_id,
         columns.id,

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import and_, bindparam, func, select
+from sqlalchemy.orm import aliased
 
 from webapp.database import UtcDateTime, read_rows
 from webapp.domain.events.delivery_log import StateGroup, is_in
@@ -102,12 +103,11 @@ _ENDED = (
     .order_by(EventSubscription.ended_at.desc(), EventSubscription.id)
     .limit(ENDED_SHOWN)
 )
+_there = aliased(EventSubscription)
 _waiting_there = (
     select(EventDelivery.id)
-    .where(
-        EventDelivery.endpoint_id == CallbackEndpoint.id,
-        is_in(StateGroup.WAITING),
-    )
+    .join(_there, _there.id == EventDelivery.subscription_id)
+    .where(_there.endpoint_id == CallbackEndpoint.id, is_in(StateGroup.WAITING))
     .correlate(CallbackEndpoint)
     .limit(WAITING_COUNTED)
     .subquery()

@@ -192,9 +192,6 @@ def upgrade() -> None:
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("settled_at", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(
-            ["endpoint_id"], ["callback_endpoints.id"], name=op.f("fk_event_deliveries_endpoint_id")
-        ),
-        sa.ForeignKeyConstraint(
             ["form_id"], ["forms.id"], name=op.f("fk_event_deliveries_form_id")
         ),
         sa.ForeignKeyConstraint(
@@ -213,9 +210,6 @@ def upgrade() -> None:
         )
         batch_op.create_index(
             "ix_event_deliveries_listed", ["account_id", "created_at", "id"], unique=False
-        )
-        batch_op.create_index(
-            "ix_event_deliveries_of_endpoint", ["endpoint_id", "state"], unique=False
         )
         batch_op.create_index("ix_event_deliveries_of_form", ["form_id"], unique=False)
         batch_op.create_index(
@@ -274,7 +268,6 @@ def downgrade() -> None:
         batch_op.drop_index("ix_event_deliveries_settled")
         batch_op.drop_index("ix_event_deliveries_positions")
         batch_op.drop_index("ix_event_deliveries_of_form")
-        batch_op.drop_index("ix_event_deliveries_of_endpoint")
         batch_op.drop_index("ix_event_deliveries_listed")
         batch_op.drop_index("ix_event_deliveries_due")
 
