@@ -188,7 +188,8 @@ def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResu
 
 
 def _bounds(config: Settings) -> Bounds:
-    return callback_bounds(config.mcp_events_callback_allowlist)
+    pinned = current_app.config["PINNED_HOSTS"]
+    return callback_bounds(config.mcp_events_callback_allowlist, pinned=pinned)
 
 
 def _secrets(claimed: Claimed) -> list[str]:

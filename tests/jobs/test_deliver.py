@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import orjson
 import pytest
@@ -129,8 +130,8 @@ def test_what_follows_from_an_answer(
     assert (endpoint.failures, asked) == (int(state is PENDING), name == "429")
 
 
-def shorter_bounds(origins: frozenset[str]) -> object:
-    return replace(callback_bounds(origins), total_seconds=1, connect_seconds=1)
+def shorter_bounds(origins: frozenset[str], **given: Any) -> object:
+    return replace(callback_bounds(origins, **given), total_seconds=1, connect_seconds=1)
 
 
 def attempt(

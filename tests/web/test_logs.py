@@ -10,15 +10,18 @@ from typing import Any
 
 import pytest
 from flask import Flask, abort
-from sqlalchemy import text
+from sqlalchemy import text, update
 
-from tests.factories import make_form
+from jobs.deliver import Deliverer
+from tests.factories import make_form, make_response
 from tests.oauth.flow import API, bearer
 from tests.pages.creator_client import ORIGIN, creator
+from tests.webhook_receiver import URL, Webhook
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.events.models import EventSubscription
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.account.sign_in import SIGNED_IN_AT
@@ -182,6 +185,47 @@ def test_an_agent_token_is_in_no_line_no_row_and_no_further_page(
     assert "askag_" in shown  # the hints
     assert [token for token in tokens if token in shown] == []
     assert [token for token in tokens if token[6:-6] in written.getvalue()] == []
+
+
+def test_the_secret_of_a_callback_is_in_no_line_row_or_page(
+    app: Flask, account: Account, hook: Webhook, written: Lines
+) -> None:
+    """Subscribed with, rotated, refused, delivered with, and opened by no key."""
+    with app.app_context():
+        form = make_form(account.id)
+        access = issue_token(account.id, tuple(Scope), API, now=utc_now())
+    ann, client, headers = creator(app, account), app.test_client(), bearer(access)
+    path = f"/api/forms/{form.id}/subscriptions"
+    keys = [f"{CANARY}{number}" + "Zk9x" * 5 + "A" for number in range(4)]
+    shown = ""
+    for key, echoes, url in (
+        (keys[0], True, URL),
+        (keys[1], True, URL),
+        (keys[2], False, f"{URL}8"),
+        (f"{keys[3]}!", True, URL),
+    ):
+        hook.echoes = echoes
+        body = {"url": url, "secret": f"whsec_{key}"}
+        shown += client.post(path, headers=headers, json=body).text
+    shown += client.get(path, headers=headers).text
+    for sealed in (True, False):
+        with app.app_context():
+            make_response(form)
+            if not sealed:
+                db.session.execute(update(EventSubscription).values(secret="k0:AAAA"))
+                db.session.commit()
+            Deliverer(app, threads=2).work()
+    for place in re.findall(r'href="(/deliveries[^"]*)"', ann.page("/deliveries").text):
+        shown += ann.page(place.replace("&amp;", "&")).text
+    with app.app_context():
+        request_audit.store()
+        for table in db.metadata.sorted_tables:
+            shown += str(db.session.execute(table.select()).all())
+
+    assert [posted.said.get("type") for posted in hook.posted] == ["verification"] * 2 + [None]
+    assert "k1:" in shown
+    assert CANARY not in shown
+    assert CANARY not in written.getvalue()
 
 
 def test_purged_rows_are_counted(written: Lines) -> None:

@@ -1,8 +1,11 @@
 """Callbacks: which addresses may be one, and what the worst of receivers costs."""
 
+import os
 import socket
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +14,14 @@ import pytest
 from tests.raw_receiver import Answer, raw_receiver, says
 from tests.tls import certified
 from webapp.domain.events import callbacks
-from webapp.domain.events.callbacks import callback_bounds, check_callback_url, failure_of, post
+from webapp.domain.events.callbacks import (
+    CHALLENGE_SECONDS,
+    DELIVERY_SECONDS,
+    callback_bounds,
+    check_callback_url,
+    failure_of,
+    post,
+)
 from webapp.outbound import Bounds, Pinned, Reply, Unreachable
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -206,6 +216,53 @@ def test_an_answer_may_take_longer_than_connecting() -> None:
         bounds = slow(callback_bounds(frozenset({receiver.origin})))
 
         assert send(receiver.origin, bounds).status == 200
+
+
+FOR_EVER = {
+    "drips its body": says(OK + b"\r\n", *[b"x"] * 60, pause=0.5),
+    "drips its head": says(*[bytes([c]) for c in OK * 4], pause=0.5),
+    "is silent": lambda _connection: time.sleep(30),
+    "sends 1 GB": says(OK + b"\r\n", MEBIBYTE, repeat=1000),
+    "sends chunks for ever": says(
+        OK + b"Transfer-Encoding: chunked\r\n\r\n", *[b"1\r\nx\r\n"] * 60, pause=0.5
+    ),
+}
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("seconds", [DELIVERY_SECONDS, CHALLENGE_SECONDS])
+def test_each_attempt_ends_in_time_and_takes_little_memory(seconds: float, tmp_path: Path) -> None:
+    """All at once, with the bounds as they are."""
+
+    def attempt(origin: str) -> tuple[float, str]:
+        started = time.monotonic()
+        bounds = callback_bounds(frozenset({origin}), pinned=pins, seconds=seconds)
+        try:
+            outcome = str(send(origin, bounds).status)
+        except Unreachable as failure:
+            outcome = failure.reason
+        return time.monotonic() - started, outcome
+
+    authority, pins = certified(tmp_path, "stalls.example"), ()
+    with ExitStack() as stack, ThreadPoolExecutor() as pool:
+        origins = [stack.enter_context(raw_receiver(how)).origin for how in FOR_EVER.values()]
+        stalls = stack.enter_context(raw_receiver(says(b"\x16", pause=1, repeat=20), reads=False))
+        pins = (Pinned("stalls.example", "127.0.0.1", stalls.port, str(authority.ca_file)),)
+        before = resident_bytes()
+        took = list(pool.map(attempt, [*origins, "https://stalls.example"]))
+        grown = resident_bytes() - before
+
+    told = dict(zip([*FOR_EVER, "stalls TLS"], took, strict=True))
+    print(f"{seconds:.0f} s:", told, f"{grown / 2**20:.1f} MiB more")
+    assert told["sends 1 GB"][1] == "200"
+    assert max(elapsed for elapsed, _ in took) < seconds + 0.5
+    assert told["stalls TLS"][0] < 5.5
+    assert grown < 10 * 2**20
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_the_bounds_are_those_of_the_documents() -> None:
