@@ -70,9 +70,10 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "LastEventId": {
         "name": "Last-Event-ID",
         "in": "header",
-        "description": "The id of the last event that arrived; wins over `since`.",
+        "description": "The id of the last event that arrived, a date-time; wins over `since`.",
         "example": "2026-11-21T10:41:12.468Z",
-        "schema": {"type": "string", "format": "date-time"},
+        # without a format: openapi-python-client makes no operation with a moment in a header
+        "schema": {"type": "string"},
     },
     "IdempotencyKey": {
         "name": "Idempotency-Key",
