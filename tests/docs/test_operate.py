@@ -59,14 +59,16 @@ def test_the_services_start_and_stop(variables: dict[str, str]) -> None:
     port = free_port()
     migrated = askback(*command_of("askback-migrate.service"), **variables)
     server = start(*command_of("askback@.service"), **variables, PORT=str(port))
+    worker = start(*command_of("askback-worker@.service"), **variables)
     try:
         wait_until(lambda: is_ready(port) or server.poll() is not None, "starting")
         link = askback(*command_of("Print a one-time link"), **variables)
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.communicate(timeout=10)
+        for process in (server, worker):
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=15)
 
-    assert (migrated.returncode, server.returncode) == (0, 0)
+    assert (migrated.returncode, server.returncode, worker.returncode) == (0, 0, 0)
     assert link.stdout.startswith("https://ask.example.org/join/")
 
 
