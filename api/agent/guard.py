@@ -81,15 +81,12 @@ def _bearer_token() -> str:
         raise Unauthenticated("This call needs an agent token.", REMEDY, CHALLENGE)
     token = token.strip()
     if scheme.lower() != "bearer" or not token.startswith(PREFIX):
-        raise _refusal(f"The Authorization header is not Bearer and an agent token, {PREFIX}….")
+        raise _refusal(
+            f"The Authorization header holds no agent token, {PREFIX} and more, after Bearer."
+        )
     return token
 
 
 def _refusal(message: str, remedy: str = REMEDY) -> Unauthenticated:
-    challenge = f'{CHALLENGE}, error="invalid_token", error_description="{_ascii(message)}"'
+    challenge = f'{CHALLENGE}, error="invalid_token", error_description="{message}"'
     return Unauthenticated(message, remedy, challenge)
-
-
-def _ascii(message: str) -> str:
-    """What RFC 6750 allows in a description."""
-    return message.replace("…", "...")

@@ -66,6 +66,7 @@ def test_a_token_is_shown_once_and_reads_the_form(app: Flask, ann: Creator, form
     assert answers(app, token, form) == 200
     assert token not in ann.page("/connections").text
     assert stored(app)[0].hint in ann.page("/connections").text
+    assert "Last used" in plain(ann.page("/connections").text)
     assert f'"{API}/agent/asks/{form.id}/answers?wait=25"' in unescape(page.text)
 
 
