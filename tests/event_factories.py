@@ -12,7 +12,8 @@ from webapp.domain.events.models import (
     EventSubscription,
 )
 from webapp.domain.forms.agent_tokens import AgentToken
-from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, SessionStatus
 
 
 def make_subscription(form: Any, **changed: Any) -> EventSubscription:
@@ -64,6 +65,23 @@ def make_delivery(subscription: EventSubscription, **changed: Any) -> EventDeliv
     db.session.add(delivery)
     db.session.commit()
     return delivery
+
+
+def make_event(form_id: str) -> str:
+    """The id of the event of a completed response, whose answers are not stored."""
+    now, digits = utc_now(), secrets.token_hex(12)
+    session = ResponseSession(
+        id=f"ses_{digits}",
+        form_id=form_id,
+        key_hash=secrets.token_hex(32),
+        status=SessionStatus.COMPLETED,
+        skipped=[],
+        created_at=now,
+        last_active_at=now,
+    )
+    db.session.add(session)
+    db.session.commit()
+    return f"evt_{digits}"
 
 
 def make_attempt(delivery: EventDelivery, **changed: Any) -> DeliveryAttempt:

@@ -21,6 +21,7 @@ from tests.browser.example_texts import (
     NO_TITLE,
     PASSWORD,
     PRICE,
+    PRICED,
     ROTA,
     UNFINISHED,
 )
@@ -85,6 +86,8 @@ def make_example_data() -> ExampleData:
     empty = published(account_id, MINUTES, None, now - timedelta(days=10))
     embedding.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
     price = published(account_id, PRICE, claude, now - timedelta(days=12))
+    for number, words in enumerate(PRICED):
+        respond(price, f"priced-{number}-priced-{number}-priced", words, now - timedelta(days=2))
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
     sent = make_events(results, price, claude, codex, now)
     make_tokens(account_id, results.id, codex, now)

@@ -3,10 +3,19 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from sqlalchemy import select
+
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from webapp.database import db
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery
-from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryState, SubscriptionEnd
+from webapp.domain.events.outbox import event_id_of
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.vocabulary import (
+    DeliveryFailure,
+    DeliveryState,
+    SessionStatus,
+    SubscriptionEnd,
+)
 
 BODY = (
     '{"eventId":"evt_4f0c","name":"response.submitted","timestamp":"2026-11-21T10:52:00.000Z",'
@@ -64,10 +73,18 @@ def pause(subscription: Any, until: datetime) -> None:
 def deliver(
     subscription: Any, state: DeliveryState, begun: datetime, attempts: list[dict[str, Any]]
 ) -> EventDelivery:
+    """The delivery of a response that no other delivery to this subscription tells of."""
     waits = state is DeliveryState.PENDING
+    told = select(EventDelivery.event_id).where(EventDelivery.subscription_id == subscription.id)
+    responses = select(ResponseSession.id).where(
+        ResponseSession.form_id == subscription.form_id,
+        ResponseSession.status == SessionStatus.COMPLETED,
+    )
+    events = set(map(event_id_of, db.session.scalars(responses)))
     delivery = make_delivery(
         subscription,
         state=state,
+        event_id=min(events - set(db.session.scalars(told))),
         created_at=begun,
         next_at=begun + timedelta(days=1),
         settled_at=None if waits else begun + timedelta(minutes=len(attempts)),

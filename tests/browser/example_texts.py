@@ -63,6 +63,10 @@ PRICE = {
     "title": "What would you pay for holiday planning?",
     "questions": ["Who plans holidays today?", "What would it be worth to you, per month?"],
 }
+PRICED = [
+    ("Ada Brook", "I do, on paper.", "As much as a calendar."),
+    ("", "Whoever asks first.", "Nothing, it works."),
+]
 NO_TITLE = {"questions": [{"text": "What changed?"}, {"text": ""}]}
 # Newest first: the name, then an answer to each question; an empty one is skipped.
 ANSWERS = [

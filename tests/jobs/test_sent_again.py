@@ -10,7 +10,7 @@ from standardwebhooks import Webhook
 from jobs.deliver import Deliverer
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.event_factories import make_delivery
+from tests.event_factories import make_delivery, make_event
 from tests.factories import make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import Receivers, new_secret, receivers, subscribe
@@ -41,8 +41,9 @@ def test_what_was_dropped_is_sent_again_as_it_was(
     app: Flask, ann: Creator, clock: Clock, deliverer: Deliverer, place: Receivers
 ) -> None:
     with app.app_context():
-        subscription = subscribe(make_form(ann.account.id), f"{place.origin}/in", SECRET)
-        one = make_delivery(subscription, next_at=clock.now).id
+        form = make_form(ann.account.id)
+        subscription = subscribe(form, f"{place.origin}/in", SECRET)
+        one = make_delivery(subscription, next_at=clock.now, event_id=make_event(form.id)).id
     deliverer.work()
     assert "Turned away, 410" in plain(ann.page(f"/deliveries/{one}").text)
 

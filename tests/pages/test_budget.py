@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from tests.event_factories import make_attempt, make_delivery, make_subscription
+from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.factories import make_draft, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator
 from tests.pages.respondent_client import Respondent
@@ -104,7 +104,8 @@ def test_a_long_log_of_deliveries_is_light(app: Flask, ann: Creator, form: Any) 
     with app.app_context():
         for number in range(LIVE_SHOWN):
             subscription = make_subscription(form, host=f"{number}.hooks.example.com:443")
-            make_attempt(make_delivery(subscription, state=DeliveryState.ABANDONED))
+            event_id, state = make_event(form.id), DeliveryState.ABANDONED
+            make_attempt(make_delivery(subscription, event_id=event_id, state=state))
             make_subscription(form, ended_at=utc_now(), end_reason=SubscriptionEnd.EXPIRED)
 
     page = ann.page("/deliveries")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.bulk import analyze, copy_rows
 from tests.databases import both_databases
-from tests.event_factories import make_attempt, make_delivery, make_subscription
+from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
 from tests.proof.plans import plan_of, steps_of
 from webapp.database import db, utc_now
@@ -152,7 +152,7 @@ SENDABLE = {DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDO
 def test_what_is_settled_may_be_sent_again(
     subscription: EventSubscription, state: DeliveryState
 ) -> None:
-    make_delivery(subscription, state=state)
+    make_delivery(subscription, state=state, event_id=make_event(subscription.form_id))
 
     assert only(subscription).may_be_sent_again(utc_now()) == (state in SENDABLE)
 
@@ -164,7 +164,8 @@ def test_what_is_settled_may_be_sent_again(
 )
 def test_nothing_is_sent_again_without_a_live_subscription(changed: dict[str, Any]) -> None:
     subscription = make_subscription(make_form(make_account().id), **changed)
-    make_delivery(subscription, state=DeliveryState.ABANDONED)
+    event_id = make_event(subscription.form_id)
+    make_delivery(subscription, state=DeliveryState.ABANDONED, event_id=event_id)
 
     assert not only(subscription).may_be_sent_again(utc_now())
 
@@ -175,12 +176,23 @@ def test_an_envelope_and_a_trashed_form_are_not_sent_again() -> None:
     make_delivery(subscription, kind=DeliveryKind.TERMINATED, state=DeliveryState.ABANDONED)
     assert not only(subscription).may_be_sent_again(utc_now())
 
-    make_delivery(subscription, state=DeliveryState.ABANDONED)
     trashed = make_form(form.account_id)
-    make_delivery(make_subscription(trashed), state=DeliveryState.ABANDONED)
+    there, event_id = make_subscription(trashed), make_event(trashed.id)
+    make_delivery(there, state=DeliveryState.ABANDONED, event_id=event_id)
     form_trash.delete_form(form.account_id, trashed.id, now=utc_now())
     rows = list_deliveries(form.account_id, DeliveryFilters(form_id=trashed.id))
     assert [row.may_be_sent_again(utc_now()) for row in rows] == [False]
+
+
+def test_an_event_of_a_withdrawn_response_is_not_sent_again(
+    subscription: EventSubscription,
+) -> None:
+    make_delivery(subscription, state=DeliveryState.DELIVERED)
+
+    row = only(subscription)
+
+    assert row.is_withdrawn
+    assert not row.may_be_sent_again(utc_now())
 
 
 def test_an_endpoint_is_silent_from_an_open_breaker_on(subscription: EventSubscription) -> None:

@@ -5,17 +5,16 @@ from datetime import timedelta
 from email.utils import format_datetime
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from tests.conftest import Clock
 from tests.databases import both_databases
-from tests.event_factories import make_delivery, make_subscription
+from tests.event_factories import make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db
 from webapp.domain.events.claims import Claimed, claim
 from webapp.domain.events.deliveries import (
     AttemptResult,
-    send_again,
     settle,
     suspend_unreadable,
 )
@@ -25,7 +24,9 @@ from webapp.domain.events.models import (
     EventDelivery,
     EventSubscription,
 )
+from webapp.domain.events.resending import send_again
 from webapp.domain.events.retries import asked_delay, probe_delay
+from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 
@@ -39,7 +40,8 @@ def subscription() -> EventSubscription:
 
 @pytest.fixture
 def delivery(subscription: EventSubscription, clock: Clock) -> EventDelivery:
-    return make_delivery(subscription, next_at=clock.now)
+    event_id = make_event(subscription.form_id)
+    return make_delivery(subscription, next_at=clock.now, event_id=event_id)
 
 
 def take(clock: Clock) -> Claimed:
@@ -353,6 +355,19 @@ def test_an_abandoned_event_that_is_sent_again_has_all_its_attempts(
     attempt(clock, 500)
 
     assert delivery.state is DeliveryState.PENDING
+
+
+def test_an_event_of_a_withdrawn_response_is_not_sent_again(
+    clock: Clock, delivery: EventDelivery
+) -> None:
+    attempt(clock, 200)
+    db.session.execute(delete(ResponseSession))
+    db.session.commit()
+
+    with pytest.raises(StateConflict, match="withdrawn"):
+        send_again(delivery.account_id, delivery.id, now=clock.now)
+
+    assert delivery.state is DeliveryState.DELIVERED
 
 
 def test_only_what_somebody_waits_for_is_sent_again(

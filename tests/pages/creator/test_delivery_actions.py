@@ -12,7 +12,7 @@ from flask import Flask
 from standardwebhooks import Webhook
 from werkzeug.test import TestResponse
 
-from tests.event_factories import make_attempt, make_delivery, make_subscription
+from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.pages.creator_client import ORIGIN, Creator, plain
 from tests.raw_receiver import raw_receiver, read_request
 from webapp.database import db, utc_now
@@ -44,9 +44,8 @@ def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def deliver(app: Flask, subscription: Any, state: DeliveryState, **changed: Any) -> str:
     with app.app_context():
-        delivery = make_delivery(
-            subscription, state=state, body=BODY, attempts=1, settled_at=utc_now(), **changed
-        )
+        values = {"event_id": make_event(subscription.form_id), "settled_at": utc_now()} | changed
+        delivery = make_delivery(subscription, state=state, body=BODY, attempts=1, **values)
         make_attempt(delivery)
         return delivery.id
 
@@ -116,7 +115,8 @@ SETTLED = [DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDON
 def test_a_settled_event_is_sent_again_with_the_same_bytes(
     app: Flask, ann: Creator, subscription: Any, handed_over: list[str], state: DeliveryState
 ) -> None:
-    one = deliver(app, subscription, state, event_id="evt_1")
+    one = deliver(app, subscription, state)
+    event_id = stored(app, one).event_id
     assert "Send again" in words(ann.page(f"/deliveries/{one}"))
 
     answer = ann.post(f"/deliveries/{one}/again")
@@ -124,7 +124,7 @@ def test_a_settled_event_is_sent_again_with_the_same_bytes(
     assert (answer.status_code, answer.location) == (303, f"/deliveries/{one}?again=1")
     assert handed_over == [one]
     row = stored(app, one)
-    assert (row.state, row.body, row.event_id) == (DeliveryState.PENDING, BODY, "evt_1")
+    assert (row.state, row.body, row.event_id) == (DeliveryState.PENDING, BODY, event_id)
     page = words(ann.page(answer.location))
     assert "It goes out again." in page
     assert "Send again" not in page
@@ -171,6 +171,21 @@ def test_nothing_is_sent_again_to_an_agent_that_signed_off(
 
         assert "Send again" not in words(ann.page(f"/deliveries/{one}"))
         assert ann.post(f"/deliveries/{one}/again").status_code == 409
+    assert handed_over == []
+
+
+def test_a_withdrawn_response_is_not_told_of_again(
+    app: Flask, ann: Creator, subscription: Any, handed_over: list[str]
+) -> None:
+    one = deliver(app, subscription, DeliveryState.DELIVERED, event_id="evt_gone")
+
+    page = words(ann.page(f"/deliveries/{one}"))
+    answer = ann.post(f"/deliveries/{one}/again")
+
+    assert "The person who answered has taken the response back since." in page
+    assert "Send again" not in page
+    assert answer.status_code == 409
+    assert "withdrawn by the person who gave it" in answer.text
     assert handed_over == []
 
 

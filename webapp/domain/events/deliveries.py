@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.database import execute, tried_again, write_transaction
+from webapp.database import tried_again, write_transaction
 from webapp.database.prepared_statements import all_rows
 from webapp.domain.events.claims import Claimed
 from webapp.domain.events.endings import ERASED
@@ -38,15 +38,11 @@ from webapp.domain.events.retries import (
     probe_delay,
     retry_delay,
 )
-from webapp.domain.forms.models import Form
-from webapp.domain.shared.error_codes import ErrorCode, PageCode
-from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 
 REPLY_KEPT_BYTES = 2048
 GONE_SUSPENDS = 3  # different events in a row that are answered 410
 GONE, TOO_LARGE = 410, 413  # neither is tried again
-SENT_AGAIN = (DeliveryState.DELIVERED, DeliveryState.DROPPED, DeliveryState.ABANDONED)
 
 _D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
 
@@ -106,35 +102,6 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
         if all_rows(connection, _LOCK_SUBSCRIPTION, held | mine):
             all_rows(connection, _SUSPEND, mine | {"moment": now})
             all_rows(connection, _PUT_BACK, held)
-
-
-def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
-    """Send a settled event once more, the same bytes under the same id; commits.
-
-    Returns the id to hand over. Raises NotFound, and StateConflict `delivery_unsettled` for one
-    that is under way or was cancelled, `subscription_ended` for one that nobody waits for.
-    """
-    with write_transaction():
-        found = execute(_SENT_BEFORE, row=delivery_id, account=account_id).first()
-        if found is None:
-            raise NotFound(ErrorCode.NOT_FOUND, "No such delivery.", "Open one of the list.")
-        if found.state not in SENT_AGAIN:
-            raise StateConflict(
-                PageCode.DELIVERY_UNSETTLED,
-                "This delivery is still under way, or it was cancelled.",
-                "Only what was delivered, dropped or given up can be sent again.",
-            )
-        if found.ended_at is not None or found.expires_at <= now:
-            raise StateConflict(
-                PageCode.SUBSCRIPTION_ENDED,
-                "The agent has no longer subscribed.",
-                "It can be sent again once the agent has renewed its subscription.",
-            )
-        queued = update(_D).where(_D.id == delivery_id)
-        execute(
-            queued.values(state=DeliveryState.PENDING, next_at=now, attempts=0, settled_at=None)
-        )
-    return delivery_id
 
 
 def _next_state(
@@ -277,15 +244,3 @@ _PUT_BACK = (
     .values(state=DeliveryState.PENDING, attempts=_D.attempts - 1, lease_until=None)
 )
 _SUSPEND = _OF_SUBSCRIPTION.values(suspended_at=_bind("moment", _S.suspended_at))
-_SENT_BEFORE = (
-    select(_D.state, _S.ended_at, _S.expires_at)
-    .join(_S, _S.id == _D.subscription_id)
-    .join(Form, Form.id == _D.form_id)
-    .where(
-        _D.id == bindparam("row"),
-        _D.account_id == bindparam("account"),
-        _D.kind == DeliveryKind.EVENT,
-        Form.deleted_at.is_(None),
-    )
-    .with_for_update(key_share=True, of=(_S, _D))
-)

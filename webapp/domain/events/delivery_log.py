@@ -12,6 +12,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     func,
+    literal,
     or_,
     select,
     tuple_,
@@ -20,14 +21,15 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from webapp.database import read_rows, to_millis
-from webapp.domain.events.deliveries import SENT_AGAIN
 from webapp.domain.events.models import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
+from webapp.domain.events.resending import SENT_AGAIN
 from webapp.domain.forms.models import Form
+from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.vocabulary import (
@@ -70,7 +72,7 @@ class DeliveryRow(NamedTuple):
     """A delivery with its last attempt; `tries` is the number of that, 0 before it ended.
 
     ended_at, expires_at, suspended_at are those of the subscription, `paused_until` that of the
-    endpoint, `deleted_at` that of the form
+    endpoint, `deleted_at` that of the form; `session_id` is null where the response was withdrawn
     """
 
     id: str
@@ -86,6 +88,7 @@ class DeliveryRow(NamedTuple):
     expires_at: datetime
     suspended_at: datetime | None
     paused_until: datetime | None
+    session_id: str | None
     tries: int
     status: int | None
     failure: DeliveryFailure | None
@@ -94,6 +97,11 @@ class DeliveryRow(NamedTuple):
     def has_failed(self) -> bool:
         """True if it ended without having arrived, and nobody called it off."""
         return self.state in STATES[StateGroup.FAILED]
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether the response of this event is gone."""
+        return self.kind is DeliveryKind.EVENT and self.session_id is None
 
     @property
     def next_try(self) -> datetime:
@@ -107,7 +115,8 @@ class DeliveryRow(NamedTuple):
     def may_be_sent_again(self, now: datetime) -> bool:
         """For events that are settled and not withdrawn, while something could be sent."""
         sendable = self.is_subscribed(now) and self.deleted_at is None and not self.suspended_at
-        return sendable and self.kind is DeliveryKind.EVENT and self.state in SENT_AGAIN
+        is_told = self.kind is DeliveryKind.EVENT and not self.is_withdrawn
+        return sendable and is_told and self.state in SENT_AGAIN
 
 
 class AttemptRow(NamedTuple):
@@ -140,6 +149,7 @@ _last_number = (
     .correlate(EventDelivery)
     .scalar_subquery()
 )
+_digits_of_event = func.substr(EventDelivery.event_id, len("evt_") + 1)
 _DELIVERIES = (
     select(
         EventDelivery.id,
@@ -155,6 +165,7 @@ _DELIVERIES = (
         EventSubscription.expires_at,
         EventSubscription.suspended_at,
         CallbackEndpoint.paused_until,
+        ResponseSession.id,
         func.coalesce(_last.number, 0).label("tries"),
         _last.status,
         _last.failure,
@@ -162,6 +173,7 @@ _DELIVERIES = (
     .join(Form, Form.id == EventDelivery.form_id)
     .join(EventSubscription, EventSubscription.id == EventDelivery.subscription_id)
     .join(CallbackEndpoint, CallbackEndpoint.id == EventDelivery.endpoint_id)
+    .outerjoin(ResponseSession, ResponseSession.id == literal("ses_").concat(_digits_of_event))
     .outerjoin(_last, and_(_last.delivery_id == EventDelivery.id, _last.number == _last_number))
     .where(EventDelivery.account_id == bindparam("account_id"))
 )

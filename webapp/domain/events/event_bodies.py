@@ -3,6 +3,7 @@
 import orjson
 
 from webapp.database import from_millis
+from webapp.domain.events.outbox import session_id_of
 from webapp.domain.shared.vocabulary import ErrorProfile
 
 EVENT_NAME = "response.submitted"
@@ -12,7 +13,7 @@ FORBIDDEN = {ErrorProfile.PLAIN: -32012, ErrorProfile.EXTENSION: -32024}
 def event_body(
     event_id: str, form_id: str, *, position: int, answer_count: int, cursor: str
 ) -> str:
-    """JSON of a completed response; the id of the response has the digits of the event's.
+    """JSON of a completed response.
 
     position  the stamp of the completion, in milliseconds
     cursor    everything at or before it is settled
@@ -24,7 +25,7 @@ def event_body(
         timestamp=completed,
         data={
             "formId": form_id,
-            "responseId": "ses_" + event_id.removeprefix("evt_"),
+            "responseId": session_id_of(event_id),
             "submittedAt": completed,
             "answerCount": answer_count,
         },

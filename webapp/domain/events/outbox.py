@@ -60,6 +60,11 @@ def event_id_of(session_id: str) -> str:
     return f"evt_{digits_of(session_id)}"
 
 
+def session_id_of(event_id: str) -> str:
+    """The id of the response with this `eventId`."""
+    return f"ses_{digits_of(event_id)}"
+
+
 def digits_of(object_id: str) -> str:
     """An id without its prefix."""
     return object_id.partition("_")[2]

@@ -208,6 +208,7 @@ class PageCode(StrEnum):
     ORIGIN_UNREADABLE = "origin_unreadable"
     QUESTION_UNKNOWN = "question_unknown"
     RESPONSE_COMPLETED = "response_completed"
+    RESPONSE_WITHDRAWN = "response_withdrawn"
     REVISION_NOT_FOUND = "revision_not_found"
     SESSION_UNKNOWN = "session_unknown"
     SUBSCRIPTION_ENDED = "subscription_ended"

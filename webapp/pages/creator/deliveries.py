@@ -8,7 +8,6 @@ from flask import Blueprint, Response, abort, render_template, request, url_for
 
 from jobs.queue import hand_over
 from webapp.database import utc_now
-from webapp.domain.events import deliveries
 from webapp.domain.events import subscription_log as subscriptions
 from webapp.domain.events.delivery_log import (
     PAGE_DELIVERIES,
@@ -21,6 +20,7 @@ from webapp.domain.events.delivery_log import (
     list_deliveries,
     position_of,
 )
+from webapp.domain.events.resending import send_again as resend
 from webapp.domain.events.sealing import NoKey
 from webapp.domain.events.subscription_log import FilterChoice
 from webapp.domain.events.subscription_writes import secret_place
@@ -99,7 +99,7 @@ def show_one(delivery_id: str) -> str:
 @limiter.limit(SENT_AGAIN_RATE, key_func=creator_id)
 def send_again(delivery_id: str) -> Response:
     """Queue a settled event once more: the same bytes under the same id."""
-    hand_over([deliveries.send_again(creator_id(), delivery_id, now=utc_now())])
+    hand_over([resend(creator_id(), delivery_id, now=utc_now())])
     return go_to(url_for("deliveries.show_one", delivery_id=delivery_id, again=1))
 
 
