@@ -5,10 +5,13 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import redis
 from flask import Flask
+from rq import Queue
+from rq.serializers import DefaultSerializer, JSONSerializer
 
 from jobs import queue, rq_worker, sweep
 from jobs.deliver import Deliverer
@@ -130,6 +133,25 @@ def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
                 time.sleep(1.5)
                 hand_over(app, due(app, place, count=5))
                 wait_until(lambda: all_delivered(app), "being delivered", seconds=20)
+
+
+@pytest.mark.usefixtures("deliverer")
+def test_nothing_but_wake_ups_is_carried_out(
+    app: Flask, place: Receivers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 60)
+    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
+    client = app.extensions["wake_up_queue"].client()
+    folders = [str(tmp_path / "json"), str(tmp_path / "pickle")]
+    for folder, serializer in zip(folders, (JSONSerializer, DefaultSerializer), strict=True):
+        Queue(queue.NAME, connection=client, serializer=serializer).enqueue("os.mkdir", folder)
+    with delivering(app, stop_seconds=2):
+        time.sleep(0.5)
+        hand_over(app, due(app, place, count=3))
+        wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+        wait_until(lambda: client.llen(f"rq:queue:{queue.NAME}") == 0, "being taken", seconds=10)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.settings(mcp_events_enabled=False)
