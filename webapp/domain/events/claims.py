@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from sqlalchemy import (
     ScalarSelect,
@@ -36,7 +36,7 @@ from webapp.domain.events.due_deliveries import AT_ONCE_PER_ENDPOINT, Due, due_d
 from webapp.domain.events.event_bodies import event_body, terminated_body
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.retries import OPEN_AFTER_FAILURES
-from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
+from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 
 LEASE_SECONDS = 30  # of an attempt, which takes 10 s at most
 AT_ONCE_PER_HOST = 8  # host name and port
@@ -68,6 +68,29 @@ class Claimed(NamedTuple):
     failing: bool
 
 
+class _Details(NamedTuple):
+    """A delivery that was chosen, with its subscription and endpoint; columns of `_DETAILS`."""
+
+    id: str
+    kind: DeliveryKind
+    event_id: str
+    form_id: str
+    subscription_id: str
+    endpoint_id: str
+    position: int
+    answer_count: int
+    stored: str | None
+    attempts: int
+    url: str
+    secret: str
+    previous_secret: str | None
+    previous_until: datetime | None
+    error_profile: ErrorProfile
+    failures: int
+    lowest_pending: int | None
+    lowest_sending: int | None
+
+
 @tried_again
 def claim(
     limit: int, *, cursor_of: CursorOf, now: datetime, failing_limit: int | None = None
@@ -88,7 +111,7 @@ def claim(
         if not chosen:
             return []
         rows = all_rows(connection, _DETAILS, {"ids": chosen})
-        claimed = [_claimed(row._asdict(), cursor_of) for row in rows]
+        claimed = [_claimed(_Details._make(row), cursor_of) for row in rows]
         until = now + timedelta(seconds=LEASE_SECONDS)
         leases = [{"row": each.id, "text": each.body.decode(), "until": until} for each in claimed]
         if leases:
@@ -151,22 +174,23 @@ class _Room:
         return fits
 
 
-def _claimed(row: dict[str, Any], cursor_of: CursorOf) -> Claimed:
-    body = row["stored"] or _made_body(row, cursor_of)
-    columns = {name: row[name] for name in Claimed._fields if name in row}
-    return Claimed(**columns, body=body.encode(), failing=bool(row["failures"]))
+def _claimed(row: _Details, cursor_of: CursorOf) -> Claimed:
+    body = row.stored or _made_body(row, cursor_of)
+    columns = {name: value for name, value in row._asdict().items() if name in Claimed._fields}
+    return Claimed(**columns, body=body.encode(), failing=bool(row.failures))
 
 
-def _made_body(row: dict[str, Any], cursor_of: CursorOf) -> str:
-    if row["kind"] is DeliveryKind.TERMINATED:
-        return terminated_body(row["error_profile"])
-    unsettled = [row[name] for name in _UNSETTLED if row[name] is not None]
+def _made_body(row: _Details, cursor_of: CursorOf) -> str:
+    if row.kind is DeliveryKind.TERMINATED:
+        return terminated_body(row.error_profile)
+    lowest = row.lowest_pending, row.lowest_sending
+    unsettled = [position for position in lowest if position is not None]
     return event_body(
-        row["event_id"],
-        row["form_id"],
-        position=row["position"],
-        answer_count=row["answer_count"],
-        cursor=cursor_of(row["form_id"], min(unsettled) - 1),
+        row.event_id,
+        row.form_id,
+        position=row.position,
+        answer_count=row.answer_count,
+        cursor=cursor_of(row.form_id, min(unsettled) - 1),
     )
 
 
@@ -197,7 +221,6 @@ def _lowest(state: DeliveryState) -> ScalarSelect[int]:
     return lowest.correlate(_D).scalar_subquery()
 
 
-_UNSETTLED = ("lowest_pending", "lowest_sending")
 _DETAILS = (
     select(
         *(_D.id, _D.kind, _D.event_id, _D.form_id, _D.subscription_id, _D.endpoint_id),

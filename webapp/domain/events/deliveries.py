@@ -5,7 +5,7 @@ of a completion, which only refers to those rows.
 """
 
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 from sqlalchemy import (
     BindParameter,
@@ -43,6 +43,7 @@ from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, Deliv
 REPLY_KEPT_BYTES = 2048
 GONE_SUSPENDS = 3  # different events in a row that are answered 410
 GONE, TOO_LARGE = 410, 413  # neither is tried again
+T = TypeVar("T")
 
 _D, _S, _E, _A = EventDelivery, EventSubscription, CallbackEndpoint, DeliveryAttempt
 
@@ -178,7 +179,7 @@ def _note_attempt(connection: Connection, claimed: Claimed, result: AttemptResul
     all_rows(connection, _NOTE_ATTEMPT, values)
 
 
-def _bind(name: str, column: InstrumentedAttribute[Any]) -> BindParameter[Any]:
+def _bind(name: str, column: InstrumentedAttribute[T]) -> BindParameter[T]:
     return bindparam(name, type_=column.type)
 
 
