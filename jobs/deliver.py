@@ -78,14 +78,14 @@ class Deliverer:
         with self._changed:
             self._hungry += 1
             joined = self._round
-        try:
-            with self._claiming:
+        with self._claiming:
+            try:
                 if not self._ready and joined == self._round:
                     self._claim()
                 return self._ready.popleft() if self._ready else None
-        finally:
-            with self._changed:
-                self._hungry -= 1
+            finally:
+                with self._changed:  # before another claims, which would claim for this one, too
+                    self._hungry -= 1
 
     def _claim(self) -> None:
         with self._changed:
