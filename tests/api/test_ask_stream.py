@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import pytest
 from flask import Flask
 
+from tests.api.conftest import Agent
 from tests.databases import both_databases, on_postgresql
 from tests.event_streams import Event, EventStream
 from tests.factories import make_response
@@ -20,6 +21,9 @@ from webapp.domain.deletion import form_trash
 from webapp.domain.forms import agent_tokens, models
 from webapp.domain.forms.agent_token_text import new_token as unknown_token
 from webapp.domain.respondents import answering
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth import connections
+from webapp.oauth.tokens import issue_token
 
 AWKWARD = "one\rtwo\nthree\r\n\r\nevent: end\ndata: {}\n\nid: 9\u2028\u2029\x85\x0b end"
 
@@ -264,6 +268,23 @@ def test_a_revocation_in_another_process_ends_the_stream(site: Site, elsewhere: 
         assert time.monotonic() - began < 2
         site.answer(form, "a" * 32)
         assert other.next().name == "answer"
+
+
+@on_postgresql
+def test_disconnecting_the_maker_of_the_token_ends_the_stream(site: Site, elsewhere: Site) -> None:
+    form = site.form()
+    settings = site.app.config["SETTINGS"]
+    with site.app.app_context():
+        access = issue_token(form.account_id, [*Scope], settings.api_url, now=utc_now())
+    token = Agent(site.app, access).post(f"/forms/{form.id}/agent-tokens", json={}).json["token"]
+    with site.stream(form, token) as stream:
+        stream.next()
+        began = time.monotonic()
+        with elsewhere.app.app_context():
+            connections.disconnect_all(form.account_id, now=utc_now())
+
+        assert reason(stream) == "revoked"
+        assert time.monotonic() - began < 2
 
 
 @both_databases

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -10,13 +11,18 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from tests.api.conftest import Agent
 from tests.databases import on_postgresql
-from tests.factories import make_account, make_form, make_response
+from tests.factories import make_account, make_draft, make_form, make_response
+from tests.pages.creator_client import creator, hidden
 from tests.races.threads import each_statement
 from tests.services import wait_until
 from webapp.app import create_app
 from webapp.config import Settings
-from webapp.database import db
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.tokens import issue_token
 from webapp.runtime import wakeups_postgresql
 from webapp.runtime.wakeups_postgresql import CHANNEL, shared_wakeups
 from webapp.web.wakeups import Wakeups
@@ -126,6 +132,29 @@ def test_an_answer_wakes_the_other_process(two: tuple[Process, Process]) -> None
         make_response(form)
 
     wait_until(lambda: form.id in second.woken, "waking the other", seconds=5)
+
+
+@on_postgresql
+def test_the_creators_confirmation_wakes_an_agent_in_another_process(
+    two: tuple[Process, Process], account: Account, settings: Settings
+) -> None:
+    first, second = two
+    ann = creator(first.app, account)
+    with second.app.app_context():
+        draft_id = make_draft(account.id).id
+        token = issue_token(account.id, [*Scope], settings.api_url, now=utc_now())
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(Agent(second.app, token).get, f"/drafts/{draft_id}?wait=20")
+        wait_until(lambda: draft_id in second.wakeups._waiters, "waiting")
+        page = ann.page(f"/drafts/{draft_id}/confirm")
+        shown = {name: hidden(page, name) for name in ("revision", "shown_hash")}
+        ann.post(f"/drafts/{draft_id}/confirm", then="publish", **shown)
+        confirmed = time.monotonic()
+        answer = waits.result(10)
+
+    assert answer.json["status"] == "published"
+    assert time.monotonic() - confirmed < 0.5
+    assert draft_id in second.woken
 
 
 @on_postgresql
