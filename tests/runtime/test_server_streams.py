@@ -19,6 +19,7 @@ from tests.serving import connect, get, new_app, serving
 from webapp.config import Settings
 from webapp.runtime import server_stream_connections, server_streams
 from webapp.runtime.server import Server
+from webapp.runtime.server_connections import Listener
 from webapp.runtime.server_stream_connections import UNREAD_BYTES
 from webapp.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
 
@@ -234,6 +235,61 @@ def test_what_is_asked_along_with_the_stream_is_dropped(served: Served) -> None:
 
         assert stream.next().data == "x"
         assert b"HTTP/1.1" not in stream.raw + stream.received
+
+
+def test_a_response_before_the_stream_is_sent_whole(served: Served) -> None:
+    """A client that sends the next request without reading leaves the first answer unsent."""
+    size = 8_000_000
+    served.app.add_url_rule("/test/large", "large", lambda: "x" * size)
+    host = f" HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n"
+    with connect(served.app) as connection:
+        wait_until(lambda: any(served.server._channels()), "accepting", 5)
+        (channel,) = served.server._channels()
+        channel.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 32_768)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32_768)
+        connection.sendall(f"GET /test/large{host}GET /test/stream?holder=one{host}".encode())
+        large = EventStream(connection)
+        large.read_head()
+        while served.count == 0:
+            large._receive()
+        time.sleep(0.3)
+        served.feed.add(served.app)
+        while len(large.raw) < size:
+            large._receive()
+        stream = EventStream(connection, raw=large.raw[size:])
+        stream.read_head()
+        stream._unchunk()
+
+        assert large.raw[:size] == b"x" * size
+        assert stream.next().data == "x"
+
+
+def test_the_loop_leaves_a_connection_alone_until_it_is_handed_over(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_over, waiting = Listener.hand_over, threading.Event()
+    monkeypatch.setattr(
+        Listener, "hand_over", lambda self: hand_over(self) if waiting.is_set() else None
+    )
+    with connect(served.app) as connection:
+        host = f" HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n"
+        connection.sendall(f"GET /test/stream?holder=one{host}".encode())
+        wait_until(lambda: any(listener.left for listener in served.server._listeners), "it", 5)
+        (channel,) = served.server._channels()
+        connection.sendall(f"GET /healthz{host}".encode())
+        channel.handle_write()
+        channel.handle_close()
+        time.sleep(0.2)
+        idle = channel.is_idle
+        waiting.set()
+        served.feed.add(served.app)
+        get(served.app, "/healthz")
+        stream = EventStream(connection)
+        stream.read_head()
+        stream._unchunk()
+
+        assert stream.next().data == "x"
+        assert not idle
 
 
 def test_a_slow_client_is_closed_and_holds_nobody_up(

@@ -87,16 +87,17 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self._stream = stream, header, chunked
 
     def hand_over(self) -> None:
-        """Part with the connection; only between two polls of the loop."""
+        """Part with the connection; only between two polls of the loop.
+
+        A response to a request before may be left, if the client did not wait for it.
+        """
         if self._stream:
             stream, header, chunked = self._stream
+            left = b"".join(each.get(each.__len__()) for each in self.outbufs)
+            for each in self.outbufs:
+                each.close()
             self.del_channel()
-            self.server.streams.take(stream, self.socket, header, chunked=chunked)
-
-    def handle_write(self) -> None:
-        """Send what is left of a response."""
-        if not self._stream:
-            super().handle_write()
+            self.server.streams.take(stream, self.socket, left + header, chunked=chunked)
 
     def write_soon(self, data: Any) -> int:
         """Send the header of the response together with the first part of its body."""
