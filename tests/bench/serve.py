@@ -1,4 +1,6 @@
-"""Start one process: `askback`, `ceiling` or `bare`, with the settings of the environment."""
+"""Start one process with the settings of the environment: `askback`, `web`, which leaves deliveries
+to others, or `ceiling`.
+"""
 
 import os
 import sys
@@ -12,14 +14,15 @@ from webapp.web import logs
 def main(kind: str) -> None:
     settings = read_settings(os.environ)
     with ExitStack() as beside:
-        if kind == "askback":
+        if kind in ("askback", "web"):
             from jobs.worker import delivering
             from webapp.app import create_app
             from webapp.runtime.wakeups_postgresql import shared_wakeups
 
             logs.configure()  # as the command line does
             app = create_app(settings)
-            beside.enter_context(delivering(app, start_after=1, stop_seconds=STOP_SECONDS))
+            if kind == "askback":
+                beside.enter_context(delivering(app, start_after=1, stop_seconds=STOP_SECONDS))
             beside.enter_context(shared_wakeups(app))
         else:
             from tests.bench.ceiling import create_ceiling

@@ -23,6 +23,7 @@ def start(module: str, kind: str, settings: Settings) -> tuple[subprocess.Popen[
         "PUBLIC_URL": settings.public_url,
         "ASKBACK_DATA": str(settings.data_folder),
         "WRITE_LIMITS": "off",
+        "MCP_EVENTS_ENABLED": "on" if settings.mcp_events_enabled else "off",
         "LIMIT_ANSWER_SESSION": "1000000/minute",
         "LIMIT_ANSWER_ADDRESS": "1000000/minute",
     }

@@ -133,9 +133,10 @@ def respondent(
     cookie: bool = True,
     questions: int = QUESTIONS,
     sends: bool = False,
+    session: str = "",
 ) -> list[bytes]:
     """The answers of one person, with all fields of the page. Needs an application context."""
-    session = new_session_key()
+    session = session or new_session_key()
     sent = [FORM_TYPE, *headers, *([f"Cookie: askback_r={session}"] if cookie else [])]
 
     def post(path: str, **fields: str) -> bytes:
