@@ -25,7 +25,6 @@ from webapp.domain.events.delivery_log import (
 )
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.retries import OPEN_AFTER_FAILURES
-from webapp.domain.events.subscription_log import LIVE_SHOWN
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
     DeliveryFailure,
@@ -217,7 +216,7 @@ def test_an_endpoint_is_silent_from_an_open_breaker_on(subscription: EventSubscr
 
 def test_live_and_ended_subscriptions_are_listed_apart() -> None:
     form = make_form(make_account().id)
-    live = [make_subscription(form).id for _ in range(LIVE_SHOWN // 50)]
+    live = [make_subscription(form).id, make_subscription(form).id]
     ended = {"ended_at": utc_now(), "end_reason": SubscriptionEnd.REVOKED, "url": None}
     gone = make_subscription(form, secret=None, **ended)
 

@@ -286,9 +286,13 @@ def test_every_failure_has_its_sentence() -> None:
 
 
 def test_the_envelope_of_an_end_is_named(app: Flask, ann: Creator, subscription: Any) -> None:
+    change(app, EventSubscription, subscription.id, ended_at=utc_now())
     deliver(app, subscription, kind=DeliveryKind.TERMINATED)
 
-    assert "The agent was signed off" in words(ann.page("/deliveries"))
+    said = words(ann.page("/deliveries"))
+
+    assert "The agent was signed off" in said
+    assert "Waiting, next try at any moment" in said
 
 
 def test_address_and_secret_are_on_no_page(app: Flask, ann: Creator, form: Any) -> None:
@@ -306,7 +310,7 @@ def test_address_and_secret_are_on_no_page(app: Flask, ann: Creator, form: Any) 
 SUBSCRIBED: list[tuple[dict[str, Any], str]] = [
     ({}, "Active until "),
     ({"suspended_at": utc_now(), "gone_count": 3}, "Paused, its address says that it is gone"),
-    ({"suspended_at": utc_now()}, "Paused, its key cannot be read any more"),
+    ({"suspended_at": utc_now(), "gone_count": 2}, "Paused, its key cannot be read any more"),
     ({"expires_at": utc_now() - LATER}, "It ran out and was not renewed"),
     ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.EXPIRED}, "It ran out"),
     ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.UNSUBSCRIBED}, "It signed off itself"),

@@ -7,6 +7,7 @@ from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.orm import aliased
 
 from webapp.database import UtcDateTime, read_rows
+from webapp.domain.events.deliveries import GONE_SUSPENDS
 from webapp.domain.events.delivery_log import StateGroup, is_in
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.retries import OPEN_AFTER_FAILURES
@@ -37,6 +38,11 @@ class LoggedSubscription(NamedTuple):
     ended_at: datetime | None
     end_reason: SubscriptionEnd | None
     paused_until: datetime | None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it is suspended because its address said so of several events."""
+        return self.gone_count >= GONE_SUSPENDS
 
     def is_live(self, now: datetime) -> bool:
         """Whether it gets what is completed, if it is not suspended."""
