@@ -21,6 +21,7 @@ from webapp.runtime import server_stream_connections, server_streams
 from webapp.runtime.server import Server
 from webapp.runtime.server_connections import Listener
 from webapp.runtime.server_stream_connections import UNREAD_BYTES
+from webapp.web.wakeups import Wakeups
 from webapp.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
 
 KEY = "frm_1"
@@ -398,6 +399,34 @@ def test_a_stop_waits_for_no_client(served: Served) -> None:
 
         assert time.monotonic() - began < 5
         assert not served.server._streams._followers
+
+
+def test_a_stop_with_a_stream_a_wait_and_a_slow_request(served: Served) -> None:
+    waiting: Wakeups = served.app.extensions["wakeups"]
+
+    def wait() -> str:
+        waiting.wait_until("key", lambda: None, 20, account_id="acc", gone=lambda: False)
+        return "nothing"
+
+    def slow() -> str:
+        time.sleep(1)
+        return "all of it"
+
+    served.app.add_url_rule("/test/wait", "wait", wait)
+    served.app.add_url_rule("/test/slow", "slow", slow)
+    with ThreadPoolExecutor(2) as pool, served.stream() as stream:
+        asked = [pool.submit(get, served.app, f"/test/{what}") for what in ("wait", "slow")]
+        wait_until(lambda: "key" in waiting._waiters, "waiting", 5)
+        began = time.monotonic()
+        served.server.stop()
+
+        assert [event.data for event in stream.events()] == [{"reason": "stopping"}]
+        assert [each.result(5).partition(b"\r\n\r\n")[2] for each in asked] == [
+            b"nothing",
+            b"all of it",
+        ]
+        wait_until(lambda: not served.server._dispatcher.threads, "stopping", 5)
+        assert time.monotonic() - began < 5
 
 
 def test_a_stream_that_comes_with_the_stop_is_refused(served: Served) -> None:
