@@ -53,9 +53,9 @@ class WakeUpQueue:
         try:
             self._enqueue(delivery_ids)
             self._failed = False
-        except (redis.RedisError, OSError):
+        except Exception:
             if not self._failed:
-                log.warning("no wake-up was enqueued; deliveries take seconds longer")
+                log.warning("no wake-up was enqueued: events go out seconds later", exc_info=True)
             self._failed = True
 
     def client(self, seconds: float = REDIS_SECONDS) -> redis.Redis:

@@ -196,3 +196,19 @@ def test_a_full_queue_of_wake_ups_drops_and_never_blocks() -> None:
         handed_over.hand_over(["dlv_1"] * 1000)
 
     assert time.monotonic() - began < 2
+
+
+def test_whatever_fails_in_the_queue_the_next_wake_up_is_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+
+    def fail(_self: WakeUpQueue, ids: list[str]) -> None:
+        tried.extend(ids)
+        raise ValueError(ids)
+
+    monkeypatch.setattr(WakeUpQueue, "_enqueue", fail)
+    handed_over = WakeUpQueue(None)
+    for number in range(3):
+        handed_over.hand_over([f"dlv_{number}"])
+        wait_until(lambda: len(tried) > number, "being tried", seconds=5)  # noqa: B023
