@@ -1,20 +1,24 @@
 """The processes that are measured."""
 
 import http.client
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from tests.bench.load import ROOT
-from tests.command import environment
+from tests.command import DATA_KEYS, environment
 from tests.services import free_port, wait_until
 from webapp.config import Settings
 
 
-def start(module: str, kind: str, settings: Settings) -> tuple[subprocess.Popen[bytes], int]:
-    """A process serving on a loopback port of its own, not waited for."""
+def start(
+    module: str, kind: str, settings: Settings, **changed: str
+) -> tuple[subprocess.Popen[bytes], int]:
+    """A process serving on a loopback port of its own, not waited for; `changed`: its variables."""
     port = free_port()
     variables = {
         "PORT": str(port),
@@ -22,6 +26,7 @@ def start(module: str, kind: str, settings: Settings) -> tuple[subprocess.Popen[
         "SECRET_KEY": settings.secret_key,
         "PUBLIC_URL": settings.public_url,
         "ASKBACK_DATA": str(settings.data_folder),
+        "DATA_KEYS": DATA_KEYS,
         "WRITE_LIMITS": "off",
         "MCP_EVENTS_ENABLED": "on" if settings.mcp_events_enabled else "off",
         "LIMIT_ANSWER_SESSION": "1000000/minute",
@@ -29,22 +34,44 @@ def start(module: str, kind: str, settings: Settings) -> tuple[subprocess.Popen[
     }
     command = [sys.executable, "-m", f"tests.bench.{module}", kind]
     # a line for each request goes there, as it does to a supervisor
-    kept = {"cwd": ROOT, "env": environment(variables), "stdout": subprocess.DEVNULL}
+    kept = {"cwd": ROOT, "env": environment(variables | changed), "stdout": subprocess.DEVNULL}
     return subprocess.Popen(command, **kept), port
 
 
 @contextmanager
 def running(kind: str, processes: int, settings: Settings) -> Iterator[list[int]]:
     """The ports of `processes` processes that answer; ended with the block."""
+    with served(kind, processes, settings) as found:
+        yield list(found)
+
+
+@contextmanager
+def served(
+    kind: str, processes: int, settings: Settings, **changed: str
+) -> Iterator[dict[int, int]]:
+    """The same; process ids by port."""
     with ExitStack() as stack:
-        ports = []
+        found = {}
         for _ in range(processes):
-            process, port = start("serve", kind, settings)
+            process, port = start("serve", kind, settings, **changed)
             stack.callback(end, process)
-            ports.append(port)
-        for port in ports:
+            found[port] = process.pid
+        for port in found:
             wait_until(lambda port=port: answers(port), f"starting {kind}")
-        yield ports
+        yield found
+
+
+@contextmanager
+def started(
+    *command: str, stdout: int = subprocess.DEVNULL, **variables: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Any module as a program; ended with the block."""
+    command = (sys.executable, "-m", *command)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(variables), stdout=stdout)
+    try:
+        yield process
+    finally:
+        end(process)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -82,3 +109,12 @@ def resident_mib(process_id: int) -> float:
         ["ps", "-o", "rss=", "-p", str(process_id)], capture_output=True, text=True, check=True
     )
     return int(shown.stdout) / 1024
+
+
+def processor_seconds(process_id: int) -> float:
+    """What a process has used of the processor since its start, on Linux; else 0."""
+    told = Path(f"/proc/{process_id}/stat")
+    if not told.exists():
+        return 0.0
+    fields = told.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

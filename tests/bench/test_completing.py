@@ -1,68 +1,117 @@
-"""What an event costs the respondent whose response it is."""
+"""What events cost whoever completes a response. Nobody delivers meanwhile."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle
+from statistics import median
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from tests.bench.figures import Requests, Side, Table, compare
-from tests.bench.servers import running
-from tests.bench.work import CONNECTIONS, Work, connected, new_form, respondent
+from tests.bench.figures import Side, Table, compare, machine
+from tests.bench.load import Measured
+from tests.bench.servers import processor_seconds, served
+from tests.bench.work import CONNECTIONS, Work, answered, connected, new_form
 from tests.databases import both_databases
 from tests.event_factories import make_subscription
-from tests.factories import make_answer
 from webapp.config import Settings
-from webapp.pages.respondent.session_cookie import new_session_key
+from webapp.database import utc_now
+from webapp.domain.respondents.answering import complete_response
 
 pytestmark = [pytest.mark.bench, both_databases]
-SENT = 25  # by each connection in a round
-SUBSCRIBERS = {"no subscriber": 0, "three subscribers": 3}
-GOALS = {"no subscriber": "≥ 95 %", "three subscribers": "≥ 85 %"}
+
+GOALS = {0: "≥ 95 %", 3: "≥ 85 %"}  # by the number of subscriptions
+CALLS = 300
 
 
 @dataclass(frozen=True)
-class Processes:
-    """Where the same application listens with and without events, delivering nothing itself."""
+class Counted(Side):
+    """Also keeps the seconds of the processor that each round took."""
 
-    work: Work
-    queueing: list[int]
-    before: list[int]
-    table: Table
+    process_ids: list[int]
+    used: list[float] = field(default_factory=list)
+
+    def run(self) -> Measured:
+        before = sum(map(processor_seconds, self.process_ids))
+        measured = super().run()
+        self.used.append(sum(map(processor_seconds, self.process_ids)) - before)
+        return measured
+
+    @property
+    def milliseconds(self) -> float:
+        """Of the processor for one request, without the first round, which warms up."""
+        return 1000 * median(self.used[1:]) / (CONNECTIONS * 15)
 
 
-@pytest.fixture
-def processes(app: Flask, settings: Settings) -> Iterator[Processes]:
+def test_completing_beside_the_same_without_events(
+    app: Flask, settings: Settings, request: pytest.FixtureRequest
+) -> None:
+    """The whole request, beside processes in which events are switched off."""
     on_sqlite = settings.database_url.startswith("sqlite")
-    count, name = (1, "SQLite") if on_sqlite else (2, "PostgreSQL")
-    off = settings.model_copy(update={"mcp_events_enabled": False})
-    with running("web", count, settings) as queueing, running("web", count, off) as before:
-        yield Processes(connected(app, settings.api_url), queueing, before, Table(name))
-
-
-@pytest.mark.parametrize("name", SUBSCRIBERS)
-def test_completing_a_response(app: Flask, processes: Processes, name: str) -> None:
-    links = [new_form(processes.work) for _ in range(CONNECTIONS)]
+    table = Table("SQLite" if on_sqlite else "PostgreSQL")
+    variables = {} if on_sqlite else {"REDIS_URL": request.getfixturevalue("redis_url")}
+    work = connected(app, settings.api_url)
     with app.app_context():
-        for form in links * SUBSCRIBERS[name]:
-            make_subscription(form)
-    sends = partial(completions, processes.work, links)
-    pair = compare(Side(processes.before, sends), Side(processes.queueing, sends))
-    processes.table.add_pair(f"completing a response, {name}, to none queued", pair, GOALS[name])
+        print(f"\n{machine(settings.data_folder)}")
+    off = settings.model_copy(update={"mcp_events_enabled": False})
+    processes = 1 if on_sqlite else 2
+    with (
+        served("web", processes, off, **variables) as without,
+        served("web", processes, settings, **variables) as ours,
+    ):
+        for subscriptions in (0, 3):
+            forms = subscribed(work, subscriptions)
+            sides = [
+                Counted(list(each), partial(work.completions, forms), list(each.values()))
+                for each in (without, ours)
+            ]
+            pair = compare(*sides)
+            before, after = (side.milliseconds for side in sides)
+            table.add_pair(name(subscriptions), pair, GOALS[subscriptions])
+            detail = f"{after:.2f} ms of the processor to {before:.2f} ms"
+            table.add("the same, processor", f"{before / after:.0%}", "", detail)
 
 
-def completions(work: Work, forms: list[Any]) -> Requests:
-    """Each connection sends the responses of people who have answered one question."""
+def test_completing_as_a_use_case(app: Flask, settings: Settings) -> None:
+    """The transaction alone, in one thread, every second time without the outbox."""
+    table = Table("SQLite" if settings.database_url.startswith("sqlite") else "PostgreSQL")
+    work = connected(app, settings.api_url)
+    for subscriptions in (0, 3):
+        before, after = turn_about(work, subscriptions)
+        detail = f"p50 {1000 * after[0]:.2f} to {1000 * before[0]:.2f} ms"
+        detail += f"; processor {1000 * after[1]:.2f} to {1000 * before[1]:.2f} ms"
+        reached = f"{before[0] / after[0]:.0%}"
+        table.add(f"{name(subscriptions)}, transaction", reached, GOALS[subscriptions], detail)
+
+
+def name(subscriptions: int) -> str:
+    return f"completing a response, {subscriptions or 'no'} subscriptions, to without events"
+
+
+def subscribed(work: Work, subscriptions: int, count: int = CONNECTIONS) -> list[Any]:
+    """Forms with so many live subscriptions each."""
+    forms = [new_form(work) for _ in range(count)]
     with work.app.app_context():
-        return [[_ready(form) for _ in range(SENT)] for form in forms]
+        for form in forms:
+            for _ in range(subscriptions):
+                make_subscription(form)
+    return forms
 
 
-def _ready(form: Any) -> bytes:
-    session = new_session_key()
-    make_answer(form, session)
-    (send,) = respondent(
-        form.share_token, "HX-Request: true", session=session, questions=0, sends=True
-    )
-    return send
+def turn_about(work: Work, subscriptions: int) -> list[tuple[float, float]]:
+    """Median seconds and seconds of the processor, without events and with them."""
+    form = subscribed(work, subscriptions, count=1)[0]
+    with work.app.app_context():
+        keys = answered(form, count=2 * CALLS)
+    taken: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
+    for events, key in zip(cycle(taken), keys, strict=False):
+        with work.app.app_context():
+            began, used = time.perf_counter(), time.process_time()
+            complete_response(
+                form.share_token, key, responder_name="Robin", now=utc_now(), events=events
+            )
+            took = time.perf_counter() - began, time.process_time() - used
+        taken[events].append(took)
+    return [tuple(map(median, zip(*taken[events][20:], strict=True))) for events in taken]

@@ -1,12 +1,11 @@
 """How fast a queue of events is drained, beside the same client without our queue."""
 
 import secrets
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,16 +15,15 @@ from sqlalchemy import func, insert, select, update
 from jobs.queue import WakeUpQueue, hand_over
 from jobs.worker import delivering
 from tests.bench.figures import Table
-from tests.bench.load import ROOT
+from tests.bench.receiving import certificate, receiving, send
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import new_secret, subscribe
-from tests.services import free_port, wait_until
+from tests.services import wait_until
+from webapp import outbound
 from webapp.database import db, to_millis, utc_now
-from webapp.domain.events.callbacks import callback_bounds, post
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.events.signing import signed_headers
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
 
 pytestmark = pytest.mark.bench
@@ -34,31 +32,19 @@ THREADS = 16
 GOALS = {"sqlite": "≥ 120/s", "postgresql": "≥ 200/s"}
 
 
-@pytest.fixture
-def origin() -> Iterator[str]:
-    """Receivers that answer after a millisecond."""
-    port = free_port()
-    process = subprocess.Popen([sys.executable, "-m", "tests.bench.receiver", str(port)], cwd=ROOT)
-    try:
-        wait_until(lambda: answers(f"http://127.0.0.1:{port}"), "starting the receiver")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def answers(origin: str) -> bool:
-    try:
-        return send(origin, new_secret()) == 204
-    except Exception:
-        return False
-
-
-def send(origin: str, secret: str) -> int:
-    """One POST as the deliveries make them, without a queue."""
-    body = b'{"eventId":"evt_1"}'
-    headers = signed_headers("evt_1", body, [secret], subscription_id="sub_1", now=utc_now())
-    return post(origin, headers, body, bounds=callback_bounds(frozenset({origin}))).status
+@pytest.fixture(params=["http", "https"])
+def origin(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Receivers that answer after a millisecond; those over TLS have a private authority."""
+    pem = None
+    if request.param == "https":
+        pem, ca_file = certificate(tmp_path)
+        monkeypatch.setenv("SSL_CERT_FILE", str(ca_file))
+        outbound._tls_context.cache_clear()
+    with receiving(pem=pem) as receiver:
+        yield receiver.origin
+    outbound._tls_context.cache_clear()
 
 
 @both_databases
@@ -88,7 +74,9 @@ def test_a_queue_is_drained(
             rates.append((ENDPOINTS * EACH / (time.perf_counter() - began), bare(origin)))
     ours, client = sorted(rates)[1]
     detail = f"{ours / client:.0%} of the client alone ({client:.0f}/s)"
-    table.add("drain to 40 endpoints of 1 ms", f"{ours:.0f}/s", GOALS[kind], detail)
+    tls = origin.startswith("https")
+    name, goal = "drain to 40 endpoints of 1 ms", GOALS[kind]
+    table.add(f"{name}, TLS" if tls else name, f"{ours:.0f}/s", "" if tls else goal, detail)
 
 
 def bare(origin: str) -> float:

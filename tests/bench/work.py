@@ -13,10 +13,12 @@ from sqlalchemy import insert, select
 
 from tests.bench.figures import Requests
 from tests.bench.load import request
-from tests.factories import make_account, make_draft, make_form
+from tests.factories import make_account, make_answer, make_draft, make_form
 from webapp.database import db, new_id, utc_now
 from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.models import Draft, DraftConfirmation
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.respondent.session_cookie import new_session_key
@@ -122,6 +124,18 @@ class Work:
                 for share_token in share_tokens
             ]
 
+    def completions(self, forms: Sequence[Any]) -> Requests:
+        """Each connection is 15 people who have answered a question of its form, and send."""
+        with self.app.app_context():
+            return [
+                [
+                    one
+                    for key in answered(form)
+                    for one in respondent(form.share_token, session=key, questions=0, sends=True)
+                ]
+                for form in forms
+            ]
+
     def _json(self, method: str, path: str, body: object) -> bytes:
         kind = "Content-Type: application/json"
         return request(method, path, self.bearer, kind, body=orjson.dumps(body))
@@ -149,6 +163,17 @@ def respondent(
         for number in numbers
     ]
     return [*answers, post("/check", name="Robin")] if sends else answers
+
+
+def answered(form: Any, count: int = 15) -> list[str]:
+    """The keys of so many sessions with one answer, copies of a real one. Needs a context."""
+    first, keys = new_session_key(), [new_session_key() for _ in range(count)]
+    make_answer(form, first)
+    is_first = ResponseSession.key_hash == token_hash(first)
+    first_id = db.session.scalars(select(ResponseSession.id).where(is_first)).one()
+    changes = [{"id": new_id("ses"), "key_hash": token_hash(key)} for key in keys]
+    _copy(ResponseSession.__table__, "id", first_id, changes)
+    return keys
 
 
 def connected(app: Flask, api_url: str) -> Work:

@@ -1,0 +1,100 @@
+"""The shortest way through RQ: a route that enqueues, and a job that signs and posts at once.
+
+`bare_hop PORT RECEIVER SECRET web|worker|both [REDIS_URL]`: what serves the route, what works, or
+both in one process, without a URL on a Redis inside it. The worker class, its threads, the options
+of a job and the Redis are those of the product. There is no database.
+"""
+
+import http.client
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+
+import redis
+import waitress
+from fakeredis import FakeRedis
+from flask import Flask
+from rq import Queue, SimpleWorker
+from rq.serializers import JSONSerializer
+from standardwebhooks import Webhook
+
+from jobs.queue import WAKE_UP_SECONDS
+from jobs.rq_worker import WORKER_TTL, ThreadWorker
+
+NAME = "bare-hop"
+THREADS = 16
+BODY = '{"eventId":"evt_1","name":"response.submitted","data":{"answerCount":3}}'
+
+
+def post_signed(port: int, event_id: str, secret: str) -> None:
+    """The job."""
+    now = datetime.now(UTC)
+    headers = {
+        "Content-Type": "application/json",
+        "webhook-id": event_id,
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": Webhook(secret).sign(event_id, now, BODY),
+    }
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("POST", "/", BODY, headers)
+    assert connection.getresponse().status == 204
+    connection.close()
+
+
+def create_app(receiver: int, secret: str, client: redis.Redis) -> Flask:
+    """`POST /hop/<event_id>` answers the moment at which it began to enqueue."""
+    app = Flask(__name__)
+    queue = Queue(NAME, connection=client, serializer=JSONSerializer)
+
+    @app.get("/healthz")
+    def healthz() -> str:
+        return "ok"
+
+    @app.post("/hop/<event_id>")
+    def hop(event_id: str) -> str:
+        began = time.monotonic()
+        job = Queue.prepare_data(
+            "tests.bench.bare_hop.post_signed",
+            (receiver, event_id, secret),
+            timeout=-1,
+            result_ttl=0,
+            ttl=WAKE_UP_SECONDS,
+            failure_ttl=WAKE_UP_SECONDS,
+        )
+        queue.enqueue_many([job])
+        return str(began)
+
+    return app
+
+
+class HopWorker(ThreadWorker):
+    """The worker of the product, for another function."""
+
+    execute_job = SimpleWorker.execute_job
+
+
+def work(client: redis.Redis) -> None:
+    worker = HopWorker(
+        [NAME],
+        connection=client,
+        worker_ttl=WORKER_TTL,
+        serializer=JSONSerializer,
+        log_job_description=False,
+    )
+    worker.work(logging_level="CRITICAL")
+
+
+def main(port: str, receiver: str, secret: str, part: str, redis_url: str = "") -> None:
+    client = redis.Redis.from_url(redis_url) if redis_url else FakeRedis()
+    if part in ("worker", "both"):
+        for _ in range(THREADS):
+            threading.Thread(target=work, args=(client,), daemon=True).start()
+    if part in ("web", "both"):
+        app = create_app(int(receiver), secret, client)
+        waitress.serve(app, host="127.0.0.1", port=int(port), threads=16, _quiet=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

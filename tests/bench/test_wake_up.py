@@ -1,0 +1,200 @@
+"""From a respondent's Send to a verified webhook, beside the shortest way through RQ.
+
+Twenty a second on each side, in turn, to one receiver in a process of its own. The clock of ours
+begins when the request is sent, that of the bare hop when its route begins to enqueue.
+"""
+
+import http.client
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.bench.figures import Table
+from tests.bench.receiving import Receiver, receiving
+from tests.bench.servers import answers, served, started
+from tests.bench.work import FORM_TYPE, answered, connected, new_form
+from tests.command import DATA_KEYS, askback
+from tests.jobs.receiving import new_secret, subscribe
+from tests.services import free_port, postgresql_database, wait_until
+from webapp.app import create_app
+from webapp.config import Settings
+from webapp.database import db
+from webapp.domain.events.outbox import event_id_of
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.secrets import token_hash
+
+pytestmark = pytest.mark.bench
+
+BLOCKS, BLOCK = 4, 100
+PAUSE_SECONDS = 0.05
+HEADERS = dict([FORM_TYPE.split(": ")])
+
+
+class Sent(NamedTuple):
+    """When the request was sent; ours: when it was answered, bare: when enqueuing began."""
+
+    event_id: str
+    at: float
+    then: float
+
+
+def test_embedded(app: Flask, settings: Settings) -> None:
+    """One process on SQLite with a Redis inside, as `askback run`."""
+    secret = new_secret()
+    with (
+        receiving(secret) as receiver,
+        served("askback", 1, settings, MCP_EVENTS_CALLBACK_ALLOWLIST=receiver.origin) as ours,
+        bare_hop(receiver, secret, "both") as bare,
+    ):
+        measure(app, receiver, secret, ours=next(iter(ours)), bare=bare, table=Table("SQLite"))
+
+
+def test_in_production(
+    postgresql_url: str, redis_url: str, settings: Settings, tmp_path: Path
+) -> None:
+    """`askback web` and `askback worker` on PostgreSQL and Redis, beside two bare processes."""
+    secret = new_secret()
+    with (
+        receiving(secret) as receiver,
+        installation(postgresql_url, redis_url, receiver, settings, tmp_path) as (app, port),
+        bare_hop(receiver, secret, "web", "worker", redis_url=redis_url) as bare,
+    ):
+        measure(app, receiver, secret, ours=port, bare=bare, table=Table("PostgreSQL"))
+
+
+@contextmanager
+def installation(
+    postgresql_url: str, redis_url: str, receiver: Receiver, settings: Settings, folder: Path
+) -> Iterator[tuple[Flask, int]]:
+    """An application for this process, and where `askback web` listens; a worker runs."""
+    with postgresql_database(postgresql_url) as url:
+        port = free_port()
+        here = {"database_url": url, "port": port, "public_url": f"http://127.0.0.1:{port}"}
+        variables = {
+            "DATABASE_URL": url,
+            "REDIS_URL": redis_url,
+            "SECRET_KEY": settings.secret_key,
+            "DATA_KEYS": DATA_KEYS,
+            "PUBLIC_URL": here["public_url"],
+            "PORT": str(port),
+            "ASKBACK_DATA": str(folder),
+            "MCP_EVENTS_CALLBACK_ALLOWLIST": receiver.origin,
+        }
+        assert askback("migrate", **variables).returncode == 0
+        app = create_app(settings.model_copy(update=here))
+        with started("webapp", "web", **variables), started("webapp", "worker", **variables):
+            wait_until(lambda: answers(port), "starting the server")
+            yield app, port
+        with app.app_context():
+            db.engine.dispose()
+
+
+@contextmanager
+def bare_hop(receiver: Receiver, secret: str, *parts: str, redis_url: str = "") -> Iterator[int]:
+    """The port of the bare route; each part is a process."""
+    port = free_port()
+    arguments = [str(port), str(receiver.port), secret]
+    with ExitStack() as stack:
+        for part in parts:
+            stack.enter_context(started("tests.bench.bare_hop", *arguments, part, redis_url))
+        wait_until(lambda: answers(port), "starting the bare hop")
+        yield port
+
+
+def measure(
+    app: Flask, receiver: Receiver, secret: str, *, ours: int, bare: int, table: Table
+) -> None:
+    """Add the lines of both quantiles."""
+    form = new_form(connected(app, "http://127.0.0.1/api"))
+    with app.app_context():
+        subscribe(form, f"{receiver.origin}/ours", secret)
+    time.sleep(3)  # until the threads of both have begun
+    mine: list[Sent] = []
+    hops: list[Sent] = []
+    for _ in range(BLOCKS + 1):
+        mine += delivered(receiver, sends(app, ours, form))
+        hops += delivered(receiver, hops_to(bare))
+    verified = receiver.arrivals
+    page = [each.then - each.at for each in mine]
+    whole = [verified[each.event_id] - each.at for each in mine]
+    hop = [verified[each.event_id] - each.then for each in hops]
+    requested = [verified[each.event_id] - each.at for each in hops]
+    for share, goal in ((0.5, "≤ 2×"), (0.99, "≤ 3×")):
+        took, shown, least, bare_whole = (
+            quantile(each, share) for each in (whole, page, hop, requested)
+        )
+        detail = (
+            f"{took:.1f} ms, the page answered after {shown:.1f} ms; bare {least:.1f} ms, with its"
+            f" request {bare_whole:.1f} ms; {len(whole) - BLOCK} each"
+        )
+        label = f"submit → verified webhook, p{share * 100:.0f}, to the bare RQ hop"
+        table.add(label, f"{took / least:.2f}×", goal, detail)
+
+
+def quantile(latencies: list[float], share: float) -> float:
+    """In milliseconds; the first block warms up."""
+    kept = sorted(latencies[BLOCK:])
+    return 1000 * kept[int(share * len(kept))]
+
+
+def delivered(receiver: Receiver, sent: list[Sent]) -> list[Sent]:
+    """The same, once all are verified."""
+    wait_until(lambda: {each.event_id for each in sent} <= receiver.arrivals.keys(), "delivering")
+    return sent
+
+
+def sends(app: Flask, port: int, form: Any) -> list[Sent]:
+    """A block of responses to one form."""
+    with app.app_context():
+        keys = answered(form, BLOCK)
+        hashes = {token_hash(key): key for key in keys}
+        found = select(ResponseSession.key_hash, ResponseSession.id).where(
+            ResponseSession.key_hash.in_(hashes)
+        )
+        events = {hashes[each]: event_id_of(row_id) for each, row_id in db.session.execute(found)}
+    path = f"/r/{form.share_token}/check"
+
+    def send(key: str) -> Sent:
+        body = urlencode({"session": key, "lang": "en", "website": "", "name": "Robin"})
+        began = time.monotonic()
+        assert post(port, path, body, {"Cookie": f"askback_r={key}", **HEADERS})[0] in (200, 303)
+        return Sent(events[key], began, time.monotonic())
+
+    return paced(send, keys)
+
+
+def hops_to(port: int) -> list[Sent]:
+    """A block of bare hops."""
+
+    def send(event_id: str) -> Sent:
+        began = time.monotonic()
+        status, enqueued = post(port, f"/hop/{event_id}", "", {})
+        assert status == 200
+        return Sent(event_id, began, float(enqueued))
+
+    moment = time.monotonic_ns()
+    return paced(send, [f"evt_{moment + number}" for number in range(BLOCK)])
+
+
+def paced(send: Callable[[str], Sent], names: list[str]) -> list[Sent]:
+    """One each PAUSE_SECONDS, later if the answer takes longer."""
+    sent = []
+    for name in names:
+        due = time.monotonic() + PAUSE_SECONDS
+        sent.append(send(name))
+        time.sleep(max(0.0, due - time.monotonic()))
+    return sent
+
+
+def post(port: int, path: str, body: str, headers: dict[str, str]) -> tuple[int, str]:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("POST", path, body, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
