@@ -366,14 +366,18 @@ def test_a_stream_ends_with_its_token(served: Served, reason: str) -> None:
         assert other.next().data == "x"
 
 
-def test_a_database_that_is_away_ends_no_stream(served: Served) -> None:
+def test_a_database_that_is_away_ends_no_stream(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
     with served.stream() as stream:
         served.feed.fails = True
-        served.feed.add(served.app)
-        time.sleep(1.2)
+        for _ in range(10):
+            served.feed.add(served.app)
+            time.sleep(0.12)
         served.feed.fails = False
 
         assert stream.next().data == "x"
+        assert caplog.text.count("the streams could not be read") == 1
 
 
 def test_a_stop_ends_the_streams(served: Served) -> None:

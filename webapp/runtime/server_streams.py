@@ -25,6 +25,7 @@ from webapp.wire.event_stream import COMMENT, OF_HOLDER, Feed, News, Place, Stre
 LOOK_SECONDS = 1.0  # after which all is read that no wake-up told of, and the clocks are looked at
 FLUSH_SECONDS = 1.0  # for the end of a stream to be taken
 PATIENCE_SECONDS = 2.0  # for one statement
+LOG_SECONDS = 60.0  # between two lines of the log that nothing can be read
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -47,6 +48,7 @@ class Streams:
         self._changed: set[str] = set()
         self._followers: defaultdict[str, set[Connection]] = defaultdict(set)
         self._looked_at = 0.0
+        self._logs_at = 0.0
         self._stopping = False
         self._selector = selectors.DefaultSelector()
         self._alarm, self._alarmed = socket.socketpair()
@@ -221,7 +223,9 @@ class Streams:
                 g.patience = PATIENCE_SECONDS
                 return question(self._app.extensions["feed"])
         except Exception:
-            log.warning("the streams could not be read", exc_info=True)
+            if time.monotonic() >= self._logs_at:
+                self._logs_at = time.monotonic() + LOG_SECONDS
+                log.warning("the streams could not be read", exc_info=True)
             return {}
 
     def _send(self, to: Collection[Connection], data: bytes) -> None:

@@ -8,6 +8,7 @@ Whatever is lost while a connection is down is found by the waits' own look, a s
 import logging
 import select
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,6 +25,7 @@ LOOK_SECONDS = 0.5  # how often the threads look whether the process ends
 PING_SECONDS = 15.0  # of silence, after which the listening connection is tried
 ANSWER_SECONDS = 2.0  # for a statement on either connection
 RETRY_SECONDS = 1.0  # before connecting again
+LOG_SECONDS = 60.0  # between two lines of the log about the same failure
 
 log = logging.getLogger("askback.wakeups")
 
@@ -84,13 +86,16 @@ class Relay:
                 self._keys.add(key)
 
     def _keep(self, work: Callable[[Any], None]) -> None:
-        """Connect and work, again after each failure."""
+        """Connect and work, again after each failure; a long one is logged now and then."""
+        logs_at = 0.0
         while not self._ended.is_set():
             try:
                 with self._app.app_context(), _own_connection() as connection:
                     work(connection)
             except Exception:
-                log.warning("wake-ups of other processes are interrupted", exc_info=True)
+                if time.monotonic() >= logs_at:
+                    logs_at = time.monotonic() + LOG_SECONDS
+                    log.warning("wake-ups between processes are interrupted", exc_info=True)
             self._ended.wait(RETRY_SECONDS)
 
     def _send(self, connection: Any) -> None:
