@@ -61,6 +61,11 @@ class Deliverer:
         finally:
             self._free.release()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no thread delivers or is about to."""
+        return not (self._running or self._hungry)
+
     def refuse(self) -> None:
         """Claim nothing any more; what runs goes on. A second call changes nothing."""
         if self._refused_at is None:
@@ -141,10 +146,15 @@ class Deliverer:
 
 
 def wake(delivery_id: str) -> None:
-    """A job: deliver this one, if nobody did, and go on with whatever else is due."""
+    """A job: deliver this one, if nobody did, and go on with whatever else is due.
+
+    While others deliver, they probably took it; an idle process finds out by claiming.
+    """
     app = cast(Flask, current_app._get_current_object())  # type: ignore[attr-defined]
-    with app.app_context():
-        due = is_due(delivery_id, now=utc_now())
+    due = deliverer().is_idle
+    if not due:
+        with app.app_context():
+            due = is_due(delivery_id, now=utc_now())
     if due:
         deliverer().work()
 

@@ -109,6 +109,18 @@ def test_without_redis_nobody_waits_and_everything_is_delivered(
 
 
 @pytest.mark.usefixtures("deliverer")
+def test_with_a_full_redis_everything_is_delivered(
+    app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with redis_server() as url, redis.Redis.from_url(url) as full:
+        full.config_set("maxmemory", "1")
+        monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(url))
+        with delivering(app, stop_seconds=2):
+            assert hand_over(app, due(app, place, count=5)) < 0.05
+            wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
+
+
+@pytest.mark.usefixtures("deliverer")
 def test_a_redis_that_hangs_ends_and_comes_back_empty_stops_nothing(
     app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
