@@ -1,8 +1,8 @@
-"""The shortest way through RQ: a route that enqueues, and a job that signs and posts at once.
+"""The shortest way through RQ: a route that commits a row and enqueues, a job that signs and posts.
 
-`bare_hop PORT RECEIVER SECRET web|worker|both [REDIS_URL]`: what serves the route, what works, or
-both in one process, without a URL on a Redis inside it. The worker class, its threads, the options
-of a job and the Redis are those of the product. There is no database.
+`bare_hop PORT RECEIVER SECRET DATABASE_URL web|worker|both [REDIS_URL]`: what serves the route,
+what works, or both in one process, without a URL on a Redis inside it. The worker class, its
+threads, the options of a job and the Redis are those of the product. The job needs no database.
 """
 
 import http.client
@@ -17,10 +17,14 @@ from fakeredis import FakeRedis
 from flask import Flask
 from rq import Queue, SimpleWorker
 from rq.serializers import JSONSerializer
+from sqlalchemy import Engine, create_engine, insert
 from standardwebhooks import Webhook
 
 from jobs.queue import WAKE_UP_SECONDS
 from jobs.rq_worker import WORKER_TTL, ThreadWorker
+from tests.bench.ceiling import ROWS, WORDS
+from webapp.database import prepare_engine
+from webapp.database.sqlite import IMMEDIATE
 
 NAME = "bare-hop"
 THREADS = 16
@@ -42,9 +46,10 @@ def post_signed(port: int, event_id: str, secret: str) -> None:
     connection.close()
 
 
-def create_app(receiver: int, secret: str, client: redis.Redis) -> Flask:
+def create_app(receiver: int, secret: str, engine: Engine, client: redis.Redis) -> Flask:
     """`POST /hop/<event_id>` answers the moment at which it began to enqueue."""
     app = Flask(__name__)
+    writing = engine.execution_options(**{IMMEDIATE: True})
     queue = Queue(NAME, connection=client, serializer=JSONSerializer)
 
     @app.get("/healthz")
@@ -53,6 +58,9 @@ def create_app(receiver: int, secret: str, client: redis.Redis) -> Flask:
 
     @app.post("/hop/<event_id>")
     def hop(event_id: str) -> str:
+        with writing.begin() as connection:
+            row = {"id": event_id, "form_id": "frm_1", "words": WORDS, "stamp": 1}
+            connection.execute(insert(ROWS), row)
         began = time.monotonic()
         job = Queue.prepare_data(
             "tests.bench.bare_hop.post_signed",
@@ -85,13 +93,17 @@ def work(client: redis.Redis) -> None:
     worker.work(logging_level="CRITICAL")
 
 
-def main(port: str, receiver: str, secret: str, part: str, redis_url: str = "") -> None:
+def main(
+    port: str, receiver: str, secret: str, database_url: str, part: str, redis_url: str = ""
+) -> None:
     client = redis.Redis.from_url(redis_url) if redis_url else FakeRedis()
     if part in ("worker", "both"):
         for _ in range(THREADS):
             threading.Thread(target=work, args=(client,), daemon=True).start()
     if part in ("web", "both"):
-        app = create_app(int(receiver), secret, client)
+        engine = create_engine(database_url)
+        prepare_engine(engine)
+        app = create_app(int(receiver), secret, engine, client)
         waitress.serve(app, host="127.0.0.1", port=int(port), threads=16, _quiet=True)
     threading.Event().wait()
 
