@@ -23,7 +23,7 @@ FUNCTION = "jobs.deliver.wake"
 REDIS_SECONDS = 0.3  # to connect, and for each answer
 HANDED_OVER = 1000  # ids that wait in this process
 ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
-WAITING_IN_REDIS = 1000  # wake-ups; more would wait for workers that are not there
+WAITING_IN_REDIS = 64  # wake-ups, for as many threads; each goes on with whatever is due
 WAKE_UP_SECONDS = 60  # after which one that nobody took is void
 
 log = logging.getLogger("askback.deliveries")
