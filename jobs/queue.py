@@ -7,6 +7,7 @@ delivers looks there each second.
 import logging
 import queue
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
@@ -24,6 +25,7 @@ REDIS_SECONDS = 0.3  # to connect, and for each answer
 HANDED_OVER = 1000  # ids that wait in this process
 ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
 WAITING_IN_REDIS = 64  # wake-ups, for as many threads; each goes on with whatever is due
+REST_SECONDS = 0.02  # after enqueuing: what comes meanwhile goes together
 WAKE_UP_SECONDS = 60  # after which one that nobody took is void
 
 log = logging.getLogger("askback.deliveries")
@@ -90,6 +92,7 @@ class WakeUpQueue:
                 while True:
                     ids.append(self._ids.get_nowait())
             self.enqueue(ids)
+            time.sleep(REST_SECONDS)
 
     def _enqueue(self, delivery_ids: Sequence[str]) -> None:
         from rq import Queue  # takes long to import, so not before the server listens
