@@ -1,1 +1,1 @@
-"""Background work. Nothing is queued yet: signed event deliveries will live here."""
+"""Background jobs: the delivery of events to agents."""
