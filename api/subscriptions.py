@@ -14,8 +14,8 @@ from api.rate_limits import limit_subscribes
 from api.verified_callbacks import subscribe_verified
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain.events.subscription_input import check_callback, parse_subscription_input
-from webapp.domain.events.subscriptions import Asked, list_subscriptions, unsubscribe
+from webapp.domain.events.subscriptions.input import check_callback, parse_subscription_input
+from webapp.domain.events.subscriptions.subscribing import Asked, list_subscriptions, unsubscribe
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.vocabulary import Scope

@@ -4,8 +4,8 @@ from flask import g
 
 from webapp.config import settings
 from webapp.database import release_connections, utc_now
-from webapp.domain.events.callbacks import CHALLENGE_SECONDS
-from webapp.domain.events.subscriptions import (
+from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS
+from webapp.domain.events.subscriptions.subscribing import (
     Asked,
     Granted,
     TtlBounds,

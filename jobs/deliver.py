@@ -15,12 +15,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from jobs import queue
 from webapp.config import Settings, settings
 from webapp.database import utc_now
-from webapp.domain.events.callbacks import callback_bounds, failure_of, post
-from webapp.domain.events.claims import Claimed, claim, is_due
+from webapp.domain.events.callbacks.requests import callback_bounds, failure_of, post
+from webapp.domain.events.callbacks.sealing import NoKey
+from webapp.domain.events.callbacks.signing import signed_headers
 from webapp.domain.events.cursors import write_cursor
-from webapp.domain.events.deliveries import AttemptResult, settle, suspend_unreadable
-from webapp.domain.events.sealing import NoKey
-from webapp.domain.events.signing import signed_headers
+from webapp.domain.events.deliveries.claims import Claimed, claim, is_due
+from webapp.domain.events.deliveries.settling import AttemptResult, settle, suspend_unreadable
 from webapp.outbound import Bounds, Reply, Unreachable
 from webapp.web.data_keys import cursor_key, sealer
 

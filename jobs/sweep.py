@@ -11,8 +11,8 @@ from flask import Flask
 from jobs.deliver import deliverer
 from jobs.queue import wake_up_queue
 from webapp.database import utc_now
-from webapp.domain.events.claims import read_due, release_expired
-from webapp.domain.events.delivery_expiry import abandon_overflow
+from webapp.domain.events.deliveries.claims import read_due, release_expired
+from webapp.domain.events.deliveries.expiry import abandon_overflow
 
 SWEEP_SECONDS = 1.0
 OVERDUE_SECONDS = 3  # then no worker of the queue is there

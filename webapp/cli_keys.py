@@ -4,7 +4,7 @@ import click
 
 from webapp.cli_application import application, note
 from webapp.domain.audit.trail import AuditKind
-from webapp.domain.events.rekeying import rekey as seal_anew
+from webapp.domain.events.subscriptions.rekeying import rekey as seal_anew
 from webapp.web.data_keys import sealer
 
 

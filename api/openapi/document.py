@@ -18,7 +18,7 @@ from api.openapi.operations import OPERATIONS, TAGS, Operation
 from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
 from webapp.config import Settings, settings
 from webapp.domain.content.draft_input import FormDraftInput
-from webapp.domain.events.subscription_input import SubscriptionInput
+from webapp.domain.events.subscriptions.input import SubscriptionInput
 from webapp.domain.forms.agent_token_input import AgentTokenInput
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope

@@ -20,8 +20,8 @@ from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import Receivers, new_secret, receivers, subscribe
 from webapp.database import db, utc_now
-from webapp.domain.events.callbacks import callback_bounds, post
-from webapp.domain.events.signing import signed_headers
+from webapp.domain.events.callbacks.requests import callback_bounds, post
+from webapp.domain.events.callbacks.signing import signed_headers
 
 pytestmark = pytest.mark.bench
 ROUNDS = 100

@@ -27,7 +27,7 @@ from tests.jobs.conftest import Allow
 from tests.jobs.receiving import new_secret, receivers, subscribe
 from tests.raw_receiver import Answer, raw_receiver, says
 from webapp.database import db
-from webapp.domain.events.callbacks import callback_bounds
+from webapp.domain.events.callbacks.requests import callback_bounds
 from webapp.domain.events.models import (
     CallbackEndpoint,
     DeliveryAttempt,

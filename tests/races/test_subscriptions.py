@@ -28,12 +28,12 @@ from tests.factories import make_answer, make_form, make_response
 from tests.races.threads import together
 from webapp.database import db, execute, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
-from webapp.domain.events import replay
 from webapp.domain.events.cursors import read_cursor
-from webapp.domain.events.endings import end_expired
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.events.outbox import event_id_of
-from webapp.domain.events.subscriptions import Granted, unsubscribe
+from webapp.domain.events.subscriptions import replay
+from webapp.domain.events.subscriptions.endings import end_expired
+from webapp.domain.events.subscriptions.subscribing import Granted, unsubscribe
 from webapp.domain.respondents.answering import complete_response, withdraw_response
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.errors import StateConflict

@@ -13,7 +13,7 @@ from webapp.config import settings
 from webapp.database import db, execute_autocommit, new_id, read_rows, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.events.endings import end_subscriptions
+from webapp.domain.events.subscriptions.endings import end_subscriptions
 from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.shared.secrets import token_hash

@@ -7,7 +7,7 @@ from flask import Flask, Response, current_app, request, url_for
 from flask_babel.speaklater import LazyString
 
 from webapp.pages.fragments import VARIES_BY, wants_fragment
-from webapp.web.iframes import says_in_iframe
+from webapp.web.request_origin import says_in_iframe
 
 Words: TypeAlias = str | LazyString
 

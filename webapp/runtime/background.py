@@ -18,8 +18,8 @@ from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.deletion.discarded_drafts import purge_discarded
 from webapp.domain.deletion.form_trash import purge_deleted
-from webapp.domain.events.delivery_expiry import purge_settled
-from webapp.domain.events.endings import end_expired, note_unqueued, purge_ended
+from webapp.domain.events.deliveries.expiry import purge_settled
+from webapp.domain.events.subscriptions.endings import end_expired, note_unqueued, purge_ended
 from webapp.domain.respondents.device_transfer import purge_expired_links
 from webapp.oauth.expiry import purge_dead
 from webapp.web import link_view_counter, request_audit

@@ -12,8 +12,8 @@ from webapp.config import Settings
 from webapp.data_folder import open_to_others
 from webapp.database import db, schema, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.due_deliveries import read_queue_state
-from webapp.domain.events.rekeying import count_sealed_otherwise
+from webapp.domain.events.deliveries.due import read_queue_state
+from webapp.domain.events.subscriptions.rekeying import count_sealed_otherwise
 from webapp.web.health import redis_state
 
 LATE_SECONDS = 120  # of a delivery: nobody sends, or too few do

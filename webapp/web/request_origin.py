@@ -1,8 +1,11 @@
-"""Same-origin, cross-site and prefetch requests, by the headers of browsers."""
+"""Same-origin, cross-site, framed and prefetch requests, by the headers of browsers."""
 
-from flask import request
+from flask import g, request
 
 from webapp.config import settings
+
+# Fetch, section 2.2.5: request destinations
+FRAMES = {"iframe", "frame", "embed", "object"}
 
 
 def is_same_origin() -> bool:
@@ -32,3 +35,16 @@ def is_from_another_site() -> bool:
 def is_prefetch() -> bool:
     """True if a browser or mail program prefetches the page."""
     return "prefetch" in request.headers.get("Sec-Purpose", request.headers.get("Purpose", ""))
+
+
+def says_in_iframe() -> bool:
+    """True for a page in an iframe, where no cookie is read or set.
+
+    The address says so (`embed=1`), or `Sec-Fetch-Dest` does: requests of scripts in an iframe
+    carry no such header value.
+    """
+    if "framed" not in g:
+        in_frame = request.headers.get("Sec-Fetch-Dest") in FRAMES
+        g.framed = in_frame or request.args.get("embed") == "1"
+    framed: bool = g.framed
+    return framed

@@ -14,7 +14,7 @@ from webapp.database import to_millis, utc_now
 from webapp.domain.content import model as content
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
-from webapp.domain.events.subscriptions import Granted, SubscriptionRow
+from webapp.domain.events.subscriptions.subscribing import Granted, SubscriptionRow
 from webapp.domain.forms.agent_tokens import MadeToken
 from webapp.domain.forms.models import FormLink, FormRow, FormSummaryRow
 from webapp.domain.responses.cursor import ResponsePage

@@ -6,9 +6,9 @@ from typing import Any
 from sqlalchemy import select
 
 from webapp.database import db, utc_now
+from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.events.sealing import Sealer
-from webapp.domain.events.subscriptions import Asked, Granted, TtlBounds, subscribe
+from webapp.domain.events.subscriptions.subscribing import Asked, Granted, TtlBounds, subscribe
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token

@@ -9,8 +9,8 @@ import pytest
 from standardwebhooks import Webhook
 
 from tests.raw_receiver import raw_receiver, read_request, says
-from webapp.domain.events.callbacks import callback_bounds
-from webapp.domain.events.challenges import send_challenge
+from webapp.domain.events.callbacks.challenges import send_challenge
+from webapp.domain.events.callbacks.requests import callback_bounds
 from webapp.domain.shared.vocabulary import DeliveryFailure
 
 SECRET = "whsec_" + "Zk9x" * 8

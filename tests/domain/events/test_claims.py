@@ -15,7 +15,7 @@ from tests.factories import make_account, make_form
 from tests.proof.plans import plan_of
 from webapp.database import db, from_millis, to_millis, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.events.claims import Claimed, claim, is_due, read_due, release_expired
+from webapp.domain.events.deliveries.claims import Claimed, claim, is_due, read_due, release_expired
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile

@@ -10,7 +10,7 @@ from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db, to_millis
-from webapp.domain.events.delivery_expiry import abandon_overflow, purge_settled
+from webapp.domain.events.deliveries.expiry import abandon_overflow, purge_settled
 from webapp.domain.events.models import DeliveryAttempt, EventDelivery, EventSubscription
 from webapp.domain.shared.vocabulary import DeliveryState
 

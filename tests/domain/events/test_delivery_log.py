@@ -13,8 +13,7 @@ from tests.factories import make_account, make_form
 from tests.proof.plans import plan_of, steps_of
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
-from webapp.domain.events import subscription_log as subscriptions
-from webapp.domain.events.delivery_log import (
+from webapp.domain.events.deliveries.log import (
     PAGE_DELIVERIES,
     DeliveryFilters,
     DeliveryRow,
@@ -23,8 +22,9 @@ from webapp.domain.events.delivery_log import (
     list_deliveries,
     position_of,
 )
+from webapp.domain.events.deliveries.retries import OPEN_AFTER_FAILURES
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.events.retries import OPEN_AFTER_FAILURES
+from webapp.domain.events.subscriptions import log as subscriptions
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import (
     DeliveryFailure,

@@ -31,9 +31,9 @@ from webapp.domain.deletion.form_trash import (
     purge_deleted,
     restore_form,
 )
-from webapp.domain.events.endings import end_expired, note_unqueued, purge_ended
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.events.subscriptions import unsubscribe
+from webapp.domain.events.subscriptions.endings import end_expired, note_unqueued, purge_ended
+from webapp.domain.events.subscriptions.subscribing import unsubscribe
 from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared.vocabulary import (
     DeliveryKind,
@@ -195,7 +195,7 @@ def test_an_expired_subscription_keeps_its_host_alone(
 def test_a_long_queue_is_cancelled_in_short_transactions(
     form: Any, grant_id: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webapp.domain.events.endings.BATCH_ROWS", 2)
+    monkeypatch.setattr("webapp.domain.events.subscriptions.endings.BATCH_ROWS", 2)
     subscribe_now(asked_for(form, grant_id, ttl_seconds=300), now=clock.now)
     for _ in range(5):
         make_response(form)

@@ -15,10 +15,10 @@ from tests.factories import make_account, make_form
 from tests.proof.plans import plan_of, statements_of
 from webapp.database import utc_now, write_transaction
 from webapp.domain.events.cursors import watermark
-from webapp.domain.events.endings import end_expired
 from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.events.outbox import cancel_event, queue_deliveries
-from webapp.domain.events.subscriptions import list_subscriptions, needs_challenge
+from webapp.domain.events.subscriptions.endings import end_expired
+from webapp.domain.events.subscriptions.subscribing import list_subscriptions, needs_challenge
 from webapp.domain.responses.models import Completion
 
 ROWS = 3000

@@ -17,11 +17,11 @@ from webapp.app import create_app
 from webapp.cli import main
 from webapp.config_environment import read_settings
 from webapp.database import db
-from webapp.domain.events import rekeying
+from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.rekeying import Rekeyed, count_sealed_otherwise, rekey
-from webapp.domain.events.sealing import Sealer
-from webapp.domain.events.subscription_writes import secret_place
+from webapp.domain.events.subscriptions import rekeying
+from webapp.domain.events.subscriptions.rekeying import Rekeyed, count_sealed_otherwise, rekey
+from webapp.domain.events.subscriptions.writes import secret_place
 
 OLD, NEW, LOST = ({name: secrets.token_bytes(32)} for name in ("k_1", "k2", "k0"))
 BOTH = Sealer(NEW | OLD)

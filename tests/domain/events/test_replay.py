@@ -21,11 +21,11 @@ from tests.domain.events.subscribing import (
 from tests.event_factories import make_attempt
 from tests.factories import make_account, make_answer, make_form
 from webapp.database import db, execute, write_transaction
-from webapp.domain.events import replay
 from webapp.domain.events.cursors import CURSOR_MAX_CHARS, read_cursor, watermark, write_cursor
-from webapp.domain.events.endings import end_expired
 from webapp.domain.events.models import DeliveryAttempt, EventDelivery
-from webapp.domain.events.subscriptions import Granted, unsubscribe
+from webapp.domain.events.subscriptions import replay
+from webapp.domain.events.subscriptions.endings import end_expired
+from webapp.domain.events.subscriptions.subscribing import Granted, unsubscribe
 from webapp.domain.respondents.answering import complete_response, withdraw_response
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryState

@@ -5,7 +5,7 @@ import secrets
 import pytest
 from flask import Flask
 
-from webapp.domain.events.sealing import NoKey, Sealer
+from webapp.domain.events.callbacks.sealing import NoKey, Sealer
 from webapp.web.data_keys import sealer
 
 OLD, NEW = {"k1": secrets.token_bytes(32)}, {"k2": secrets.token_bytes(32)}

@@ -12,8 +12,10 @@ from tests.databases import both_databases
 from tests.event_factories import make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db
-from webapp.domain.events.claims import Claimed, claim
-from webapp.domain.events.deliveries import (
+from webapp.domain.events.deliveries.claims import Claimed, claim
+from webapp.domain.events.deliveries.resending import send_again
+from webapp.domain.events.deliveries.retries import asked_delay, probe_delay
+from webapp.domain.events.deliveries.settling import (
     AttemptResult,
     settle,
     suspend_unreadable,
@@ -24,8 +26,6 @@ from webapp.domain.events.models import (
     EventDelivery,
     EventSubscription,
 )
-from webapp.domain.events.resending import send_again
-from webapp.domain.events.retries import asked_delay, probe_delay
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState

@@ -22,11 +22,10 @@ from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form, make_response
 from webapp.database import db, read_rows, utc_now, write_transaction
 from webapp.domain.deletion.form_trash import delete_form, restore_form
-from webapp.domain.events import subscriptions as module
+from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.models import CallbackEndpoint
-from webapp.domain.events.sealing import Sealer
-from webapp.domain.events.subscription_writes import secret_place
-from webapp.domain.events.subscriptions import (
+from webapp.domain.events.subscriptions import subscribing as module
+from webapp.domain.events.subscriptions.subscribing import (
     Asked,
     Granted,
     list_subscriptions,
@@ -34,6 +33,7 @@ from webapp.domain.events.subscriptions import (
     subscription_id,
     unsubscribe,
 )
+from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryState, RevokedReason, SubscriptionEnd
 from webapp.oauth.tokens import revoke_grant

@@ -18,7 +18,7 @@ from tests.raw_receiver import raw_receiver, read_request
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
 from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.events.subscription_writes import secret_place
+from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 from webapp.web.data_keys import sealer
 from webapp.web.rate_limits.challenges import CHALLENGES_OF_ACCOUNT

@@ -89,6 +89,15 @@ class EventSubscription(Base):
     )
 
 
+# of a subscription that has ended; its host stays in the log
+ERASED: dict[str, None] = {
+    "url": None,
+    "secret": None,
+    "previous_secret": None,
+    "previous_until": None,
+}
+
+
 class EventDelivery(Base):
     """One event on its way to one subscription.
 

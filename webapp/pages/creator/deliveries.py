@@ -8,8 +8,8 @@ from flask import Blueprint, Response, abort, render_template, request, url_for
 
 from jobs.queue import hand_over
 from webapp.database import utc_now
-from webapp.domain.events import subscription_log as subscriptions
-from webapp.domain.events.delivery_log import (
+from webapp.domain.events.callbacks.sealing import NoKey
+from webapp.domain.events.deliveries.log import (
     PAGE_DELIVERIES,
     AttemptRow,
     DeliveryDetails,
@@ -20,10 +20,10 @@ from webapp.domain.events.delivery_log import (
     list_deliveries,
     position_of,
 )
-from webapp.domain.events.resending import send_again as resend
-from webapp.domain.events.sealing import NoKey
-from webapp.domain.events.subscription_log import FilterChoice
-from webapp.domain.events.subscription_writes import secret_place
+from webapp.domain.events.deliveries.resending import send_again as resend
+from webapp.domain.events.subscriptions import log as subscriptions
+from webapp.domain.events.subscriptions.log import FilterChoice
+from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.pages.creator.request import (
     agent_names,

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from webapp.config import VARIABLES, SettingDescription, describe, settings
 from webapp.config_readers import DAY
-from webapp.domain.events.callbacks import CHALLENGE_SECONDS, DELIVERY_SECONDS
+from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS, DELIVERY_SECONDS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.web.wakeups import OF_ACCOUNT
 from webapp.wire.event_stream import OF_HOLDER

@@ -17,9 +17,9 @@ from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
 from webapp.pages.respondent import session_cookie
 from webapp.pages.typed_text import typed_text
-from webapp.web.iframes import says_in_iframe
 from webapp.web.languages import CHOICE
 from webapp.web.languages import FIELD as LANGUAGE
+from webapp.web.request_origin import says_in_iframe
 from webapp.web.themes import FIELD as THEME
 
 HONEYPOT = "website"  # rendered out of sight: programs fill it, no browser autofills it

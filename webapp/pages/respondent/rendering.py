@@ -15,7 +15,7 @@ from webapp.pages.qr_codes import drawn_code
 from webapp.pages.respondent import page_cache
 from webapp.pages.respondent.session_cookie import forget, remember
 from webapp.pages.respondent.visit import Visit, new_visit
-from webapp.web.iframes import says_in_iframe
+from webapp.web.request_origin import says_in_iframe
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
 

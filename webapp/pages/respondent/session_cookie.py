@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response
 
 from webapp.config import settings
 from webapp.web.browser_cookies import BrowserCookie
-from webapp.web.iframes import says_in_iframe
+from webapp.web.request_origin import says_in_iframe
 
 COOKIE_DAYS = 30
 SESSION_KEY = re.compile(r"[A-Za-z0-9_.-]{22,100}")

@@ -16,7 +16,7 @@ from webapp.domain.respondents.public_form import (
 from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.session_cookie import new_session_key, remembered_key
-from webapp.web.iframes import says_in_iframe
+from webapp.web.request_origin import says_in_iframe
 from webapp.web.security_headers import allow_frames
 
 FRAMES_KNOWN = 10_000  # our choice: some megabytes

@@ -8,8 +8,8 @@ from limits import RateLimitItem, parse
 
 from webapp.config import settings
 from webapp.database import release_connections
-from webapp.domain.events.callbacks import CHALLENGE_SECONDS, callback_bounds
-from webapp.domain.events.challenges import send_challenge
+from webapp.domain.events.callbacks.challenges import send_challenge
+from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS, callback_bounds
 from webapp.domain.shared.errors import RateLimited
 from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.web.rate_limits.limiter import (

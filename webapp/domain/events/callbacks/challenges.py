@@ -8,8 +8,8 @@ import secrets
 from hmac import compare_digest
 
 from webapp.database import utc_now
-from webapp.domain.events.callbacks import failure_of, post
-from webapp.domain.events.signing import signed_headers
+from webapp.domain.events.callbacks.requests import failure_of, post
+from webapp.domain.events.callbacks.signing import signed_headers
 from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.outbound import Bounds, Reply, Unreachable
 

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, update
 from standardwebhooks import Webhook as Verifier
 
 from tests.api.conftest import Agent, Connect, refusal
-from tests.api.subscribing import BODY, lives_for, path, subscribe
+from tests.api.subscriptions.subscribing import BODY, lives_for, path, subscribe
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, SECRET, Webhook

@@ -32,10 +32,10 @@ from webapp.database import (
     write_transaction,
 )
 from webapp.database.prepared_statements import all_rows
-from webapp.domain.events.due_deliveries import AT_ONCE_PER_ENDPOINT, Due, due_deliveries
-from webapp.domain.events.event_bodies import event_body, terminated_body
+from webapp.domain.events.deliveries.bodies import event_body, terminated_body
+from webapp.domain.events.deliveries.due import AT_ONCE_PER_ENDPOINT, Due, due_deliveries
+from webapp.domain.events.deliveries.retries import OPEN_AFTER_FAILURES
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.events.retries import OPEN_AFTER_FAILURES
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 
 LEASE_SECONDS = 30  # of an attempt, which takes 10 s at most

@@ -11,12 +11,12 @@ import pytest
 from flask import Flask
 
 from tests.api.conftest import Agent, refusal
-from tests.api.subscribing import subscribe
+from tests.api.subscriptions.subscribing import subscribe
 from tests.raw_receiver import Receiver, raw_receiver, read_request, says
 from tests.webapp.test_outbound import CLOSED
 from tests.webhook_receiver import HOST, Webhook
 from webapp import outbound
-from webapp.domain.events import callbacks
+from webapp.domain.events.callbacks import requests as callbacks
 
 pytestmark = pytest.mark.settings(write_limits=False)
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from webapp.database import execute, read_rows, to_millis, write_transaction
-from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.models import ERASED, CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.outbox import (
     DELIVERIES,
     UNSETTLED,
@@ -40,12 +40,6 @@ from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, Subscri
 TOLD_WITHIN = timedelta(seconds=60)  # our choice: then the subscriber is told no more
 ENDED_KEPT = timedelta(hours=24)  # our choice: without deliveries; with them, as long as those
 UNUSED_KEPT = timedelta(hours=24)  # our choice: as long as an address counts as verified
-ERASED: dict[str, None] = {
-    "url": None,
-    "secret": None,
-    "previous_secret": None,
-    "previous_until": None,
-}
 
 _SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
 _RETURNED = ("id", "account_id", "form_id", "endpoint_id", "host")

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, func, not_, or_, select, update
 
 from webapp.database import execute, tried_again, write_transaction
+from webapp.domain.events.callbacks.sealing import NoKey, Sealer
 from webapp.domain.events.models import EventSubscription
-from webapp.domain.events.sealing import NoKey, Sealer
-from webapp.domain.events.subscription_writes import secret_place
+from webapp.domain.events.subscriptions.writes import secret_place
 
 BATCH_ROWS = 200  # in one transaction, of milliseconds: servers run beside it
 COLUMNS = (EventSubscription.secret, EventSubscription.previous_secret)

@@ -14,13 +14,13 @@ from sqlalchemy import String, bindparam, column, exists, func, select, table
 
 from webapp.database import UtcDateTime, execute, read_rows, to_millis, write_transaction
 from webapp.domain.accounts.models import Account
+from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.cursors import read_cursor, watermark, write_cursor
-from webapp.domain.events.endings import end_subscription
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.outbox import alive, cancel_deliveries, unsettled
-from webapp.domain.events.replay import queue_missed
-from webapp.domain.events.sealing import Sealer
-from webapp.domain.events.subscription_writes import (
+from webapp.domain.events.subscriptions.endings import end_subscription
+from webapp.domain.events.subscriptions.replay import queue_missed
+from webapp.domain.events.subscriptions.writes import (
     StoredSubscription,
     lock_subscription,
     sealed_secrets,

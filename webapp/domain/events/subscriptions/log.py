@@ -7,10 +7,10 @@ from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.orm import aliased
 
 from webapp.database import UtcDateTime, read_rows
-from webapp.domain.events.deliveries import GONE_SUSPENDS
-from webapp.domain.events.delivery_log import StateGroup, is_in
+from webapp.domain.events.deliveries.log import StateGroup, is_in
+from webapp.domain.events.deliveries.retries import OPEN_AFTER_FAILURES
+from webapp.domain.events.deliveries.settling import GONE_SUSPENDS
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
-from webapp.domain.events.retries import OPEN_AFTER_FAILURES
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import NotFound, StateConflict

@@ -7,8 +7,8 @@ from typing import NamedTuple, cast
 from sqlalchemy import Table, bindparam, select
 
 from webapp.database import Base, execute, insert_into
+from webapp.domain.events.callbacks.sealing import NoKey, Sealer
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
-from webapp.domain.events.sealing import NoKey, Sealer
 
 ROTATED_FOR = timedelta(hours=24)  # our choice: how long the previous secret signs, too
 

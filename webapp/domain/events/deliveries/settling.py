@@ -24,19 +24,19 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import tried_again, write_transaction
 from webapp.database.prepared_statements import all_rows
-from webapp.domain.events.claims import Claimed
-from webapp.domain.events.endings import ERASED
-from webapp.domain.events.models import (
-    CallbackEndpoint,
-    DeliveryAttempt,
-    EventDelivery,
-    EventSubscription,
-)
-from webapp.domain.events.retries import (
+from webapp.domain.events.deliveries.claims import Claimed
+from webapp.domain.events.deliveries.retries import (
     OPEN_AFTER_FAILURES,
     asked_delay,
     probe_delay,
     retry_delay,
+)
+from webapp.domain.events.models import (
+    ERASED,
+    CallbackEndpoint,
+    DeliveryAttempt,
+    EventDelivery,
+    EventSubscription,
 )
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
 

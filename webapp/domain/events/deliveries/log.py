@@ -21,13 +21,13 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from webapp.database import read_rows, to_millis
+from webapp.domain.events.deliveries.resending import SENT_AGAIN
 from webapp.domain.events.models import (
     CallbackEndpoint,
     DeliveryAttempt,
     EventDelivery,
     EventSubscription,
 )
-from webapp.domain.events.resending import SENT_AGAIN
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.error_codes import ErrorCode

@@ -9,8 +9,8 @@ from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, StrictStr, Va
 from pydantic.alias_generators import to_camel
 
 from webapp.domain.content.draft_fields import STORABLE, whole_number
-from webapp.domain.events.callbacks import check_callback_url
-from webapp.domain.events.signing import secret_key
+from webapp.domain.events.callbacks.requests import check_callback_url
+from webapp.domain.events.callbacks.signing import secret_key
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.validation_errors import refusal

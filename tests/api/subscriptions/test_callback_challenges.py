@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 import api.verified_callbacks as verified_callbacks
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
-from tests.api.subscribing import path, subscribe
+from tests.api.subscriptions.subscribing import path, subscribe
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver

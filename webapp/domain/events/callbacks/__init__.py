@@ -1,0 +1,1 @@
+"""Requests to callbacks: what they may cost, how they are signed, and their secrets at rest."""

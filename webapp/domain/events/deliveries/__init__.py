@@ -1,0 +1,1 @@
+"""Deliveries: which are due, what is sent, and what becomes of it."""

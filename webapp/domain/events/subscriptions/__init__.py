@@ -1,0 +1,1 @@
+"""Subscriptions: how they begin, go on and end."""
