@@ -157,6 +157,7 @@ UNKNOWN = unknown_token()
         "Basic YTpi",
         UNKNOWN,
     ],
+    ids=["unknown", "cut", "only the prefix", "nothing", "no text", "Basic", "no scheme"],
 )
 def test_a_token_that_is_none_is_invalid(app: Flask, form: Any, header: str) -> None:
     answer = app.test_client().get(f"/api{path(form)}", headers={"Authorization": header})
