@@ -153,7 +153,7 @@ def test_statements_that_are_prepared_are_built_once() -> None:
 def is_constant(statement: ast.expr, arguments: set[str]) -> bool:
     """Whether it is named in capitals, handed on by the caller, or kept by what builds it."""
     if isinstance(statement, ast.Call):
-        return ast.unparse(statement.func) == "answer_at_once"
+        return ast.unparse(statement.func) in {"answer_at_once", "_page"}
     return isinstance(statement, ast.Name) and (statement.id.isupper() or statement.id in arguments)
 
 

@@ -2,10 +2,8 @@
 
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
 from typing import Any
 
 import psycopg
@@ -16,114 +14,15 @@ from werkzeug.test import TestResponse
 
 from tests.conftest import delete_rows
 from tests.databases import on_postgresql
-from tests.factories import make_account, make_draft, make_form
-from tests.oauth.flow import API, Flow, bearer, register
-from tests.pages.creator_client import Creator, creator
-from tests.pages.respondent_client import Respondent, arrive, hidden
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
-from webapp.domain.accounts.passwords import password_hash
-from webapp.domain.deletion import discarded_drafts, form_trash
-from webapp.domain.drafts import confirmations
-from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.vocabulary import Scope
+from tests.oauth.flow import bearer
+from tests.pages.creator_client import Creator
+from tests.pages.respondent_client import Respondent, hidden
+from tests.proof.deadlock_world import HOOK, HOOK_KEY, PASSWORD, World
+from webapp.database import db
 from webapp.oauth.models import OAuthGrant
-from webapp.oauth.tokens import issue_token
 from webapp.web.rate_limits.limiter import limiter
 
-PASSWORD = "four plain words here"  # noqa: S105
-KNOWN_HASH = password_hash(PASSWORD)
 COMMITS_MOST = 6
-
-
-class World:
-    """A creator, a respondent and an agent on an empty database; each thing is made when asked."""
-
-    def __init__(self, app: Flask) -> None:
-        self.app = app
-        with app.app_context():
-            self.account = make_account(email="ann@example.com", password_hash=KNOWN_HASH)
-        self.ann: Creator = creator(app, self.account)
-        with self.ann.client.session_transaction(base_url="http://127.0.0.1:8000") as session:
-            session["_fresh"] = True
-            session["signed_in_at"] = int(time.time())
-        self.ann.post("/nowhere")  # has fetched its token then
-
-    @cached_property
-    def draft(self) -> Draft:
-        with self.app.app_context():
-            return make_draft(self.account.id, goal="To know")
-
-    @cached_property
-    def form(self) -> Any:
-        with self.app.app_context():
-            return make_form(self.account.id)
-
-    @cached_property
-    def deleted(self) -> Any:
-        with self.app.app_context():
-            form_trash.delete_form(self.account.id, self.form.id, now=utc_now())
-        return self.form
-
-    @cached_property
-    def person(self) -> Respondent:
-        return arrive(self.app.test_client(), self.form)
-
-    @cached_property
-    def answered(self) -> Respondent:
-        self.person.answer(1, "Me")
-        return self.person
-
-    @cached_property
-    def sent(self) -> Respondent:
-        self.person.answer_all()
-        self.person.post("/check")
-        return self.person
-
-    @cached_property
-    def token(self) -> str:
-        with self.app.app_context():
-            return issue_token(self.account.id, [Scope.FORMS_WRITE], API, now=utc_now())
-
-    @cached_property
-    def flow(self) -> Flow:
-        with self.app.app_context():
-            limiter.reset()
-        client = register(self.app.test_client(), token_endpoint_auth_method="none")
-        return Flow(self.ann.client, self.app.test_client(), client)
-
-    @cached_property
-    def code(self) -> str:
-        return self.flow.code()
-
-    @cached_property
-    def grant(self) -> str:
-        assert self.token
-        with self.app.app_context():
-            return db.session.scalars(select(OAuthGrant.id)).one()
-
-    def confirmed(self) -> str:
-        draft = self.draft
-        with self.app.app_context():
-            shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
-            confirmations.confirm_draft(self.account.id, draft.id, **shown, now=utc_now())
-        return draft.id
-
-    def changed(self) -> str:
-        """The draft after its creator changed the title in the browser."""
-        self.ann.page(f"/drafts/{self.draft.id}")
-        self.ann.post(f"/drafts/{self.draft.id}/title", text="Newer", revision="1")
-        return self.draft.id
-
-    def invited(self) -> str:
-        with self.app.app_context():
-            return invites.make_invite(now=utc_now())
-
-    def put_away(self) -> int:
-        now = utc_now()
-        with self.app.app_context():
-            discarded_drafts.discard_draft(self.account.id, self.draft.id, now=now)
-        return int(now.timestamp() * 1000)
 
 
 Call = Callable[[], TestResponse]
@@ -155,10 +54,12 @@ def respondent_page(path: str, person: str, **form: Any) -> Any:
     return prepare
 
 
-def agent(method: str, path: str, make: Callable[[World], Any] = lambda _world: "") -> Any:
+def agent(
+    method: str, path: str, make: Callable[[World], Any] = lambda _world: "", **body: str
+) -> Any:
     def prepare(world: World) -> Call:
         named = path.format(make(world))
-        headers, body = bearer(world.token), {"title": "By an agent"}
+        headers = bearer(world.token)
         client = world.app.test_client()
         return lambda: client.open(f"/api{named}", method=method, json=body, headers=headers)
 
@@ -249,14 +150,47 @@ def _continue(world: World) -> Call:
 
 
 RECIPES: dict[str, Callable[[World], Call]] = {
+    "agent_tokens.make": creator_page(
+        "/connections/tokens/new",
+        lambda world: world.form,
+        form="all",
+        label="",
+        days="1",
+        current=PASSWORD,
+    ),
+    "agent_tokens.revoke": creator_page(
+        "/connections/tokens/{}/revoke", lambda world: world.agent_token
+    ),
+    "agent_tokens.revoke_all": creator_page(
+        "/connections/tokens/revoke-all", lambda world: world.agent_token
+    ),
+    "api.create_agent_token": agent("POST", "/forms/{}/agent-tokens", lambda world: world.form.id),
+    "api.create_subscription": agent(
+        "POST",
+        "/forms/{}/subscriptions",
+        lambda world: world.subscribed and world.form.id,
+        url=HOOK,
+        secret=HOOK_KEY,
+    ),
+    "api.delete_subscription": agent(
+        "DELETE",
+        "/forms/{}",
+        lambda world: f"{world.form.id}/subscriptions/{world.subscribed}",
+    ),
+    "deliveries.send_again": creator_page("/deliveries/{}/again", lambda world: world.delivered),
+    "deliveries.send_test": creator_page(
+        "/deliveries/subscriptions/{}/test", lambda world: world.subscribed
+    ),
     "account.change_details": creator_page("/account/details", name="Kim", language="en"),
     "account.change_password": creator_page(
         "/account/password", current=PASSWORD, password="other plain words here"
     ),
     "account.delete": creator_page("/account/delete", current=PASSWORD),
-    "api.create_service_draft": agent("POST", "/drafts"),
+    "api.create_service_draft": agent("POST", "/drafts", title="By an agent"),
     "api.publish_service_draft": _published,
-    "api.update_service_draft": agent("PATCH", "/drafts/{}", lambda world: world.draft.id),
+    "api.update_service_draft": agent(
+        "PATCH", "/drafts/{}", lambda world: world.draft.id, title="By an agent"
+    ),
     "appearance.choose": creator_page("/appearance", theme="dark"),
     "browsers.end": creator_page("/account/browsers/end", handle="none"),
     "browsers.end_others": creator_page("/account/browsers/end-others"),

@@ -50,7 +50,7 @@ def complete(form: Any) -> None:
 
 
 def withdraw(form: Any) -> None:
-    assert answering.withdraw_response(form.share_token, KEY)
+    assert answering.withdraw_response(form.share_token, KEY, now=utc_now())
 
 
 def close(form: Any) -> None:

@@ -1,0 +1,161 @@
+"""A creator, a respondent and an agent with all that the routes which write need."""
+
+import time
+from datetime import timedelta
+from functools import cached_property
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+
+from tests.event_factories import (
+    make_agent_token,
+    make_delivery,
+    make_event,
+)
+from tests.factories import make_account, make_draft, make_form
+from tests.oauth.flow import API, Flow, register
+from tests.pages.creator_client import Creator, creator
+from tests.pages.respondent_client import Respondent, arrive
+from webapp.database import db, utc_now
+from webapp.domain.accounts import invites
+from webapp.domain.accounts.passwords import password_hash
+from webapp.domain.deletion import discarded_drafts, form_trash
+from webapp.domain.drafts import confirmations
+from webapp.domain.drafts.models import Draft
+from webapp.domain.events.models import EventSubscription
+from webapp.domain.events.subscriptions.subscribing import Asked, TtlBounds, subscribe
+from webapp.domain.shared.vocabulary import DeliveryState, Scope
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token
+from webapp.web.data_keys import cursor_key, sealer
+from webapp.web.rate_limits.limiter import limiter
+
+PASSWORD = "four plain words here"  # noqa: S105
+KNOWN_HASH = password_hash(PASSWORD)
+HOOK, HOOK_KEY = "https://hooks.example.com/r", "whsec_" + "QUJD" * 11
+
+
+class World:
+    """A creator, a respondent and an agent on an empty database; each thing is made when asked."""
+
+    def __init__(self, app: Flask) -> None:
+        self.app = app
+        with app.app_context():
+            self.account = make_account(email="ann@example.com", password_hash=KNOWN_HASH)
+        self.ann: Creator = creator(app, self.account)
+        with self.ann.client.session_transaction(base_url="http://127.0.0.1:8000") as session:
+            session["_fresh"] = True
+            session["signed_in_at"] = int(time.time())
+        self.ann.post("/nowhere")  # has fetched its token then
+
+    @cached_property
+    def draft(self) -> Draft:
+        with self.app.app_context():
+            return make_draft(self.account.id, goal="To know")
+
+    @cached_property
+    def form(self) -> Any:
+        with self.app.app_context():
+            return make_form(self.account.id)
+
+    @cached_property
+    def deleted(self) -> Any:
+        with self.app.app_context():
+            form_trash.delete_form(self.account.id, self.form.id, now=utc_now())
+        return self.form
+
+    @cached_property
+    def person(self) -> Respondent:
+        return arrive(self.app.test_client(), self.form)
+
+    @cached_property
+    def answered(self) -> Respondent:
+        self.person.answer(1, "Me")
+        return self.person
+
+    @cached_property
+    def sent(self) -> Respondent:
+        self.person.answer_all()
+        self.person.post("/check")
+        return self.person
+
+    @cached_property
+    def token(self) -> str:
+        with self.app.app_context():
+            return issue_token(
+                self.account.id, [Scope.FORMS_WRITE, Scope.RESPONSES_READ], API, now=utc_now()
+            )
+
+    @cached_property
+    def subscribed(self) -> str:
+        with self.app.app_context():
+            return subscribe(
+                Asked(
+                    self.account.id,
+                    self.form.id,
+                    self.grant,
+                    HOOK,
+                    "hooks.example.com:443",
+                    HOOK_KEY,
+                ),
+                verified=True,
+                sealer=sealer(),
+                cursor_key=cursor_key(),
+                bounds=TtlBounds(300, 300, 300),
+                grant_ends=utc_now() + timedelta(hours=1),
+                now=utc_now(),
+            ).subscription_id
+
+    @cached_property
+    def delivered(self) -> str:
+        with self.app.app_context():
+            event = make_event(self.form.id)
+            state = DeliveryState.DELIVERED
+            subscription = db.session.get_one(EventSubscription, self.subscribed)
+            return make_delivery(subscription, event_id=event, state=state).id
+
+    @cached_property
+    def agent_token(self) -> str:
+        with self.app.app_context():
+            return make_agent_token(self.form).id
+
+    @cached_property
+    def flow(self) -> Flow:
+        with self.app.app_context():
+            limiter.reset()
+        client = register(self.app.test_client(), token_endpoint_auth_method="none")
+        return Flow(self.ann.client, self.app.test_client(), client)
+
+    @cached_property
+    def code(self) -> str:
+        return self.flow.code()
+
+    @cached_property
+    def grant(self) -> str:
+        assert self.token
+        with self.app.app_context():
+            return db.session.scalars(select(OAuthGrant.id)).one()
+
+    def confirmed(self) -> str:
+        draft = self.draft
+        with self.app.app_context():
+            shown = {"revision": draft.revision, "shown_hash": draft.content_hash}
+            confirmations.confirm_draft(self.account.id, draft.id, **shown, now=utc_now())
+        return draft.id
+
+    def changed(self) -> str:
+        """The draft after its creator changed the title in the browser."""
+        self.ann.page(f"/drafts/{self.draft.id}")
+        self.ann.post(f"/drafts/{self.draft.id}/title", text="Newer", revision="1")
+        return self.draft.id
+
+    def invited(self) -> str:
+        with self.app.app_context():
+            return invites.make_invite(now=utc_now())
+
+    def put_away(self) -> int:
+        now = utc_now()
+        with self.app.app_context():
+            discarded_drafts.discard_draft(self.account.id, self.draft.id, now=now)
+        return int(now.timestamp() * 1000)
