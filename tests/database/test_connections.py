@@ -200,6 +200,7 @@ BACKEND = text("SELECT pg_backend_pid()")
 END_ALL_OTHERS = text(
     "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND backend_type = 'client backend'"  # a vacuum worker may end by itself meanwhile
 )
 
 

@@ -133,11 +133,17 @@ class Storm:
         return self._until_told(path, urlencode(fields), headers)
 
     def _until_told(self, path: str, body: str, headers: dict[str, str]) -> Received | None:
-        """The answer that says what became of it; sent again while that is not certain."""
+        """The answer that says what became of it; sent again while that is not certain.
+
+        After an attempt whose outcome nobody knows, a denial speaks of the repeat alone: the first
+        one may wait in a database that hangs.
+        """
+        certain = True
         while not self._ended.is_set():
             received = self.ask("POST", path, body, headers)
-            if received and (received.done or received.denied):
+            if received and (received.done or (received.denied and certain)):
                 return received
+            certain = False
             time.sleep(0.05)
         return None
 
