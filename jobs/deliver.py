@@ -20,7 +20,13 @@ from webapp.domain.events.callbacks.sealing import NoKey
 from webapp.domain.events.callbacks.signing import signed_headers
 from webapp.domain.events.cursors import write_cursor
 from webapp.domain.events.deliveries.claims import Claimed, claim, is_due
-from webapp.domain.events.deliveries.settling import AttemptResult, settle, suspend_unreadable
+from webapp.domain.events.deliveries.settling import (
+    AttemptResult,
+    settle,
+    settle_broken,
+    suspend_unreadable,
+)
+from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.outbound import Bounds, Reply, Unreachable
 from webapp.web.data_keys import cursor_key, sealer
 
@@ -120,18 +126,18 @@ class Deliverer:
                 self._changed.notify_all()
 
     def _attempt(self, claimed: Claimed) -> None:
-        """Send and settle; a failure of ours is logged, and the lease brings the delivery back."""
+        """Send and settle; an error of ours uses the attempt up.
+
+        Where not even that can be stored, the end of the lease brings the delivery back.
+        """
         try:
             with self._app.app_context():
-                secrets = _secrets(claimed)
-            if not secrets:
-                self._store(partial(suspend_unreadable, claimed))
-                return
-            with self._app.app_context():
-                result = send(claimed, secrets, bounds=_bounds(settings()))
-            self._store(partial(settle, claimed, result))
+                outcome = _attempted(claimed)
+            self._store(outcome)
         except Exception:
             log.exception("an attempt was not completed")
+            with suppress(Exception):
+                self._store(partial(settle_broken, claimed))
 
     def _store(self, change: Callable[..., object]) -> None:
         for left in reversed(range(SETTLE_TRIES)):
@@ -170,8 +176,16 @@ def init_app(app: Flask, config: Settings) -> None:
     app.extensions["deliverer"] = Deliverer(app, config.worker_threads)
 
 
+def _attempted(claimed: Claimed) -> Callable[..., object]:
+    """Send, if a key opens the secret; returns what stores the outcome. Needs no database."""
+    secrets = _secrets(claimed)
+    if not secrets:
+        return partial(suspend_unreadable, claimed)
+    return partial(settle, claimed, send(claimed, secrets, bounds=_bounds(settings())))
+
+
 def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResult:
-    """One attempt, signed at this moment; needs no database."""
+    """One attempt, signed at this moment."""
     started_at, began = utc_now(), time.monotonic()
     headers = signed_headers(
         claimed.event_id,
@@ -204,7 +218,7 @@ def _bounds(config: Settings) -> Bounds:
 
 def _secrets(claimed: Claimed) -> list[str]:
     """The newest first; none if no key opens that one. An old one that none opens is left out."""
-    place = f"event_subscriptions/{claimed.subscription_id}/secret"
+    place = secret_place(claimed.subscription_id)
     rotated = claimed.previous_until is not None and claimed.previous_until > utc_now()
     found = []
     with suppress(NoKey):

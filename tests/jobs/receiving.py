@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from tests.event_factories import make_subscription
 from webapp.database import db
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
+from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.web.data_keys import sealer
 
 Respond = Callable[[int], int]  # the status for the n-th request
@@ -77,8 +78,7 @@ def new_secret() -> str:
 def subscribe(form: Any, url: str, secret: str | None = None, **changed: Any) -> EventSubscription:
     """A live subscription to this address, with a sealed secret; needs an application context."""
     subscription_id = f"sub_{secrets.token_hex(16)}"
-    place = f"event_subscriptions/{subscription_id}/secret"
-    sealed = sealer().seal(secret or new_secret(), place=place)
+    sealed = sealer().seal(secret or new_secret(), place=secret_place(subscription_id))
     host = url.split("/")[2]
     made = make_subscription(
         form, **{"id": subscription_id, "url": url, "secret": sealed, "host": host} | changed

@@ -8,7 +8,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
@@ -26,8 +26,10 @@ from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import new_secret, receivers, subscribe
 from tests.raw_receiver import Answer, raw_receiver, says
-from webapp.database import db
+from webapp.database import db, utc_now
 from webapp.domain.events.callbacks.requests import callback_bounds
+from webapp.domain.events.deliveries.claims import Claimed
+from webapp.domain.events.deliveries.settling import AttemptResult, settle
 from webapp.domain.events.models import (
     CallbackEndpoint,
     DeliveryAttempt,
@@ -215,6 +217,32 @@ def test_a_secret_that_no_key_opens_stops_nothing_else(
         assert (held_back.state, held_back.attempts) == (PENDING, 0)
         ended = db.session.get_one(EventSubscription, closed.subscription_id)
         assert ended.suspended_at is not None
+
+
+def test_an_error_of_ours_hammers_nobody_and_stops_nothing_else(
+    app: Flask, deliverer: Deliverer, allow: Allow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(claimed: Claimed, result: AttemptResult, *, now: datetime) -> None:
+        if claimed.url.endswith("/1"):
+            raise ZeroDivisionError
+        settle(claimed, result, now=now)
+
+    monkeypatch.setattr("jobs.deliver.settle", broken)
+    with receivers() as place:
+        allow(place.origin)
+        with app.app_context():
+            form = make_form(make_account().id)
+            ours = make_delivery(subscribe(form, f"{place.origin}/1"))
+            other = make_delivery(subscribe(form, f"{place.origin}/2"))
+        began = utc_now()
+        deliverer.work()
+
+    assert state_of(app, other.id)[0] == DELIVERED
+    assert sorted(request.path for request in place.got) == ["/1", "/2"]
+    with app.app_context():
+        waiting = db.session.get_one(EventDelivery, ours.id)
+        assert (waiting.state, waiting.attempts) == (PENDING, 1)
+        assert waiting.next_at >= began + timedelta(seconds=0.8)
 
 
 def queued(app: Flask, urls: list[str], each: int) -> None:

@@ -75,6 +75,19 @@ def test_a_lease_that_ended_is_released_where_nobody_claims(clock: Clock) -> Non
     assert [due.id for due in read_due(now=clock.now)] == [delivery.id]
 
 
+def test_a_delivery_whose_attempts_never_end_is_given_up(clock: Clock) -> None:
+    delivery = make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
+
+    for number in range(1, 10):
+        assert [each.attempts for each in taken(now=clock.now)] == [number]
+        clock.forward(seconds=30)
+    assert taken(now=clock.now) == []
+
+    db.session.expire_all()
+    assert (delivery.state, delivery.settled_at) == (DeliveryState.ABANDONED, clock.now)
+    assert delivery.lease_until is None
+
+
 def test_the_body_is_frozen_at_the_first_attempt(clock: Clock) -> None:
     subscription = make_subscription(make_form(make_account().id))
     stuck = make_delivery(subscription, next_at=clock.now + timedelta(hours=1))

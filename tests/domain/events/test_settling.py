@@ -18,6 +18,7 @@ from webapp.domain.events.deliveries.retries import asked_delay, probe_delay
 from webapp.domain.events.deliveries.settling import (
     AttemptResult,
     settle,
+    settle_broken,
     suspend_unreadable,
 )
 from webapp.domain.events.models import (
@@ -327,6 +328,27 @@ def test_a_secret_that_no_key_opens_suspends_its_subscription_alone(
     assert delivery.lease_until is None
     clock.forward(seconds=1)
     assert attempt(clock, 200).id == other.id
+
+
+def test_an_error_of_ours_uses_up_an_attempt_by_the_schedule(
+    clock: Clock, subscription: EventSubscription, delivery: EventDelivery
+) -> None:
+    subscription.expires_at = clock.now + timedelta(days=7)
+    db.session.commit()
+
+    for seconds in (1, 5, 30, 120, 600, 1800, 3600, 7200):
+        settle_broken(take(clock), now=clock.now)
+        db.session.expire_all()
+        assert delivery.state == DeliveryState.PENDING
+        waits = (delivery.next_at - clock.now).total_seconds()
+        assert 0.8 * seconds <= waits <= 1.2 * seconds
+        clock.forward(seconds=waits)
+    settle_broken(take(clock), now=clock.now)
+
+    db.session.expire_all()
+    assert (delivery.state, delivery.settled_at) == (DeliveryState.ABANDONED, clock.now)
+    assert endpoint_of(subscription).failures == 0
+    assert db.session.scalars(select(DeliveryAttempt)).all() == []
 
 
 @pytest.mark.parametrize("status", [200, 410])

@@ -15,7 +15,9 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
+    case,
     func,
+    literal,
     select,
     text,
     update,
@@ -34,7 +36,7 @@ from webapp.database import (
 from webapp.database.prepared_statements import all_rows
 from webapp.domain.events.deliveries.bodies import event_body, terminated_body
 from webapp.domain.events.deliveries.due import AT_ONCE_PER_ENDPOINT, Due, due_deliveries
-from webapp.domain.events.deliveries.retries import OPEN_AFTER_FAILURES
+from webapp.domain.events.deliveries.retries import MAX_ATTEMPTS, OPEN_AFTER_FAILURES
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 
@@ -129,7 +131,10 @@ ANY_NUMBER = 1_000_000
 
 
 def release_expired(*, now: datetime) -> None:
-    """Make deliveries due again whose attempt did not end within its lease; commits."""
+    """Make deliveries due again whose attempt did not end within its lease; commits.
+
+    Those that had their last attempt are abandoned: it may be what stops whoever delivers them.
+    """
     if read_rows(_EXPIRED, moment=now):
         with write_transaction():
             execute(_RELEASE_EXPIRED, moment=now)
@@ -199,8 +204,19 @@ _NOW = bindparam("moment", type_=UtcDateTime())
 _LOCK = text("SELECT pg_advisory_xact_lock(:number)")
 _LEASE_ENDED = and_(_D.state == DeliveryState.SENDING, _D.lease_until <= _NOW)
 _EXPIRED = select(_D.id).where(_LEASE_ENDED).limit(1)
+_IS_SPENT = _D.attempts >= MAX_ATTEMPTS
+_STATES = _D.__table__.c.state.type
 _RELEASE_EXPIRED = (
-    update(_D).where(_LEASE_ENDED).values(state=DeliveryState.PENDING, lease_until=None)
+    update(_D)
+    .where(_LEASE_ENDED)
+    .values(
+        state=case(
+            (_IS_SPENT, literal(DeliveryState.ABANDONED, _STATES)),
+            else_=literal(DeliveryState.PENDING, _STATES),
+        ),
+        settled_at=case((_IS_SPENT, _NOW)),
+        lease_until=None,
+    )
 )
 _IN_FLIGHT = (
     select(_D.endpoint_id, _D.host, func.count())

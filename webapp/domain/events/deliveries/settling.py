@@ -85,10 +85,15 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
         _note_subscription(connection, claimed, result, found[0].gone_count, now)
         _note_endpoint(connection, claimed.endpoint_id, result, asked, now)
         _note_attempt(connection, claimed, result)
-        settled_at = now if next_at is None else None
-        changed = {"new_state": state, "due": next_at, "settled": settled_at}
-        all_rows(connection, _SETTLE, held | changed)
+        _settle(connection, claimed, state, next_at, now)
     return True
+
+
+@tried_again
+def settle_broken(claimed: Claimed, *, now: datetime) -> None:
+    """An error of ours used the attempt up; the next one is due by the schedule. Commits."""
+    with write_transaction() as connection:
+        _settle(connection, claimed, *_after_failure(claimed, None, now), now)
 
 
 @tried_again
@@ -113,10 +118,30 @@ def _next_state(
         return DeliveryState.DELIVERED, None
     if result.status in (GONE, TOO_LARGE):
         return DeliveryState.DROPPED, None
+    return _after_failure(claimed, asked, now)
+
+
+def _after_failure(
+    claimed: Claimed, asked: timedelta | None, now: datetime
+) -> tuple[DeliveryState, datetime | None]:
+    """As `_next_state`, by the schedule, or later where the receiver asked for that."""
     delay = retry_delay(claimed.attempts)
     if delay is None or claimed.kind is DeliveryKind.TERMINATED:
         return DeliveryState.ABANDONED, None
     return DeliveryState.PENDING, now + max(delay, asked or delay)
+
+
+def _settle(
+    connection: Connection,
+    claimed: Claimed,
+    state: DeliveryState,
+    next_at: datetime | None,
+    now: datetime,
+) -> None:
+    held = {"row": claimed.id, "attempt": claimed.attempts}
+    settled_at = now if next_at is None else None
+    changed = {"new_state": state, "due": next_at, "settled": settled_at}
+    all_rows(connection, _SETTLE, held | changed)
 
 
 def _note_subscription(
