@@ -3,6 +3,7 @@
 from flask import g
 
 from webapp.config import settings
+from webapp.data_keys import cursor_key, sealer
 from webapp.database import release_connections, utc_now
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS
 from webapp.domain.events.subscriptions.subscribing import (
@@ -17,7 +18,6 @@ from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
 from webapp.oauth.guard import check_scope
-from webapp.web.data_keys import cursor_key, sealer
 from webapp.web.rate_limits.challenges import challenge
 
 LATER = "Send the same request again once the address answers "

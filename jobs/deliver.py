@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from jobs import queue
 from webapp.config import Settings, settings
+from webapp.data_keys import cursor_key, sealer
 from webapp.database import utc_now
 from webapp.domain.events.callbacks.requests import callback_bounds, failure_of, post
 from webapp.domain.events.callbacks.sealing import NoKey
@@ -28,7 +29,6 @@ from webapp.domain.events.deliveries.settling import (
 )
 from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.outbound import Bounds, Reply, Unreachable
-from webapp.web.data_keys import cursor_key, sealer
 
 SETTLE_TRIES = 5  # of a database that does not answer, while the lease lasts
 SETTLE_PAUSE_SECONDS = 1.0

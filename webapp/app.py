@@ -13,7 +13,7 @@ import api
 import webapp.domain.events.models
 import webapp.domain.forms.agent_tokens  # noqa: F401 (deletion finds their tables by name)
 from jobs import deliver
-from webapp import database
+from webapp import data_keys, database
 from webapp.config import Settings
 from webapp.database import TRIES, engine_options, failures
 from webapp.oauth import endpoints as oauth_endpoints
@@ -42,7 +42,6 @@ from webapp.pages.respondent import cross_site_posts, device_transfer
 from webapp.pages.respondent import routes as respondent_routes
 from webapp.web import (
     assets,
-    data_keys,
     deferred_writes,
     form_body_limits,
     health,

@@ -3,9 +3,9 @@
 import click
 
 from webapp.cli_application import application, note
+from webapp.data_keys import sealer
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.events.subscriptions.rekeying import rekey as seal_anew
-from webapp.web.data_keys import sealer
 
 
 @click.command()

@@ -11,7 +11,6 @@ from tests.bench.ceiling import make_table
 from tests.bench.figures import Side, Table, compare, machine
 from tests.bench.servers import running
 from tests.bench.work import Work, connected
-from tests.jobs.conftest import allow, deliverer  # noqa: F401 (fixtures)
 from webapp.config import Settings
 from webapp.database import db
 

@@ -17,6 +17,7 @@ from tests.factories import make_account, make_draft, make_form
 from tests.oauth.flow import API, Flow, register
 from tests.pages.creator_client import Creator, creator
 from tests.pages.respondent_client import Respondent, arrive
+from webapp.data_keys import cursor_key, sealer
 from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.passwords import password_hash
@@ -28,7 +29,6 @@ from webapp.domain.events.subscriptions.subscribing import Asked, TtlBounds, sub
 from webapp.domain.shared.vocabulary import DeliveryState, Scope
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
-from webapp.web.data_keys import cursor_key, sealer
 from webapp.web.rate_limits.limiter import limiter
 
 PASSWORD = "four plain words here"  # noqa: S105

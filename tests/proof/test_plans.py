@@ -10,7 +10,7 @@ import pytest
 from tests.bulk import analyze, copy_forms, copy_rows, store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
-from tests.proof.plans import plan_of, statements_of
+from tests.query_plans import plan_of, statements_of
 from webapp.database import db, utc_now
 from webapp.domain.forms.agent_tokens import AgentToken, find_agent_token, make_agent_token
 from webapp.domain.forms.models import get_form, list_forms

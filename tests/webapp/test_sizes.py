@@ -1,6 +1,7 @@
-"""Files and functions stay short enough to be read at once."""
+"""Files, functions and folders stay short enough to be read at once."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,13 +9,16 @@ ROOT = Path(__file__).parents[2]
 FILE_LINES = {".py": 300, ".html": 120, ".css": 350, ".js": 250}
 FUNCTION_LINES = 40
 TEST_FILE_LINES, TEST_FUNCTION_LINES = 450, 50
+FOLDER_FILES = 20
 CODE = ("webapp", "api", "jobs", "static", "templates", "tests")
 WRITTEN_BY_TOOLS = "webapp/migrations/versions"
 
 
 def files(*endings: str) -> list[str]:
-    found = (path for folder in CODE for path in (ROOT / folder).rglob("*"))
-    names = (str(path.relative_to(ROOT)) for path in found if path.suffix in endings)
+    """Those with one of the endings; without any, all."""
+    found = (path for folder in CODE for path in (ROOT / folder).rglob("*") if path.is_file())
+    wanted = (path for path in found if path.suffix in endings or not endings)
+    names = (str(path.relative_to(ROOT)) for path in wanted if "__pycache__" not in path.parts)
     return sorted(name for name in names if not name.startswith(WRITTEN_BY_TOOLS))
 
 
@@ -57,3 +61,10 @@ def test_no_function_is_too_long() -> None:
 
     assert lengths
     assert [each for each in lengths if each[2] > function_limit(each[0])] == []
+
+
+def test_no_folder_holds_too_many_files() -> None:
+    counts = Counter(str(Path(name).parent) for name in files())
+
+    assert counts
+    assert {name: count for name, count in counts.items() if count > FOLDER_FILES} == {}

@@ -15,7 +15,7 @@ from tests.event_factories import (
     make_subscription,
 )
 from tests.factories import make_account, make_answer, make_form, make_response
-from tests.proof.plans import statements_of
+from tests.query_plans import statements_of
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
 from webapp.domain.deletion.form_trash import (

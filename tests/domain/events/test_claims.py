@@ -12,7 +12,7 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from tests.proof.plans import plan_of
+from tests.query_plans import plan_of
 from webapp.database import db, from_millis, to_millis, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.deliveries.claims import Claimed, claim, is_due, read_due, release_expired

@@ -10,7 +10,7 @@ from tests.bulk import analyze, copy_rows
 from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
-from tests.proof.plans import plan_of, steps_of
+from tests.query_plans import plan_of, steps_of
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
 from webapp.domain.events.deliveries.log import (

@@ -12,7 +12,7 @@ from tests.databases import both_databases
 from tests.domain.events.subscribing import asked_for
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from tests.proof.plans import plan_of, statements_of
+from tests.query_plans import plan_of, statements_of
 from webapp.database import utc_now, write_transaction
 from webapp.domain.events.cursors import watermark
 from webapp.domain.events.models import EventDelivery, EventSubscription

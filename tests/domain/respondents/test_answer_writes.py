@@ -12,7 +12,7 @@ from sqlalchemy import Table, Update, bindparam, select, update
 from tests.bulk import dump
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account, make_answer, make_form
-from tests.proof.plans import statements_of
+from tests.query_plans import statements_of
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answer_writes import Attachments, NewAnswer, store_answer

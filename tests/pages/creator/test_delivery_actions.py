@@ -15,12 +15,12 @@ from werkzeug.test import TestResponse
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.pages.creator_client import ORIGIN, Creator, plain
 from tests.raw_receiver import raw_receiver, read_request
+from webapp.data_keys import sealer
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
 from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryKind, DeliveryState
-from webapp.web.data_keys import sealer
 from webapp.web.rate_limits.challenges import CHALLENGES_OF_ACCOUNT
 
 SECRET = "whsec_" + "Zk9x" * 8

@@ -12,7 +12,7 @@ from tests.databases import both_databases
 from tests.factories import make_account
 from tests.pages.creator.test_draft import by_agent, seen, stored, written
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator, hidden, plain
-from tests.proof.plans import statements_of
+from tests.query_plans import statements_of
 from webapp.database import db, from_millis, utc_now
 from webapp.domain.content import diff
 from webapp.domain.deletion import discarded_drafts

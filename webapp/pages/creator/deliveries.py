@@ -7,6 +7,7 @@ from typing import NamedTuple
 from flask import Blueprint, Response, abort, render_template, request, url_for
 
 from jobs.queue import hand_over
+from webapp.data_keys import sealer
 from webapp.database import utc_now
 from webapp.domain.events.callbacks.sealing import NoKey
 from webapp.domain.events.deliveries.log import (
@@ -32,7 +33,6 @@ from webapp.pages.creator.request import (
     require_creator,
 )
 from webapp.pages.fragments import go_to
-from webapp.web.data_keys import sealer
 from webapp.web.rate_limits.challenges import challenge
 from webapp.web.rate_limits.limiter import limiter
 

@@ -63,7 +63,7 @@ def create_app(receiver: int, secret: str, engine: Engine, client: redis.Redis) 
             connection.execute(insert(ROWS), row)
         began = time.monotonic()
         job = Queue.prepare_data(
-            "tests.bench.bare_hop.post_signed",
+            "tests.bench.events.bare_hop.post_signed",
             (receiver, event_id, secret),
             timeout=-1,
             result_ttl=0,

@@ -49,7 +49,7 @@ def receiving(secret: str = "", pem: Path | None = None) -> Iterator[Receiver]:
     """A receiver that answers; it verifies with a secret, and speaks TLS with a certificate."""
     found = Receiver(free_port(), "https" if pem else "http")
     arguments = [str(found.port), secret, *([str(pem)] if pem else [])]
-    with started("tests.bench.receiver", *arguments, stdout=PIPE) as process:
+    with started("tests.bench.events.receiver", *arguments, stdout=PIPE) as process:
         reading = threading.Thread(target=found.read, args=(cast(IO[bytes], process.stdout),))
         reading.start()
         wait_until(lambda: found.answers(secret or new_secret()), "starting the receiver")

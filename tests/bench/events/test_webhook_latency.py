@@ -18,8 +18,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from tests.bench.ceiling import make_table
+from tests.bench.events.receiving import Receiver, receiving
 from tests.bench.figures import Table
-from tests.bench.receiving import Receiver, receiving
 from tests.bench.servers import answers, served, started
 from tests.bench.work import FORM_TYPE, answered, connected, new_form
 from tests.command import DATA_KEYS, askback
@@ -110,7 +110,7 @@ def bare_hop(
     arguments = [str(port), str(receiver.port), secret, database_url]
     with ExitStack() as stack:
         for part in parts:
-            stack.enter_context(started("tests.bench.bare_hop", *arguments, part, redis_url))
+            stack.enter_context(started("tests.bench.events.bare_hop", *arguments, part, redis_url))
         wait_until(lambda: answers(port), "starting the bare hop")
         yield port
 

@@ -14,8 +14,8 @@ from sqlalchemy import func, insert, select, update
 
 from jobs.queue import WakeUpQueue, hand_over
 from jobs.worker import delivering
+from tests.bench.events.receiving import certificate, receiving, send
 from tests.bench.figures import Table
-from tests.bench.receiving import certificate, receiving, send
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
