@@ -17,6 +17,7 @@ from tests.browser.example_steps import ExamplePage
 from tests.browser.example_texts import EMAIL, PASSWORD, ROTA
 from tests.browser.respondent_steps import QUESTIONS, Link
 from tests.browsing import window
+from tests.command import DATA_KEYS
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 from tests.serving import new_app, serving
@@ -55,6 +56,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             public_url="http://127.0.0.1",
             database_url=f"sqlite:///{folder}/example.sqlite3",
             secret_key="only-for-tests-only-for-tests-only-for-tests",
+            data_keys=DATA_KEYS,
             data_folder=folder,
             write_limits=False,
         )

@@ -22,6 +22,7 @@ from webapp.oauth.tokens import issue_token
 from webapp.web import request_audit
 
 NEW = "/connections/tokens/new"
+MADE = "/connections/tokens/made"
 HERE = "webapp.pages.creator"
 
 
@@ -43,7 +44,9 @@ def stored(app: Flask) -> list[AgentToken]:
 
 
 def make(ann: Creator, form_id: str, **changed: str) -> Any:
-    return ann.post(NEW, **{"form": form_id, "label": "Rota script", "days": "90"} | changed)
+    """The page after the button: the one that shows the token, or the refusal."""
+    answer = ann.post(NEW, **{"form": form_id, "label": "Rota script", "days": "90"} | changed)
+    return ann.page(answer.location) if answer.status_code == 303 else answer
 
 
 def token_in(page: Any) -> str:
@@ -67,7 +70,25 @@ def test_a_token_is_shown_once_and_reads_the_form(app: Flask, ann: Creator, form
     assert token not in ann.page("/connections").text
     assert stored(app)[0].hint in ann.page("/connections").text
     assert "Last used" in plain(ann.page("/connections").text)
-    assert f'"{API}/agent/asks/{form.id}/answers?wait=25"' in unescape(page.text)
+    assert f'"{API}/agent/asks/{form.id}/answers"' in unescape(page.text)
+
+
+def test_the_page_of_a_new_token_shows_it_once_and_makes_no_second_one(
+    app: Flask, ann: Creator, stranger: Creator, form: Any
+) -> None:
+    asked = {"form": form.id, "label": "Rota script", "days": "90"}
+    answer = ann.post(NEW, **asked)
+    cookie = ann.client.get_cookie("askback_token", "127.0.0.1", MADE)
+    assert cookie is not None
+    stranger.client.set_cookie("askback_token", cookie.value, domain="127.0.0.1", path=MADE)
+
+    assert (answer.status_code, answer.location) == (303, MADE)
+    assert (cookie.http_only, cookie.same_site, cookie.max_age) == (True, "Lax", 60)
+    assert stranger.page(MADE).location == "/connections"
+    token = token_in(ann.page(MADE))
+    assert token[6:] not in cookie.value + answer.text
+    assert ann.page(MADE).location == "/connections"
+    assert len(stored(app)) == 1
 
 
 def test_it_is_for_one_form_unless_all_are_chosen(app: Flask, ann: Creator, form: Any) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import and_, func, or_, select
 from webapp.database import db
 from webapp.domain.forms.agent_tokens import GRANTS, AgentToken
 from webapp.domain.forms.models import Form
+from webapp.domain.shared.secrets import token_hash
 
 
 class ListedToken(NamedTuple):
@@ -53,3 +54,9 @@ def find_revoked_token(account_id: str, token_id: str) -> AgentToken | None:
     """A token that its creator revoked."""
     which = (AgentToken.account_id == account_id, AgentToken.revoked_at.is_not(None))
     return db.session.scalar(select(AgentToken).where(AgentToken.id == token_id, *which))
+
+
+def find_agent_token_of(account_id: str, token: str) -> AgentToken | None:
+    """The row of this token, if it is one of the account, in any state."""
+    which = (AgentToken.account_id == account_id, AgentToken.token_hash == token_hash(token))
+    return db.session.scalar(select(AgentToken).where(*which))

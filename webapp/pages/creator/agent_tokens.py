@@ -5,15 +5,18 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import NamedTuple
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Blueprint, Response, make_response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
 from webapp.config import settings
+from webapp.data_keys import sealer
 from webapp.database import utc_now
 from webapp.domain.audit.trail import AuditKind
+from webapp.domain.events.callbacks.sealing import NoKey
 from webapp.domain.forms import agent_tokens, models
 from webapp.domain.forms.agent_token_input import parse_agent_token_input
+from webapp.domain.forms.agent_token_list import find_agent_token_of
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import (
@@ -26,9 +29,12 @@ from webapp.pages.creator.account.sign_in import signed_in_recently
 from webapp.pages.creator.request import creator_id, require_creator, typed
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
+from webapp.web.browser_cookies import BrowserCookie
 from webapp.web.rate_limits.limiter import AGENT_TOKENS, limiter
 
 ALL_FORMS = "all"
+# the token on its way to the page that shows it, sealed; that page deletes it
+MADE = BrowserCookie("askback_token", max_age=60, path="/connections/tokens/made")  # our choice
 
 bp = Blueprint("agent_tokens", __name__, url_prefix="/connections/tokens")
 bp.before_request(require_creator)
@@ -54,25 +60,39 @@ def show_new() -> str:
     AGENT_TOKENS,
     key_func=creator_id,
     error_message="new agent tokens",
-    deduct_when=lambda response: response.status_code == HTTPStatus.OK,
+    deduct_when=lambda response: response.status_code == HTTPStatus.SEE_OTHER,
 )
 @limited_tries(AuditKind.AGENT_TOKEN_MADE)
 def make() -> ResponseReturnValue:
-    """Make a token and show it, this once."""
+    """Make a token, and go to the page that shows it: reloading that makes no second one."""
     asked = Asked(request.form.get("form", ""), typed("label"), typed("days"))
     try:
         require_own_password(AuditKind.AGENT_TOKEN_MADE)
         made = _make(asked)
     except InvalidInput as refusal:
         return _page(asked, refusal), HTTPStatus.UNPROCESSABLE_ENTITY
-    return render_template(
+    response = go_to(url_for("agent_tokens.show_made"))
+    MADE.keep(response, sealer().seal(made.token, place=_cookie_place()))
+    return response
+
+
+@bp.get("/made")
+def show_made() -> Response:
+    """The token that this browser has just made, this once; afterwards the list of all."""
+    token = _just_made()
+    found = find_agent_token_of(creator_id(), token)
+    if found is None:
+        return go_to(url_for("connections.show_connections"))
+    page = render_template(
         "connections/token_made.html",
-        made=made,
-        label=asked.label,
-        form_id=asked.form,
-        example_form=_example_form(asked.form),
+        token=token,
+        found=found,
+        example_form=_example_form(found.form_id),
         api_url=settings().api_url,
     )
+    response = make_response(page)
+    MADE.delete(response)
+    return response
 
 
 @bp.post("/<token_id>/revoke")
@@ -89,6 +109,18 @@ def revoke_all() -> Response:
     by = request_audit.creator()
     agent_tokens.revoke_agent_tokens(creator_id(), now=utc_now(), by=by)
     return go_to(url_for("connections.show_connections"))
+
+
+def _just_made() -> str:
+    """The token in the cookie, "" without one that was sealed for this account."""
+    try:
+        return sealer().unseal(MADE.read(), place=_cookie_place())
+    except NoKey:
+        return ""
+
+
+def _cookie_place() -> str:
+    return f"cookie/{creator_id()}/{MADE.name}"
 
 
 def _make(asked: Asked) -> agent_tokens.MadeToken:
@@ -129,9 +161,9 @@ def _page(asked: Asked, refusal: InvalidInput | None = None) -> str:
     )
 
 
-def _example_form(asked: str) -> str:
-    """The form in the lines that show how to use the token."""
-    if asked != ALL_FORMS:
-        return asked
+def _example_form(form_id: str | None) -> str:
+    """The form in the lines that show how to use the token; the newest for a token of all."""
+    if form_id is not None:
+        return form_id
     newest = models.list_newest_forms(creator_id(), 1)
     return newest[0].id if newest else "FORM_ID"
