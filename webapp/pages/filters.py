@@ -5,7 +5,7 @@ from math import ceil
 
 from babel.dates import format_skeleton
 from flask import Flask
-from flask_babel import format_date, format_decimal, format_time, get_locale, gettext, ngettext
+from flask_babel import format_date, format_decimal, get_locale, gettext, ngettext
 from markupsafe import Markup
 
 from webapp.database import from_millis
@@ -129,10 +129,8 @@ def _relative_time(at: datetime, now: datetime) -> object:
         return gettext("just now")
     if ago < timedelta(hours=1):
         return gettext("%(count)s min ago", count=ago // timedelta(minutes=1))
-    if ago < timedelta(hours=12):
+    if ago < timedelta(days=1):
         return gettext("%(count)s h ago", count=ago // timedelta(hours=1))
-    if at.date() == now.date():
-        return format_time(at, "short")
     if at.date() == (now - timedelta(days=1)).date():
         return gettext("yesterday")
     if at.year == now.year:
