@@ -188,6 +188,19 @@ def test_disconnecting_all_stops_every_agent(
     assert (works(app, token), works(app, other)) == (False, False)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Reads answers, is told when somebody finishes.",
+        pytest.param("Reads answers.", marks=pytest.mark.settings(mcp_events_enabled=False)),
+    ],
+)
+def test_who_reads_answers_is_told_of_them_where_events_are_on(flow: Flow, said: str) -> None:
+    flow.connect(scope="responses:read offline_access")
+
+    assert said in flow.browser.get("/connections").text
+
+
 @pytest.mark.usefixtures("mcp")
 def test_grants_of_one_client_stand_as_one_connection(flow: Flow) -> None:
     flow.connect(scope="forms:read offline_access")
