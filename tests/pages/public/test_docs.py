@@ -111,11 +111,13 @@ def test_markup_in_a_document_is_shown_as_text() -> None:
     assert "<a" not in markdown.render("[words](javascript:alert)")
 
 
-def test_code_blocks_have_an_accessible_name() -> None:
+def test_code_blocks_have_an_accessible_name_and_show_it() -> None:
     made = markdown.render('```bash Say "hello" & wait\necho <you>\n```\n\n```\nls\n```\n')
 
     assert 'aria-label="Say &#34;hello&#34; &amp; wait"><code>echo &lt;you&gt;</code>' in made
+    assert "<figcaption>Say &#34;hello&#34; &amp; wait</figcaption><pre" in made
     assert 'aria-label="Example"><code>ls</code>' in made
+    assert made.count("<figcaption>") == 1
 
 
 def test_a_section_begins_at_each_second_heading() -> None:

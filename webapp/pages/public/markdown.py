@@ -18,7 +18,7 @@ def render(source: str) -> Markup:
 
     A heading gets the id that code hosts give it, and each h2 begins a section. A relative link,
     such as `settings.md#port`, becomes one to the page of that document. What follows the language
-    of a code block is its accessible name.
+    of a code block is its caption and its accessible name.
     """
     parser = _parser()
     tokens = parser.parse(source)
@@ -96,11 +96,14 @@ def _section_end() -> Iterator[Token]:
 def _fence(
     _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, _env: object
 ) -> str:
-    label = tokens[at].info.partition(" ")[2] or "Example"
-    return (
-        f'<pre class="doc__code" tabindex="0" role="region" aria-label="{escape(label)}">'
-        f"<code>{escape(tokens[at].content.removesuffix(chr(10)))}</code></pre>\n"
+    caption = escape(tokens[at].info.partition(" ")[2])
+    block = (
+        f'<pre class="doc__code" tabindex="0" role="region" aria-label="{caption or "Example"}">'
+        f"<code>{escape(tokens[at].content.removesuffix(chr(10)))}</code></pre>"
     )
+    if not caption:
+        return f"{block}\n"
+    return f'<figure class="doc__figure"><figcaption>{caption}</figcaption>{block}</figure>\n'
 
 
 def _table_open(
