@@ -66,6 +66,7 @@ class ExampleData:
     delivery: str
     delivery_waiting: str
     delivery_called_off: str
+    delivery_turned_away: str
     tested: str
 
 
@@ -111,6 +112,7 @@ def make_example_data() -> ExampleData:
         delivery=f"/deliveries/{sent['failed']}",
         delivery_waiting=f"/deliveries/{sent['waiting']}",
         delivery_called_off=f"/deliveries/{sent['cancelled']}",
+        delivery_turned_away=f"/deliveries/{sent['gone']}",
         tested=f"/deliveries?tested={sent['silent']}",
     )
 

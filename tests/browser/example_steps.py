@@ -172,6 +172,12 @@ def delivery_open(page: Page, data: ExampleData) -> None:
         page.locator(".attempt summary").nth(number).click()
 
 
+def delivery_turned_away(page: Page, data: ExampleData) -> None:
+    """The answer that came back means no good."""
+    page.goto(data.delivery_turned_away)
+    page.locator(".attempt summary").click()
+
+
 def wrong_password(page: Page, _data: ExampleData) -> None:
     page.goto("/login")
     page.get_by_label("E-mail").fill("ann@fernhill.example")
@@ -273,6 +279,7 @@ CREATOR = [
         ("connections", at("/connections"), 0),
         ("deliveries", at("/deliveries"), 0),
         ("deliveries-found", at("/deliveries?state=failed"), 0),
+        ("deliveries-older", at("/deliveries?before=9999999999999-dlv_f"), 0),
         ("deliveries-not-found", at("/deliveries?host=nowhere.example:443"), 0),
         ("deliveries-tested", at("{data.tested}&outcome=arrived"), 0),
         ("deliveries-test-failed", at("{data.tested}&outcome=timeout"), 0),
@@ -280,6 +287,7 @@ CREATOR = [
         ("delivery-again", at("{data.delivery}?again=1"), 0),
         ("delivery-waiting", at("{data.delivery_waiting}"), 0),
         ("delivery-called-off", at("{data.delivery_called_off}"), 0),
+        ("delivery-turned-away", delivery_turned_away, 0),
         ("account", at("/account"), 0),
         ("account-saved", at("/account?saved=password"), 0),
         ("account-refused", refused_password, 422),

@@ -109,6 +109,18 @@ def test_an_outcome_is_said_in_words(
     assert said in words(ann.page(f"/deliveries/{one}"))
 
 
+def test_a_delivery_of_the_last_day_is_dated_alike_in_every_time_zone(
+    app: Flask, ann: Creator, subscription: Any
+) -> None:
+    for hours in (13, 23):
+        deliver(app, subscription, created_at=utc_now() - timedelta(hours=hours))
+
+    said = words(ann.page("/deliveries"))
+
+    assert "13 h ago" in said
+    assert "23 h ago" in said
+
+
 def test_the_next_try_is_told(app: Flask, ann: Creator, subscription: Any) -> None:
     deliver(app, subscription, next_at=utc_now() + LATER)
 
@@ -215,6 +227,8 @@ def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
         address = link[1].replace("&amp;", "&") if link else ""
 
     assert len(found) == len(set(found)) == 120
+    assert 'href="/deliveries?state=delivered">Newest' in page.text
+    assert ">Newest" not in ann.page("/deliveries?state=delivered").text
 
 
 @pytest.mark.parametrize("before", ["x", "1-dlv_zz", "99999999999999-dlv_1", "-", "%00", "1-sub_1"])
@@ -255,6 +269,14 @@ def test_a_delivery_without_tries_has_no_bytes_yet(
 
     assert "None so far." in said
     assert "It is written at the first try" in said
+
+
+def test_a_delivery_called_off_before_its_first_try_promises_none(
+    app: Flask, ann: Creator, subscription: Any
+) -> None:
+    one = deliver(app, subscription, state=DeliveryState.CANCELLED)
+
+    assert "Tries None. What is sent Nothing." in words(ann.page(f"/deliveries/{one}"))
 
 
 REASONS: list[tuple[int | None, str | None, str]] = [

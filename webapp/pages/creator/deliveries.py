@@ -74,6 +74,7 @@ def show_all() -> str:
         filters=filters,
         choices=_choices(subscriptions.list_choices(creator_id()), filters),
         older=_address(filters, position_of(shown[-1])) if len(found) > len(shown) else "",
+        newest=_address(filters) if before else "",
         first=before is None,
         tested=request.args.get("tested", ""),
         outcome=outcome if outcome in {ARRIVED, NO_KEY, *DeliveryFailure} else "",
@@ -160,13 +161,14 @@ def _value(name: str) -> str | None:
     return text if VALUE.fullmatch(text) else None
 
 
-def _address(filters: DeliveryFilters, position: Position) -> str:
+def _address(filters: DeliveryFilters, position: Position | None = None) -> str:
+    """The page of the deliveries before this one, else that of the newest."""
     return url_for(
         "deliveries.show_all",
         state=filters.group,
         form=filters.form_id,
         host=filters.host,
-        before="{}-{}".format(*position),
+        before="{}-{}".format(*position) if position else None,
     )
 
 
