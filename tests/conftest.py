@@ -1,5 +1,6 @@
 """Fixtures for every test: an application per database, rows deleted after each test."""
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -41,6 +42,17 @@ sys.addaudithook(_refuse_outside)
 
 
 LONG = ("tests/contract/test_fuzz.py", "tests/races/", "tests/journey/", "tests/browser/")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Thousands of tests stay to the end: collecting garbage never finds any among them."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
