@@ -21,6 +21,14 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.responses.models import Answer
 
 ROOT = Path(__file__).parents[2]
+# of each connection to SQLite; what undoes a statement stays in memory
+SETTINGS = {
+    "synchronous": 2,
+    "journal_mode": "wal",
+    "foreign_keys": 1,
+    "secure_delete": 1,
+    "temp_store": 2,
+}
 
 
 @pytest.mark.parametrize("begin", [write_transaction, nullcontext], ids=["writing", "reading"])
@@ -28,18 +36,10 @@ def test_every_sqlite_connection_syncs_fully_and_erases(
     app: Flask, begin: Callable[[], AbstractContextManager[object]]
 ) -> None:
     with app.app_context(), begin():
-        read = {
-            name: db.session.scalar(text(f"PRAGMA {name}"))
-            for name in ("synchronous", "journal_mode", "foreign_keys", "secure_delete")
-        }
+        read = {name: db.session.scalar(text(f"PRAGMA {name}")) for name in SETTINGS}
         patience = db.session.scalar(text("PRAGMA busy_timeout"))
 
-    assert read == {
-        "synchronous": 2,
-        "journal_mode": "wal",
-        "foreign_keys": 1,
-        "secure_delete": 1,
-    }
+    assert read == SETTINGS
     assert patience == 4_500
 
 

@@ -60,6 +60,7 @@ def _set_up(connection: Any, _record: Any) -> None:
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
+        "temp_store=MEMORY",  # else what undoes a statement goes to a file beyond 16 pages
         "secure_delete=ON",  # deleted content is overwritten in the file
     ):
         connection.execute(f"PRAGMA {pragma}")
