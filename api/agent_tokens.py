@@ -11,8 +11,9 @@ from api.json_responses import json_answer
 from api.rate_limits import limit_agent_tokens
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain.forms.agent_token_input import parse_agent_token_input
+from webapp.domain.forms.agent_token_input import AgentTokenInput
 from webapp.domain.forms.agent_tokens import make_agent_token
+from webapp.domain.shared.input_model import parse_input
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import acting_agent, current_caller, require_scope
 from webapp.wire.serializers import made_agent_token
@@ -25,7 +26,7 @@ def create_agent_token(form_id: str) -> Response:
     """createAgentToken: a token that reads this form, said once (201 MadeAgentToken)."""
     caller, now = current_caller(), utc_now()
     given, _ = json_body()
-    asked = parse_agent_token_input(given)
+    asked = parse_input(AgentTokenInput, given)
     made = make_agent_token(
         caller.account_id,
         form_id,

@@ -14,10 +14,11 @@ from api.rate_limits import limit_subscribes
 from api.verified_callbacks import subscribe_verified
 from webapp.config import settings
 from webapp.database import utc_now
-from webapp.domain.events.subscriptions.input import check_callback, parse_subscription_input
+from webapp.domain.events.subscriptions.input import SubscriptionInput, check_callback
 from webapp.domain.events.subscriptions.subscribing import Asked, list_subscriptions, unsubscribe
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.input_model import parse_input
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import current_caller, require_scope
 from webapp.wire.serializers import granted_subscription, subscription_list
@@ -49,7 +50,7 @@ def create_subscription(form_id: str) -> Response:
     """createSubscription: makes or renews a subscription (200 Subscription)."""
     caller = current_caller()
     given, _ = json_body()
-    sent = parse_subscription_input(given)
+    sent = parse_input(SubscriptionInput, given)
     callback = check_callback(sent.url, sent.secret, settings().mcp_events_callback_allowlist)
     granted = subscribe_verified(
         Asked(

@@ -1,20 +1,8 @@
-"""FormDraftInput: validates a raw mapping into the update of a draft; refuses unknown keys.
-
-The model also yields the schema of the OpenAPI document.
-"""
+"""FormDraftInput: validates a raw mapping into the update of a draft; refuses unknown keys."""
 
 from typing import Annotated, cast
 
-from pydantic import (
-    AliasGenerator,
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationError,
-)
-from pydantic.alias_generators import to_camel
+from pydantic import Discriminator, Field, Tag
 
 from webapp.domain.content.draft_fields import (
     Context,
@@ -34,19 +22,12 @@ from webapp.domain.content.model import DraftUpdate, QuestionRow
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.validation_errors import refusal, sent
+from webapp.domain.shared.input_model import InputModel, field_names, parse_input
+from webapp.domain.shared.validation_errors import sent
 from webapp.domain.shared.vocabulary import FollowUpMode, ResponseLimit, ResponseMode
 
 
-class _Input(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        alias_generator=AliasGenerator(validation_alias=to_camel),
-        frozen=True,
-    )
-
-
-class Question(_Input):
+class Question(InputModel):
     """A question with more than its text."""
 
     id: QuestionId = ""
@@ -64,7 +45,7 @@ AskedQuestion = Annotated[
 ]
 
 
-class FormDraftInput(_Input):
+class FormDraftInput(InputModel):
     """The fields of a draft. What an update leaves out stays as it is; null is accepted nowhere.
     No text may hold U+0000 or half of a surrogate pair.
     """
@@ -90,7 +71,7 @@ class FormDraftInput(_Input):
     max_total_questions: MaxQuestions = 0
 
 
-FIELDS = tuple(to_camel(name) for name in FormDraftInput.model_fields)
+FIELDS = field_names(FormDraftInput)
 _SETTINGS = FIELDS[FIELDS.index("followUpMode") :]
 _COLUMNS = {
     "context": "private_context",
@@ -105,11 +86,7 @@ def parse_draft_input(raw: object) -> DraftUpdate:
     the path of the first wrong field, the resolution the others. An empty goal or context clears
     it.
     """
-    try:
-        given = FormDraftInput.model_validate(raw)
-    except ValidationError as problem:
-        errors = problem.errors(include_url=False)
-        raise refusal(errors, body_fields=FIELDS, settings=_SETTINGS) from None
+    given = parse_input(FormDraftInput, raw, settings=_SETTINGS)
     changes = {_COLUMNS.get(name, name): getattr(given, name) for name in given.model_fields_set}
     for name in {"goal", "private_context"} & changes.keys():
         changes[name] = changes[name] or None

@@ -1,20 +1,16 @@
-"""AgentTokenInput: what an agent says of the token that it wants.
-
-The model also yields the schema of the OpenAPI document.
-"""
+"""AgentTokenInput: what an agent says of the token that it wants."""
 
 from typing import Annotated
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, StrictStr, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field, StrictStr
 
 from webapp.domain.content.draft_fields import ONE_LINE, STORABLE, whole_number
+from webapp.domain.shared.input_model import InputModel
 from webapp.domain.shared.limits import (
     AGENT_TOKEN_LABEL_MAX_CHARS,
     AGENT_TOKEN_MAX_SECONDS,
     AGENT_TOKEN_MIN_SECONDS,
 )
-from webapp.domain.shared.validation_errors import refusal
 
 Label = Annotated[
     StrictStr,
@@ -27,12 +23,8 @@ Label = Annotated[
 ]
 
 
-class AgentTokenInput(BaseModel):
+class AgentTokenInput(InputModel):
     """What may be said of a new agent token; null is accepted nowhere."""
-
-    model_config = ConfigDict(
-        extra="forbid", alias_generator=AliasGenerator(validation_alias=to_camel), frozen=True
-    )
 
     label: Label = ""
     expires_in_seconds: Annotated[
@@ -46,15 +38,3 @@ class AgentTokenInput(BaseModel):
         ),
         whole_number(AGENT_TOKEN_MAX_SECONDS, AGENT_TOKEN_MIN_SECONDS),
     ] = AGENT_TOKEN_MAX_SECONDS
-
-
-FIELDS = tuple(to_camel(name) for name in AgentTokenInput.model_fields)
-
-
-def parse_agent_token_input(raw: object) -> AgentTokenInput:
-    """raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`, by the path"""
-    try:
-        return AgentTokenInput.model_validate(raw)
-    except ValidationError as problem:
-        errors = problem.errors(include_url=False)
-        raise refusal(errors, body_fields=FIELDS, settings=()) from None

@@ -15,10 +15,11 @@ from webapp.database import utc_now
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.events.callbacks.sealing import NoKey
 from webapp.domain.forms import agent_tokens, models
-from webapp.domain.forms.agent_token_input import parse_agent_token_input
+from webapp.domain.forms.agent_token_input import AgentTokenInput
 from webapp.domain.forms.agent_token_list import find_agent_token_of
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.input_model import parse_input
 from webapp.domain.shared.limits import (
     AGENT_TOKEN_DAYS,
     AGENT_TOKEN_LABEL_MAX_CHARS,
@@ -125,7 +126,7 @@ def _cookie_place() -> str:
 
 def _make(asked: Asked) -> agent_tokens.MadeToken:
     """raises InvalidInput for one of the fields, NotFound for a form of nobody"""
-    parse_agent_token_input({"label": asked.label})
+    parse_input(AgentTokenInput, {"label": asked.label})
     now = utc_now()
     return agent_tokens.make_agent_token(
         creator_id(),

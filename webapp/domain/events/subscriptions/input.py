@@ -1,19 +1,15 @@
-"""SubscriptionInput: where an agent wants events to be sent, and for how long.
-
-The model also yields the schema of the OpenAPI document.
-"""
+"""SubscriptionInput: where an agent wants events to be sent, and for how long."""
 
 from typing import Annotated, NamedTuple
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, StrictStr, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field, StrictStr
 
 from webapp.domain.content.draft_fields import STORABLE, whole_number
 from webapp.domain.events.callbacks.requests import check_callback_url
 from webapp.domain.events.callbacks.signing import secret_key
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.validation_errors import refusal
+from webapp.domain.shared.input_model import InputModel
 from webapp.outbound import URL_MAX_CHARS, Unreachable
 
 SECONDS_MAX = 10**9  # our choice: some thirty years, which any clock can add
@@ -25,12 +21,8 @@ NAMED = (
 RANDOM = "Send whsec_ and 24 to 64 random bytes in base64, as Standard Webhooks has it."
 
 
-class SubscriptionInput(BaseModel):
+class SubscriptionInput(InputModel):
     """A callback for the events of one form."""
-
-    model_config = ConfigDict(
-        extra="forbid", alias_generator=AliasGenerator(validation_alias=to_camel), frozen=True
-    )
 
     url: Annotated[
         StrictStr,
@@ -83,18 +75,6 @@ class Callback(NamedTuple):
     url: str
     host: str
     secret: str
-
-
-FIELDS = tuple(to_camel(name) for name in SubscriptionInput.model_fields)
-
-
-def parse_subscription_input(raw: object) -> SubscriptionInput:
-    """raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`, by the path"""
-    try:
-        return SubscriptionInput.model_validate(raw)
-    except ValidationError as problem:
-        errors = problem.errors(include_url=False)
-        raise refusal(errors, body_fields=FIELDS, settings=()) from None
 
 
 def check_callback(url: str, secret: str, allowed_origins: frozenset[str]) -> Callback:

@@ -1,0 +1,39 @@
+"""What clients send as JSON objects: models that validate it and yield its schema in the API's
+document.
+"""
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from pydantic import AliasGenerator, BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from webapp.domain.shared.validation_errors import refusal
+
+
+class InputModel(BaseModel):
+    """An object whose field names are in camel case; unknown fields are refused."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=AliasGenerator(validation_alias=to_camel), frozen=True
+    )
+
+
+M = TypeVar("M", bound=InputModel)
+
+
+def field_names(model: type[InputModel]) -> tuple[str, ...]:
+    """The names of its fields as clients send them."""
+    return tuple(map(to_camel, model.model_fields))
+
+
+def parse_input(model: type[M], raw: object, *, settings: Iterable[str] = ()) -> M:
+    """The object, validated; `settings` as in `refusal`.
+
+    raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`, by the path
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as problem:
+        errors = problem.errors(include_url=False)
+        raise refusal(errors, body_fields=field_names(model), settings=settings) from None
