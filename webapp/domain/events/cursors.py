@@ -5,14 +5,16 @@ position, signed, opaque to clients and the same for all subscribers of the form
 """
 
 import hashlib
+from collections.abc import Iterator, Sequence
 
 from itsdangerous import BadData, URLSafeSerializer
-from sqlalchemy import ColumnElement, bindparam, func, select
+from sqlalchemy import BindParameter, Label, bindparam, func, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import read_rows
 from webapp.domain.events.models import EventDelivery
+from webapp.domain.events.outbox import DELIVERIES, UNSETTLED
 from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import DeliveryState
 
 CURSOR_MAX_CHARS = 256  # our choice: what clients have to keep
 VERSION = 1
@@ -35,15 +37,30 @@ def read_cursor(key: bytes, form_id: str, cursor: str) -> int | None:
 
 
 def watermark(subscription_id: str, form_id: str) -> int:
-    """The position up to which everything of a subscription is settled.
+    """The position up to which everything of a subscription is settled."""
+    *lowest, newest = read_rows(_LOWEST_AND_NEWEST, subscription=subscription_id, form=form_id)[0]
+    return settled_until(lowest, newest=newest or 0)
 
-    One before its first unsettled event, else the newest completion of the form, 0 without one.
+
+def lowest_unsettled(
+    subscription_id: InstrumentedAttribute[str] | BindParameter[str],
+) -> Iterator[Label[int | None]]:
+    """Columns: the lowest position of the subscription in each unsettled state, by its index.
+
+    Envelopes have no position.
     """
-    pending, sending, newest = read_rows(
-        _UNSETTLED_AND_NEWEST, subscription=subscription_id, form=form_id
-    )[0]
-    unsettled = [position for position in (pending, sending) if position is not None]
-    return min(unsettled) - 1 if unsettled else newest or 0
+    for state in UNSETTLED:
+        each = DELIVERIES.alias()
+        lowest = select(func.min(each.c.position)).where(
+            each.c.subscription_id == subscription_id, each.c.state == state, each.c.position > 0
+        )
+        yield lowest.correlate(EventDelivery).scalar_subquery().label(f"lowest_{state}")
+
+
+def settled_until(lowest: Sequence[int | None], *, newest: int) -> int:
+    """One before the first of the positions of `lowest_unsettled`; without any, the newest."""
+    unsettled = [position for position in lowest if position is not None]
+    return min(unsettled) - 1 if unsettled else newest
 
 
 def _signer(key: bytes) -> URLSafeSerializer:
@@ -52,21 +69,7 @@ def _signer(key: bytes) -> URLSafeSerializer:
     )
 
 
-def _first(state: DeliveryState) -> ColumnElement[int]:
-    """Of one state, so that the index has it; envelopes have no position."""
-    return (
-        select(func.min(EventDelivery.position))
-        .where(
-            EventDelivery.subscription_id == bindparam("subscription"),
-            EventDelivery.state == state,
-            EventDelivery.position > 0,
-        )
-        .scalar_subquery()
-    )
-
-
-_UNSETTLED_AND_NEWEST = select(
-    _first(DeliveryState.PENDING).label("pending"),
-    _first(DeliveryState.SENDING).label("sending"),
+_LOWEST_AND_NEWEST = select(
+    *lowest_unsettled(bindparam("subscription")),
     select(Form.completed_stamp).where(Form.id == bindparam("form")).scalar_subquery(),
 )

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, cast
 
 from sqlalchemy import (
-    ScalarSelect,
     String,
     Table,
     and_,
@@ -34,6 +33,7 @@ from webapp.database import (
     write_transaction,
 )
 from webapp.database.prepared_statements import all_rows
+from webapp.domain.events.cursors import lowest_unsettled, settled_until
 from webapp.domain.events.deliveries.bodies import event_body, terminated_body
 from webapp.domain.events.deliveries.due import AT_ONCE_PER_ENDPOINT, Due, due_deliveries
 from webapp.domain.events.deliveries.retries import MAX_ATTEMPTS, OPEN_AFTER_FAILURES
@@ -188,14 +188,13 @@ def _claimed(row: _Details, cursor_of: CursorOf) -> Claimed:
 def _made_body(row: _Details, cursor_of: CursorOf) -> str:
     if row.kind is DeliveryKind.TERMINATED:
         return terminated_body(row.error_profile)
-    lowest = row.lowest_pending, row.lowest_sending
-    unsettled = [position for position in lowest if position is not None]
+    settled = settled_until((row.lowest_pending, row.lowest_sending), newest=row.position)
     return event_body(
         row.event_id,
         row.form_id,
         position=row.position,
         answer_count=row.answer_count,
-        cursor=cursor_of(row.form_id, min(unsettled) - 1),
+        cursor=cursor_of(row.form_id, settled),
     )
 
 
@@ -226,17 +225,6 @@ _IN_FLIGHT = (
 _IS_DUE = select(_D.id).where(
     _D.id == bindparam("row"), _D.state == DeliveryState.PENDING, _D.next_at <= _NOW
 )
-
-
-def _lowest(state: DeliveryState) -> ScalarSelect[int]:
-    """The lowest position of its subscription in a state; envelopes have none."""
-    other = cast(Table, _D.__table__).alias()
-    lowest = select(func.min(other.c.position)).where(
-        other.c.subscription_id == _D.subscription_id, other.c.state == state, other.c.position > 0
-    )
-    return lowest.correlate(_D).scalar_subquery()
-
-
 _DETAILS = (
     select(
         *(_D.id, _D.kind, _D.event_id, _D.form_id, _D.subscription_id, _D.endpoint_id),
@@ -248,8 +236,7 @@ _DETAILS = (
         ),
         *(_S.url, _S.secret, _S.previous_secret, _S.previous_until, _S.error_profile),
         _E.failures,
-        _lowest(DeliveryState.PENDING).label("lowest_pending"),
-        _lowest(DeliveryState.SENDING).label("lowest_sending"),
+        *lowest_unsettled(_D.subscription_id),
     )
     .join(_S, _S.id == _D.subscription_id)
     .join(_E, _E.id == _D.endpoint_id)
