@@ -10,8 +10,6 @@ from jinja2 import StrictUndefined
 from sqlalchemy.exc import DBAPIError
 
 import api
-import webapp.domain.events.models
-import webapp.domain.forms.agent_tokens  # noqa: F401 (deletion finds their tables by name)
 from jobs import deliver
 from webapp import data_keys, database
 from webapp.config import Settings

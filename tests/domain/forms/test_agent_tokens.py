@@ -32,6 +32,10 @@ pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
+def token_state(token_id: str, *, now: datetime) -> TokenEnd | None:
+    return agent_tokens.ended_tokens([token_id], now=now).get(token_id)
+
+
 def number_of(text: str) -> int:
     number = 0
     for digit in text:
@@ -149,7 +153,7 @@ def test_a_token_lives_until_its_end(clock: Clock) -> None:
 
     assert found(made).ended(clock.now + timedelta(minutes=59)) is None
     assert found(made).ended(clock.now + timedelta(hours=1)) is TokenEnd.EXPIRED
-    assert agent_tokens.token_state(made.id, now=clock.forward(hours=2)) is TokenEnd.EXPIRED
+    assert token_state(made.id, now=clock.forward(hours=2)) is TokenEnd.EXPIRED
 
 
 def test_a_revoked_token_is_of_no_use(clock: Clock) -> None:
@@ -160,8 +164,8 @@ def test_a_revoked_token_is_of_no_use(clock: Clock) -> None:
     again = agent_tokens.revoke_agent_token(form.account_id, made.id, now=clock.forward(hours=1))
 
     assert first.revoked_at == again.revoked_at
-    assert agent_tokens.token_state(made.id, now=clock.now) is TokenEnd.REVOKED
-    assert agent_tokens.token_state(other.id, now=clock.now) is None
+    assert token_state(made.id, now=clock.now) is TokenEnd.REVOKED
+    assert token_state(other.id, now=clock.now) is None
     assert listed(form.account_id, clock) == [other.id]
 
 
@@ -171,7 +175,7 @@ def test_nobody_revokes_the_token_of_another_account(clock: Clock) -> None:
     with pytest.raises(NotFound):
         agent_tokens.revoke_agent_token(make_account().id, made.id, now=clock.now)
 
-    assert agent_tokens.token_state(made.id, now=clock.now) is None
+    assert token_state(made.id, now=clock.now) is None
 
 
 def test_making_and_revoking_stand_in_the_audit_trail(clock: Clock) -> None:
@@ -232,7 +236,7 @@ def test_a_token_of_a_connection_ends_with_it(
     db.session.commit()
 
     assert found(made).ended(clock.now) is expected
-    assert agent_tokens.token_state(made.id, now=clock.now) is expected
+    assert token_state(made.id, now=clock.now) is expected
     assert "switched off" in ending or listed(form.account_id, clock) == []
 
 
@@ -251,7 +255,7 @@ def test_a_deleted_token_counts_as_revoked(clock: Clock) -> None:
     db.session.execute(delete(AgentToken))
     db.session.commit()
 
-    assert agent_tokens.token_state(made.id, now=clock.now) is TokenEnd.REVOKED
+    assert token_state(made.id, now=clock.now) is TokenEnd.REVOKED
 
 
 def test_a_token_reads_one_form_or_all_of_its_account(clock: Clock) -> None:
@@ -317,7 +321,7 @@ def test_all_tokens_of_an_account_are_revoked_at_once(clock: Clock) -> None:
     for _ in range(2):
         agent_tokens.revoke_agent_tokens(form.account_id, now=clock.now)
 
-    assert {agent_tokens.token_state(made.id, now=clock.now) for made in mine} == {TokenEnd.REVOKED}
-    assert agent_tokens.token_state(theirs.id, now=clock.now) is None
+    assert {token_state(made.id, now=clock.now) for made in mine} == {TokenEnd.REVOKED}
+    assert token_state(theirs.id, now=clock.now) is None
     kinds = select(AuditEvent).where(AuditEvent.kind == "agent_tokens_revoked")
     assert len(db.session.scalars(kinds).all()) == 1

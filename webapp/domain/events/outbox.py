@@ -119,7 +119,7 @@ def unsettled(subscription_ids: Iterable[str]) -> ColumnElement[bool]:
     )
 
 
-def alive(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
+def alive(now: datetime | BindParameter[datetime] | BindParameter[int]) -> ColumnElement[bool]:
     """The condition for subscriptions that have neither ended nor expired."""
     return and_(EventSubscription.ended_at.is_(None), EventSubscription.expires_at > now)
 
@@ -161,8 +161,7 @@ _QUEUE: Insert = (
             bindparam("now", type_=BigInteger),
         ).where(
             _SUBSCRIPTIONS.c.form_id == bindparam("form"),
-            _SUBSCRIPTIONS.c.ended_at.is_(None),
-            _SUBSCRIPTIONS.c.expires_at > bindparam("now", type_=BigInteger),
+            alive(bindparam("now", type_=BigInteger)),
         ),
     )
     .returning(DELIVERIES.c.id)

@@ -31,7 +31,7 @@ from webapp.database import (
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.forms.agent_token_text import hint_of, is_well_formed, new_token
-from webapp.domain.forms.models import Form, FormRow, get_form, no_form, owned_form
+from webapp.domain.forms.models import FormRow, get_form, lock_form
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.secrets import token_hash
@@ -144,13 +144,8 @@ def find_agent_token(token: str) -> TokenRow | None:
     return TokenRow._make(found[0]) if found else None
 
 
-def token_state(token_id: str, *, now: datetime) -> TokenEnd | None:
-    """Why the token has ended, None while it has not; one that was deleted was revoked."""
-    return ended_tokens([token_id], now=now).get(token_id)
-
-
 def ended_tokens(token_ids: Collection[str], *, now: datetime) -> dict[str, TokenEnd]:
-    """Why those of the tokens that have ended did so, by id, in one look."""
+    """Why those of the tokens that have ended did so, by id; one that was deleted was revoked."""
     ends = dict.fromkeys(token_ids, TokenEnd.REVOKED)
     for row in map(TokenRow._make, read_rows(_BY_ID, ids=list(token_ids))):
         end = row.ended(now)
@@ -200,7 +195,7 @@ def make_agent_token(
     }
     with write_transaction() as connection:
         if form_id is not None:
-            _lock_form(account_id, form_id)
+            lock_form(account_id, form_id)  # so that it is not erased before its token is there
         connection.execute(insert(AgentToken).values(values))
         add_event(AuditKind.AGENT_TOKEN_MADE, account_id, by=by, now=now, subject=form_id)
     return made
@@ -249,16 +244,6 @@ _USED = (
     .where(AgentToken.id == bindparam("token"))
     .values(last_used_at=bindparam("now"))
 )
-
-
-def _lock_form(account_id: str, form_id: str) -> None:
-    """Until the end of the transaction, so that the form is not erased before its token is there.
-
-    raises NotFound
-    """
-    query = select(Form.id).where(owned_form(account_id, form_id)).with_for_update(key_share=True)
-    if db.session.scalar(query) is None:
-        raise no_form()
 
 
 def _no_ask() -> NotFound:

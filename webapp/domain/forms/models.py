@@ -30,6 +30,7 @@ from webapp.database import (
     among,
     db,
     enum_type,
+    execute,
     note_change,
     read_rows,
     write_transaction,
@@ -154,7 +155,9 @@ _NEWEST = _LIST.limit(bindparam("most"))
 _HEADS = select(*(Form.__table__.c[name] for name in FormHead._fields)).where(
     among(Form.id, "forms"), Form.deleted_at.is_(None)
 )
-_ONE = select(*FORM_COLUMNS).where(owned_form(bindparam("account_id"), bindparam("form_id")))
+_OWNED = owned_form(bindparam("account_id"), bindparam("form_id"))
+_ONE = select(*FORM_COLUMNS).where(_OWNED)
+_LOCK = select(Form.completed_stamp).where(_OWNED).with_for_update(key_share=True)
 
 
 def list_forms(account_id: str) -> list[FormSummaryRow]:
@@ -177,6 +180,17 @@ def get_form(account_id: str, form_id: str) -> FormRow:
     if not found:
         raise no_form()
     return FormRow(*found[0])
+
+
+def lock_form(account_id: str, form_id: str) -> int:
+    """Hold the row of the account's form until the end of the transaction.
+
+    Returns the stamp of its newest completion, 0 without one; raises NotFound `form_not_found`.
+    """
+    found = execute(_LOCK, account_id=account_id, form_id=form_id).one_or_none()
+    if found is None:
+        raise no_form()
+    return int(found.completed_stamp or 0)
 
 
 def read_heads(form_ids: Collection[str]) -> dict[str, FormHead]:

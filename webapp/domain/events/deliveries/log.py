@@ -28,6 +28,7 @@ from webapp.domain.events.models import (
     EventDelivery,
     EventSubscription,
 )
+from webapp.domain.events.outbox import UNSETTLED
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.error_codes import ErrorCode
@@ -53,7 +54,7 @@ class StateGroup(StrEnum):
 
 
 STATES = {
-    StateGroup.WAITING: (DeliveryState.PENDING, DeliveryState.SENDING),
+    StateGroup.WAITING: UNSETTLED,
     StateGroup.DELIVERED: (DeliveryState.DELIVERED,),
     StateGroup.FAILED: (DeliveryState.DROPPED, DeliveryState.ABANDONED),
     StateGroup.CANCELLED: (DeliveryState.CANCELLED,),

@@ -11,6 +11,7 @@ from webapp.domain.events.deliveries.log import StateGroup, is_in
 from webapp.domain.events.deliveries.retries import OPEN_AFTER_FAILURES
 from webapp.domain.events.deliveries.settling import GONE_SUSPENDS
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.outbox import alive
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import NotFound, StateConflict
@@ -130,8 +131,7 @@ _SILENT = (
         CallbackEndpoint.account_id == bindparam("account_id"),
         CallbackEndpoint.failures >= OPEN_AFTER_FAILURES,
         CallbackEndpoint.paused_until.is_not(None),
-        EventSubscription.ended_at.is_(None),
-        EventSubscription.expires_at > bindparam("now", type_=UtcDateTime),
+        alive(bindparam("now", type_=UtcDateTime)),
     )
     .group_by(CallbackEndpoint.id, CallbackEndpoint.host, CallbackEndpoint.paused_until)
     .order_by(CallbackEndpoint.paused_until)
@@ -141,8 +141,7 @@ _CALLBACK = select(
     EventSubscription.host,
     EventSubscription.secret,
     and_(
-        EventSubscription.ended_at.is_(None),
-        EventSubscription.expires_at > bindparam("now", type_=UtcDateTime),
+        alive(bindparam("now", type_=UtcDateTime)),
         EventSubscription.url.is_not(None),
         EventSubscription.secret.is_not(None),
     ).label("is_live"),

@@ -6,16 +6,17 @@ locked in one order: account, connection, form, endpoint, subscription, deliveri
 """
 
 import hashlib
-import json
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import orjson
 from sqlalchemy import String, bindparam, column, exists, func, select, table
 
 from webapp.database import UtcDateTime, execute, read_rows, to_millis, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.cursors import read_cursor, watermark, write_cursor
+from webapp.domain.events.deliveries.bodies import EVENT_NAME
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.outbox import alive, cancel_deliveries, unsettled
 from webapp.domain.events.subscriptions.endings import end_subscription
@@ -27,7 +28,7 @@ from webapp.domain.events.subscriptions.writes import (
     store_endpoint,
     store_subscription,
 )
-from webapp.domain.forms.models import Form, get_form, no_form, owned_form
+from webapp.domain.forms.models import get_form, lock_form
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import (
@@ -37,7 +38,6 @@ from webapp.domain.shared.vocabulary import (
     SubscriptionEnd,
 )
 
-EVENT_NAME = "response.submitted"
 SUBSCRIPTIONS_MAX = 100  # our choice: live ones of an account
 VERIFIED_FOR = timedelta(hours=24)  # our choice: how long an address needs no further challenge
 
@@ -133,7 +133,7 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
     with write_transaction():
         execute(_LOCK_ACCOUNT, account=asked.account_id)
         _require_connection(asked.grant_id)
-        head = _lock_form(asked.account_id, asked.form_id)
+        head = lock_form(asked.account_id, asked.form_id)
         _require_room(asked.account_id, key, now)
         before = lock_subscription(key)
         lives = before is not None and _is_alive(before, max(to_millis(now), head))
@@ -160,14 +160,13 @@ def unsubscribe(account_id: str, form_id: str, subscription_id: str, *, now: dat
     raises  NotFound `form_not_found`
     """
     with write_transaction():
-        _lock_form(account_id, form_id)
+        lock_form(account_id, form_id)
         end_subscription(form_id, subscription_id, SubscriptionEnd.UNSUBSCRIBED, now=now)
 
 
 def _digest(*parts: object) -> str:
     """SHA-256 of the canonical JSON of the parts: sorted keys, no spaces, UTF-8."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _require_connection(grant_id: str) -> None:
@@ -179,14 +178,6 @@ def _require_connection(grant_id: str) -> None:
             "The connection of this access token has ended.",
             "Ask the creator for consent again.",
         )
-
-
-def _lock_form(account_id: str, form_id: str) -> int:
-    """The stamp of its newest completion, 0 without one. Raises NotFound."""
-    found = execute(_LOCK_FORM, account=account_id, form=form_id).one_or_none()
-    if found is None:
-        raise no_form()
-    return int(found.completed_stamp or 0)
 
 
 def _is_alive(before: StoredSubscription, moment: int) -> bool:
@@ -263,11 +254,6 @@ _HOLD_GRANT = (
 )
 _LOCK_ACCOUNT = (
     select(Account.id).where(Account.id == bindparam("account")).with_for_update(key_share=True)
-)
-_LOCK_FORM = (
-    select(Form.completed_stamp)
-    .where(owned_form(bindparam("account"), bindparam("form")))
-    .with_for_update(key_share=True)
 )
 _ALIVE = alive(bindparam("now", type_=UtcDateTime))
 _IS_LAST_WORD = EventDelivery.kind == DeliveryKind.TERMINATED
