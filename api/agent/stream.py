@@ -86,11 +86,10 @@ def _news(place: Place, head: FormHead | None) -> News | None:
     if place.shown != shown:
         status = {"askId": head.id, "status": head.status, "responseCount": head.response_count}
         frames.insert(0, frame("form_status", status))
-    if not frames:
-        return None
     # whoever has been sent all stands at one place, and is read for together
     since = page.next_since if page.truncated else max(head.last_stamp, place.since or 0)
-    return News(b"".join(frames), Place(place.key, since, shown), page.truncated)
+    stands = Place(place.key, since, shown)
+    return None if stands == place else News(b"".join(frames), stands, page.truncated)
 
 
 def _events(page: ResponsePage, since: int | None) -> list[bytes]:

@@ -9,10 +9,11 @@ from contextlib import ExitStack
 import pytest
 from flask import Flask
 
+from api.agent.stream import AskFeed
 from tests.api.conftest import Agent
 from tests.databases import both_databases, on_postgresql
 from tests.event_streams import Event, EventStream
-from tests.factories import make_response
+from tests.factories import make_account, make_form, make_response
 from tests.serving import get
 from tests.streaming_site import Site, site_on
 from webapp.config import Settings
@@ -24,6 +25,7 @@ from webapp.domain.respondents import answering
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth import connections
 from webapp.oauth.tokens import issue_token
+from webapp.wire.event_stream import Place
 
 AWKWARD = "one\rtwo\nthree\r\n\r\nevent: end\ndata: {}\n\nid: 9\u2028\u2029\x85\x0b end"
 
@@ -161,6 +163,21 @@ def test_a_withdrawn_response_lowers_the_count(site: Site) -> None:
 
     assert (before["status"], before["responseCount"]) == ("completed", 1)
     assert (after["status"], after["responseCount"]) == ("published", 0)
+
+
+@both_databases
+def test_what_was_withdrawn_unseen_is_not_looked_for_again(app: Flask) -> None:
+    feed = AskFeed()
+    with app.app_context():
+        form = make_form(make_account().id)
+        before = Place(form.id, None)
+        seen = feed.read([before])[before]
+        answering.withdraw_response(form.share_token, make_response(form), now=utc_now())
+        (moved,) = feed.read([seen.place]).values()
+
+        assert moved.frames == b""
+        assert moved.place.since != seen.place.since
+        assert feed.read([moved.place]) == {}
 
 
 def test_no_text_breaks_a_frame(site: Site) -> None:
