@@ -88,8 +88,9 @@ class Wakeups:
     def notify(self, key: str) -> None:
         """Wake all waiters of `key`, those in other processes, too; call it after the commit."""
         self.wake(key)
-        if self._relay:
-            self._relay(key)
+        relay = self._relay  # a stop takes it away
+        if relay:
+            relay(key)
 
     def wake(self, key: str) -> None:
         """Wake the waiters of `key` in this process."""
