@@ -2,7 +2,6 @@
 
 import fcntl
 import socket
-import struct
 import sys
 import termios
 import threading
@@ -15,13 +14,13 @@ from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
 from webapp.runtime.server_requests import Answer, Parser, Refusal
+from webapp.runtime.server_stream_connections import discard_unsent
 from webapp.runtime.server_streams import Streams
 from webapp.wire.event_stream import Stream
 
 STALL_SECONDS = 30.0  # after which a client that reads nothing of its response is dropped
 LINGER_SECONDS = 5.0  # for a client that keeps sending after its request was refused
 TAKEN_AT_ONCE = 32  # new connections; with BODIES_AT_ONCE less than the spare descriptors
-ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: reset, and discard unsent data
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -134,7 +133,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def writable(self) -> bool:
         """False while a thread sends: it leaves to the loop what it cannot send."""
-        return bool(super().writable()) and not (self._sends or self._stream)
+        return bool(super().writable()) and not self._sends
 
     def readable(self) -> bool:
         """False while the next data may need a file and none is available: it stays in the socket.
@@ -201,8 +200,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def abandon(self) -> None:
         """Reset the connection; a thread that writes to it learns that the client is gone."""
-        with suppress(OSError):
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+        discard_unsent(self.socket)
         self.close()
 
     def cancel(self) -> None:

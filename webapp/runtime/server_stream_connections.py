@@ -13,7 +13,6 @@ COMMENT_SECONDS = 15.0
 UNREAD_BYTES = 256 * 1024  # of one stream; beyond, nothing more is read for it
 UNREAD_SECONDS = 30.0  # after which a client that leaves so much is dropped
 SOCKET_BYTES = 64 * 1024  # that the kernel holds beside
-ABORT = struct.pack("ii", 1, 0)  # SO_LINGER: reset, and discard unsent data
 
 
 class Connection:
@@ -62,8 +61,7 @@ class Connection:
     def close(self) -> None:
         """Close, by a reset if anything is left to be sent."""
         if self.unread:
-            with suppress(OSError):
-                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
+            discard_unsent(self.socket)
         self.socket.close()
 
     def is_over(self, now: float) -> bool:
@@ -74,6 +72,12 @@ class Connection:
             self.full_since = now
         stalled = self.full_since is not None and now - self.full_since > UNREAD_SECONDS
         return stalled or (self.close_at is not None and now >= self.close_at)
+
+
+def discard_unsent(connection: socket.socket) -> None:
+    """Let its close reset the connection."""
+    with suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def in_chunk(data: bytes) -> bytes:
