@@ -4,7 +4,7 @@ from flask import g
 
 from webapp.config import settings
 from webapp.data_keys import cursor_key, sealer
-from webapp.database import release_connections, utc_now
+from webapp.database import utc_now
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS
 from webapp.domain.events.subscriptions.subscribing import (
     Asked,
@@ -73,7 +73,6 @@ def _is_verified_now(asked: Asked) -> bool:
     """
     if "challenge_answered" not in g:
         needed = needs_challenge(asked, now=utc_now())
-        release_connections()
         if needed:
             _challenge(asked)
         g.challenge_answered = needed

@@ -45,10 +45,10 @@ def challenge(
         pinned=current_app.config["PINNED_HOSTS"],
         seconds=CHALLENGE_SECONDS,
     )
+    release_connections()
     try:
         with places.slot(account_id):
             _count(account_id, host)
-            release_connections()
             failure = send_challenge(url, secret, subscription_id, bounds=bounds)
     except NoSlot:
         raise _refused("Too many challenges of callbacks are under way.", RETRY_SECONDS) from None
