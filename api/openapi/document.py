@@ -197,7 +197,7 @@ def _operation(operation: Operation, example: dict[str, Any] | str) -> dict[str,
         "responses": {str(operation.status): _success(operation, example)}
         | {
             str(status): _failure(status, codes, operation.error_headers)
-            for status, codes in operation.codes.items()
+            for status, codes in sorted(operation.codes.items())
         },
     }
     if operation.takes:

@@ -3,8 +3,8 @@
 from http import HTTPMethod, HTTPStatus
 from typing import Any
 
-from api.openapi.operations import BROKEN, NO_FORM, Operation
-from api.openapi.parameters import ERROR_HEADERS, SUBSCRIPTION_ID
+from api.openapi.operations import OF_FORM, UNREADABLE, Operation
+from api.openapi.parameters import SUBSCRIPTION_ID
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 
@@ -34,11 +34,6 @@ LISTED = {
     ]
 }
 EXAMPLES: dict[str, Any] = {"createSubscription": GRANTED, "listSubscriptions": LISTED}
-COMMON = {
-    HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-    HTTPStatus.NOT_FOUND: NO_FORM,
-    HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
-}
 EVENTS = (
     Operation(
         id="createSubscription",
@@ -57,27 +52,15 @@ EVENTS = (
         takes="SubscriptionInput",
         sent=SUBSCRIBE,
         answers="Subscription",
-        error_headers={
-            status: names
-            for status, names in ERROR_HEADERS.items()
-            if status is not HTTPStatus.CONFLICT
-        },
         links={
             "deleteSubscription": {
                 "formId": "$request.path.formId",
                 "subscriptionId": "$response.body#/subscriptionId",
             }
         },
-        codes=COMMON
+        codes=OF_FORM
         | {
-            HTTPStatus.BAD_REQUEST: (
-                ErrorCode.INVALID_JSON,
-                ErrorCode.VALIDATION_FAILED,
-                ErrorCode.UNKNOWN_FIELD,
-                ErrorCode.INVALID_TEXT,
-                ErrorCode.PAYLOAD_TOO_LARGE,
-                ErrorCode.CALLBACK_FAILED,
-            ),
+            HTTPStatus.BAD_REQUEST: (*UNREADABLE, ErrorCode.CALLBACK_FAILED),
             HTTPStatus.CONFLICT: (ErrorCode.TOO_MANY_SUBSCRIPTIONS,),
             HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
         },
@@ -98,7 +81,7 @@ EVENTS = (
                 "subscriptionId": "$response.body#/subscriptions/0/subscriptionId",
             }
         },
-        codes=COMMON,
+        codes=OF_FORM,
     ),
     Operation(
         id="deleteSubscription",
@@ -111,6 +94,6 @@ EVENTS = (
         parameters=("formId", "subscriptionId"),
         status=HTTPStatus.NO_CONTENT,
         answers=None,
-        codes=COMMON,
+        codes=OF_FORM,
     ),
 )

@@ -4,7 +4,7 @@ from http import HTTPMethod, HTTPStatus
 
 from api.openapi.event_operations import EVENTS
 from api.openapi.examples import AGENT_TOKEN
-from api.openapi.operations import BROKEN, NO_FORM, Operation
+from api.openapi.operations import OF_FORM, UNREADABLE, Operation
 from api.openapi.parameters import AGENT_ERROR_HEADERS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
@@ -31,18 +31,10 @@ EXTENSIONS = (
         status=HTTPStatus.CREATED,
         answers="MadeAgentToken",
         links={"getAskAnswers": {"askId": "$response.body#/askId"}},
-        codes={
-            HTTPStatus.BAD_REQUEST: (
-                ErrorCode.INVALID_JSON,
-                ErrorCode.VALIDATION_FAILED,
-                ErrorCode.UNKNOWN_FIELD,
-                ErrorCode.INVALID_TEXT,
-                ErrorCode.PAYLOAD_TOO_LARGE,
-            ),
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.NOT_FOUND: NO_FORM,
+        codes=OF_FORM
+        | {
+            HTTPStatus.BAD_REQUEST: UNREADABLE,
             HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
     Operation(
@@ -70,12 +62,8 @@ EXTENSIONS = (
                 "since": "$response.body#/nextSince",
             }
         },
-        codes={
-            HTTPStatus.BAD_REQUEST: (ErrorCode.INVALID_SINCE, ErrorCode.VALIDATION_FAILED),
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.NOT_FOUND: NO_FORM,
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
-        },
+        codes=OF_FORM
+        | {HTTPStatus.BAD_REQUEST: (ErrorCode.INVALID_SINCE, ErrorCode.VALIDATION_FAILED)},
     ),
     Operation(
         id="streamAsk",
@@ -98,12 +86,10 @@ EXTENSIONS = (
         answers=None,
         media="text/event-stream",
         error_headers=AGENT_ERROR_HEADERS,
-        codes={
+        codes=OF_FORM
+        | {
             HTTPStatus.BAD_REQUEST: (ErrorCode.INVALID_SINCE,),
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.NOT_FOUND: NO_FORM,
             HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.TOO_MANY_STREAMS,),
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
 )

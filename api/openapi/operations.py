@@ -5,7 +5,7 @@ from http import HTTPMethod, HTTPStatus
 from typing import Any
 
 from api.openapi.examples import CREATE, UPDATE
-from api.openapi.parameters import ERROR_HEADERS
+from api.openapi.parameters import DRAFT_ERROR_HEADERS, ERROR_HEADERS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 from webapp.web.wakeups import OF_ACCOUNT
@@ -14,13 +14,16 @@ UNREADABLE = (
     ErrorCode.INVALID_JSON,
     ErrorCode.VALIDATION_FAILED,
     ErrorCode.UNKNOWN_FIELD,
-    ErrorCode.CONTEXT_REQUIRED,
     ErrorCode.INVALID_TEXT,
     ErrorCode.PAYLOAD_TOO_LARGE,
 )
-BROKEN = (ErrorCode.INTERNAL_ERROR, ErrorCode.STORAGE_UNAVAILABLE)
-NO_DRAFT = (ErrorCode.DRAFT_NOT_FOUND, ErrorCode.NOT_FOUND)
-NO_FORM = (ErrorCode.FORM_NOT_FOUND, ErrorCode.NOT_FOUND)
+UNREADABLE_DRAFT = (*UNREADABLE, ErrorCode.CONTEXT_REQUIRED)
+OF_CALLER = {
+    HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
+    HTTPStatus.INTERNAL_SERVER_ERROR: (ErrorCode.INTERNAL_ERROR, ErrorCode.STORAGE_UNAVAILABLE),
+}
+OF_DRAFT = OF_CALLER | {HTTPStatus.NOT_FOUND: (ErrorCode.DRAFT_NOT_FOUND, ErrorCode.NOT_FOUND)}
+OF_FORM = OF_CALLER | {HTTPStatus.NOT_FOUND: (ErrorCode.FORM_NOT_FOUND, ErrorCode.NOT_FOUND)}
 TAGS = {
     "Drafts": "Private until their creator confirms them in a browser and they are published.",
     "Forms": "What drafts became: a public link and its counts.",
@@ -89,11 +92,10 @@ OPERATIONS = (
         answers="FormDraft",
         headers=("Location", "ETag", "Link"),
         links=DRAFT_LINKS,
-        codes={
-            HTTPStatus.BAD_REQUEST: (*UNREADABLE, ErrorCode.IDEMPOTENCY_KEY_REUSED),
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
+        codes=OF_CALLER
+        | {
+            HTTPStatus.BAD_REQUEST: (*UNREADABLE_DRAFT, ErrorCode.IDEMPOTENCY_KEY_REUSED),
             HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
     Operation(
@@ -114,12 +116,7 @@ OPERATIONS = (
         headers=("ETag", "Link", "Askback-Confirmation"),
         sometimes={"Retry-After": "WaitAgainAfter"},
         links=DRAFT_LINKS,
-        codes={
-            HTTPStatus.BAD_REQUEST: (ErrorCode.VALIDATION_FAILED,),
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.NOT_FOUND: NO_DRAFT,
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
-        },
+        codes=OF_DRAFT | {HTTPStatus.BAD_REQUEST: (ErrorCode.VALIDATION_FAILED,)},
     ),
     Operation(
         id="updateServiceDraft",
@@ -137,14 +134,13 @@ OPERATIONS = (
         parameters=("draftId", "IfMatch"),
         answers="FormDraft",
         headers=("ETag", "Link"),
+        error_headers=DRAFT_ERROR_HEADERS,
         links=DRAFT_LINKS,
-        codes={
-            HTTPStatus.BAD_REQUEST: UNREADABLE,
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.NOT_FOUND: NO_DRAFT,
+        codes=OF_DRAFT
+        | {
+            HTTPStatus.BAD_REQUEST: UNREADABLE_DRAFT,
             HTTPStatus.CONFLICT: (ErrorCode.DRAFT_ALREADY_PUBLISHED, ErrorCode.REVISION_CONFLICT),
             HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
     Operation(
@@ -161,11 +157,11 @@ OPERATIONS = (
         parameters=("draftId", "IfMatch"),
         answers="PublishedForm",
         headers=("Link",),
+        error_headers=DRAFT_ERROR_HEADERS,
         links=FORM_LINKS,
-        codes={
+        codes=OF_DRAFT
+        | {
             HTTPStatus.BAD_REQUEST: (ErrorCode.PAYLOAD_TOO_LARGE,),
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.NOT_FOUND: NO_DRAFT,
             HTTPStatus.CONFLICT: (
                 ErrorCode.DRAFT_NOT_CONFIRMED,
                 ErrorCode.CONFIRMATION_STALE,
@@ -173,7 +169,6 @@ OPERATIONS = (
                 ErrorCode.REVISION_CONFLICT,
             ),
             HTTPStatus.TOO_MANY_REQUESTS: (ErrorCode.RATE_LIMITED,),
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
         },
     ),
     Operation(
@@ -189,10 +184,7 @@ OPERATIONS = (
             "getService": {"formId": "$response.body#/forms/0/formId"},
             "getServiceResponses": {"formId": "$response.body#/forms/0/formId"},
         },
-        codes={
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
-        },
+        codes=OF_CALLER,
     ),
     Operation(
         id="getService",
@@ -205,11 +197,7 @@ OPERATIONS = (
         parameters=("formId",),
         answers="OwnedForm",
         links=FORM_LINKS,
-        codes={
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.NOT_FOUND: NO_FORM,
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
-        },
+        codes=OF_FORM,
     ),
     Operation(
         id="getServiceResponses",
@@ -231,11 +219,6 @@ OPERATIONS = (
                 "since": "$response.body#/nextSince",
             }
         },
-        codes={
-            HTTPStatus.BAD_REQUEST: (ErrorCode.INVALID_SINCE,),
-            HTTPStatus.UNAUTHORIZED: (ErrorCode.AUTHENTICATION_REQUIRED,),
-            HTTPStatus.NOT_FOUND: NO_FORM,
-            HTTPStatus.INTERNAL_SERVER_ERROR: BROKEN,
-        },
+        codes=OF_FORM | {HTTPStatus.BAD_REQUEST: (ErrorCode.INVALID_SINCE,)},
     ),
 )

@@ -158,9 +158,9 @@ HEADERS: dict[str, dict[str, Any]] = {
 ERROR_HEADERS = {
     HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": "WWW-Authenticate"},
     HTTPStatus.METHOD_NOT_ALLOWED: {"Allow": "Allow"},
-    HTTPStatus.CONFLICT: {"Link": "Link"},
     HTTPStatus.TOO_MANY_REQUESTS: {"Retry-After": "Retry-After"},
 }
+DRAFT_ERROR_HEADERS = ERROR_HEADERS | {HTTPStatus.CONFLICT: {"Link": "Link"}}
 AGENT_ERROR_HEADERS = ERROR_HEADERS | {
     HTTPStatus.UNAUTHORIZED: {"WWW-Authenticate": "AgentChallenge"}
 }
