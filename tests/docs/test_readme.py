@@ -16,12 +16,13 @@ from tests.journey.installation import Installation, embedded
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
 WRITTEN_ADDRESS = "http://127.0.0.1:8000"
+KINDS = {"event: answer", "event: completed", "event: end"}
 NOT_CONFIRMED = "The creator has not confirmed this draft yet."
 ANSWER = "Ich war’s, am Dienstag.\nMira’s little one had a fever."
 
 
 def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> None:
-    start, draft, refused, waiting, publishing, fetching, again = BLOCKS
+    start, draft, refused, waiting, publishing, fetching, again, reading = BLOCKS
     with embedded(tmp_path) as running, window(browser, running.url) as page:
         terminal = Terminal(tmp_path / "folder", ASKBACK_DATA=str(tmp_path / "data"))
         sign_up(page, running)
@@ -35,6 +36,9 @@ def test_the_ten_minutes_work_as_written(browser: Browser, tmp_path: Path) -> No
         answer(page, terminal.paste(publishing))
         assert ANSWER in texts(terminal.paste(fetching))
         assert terminal.paste(again) == "0"
+        since, *events = terminal.paste(reading).split("\n")
+        assert since.endswith("Z")
+        assert sorted({*events} & KINDS) == ["event: answer", "event: completed"]
         terminal.close()
 
 
