@@ -45,6 +45,8 @@ def test_a_name_is_text(client: FlaskClient) -> None:
         "After 14 days without use you are signed out",
         "It is erased after 365 days, and with your account",
         "erased 180 days after a connection has ended",
+        "until 90 days after they have ended",
+        "the start of what came back, for 30 days",
         "keeps you signed in for 30 days, and one for a year if you choose colours",
     ],
 )
@@ -64,3 +66,15 @@ def test_every_page_leads_to_it(client: FlaskClient, respondent: Respondent, ann
     pages = [respondent.page, ann.page("/drafts"), client.get("/login")]
 
     assert all('href="/privacy' in page.text for page in pages)
+
+
+TOLD = "An assistant may ask to be told when you have sent your answers"
+
+
+def test_it_says_that_assistants_are_told(client: FlaskClient) -> None:
+    assert TOLD in words(client)
+
+
+@pytest.mark.settings(mcp_events_enabled=False)
+def test_without_events_nobody_is_told(client: FlaskClient) -> None:
+    assert TOLD not in words(client)

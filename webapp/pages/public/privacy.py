@@ -4,12 +4,13 @@ from flask import Blueprint, current_app
 
 from webapp.config import settings
 from webapp.domain.accounts.browser_sessions import SESSION_LIFETIME
+from webapp.domain.events.deliveries.expiry import KEPT_DAYS
 from webapp.domain.shared.limits import (
     DISCARDED_KEPT_SECONDS,
     TRANSFER_LINK_SECONDS,
     TRASH_KEPT_SECONDS,
 )
-from webapp.oauth.expiry import GRANT_KEPT
+from webapp.oauth.expiry import GRANT_KEPT, SPENT_KEPT
 from webapp.pages.respondent.session_cookie import COOKIE_DAYS
 
 DAY = 86_400
@@ -33,4 +34,6 @@ def show() -> str:
         idle_days=settings().session_idle_days,
         audit_days=settings().audit_days,
         connection_days=GRANT_KEPT.days,
+        token_days=SPENT_KEPT.days,
+        delivery_days=KEPT_DAYS,
     )
