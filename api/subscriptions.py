@@ -20,7 +20,7 @@ from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.input_model import parse_input
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.guard import current_caller, require_scope
+from webapp.oauth.guard import acting_agent, current_caller, require_scope
 from webapp.wire.serializers import granted_subscription, subscription_list
 
 P = ParamSpec("P")
@@ -80,5 +80,6 @@ def list_form_subscriptions(form_id: str) -> Response:
 @require_scope(Scope.RESPONSES_READ)
 def delete_subscription(form_id: str, subscription_id: str) -> Response:
     """deleteSubscription: ends a subscription, again too (204)."""
-    unsubscribe(current_caller().account_id, form_id, subscription_id, now=utc_now())
+    account_id = current_caller().account_id
+    unsubscribe(account_id, form_id, subscription_id, now=utc_now(), by=acting_agent())
     return Response(status=HTTPStatus.NO_CONTENT, headers={"Cache-Control": "private, no-store"})

@@ -17,7 +17,7 @@ from webapp.domain.events.subscriptions.subscribing import (
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
-from webapp.oauth.guard import check_scope
+from webapp.oauth.guard import acting_agent, check_scope
 from webapp.web.rate_limits.challenges import challenge
 
 LATER = "Send the same request again once the address answers "
@@ -50,6 +50,7 @@ def subscribe_verified(asked: Asked) -> Granted:
             bounds=_ttl_bounds(),
             grant_ends=caller.grant_expires_at,
             now=utc_now(),
+            by=acting_agent(),
         )
     except StateConflict as refusal:
         if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection ended just now

@@ -1,5 +1,6 @@
 """The door for agents without MCP: they bring an address and a secret."""
 
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, SECRET, Webhook
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.deletion.form_trash import delete_form
 from webapp.domain.events.models import EventSubscription
 from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
@@ -164,6 +166,23 @@ def test_unsubscribing_ends_it_and_succeeds_again(agent: Agent, form: Any, hook:
 
     assert statuses == [204, 204]
     assert agent.get(path(form)).json == {"subscriptions": []}
+
+
+def test_the_audit_trail_says_who_subscribed_and_unsubscribed(
+    app: Flask, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    for _ in range(2):
+        key = subscribe(agent, form).json["subscriptionId"]
+    for _ in range(2):
+        agent.call("DELETE", f"{path(form)}/{key}")
+    subscribe(agent, form)
+
+    with app.app_context():
+        of_form = select(AuditEvent).where(AuditEvent.subject == form.id)
+        events = db.session.scalars(of_form.where(AuditEvent.kind.endswith("subscribed"))).all()
+    assert Counter(event.kind for event in events) == {"subscribed": 2, "unsubscribed": 1}
+    told = {(event.actor, event.client_name, event.address) for event in events}
+    assert told == {("agent", "Askback command line", "127.0.0.1")}
 
 
 def test_another_accounts_form_and_subscription_are_not_found(

@@ -50,6 +50,8 @@ class AuditKind(StrEnum):
     AGENT_TOKEN_MADE = "agent_token_made"  # noqa: S105
     AGENT_TOKEN_REVOKED = "agent_token_revoked"  # noqa: S105
     AGENT_TOKENS_REVOKED = "agent_tokens_revoked"
+    SUBSCRIBED = "subscribed"
+    UNSUBSCRIBED = "unsubscribed"
     DISCONNECTED = "disconnected"
     CLIENT_CREATED = "client_created"
     CONFIRMED = "confirmed"

@@ -48,13 +48,14 @@ _ENDPOINTS = cast(Table, CallbackEndpoint.__table__)
 
 def end_subscription(
     form_id: str, subscription_id: str, reason: SubscriptionEnd, *, now: datetime
-) -> None:
-    """End a subscription of a form whose row the caller has locked; again, too. The caller
-    commits.
+) -> bool:
+    """End a subscription of a form whose row the caller has locked; False if it has ended before,
+    or never was. The caller commits.
     """
     which = and_(EventSubscription.id == subscription_id, EventSubscription.form_id == form_id)
     ended = _end(which, reason, now, **ERASED)
     cancel_deliveries(unsettled(row.id for row in ended), now=now)
+    return bool(ended)
 
 
 def end_subscriptions(grant_ids: Sequence[str], reason: SubscriptionEnd, *, now: datetime) -> None:

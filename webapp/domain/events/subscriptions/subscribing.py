@@ -14,6 +14,7 @@ from sqlalchemy import String, bindparam, column, exists, func, select, table
 
 from webapp.database import UtcDateTime, execute, read_rows, to_millis, write_transaction
 from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.cursors import read_cursor, watermark, write_cursor
 from webapp.domain.events.deliveries.bodies import EVENT_NAME
@@ -119,6 +120,7 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
     bounds: TtlBounds,
     grant_ends: datetime,
     now: datetime,
+    by: Actor = SYSTEM,
 ) -> Granted:
     """Store a subscription or refresh it, in one transaction.
 
@@ -141,6 +143,9 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
         _store(
             key, asked, before if lives else None, sealer, expires_at, verified=verified, now=now
         )
+        if not lives:
+            kind = AuditKind.SUBSCRIBED
+            add_event(kind, asked.account_id, by=by, now=now, subject=asked.form_id)
         cancel_deliveries(unsettled([key]) & _IS_LAST_WORD, now=now)
         truncated = before is not None and before.dropped
         truncated |= _replay(key, asked, cursor_key, lives=lives, now=now)
@@ -154,14 +159,17 @@ def list_subscriptions(account_id: str, form_id: str, *, now: datetime) -> list[
     return [SubscriptionRow._make(row) for row in read_rows(_LIST, form=form_id, now=now)]
 
 
-def unsubscribe(account_id: str, form_id: str, subscription_id: str, *, now: datetime) -> None:
+def unsubscribe(
+    account_id: str, form_id: str, subscription_id: str, *, now: datetime, by: Actor = SYSTEM
+) -> None:
     """End a subscription and cancel what it has to send; does nothing for an unknown one.
 
     raises  NotFound `form_not_found`
     """
     with write_transaction():
         lock_form(account_id, form_id)
-        end_subscription(form_id, subscription_id, SubscriptionEnd.UNSUBSCRIBED, now=now)
+        if end_subscription(form_id, subscription_id, SubscriptionEnd.UNSUBSCRIBED, now=now):
+            add_event(AuditKind.UNSUBSCRIBED, account_id, by=by, now=now, subject=form_id)
 
 
 def _digest(*parts: object) -> str:
