@@ -27,7 +27,7 @@ NEW_PASSWORD = "another four plain words"
 
 
 @pytest.fixture
-def creator(app: Flask) -> Account:
+def creator(app: Flask, cheap_hashing: None) -> Account:
     limiter.reset()
     with app.app_context():
         return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())

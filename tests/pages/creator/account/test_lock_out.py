@@ -24,7 +24,7 @@ NEW_PASSWORD = "five other plain words here"
 
 
 @pytest.fixture
-def creator(app: Flask) -> Account:
+def creator(app: Flask, cheap_hashing: None) -> Account:
     with app.app_context():
         return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 

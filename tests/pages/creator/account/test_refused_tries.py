@@ -34,7 +34,7 @@ def settings(settings: Settings, request: pytest.FixtureRequest) -> Iterator[Set
 
 
 @pytest.fixture
-def creator(app: Flask) -> Account:
+def creator(app: Flask, cheap_hashing: None) -> Account:
     limiter.reset()
     with app.app_context():
         return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())

@@ -25,7 +25,7 @@ def _fresh_limits(app: Flask) -> None:
 
 
 @pytest.fixture
-def creator(app: Flask) -> Account:
+def creator(app: Flask, cheap_hashing: None) -> Account:
     with app.app_context():
         return invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
 
