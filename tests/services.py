@@ -110,6 +110,21 @@ def postgresql_database(url: str) -> Iterator[str]:
             connection.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
 
 
+def copy_database(original: str, empty: str) -> None:
+    """The tables of one database for another of its kind; nobody is connected to either."""
+    if empty.startswith("sqlite"):
+        source, target = (Path(url.removeprefix("sqlite:///")) for url in (original, empty))
+        for path in source.parent.glob(f"{source.name}*"):
+            shutil.copy(path, f"{target}{path.name.removeprefix(source.name)}")
+        return
+    source_name, name = (urlsplit(url).path[1:] for url in (original, empty))
+    admin = urlsplit(empty)._replace(scheme="postgresql", path="/postgres").geturl()
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(SQL("DROP DATABASE {}").format(Identifier(name)))
+        copy = SQL("CREATE DATABASE {} TEMPLATE {}")
+        connection.execute(copy.format(Identifier(name), Identifier(source_name)))
+
+
 @pytest.fixture
 def empty_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A database without any table, for tests of the schema; dropped afterwards."""

@@ -1,9 +1,10 @@
 """Backup of the whole database into one file, and restore."""
 
+import shutil
 import sqlite3
 import subprocess
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sqlalchemy import NullPool, create_engine, text
 
 from tests.command import askback
 from tests.databases import both_empty_databases
-from tests.services import free_port
+from tests.services import copy_database, free_port, postgresql_database
 from tests.webapp.test_cli import running
 from webapp.app import create_app
 from webapp.cli import main
@@ -76,18 +77,42 @@ class Installation:
         return issued.exit_code == 0
 
 
+@pytest.fixture(scope="module")
+def migrated(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Installation]]:
+    """By the kind of the database: a migrated one that has an account, made once."""
+    made: dict[str, Installation] = {}
+    with ExitStack() as kept:
+
+        def once(kind: str) -> Installation:
+            if kind not in made:
+                folder = tmp_path_factory.mktemp(kind)
+                url = f"sqlite:///{folder}/migrated.sqlite3"
+                if kind != "sqlite":
+                    server = request.getfixturevalue("postgresql_url")
+                    url = kept.enter_context(postgresql_database(server))
+                made[kind] = Installation(folder / "data", url)
+                assert made[kind]("migrate").exit_code == 0
+                made[kind].add("ann@example.com")
+            return made[kind]
+
+        yield once
+
+
 @pytest.fixture
 def installation(
     empty_database_url: str,
     tmp_path: Path,
     postgresql_programs: Path,
     monkeypatch: pytest.MonkeyPatch,
+    migrated: Callable[[str], Installation],
 ) -> Installation:
     monkeypatch.setenv("PATH", str(postgresql_programs), prepend=":")
-    here = Installation(tmp_path / "data", empty_database_url)
-    assert here("migrate").exit_code == 0
-    here.add("ann@example.com")
-    return here
+    original = migrated(empty_database_url.partition(":")[0])
+    shutil.copytree(original.data, tmp_path / "data")
+    copy_database(original.database_url, empty_database_url)
+    return Installation(tmp_path / "data", empty_database_url)
 
 
 def complaints(command: Result) -> list[str]:
