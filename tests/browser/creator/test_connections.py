@@ -72,7 +72,9 @@ def test_a_token_is_made_copied_and_revoked(site: ExampleSite, *, scripts: bool)
         expect(page.get_by_role("button", name="Copy")).to_have_count(2 if scripts else 0)
         field.select_text()  # so that it can be copied by hand
         read = answers(site, token)
-        page.goto("/connections")
+        page.reload()
+        expect(page).to_have_url(f"{site.address}/connections")
+        expect(page.get_by_role("button", name=f"Revoke {name}")).to_have_count(1)
         page.get_by_role("button", name=f"Revoke {name}").click()
         expect(page.locator("p:focus")).to_contain_text(f"Revoked: {name}")
 

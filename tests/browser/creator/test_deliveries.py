@@ -33,3 +33,11 @@ def test_a_test_is_sent_without_scripts(site: ExampleSite) -> None:
         page.goto("/deliveries")
         page.get_by_role("button", name="Send a test to hooks.claude.example").click()
         expect(page.locator(".note[role=status]")).to_contain_text("The test was not sent.")
+
+
+def test_a_delivery_is_sent_again_without_scripts(site: ExampleSite) -> None:
+    options = {"storage_state": site.signed_in, "java_script_enabled": False}
+    with window(site.browser, site.address, **options) as page:
+        page.goto("/deliveries?state=failed")
+        page.get_by_role("button", name="Send again").first.click()
+        expect(page.locator(".note[role=status]")).to_contain_text("It goes out again.")
