@@ -26,6 +26,7 @@ from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import new_secret, receivers, subscribe
 from tests.raw_receiver import Answer, raw_receiver, says
+from tests.services import wait_until
 from webapp.database import db, utc_now
 from webapp.domain.events.callbacks.requests import callback_bounds
 from webapp.domain.events.deliveries.claims import Claimed
@@ -288,6 +289,33 @@ def test_four_workers_send_each_row_once(
     sent = Counter(orjson.loads(request.body)["eventId"] for request in place.got)
     assert states(app) == {DELIVERED: rows}
     assert (len(sent), max(sent.values())) == (rows, 1)
+
+
+def test_endpoints_that_failed_share_half_of_the_threads(app: Flask, allow: Allow) -> None:
+    released = threading.Event()
+
+    def held(_number: int) -> int:
+        released.wait(20)
+        return 204
+
+    deliverer = Deliverer(app, threads=4)
+    threads = [threading.Thread(target=deliverer.work) for _ in range(4)]
+    with receivers(held) as place:
+        allow(place.origin)
+        queued(app, [f"{place.origin}/{number}" for number in range(4)], each=1)
+        with app.app_context():
+            db.session.execute(update(CallbackEndpoint).values(failures=1))
+            db.session.commit()
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(place.got) == 2, "reaching two of them")
+        wait_until(lambda: sum(thread.is_alive() for thread in threads) == 2, "leaving the others")
+        assert len(place.got) == 2
+        released.set()
+        for thread in threads:
+            thread.join(20)
+
+    assert states(app) == {DELIVERED: 4}
 
 
 def test_at_most_two_requests_reach_an_endpoint_at_a_time(app: Flask, allow: Allow) -> None:

@@ -12,6 +12,7 @@ import redis
 from flask import Flask
 from rq import Queue
 from rq.serializers import DefaultSerializer, JSONSerializer
+from rq.timeouts import TimerDeathPenalty
 
 from jobs import queue, rq_worker, sweep
 from jobs.deliver import Deliverer
@@ -85,6 +86,25 @@ def test_rq_on_redis_wakes_at_once(
         hand_over(app, due(app, place, count=6))
         wait_until(lambda: all_delivered(app), "being delivered", seconds=5)
         wait_until(lambda: set(look.keys(JOBS)) <= of_others, "forgetting the jobs")
+
+
+def test_a_wake_up_starts_no_timer_and_leaves_nothing(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wake_ups = WakeUpQueue(None)
+    monkeypatch.setitem(app.extensions, "wake_up_queue", wake_ups)
+    wake_ups.enqueue(["dlv_1", "dlv_1"])
+
+    jobs = Queue(queue.NAME, connection=wake_ups.client(), serializer=JSONSerializer).jobs
+    with app.app_context():
+        worker = rq_worker._worker()
+
+    assert len({job.id for job in jobs}) == 2
+    for job in jobs:
+        assert (job.args, job.timeout, job.result_ttl) == (["dlv_1"], -1, 0)
+        assert (job.ttl, job.failure_ttl, job.retries_left) == (60, 60, None)
+    assert (worker.worker_ttl, worker.serializer) == (60, JSONSerializer)
+    assert worker.death_penalty_class is TimerDeathPenalty
 
 
 @both_databases
