@@ -22,7 +22,7 @@ from webapp.runtime.server import Server
 from webapp.runtime.server_connections import Listener
 from webapp.runtime.server_stream_connections import UNREAD_BYTES
 from webapp.web.wakeups import Wakeups
-from webapp.wire.event_stream import LEAVE_CONNECTION, News, Place, Stream, frame
+from webapp.wire.event_stream import LEAVE_CONNECTION, OF_HOLDER, News, Place, Stream, frame
 
 KEY = "frm_1"
 
@@ -332,6 +332,14 @@ def test_a_client_that_reads_again_is_sent_the_rest(served: Served) -> None:
 
         assert found == [str(number) for number in range(1_000)]
         assert time.monotonic() - began < 5
+
+
+def test_clocks_and_bounds(settings: Settings) -> None:
+    clocks = server_stream_connections
+
+    assert (clocks.STREAM_SECONDS, clocks.COMMENT_SECONDS) == (15 * 60, 15)
+    assert (clocks.UNREAD_BYTES, clocks.UNREAD_SECONDS) == (256 * 1024, 30)
+    assert (settings.max_streams, OF_HOLDER) == (1_000, 4)
 
 
 def test_a_comment_keeps_a_silent_stream_open(
