@@ -324,6 +324,7 @@ def test_no_more_is_kept_for_a_slow_client_than_its_share(served: Served) -> Non
 
 def test_a_client_that_reads_again_is_sent_the_rest(served: Served) -> None:
     with served.stream() as stream:
+        stream.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
         for number in range(1_000):
             served.feed.add(served.app, f"{number} " + "x" * 4_000)
         time.sleep(0.5)
