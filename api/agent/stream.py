@@ -21,6 +21,7 @@ from webapp.wire.timestamps import parse_since, wire_time
 
 PAGE_BYTES = 128 * 1024  # read at a time
 RETRY_SECONDS = 5
+LAST_EVENT_ID = "Last-Event-ID"
 HEADERS = {
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-cache",
@@ -63,8 +64,8 @@ class AskFeed:
 
 def _since() -> int | None:
     """Milliseconds; None from the beginning. raises InvalidInput `invalid_since`"""
-    last = request.headers.get("Last-Event-ID")
-    return parse_since(last) if last else given_since()
+    last = request.headers.get(LAST_EVENT_ID)
+    return parse_since(last, LAST_EVENT_ID) if last else given_since()
 
 
 def _no_room() -> Response:

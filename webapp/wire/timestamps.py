@@ -24,22 +24,23 @@ def wire_time(millis: int) -> str:
     return f"{_second(seconds)}.{rest:03d}Z"
 
 
-def parse_since(text: str) -> int:
+def parse_since(text: str, field: str = "since") -> int:
     """Milliseconds since the epoch of an RFC 3339 date-time; what is finer is cut.
 
     A space in the place of `+` is what form decoding makes of it. An offset that leads out of the
-    years 1 to 9999 gives the nearest moment inside. raises InvalidInput `invalid_since`
+    years 1 to 9999 gives the nearest moment inside. raises InvalidInput `invalid_since`, which
+    begins with the field
     """
     found = _RFC_3339.fullmatch(text)
     if found is None:
-        raise _invalid(text)
+        raise _invalid(text, field)
     day, minute, second, fraction, sign, hours, minutes = found.groups()
     try:
         moment = datetime.fromisoformat(f"{day}T{minute}:00")
     except ValueError:
-        raise _invalid(text) from None
+        raise _invalid(text, field) from None
     if hours is not None and int(hours) > 23:
-        raise _invalid(text)
+        raise _invalid(text, field)
     offset = (int(hours or 0) * 60 + int(minutes or 0)) * (-60 if sign == "-" else 60)
     seconds = (moment - _EPOCH) // _SECOND + int(second) - offset
     kept = min(max(seconds, _FIRST_SECOND), _LAST_SECOND)
@@ -51,11 +52,11 @@ def _second(seconds: int) -> str:
     return (_EPOCH + timedelta(seconds=seconds)).isoformat()
 
 
-def _invalid(text: str) -> InvalidInput:
+def _invalid(text: str, field: str) -> InvalidInput:
     return InvalidInput(
         ErrorCode.INVALID_SINCE,
-        f"since: is {sent(text)}; an RFC 3339 date-time with an offset is needed.",
+        f"{field}: is {sent(text)}; an RFC 3339 date-time with an offset is needed.",
         "Send the nextSince of an earlier result unchanged, as 2026-11-21T10:40:00.123Z; "
         "leave since out as long as nextSince is null.",
-        field="since",
+        field=field,
     )

@@ -194,21 +194,22 @@ def test_no_text_breaks_a_frame(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "header"),
+    ("query", "header", "field"),
     [
-        ("?since=yesterday", "X: y"),
-        ("?since=", "X: y"),
-        ("", "Last-Event-ID: 17"),
-        ("?since=2026-01-01T00:00:00Z", "Last-Event-ID: 2026-01-01"),
+        ("?since=yesterday", "X: y", "since"),
+        ("?since=", "X: y", "since"),
+        ("", "Last-Event-ID: 17", "Last-Event-ID"),
+        ("?since=2026-01-01T00:00:00Z", "Last-Event-ID: 2026-01-01", "Last-Event-ID"),
     ],
 )
-def test_a_bad_place(site: Site, query: str, header: str) -> None:
+def test_a_bad_place(site: Site, query: str, header: str, field: str) -> None:
     form = site.form()
     token = site.token(form).token
 
     status, body = site.refusal(form, f"Authorization: Bearer {token}", header, query=query)
 
     assert (status, body["code"]) == (400, "invalid_since")
+    assert body["message"].startswith(f"{field}: is ")
 
 
 def test_who_is_not_let_in(site: Site) -> None:
