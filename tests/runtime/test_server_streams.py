@@ -4,87 +4,23 @@ import json
 import socket
 import threading
 import time
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 
 import pytest
-from flask import Flask, Response, request
 
-from tests.event_streams import EventStream, open_stream
+from tests.event_streams import EventStream
+from tests.numbered_streams import KEY, Numbers, Served, leave
 from tests.services import wait_until
 from tests.serving import connect, get, new_app, serving
+from webapp import open_files
 from webapp.config import Settings
 from webapp.runtime import server_stream_connections, server_streams
-from webapp.runtime.server import Server
 from webapp.runtime.server_connections import Listener
 from webapp.runtime.server_stream_connections import UNREAD_BYTES
 from webapp.web.wakeups import Wakeups
-from webapp.wire.event_stream import LEAVE_CONNECTION, OF_HOLDER, News, Place, Stream, frame
-
-KEY = "frm_1"
-
-
-@dataclass
-class Numbers:
-    """A feed whose events are numbered; streams stand at a number."""
-
-    stored: list[bytes] = field(default_factory=list)
-    ends: dict[str, str] = field(default_factory=dict)
-    reads: Counter[Place] = field(default_factory=Counter)
-    most: int = 50
-    fails: bool = False
-
-    def read(self, places: Collection[Place]) -> Mapping[Place, News]:
-        if self.fails:
-            raise ConnectionError("the database is away")
-        self.reads.update(places)
-        return {place: news for place in places if (news := self._after(place))}
-
-    def ended(self, holders: Collection[str]) -> Mapping[str, str]:
-        return {holder: self.ends[holder] for holder in holders if holder in self.ends}
-
-    def _after(self, place: Place) -> News | None:
-        first = place.since or 0
-        found = self.stored[first : first + self.most]
-        stands = first + len(found)
-        more = stands < len(self.stored)
-        return News(b"".join(found), place._replace(since=stands), more) if found else None
-
-    def add(self, app: Flask, text: str = "x") -> None:
-        self.stored.append(frame("answer", text, str(len(self.stored))))
-        app.extensions["wakeups"].notify(KEY)
-
-
-@dataclass
-class Served:
-    app: Flask
-    feed: Numbers
-    server: Server
-
-    @property
-    def port(self) -> int:
-        return int(self.app.config["SETTINGS"].port)
-
-    @contextmanager
-    def stream(self, holder: str = "", **how: str) -> Iterator[EventStream]:
-        path = f"/test/stream?holder={holder or time.monotonic()}"
-        with open_stream(self.port, path, **how) as opened:  # type: ignore[arg-type]
-            yield opened
-
-    @property
-    def count(self) -> int:
-        return len(self.server._streams)
-
-
-def leave() -> Response:
-    place = Place(KEY, None)
-    taken = request.environ[LEAVE_CONNECTION](Stream(place, request.args["holder"]))
-    if "fails" in request.args:
-        raise ValueError("after leaving its connection")
-    return Response(iter(()), 200 if taken else 429, mimetype="text/event-stream")
+from webapp.wire.event_stream import OF_HOLDER, Place, frame
 
 
 @pytest.fixture
@@ -198,6 +134,32 @@ def test_one_token_has_four_and_the_process_so_many(served: Served) -> None:
     wait_until(lambda: served.count == 0, "giving the places back", 5)
     with served.stream("one") as again:
         assert again.status == 200
+
+
+def test_streams_count_among_the_connections(served: Served) -> None:
+    """They hold descriptors, for which idle connections make room."""
+    with ExitStack() as stack:
+        streams = [stack.enter_context(served.stream()) for _ in range(20)]
+        wait_until(lambda: served.count == 20, "opening them", 10)
+        for _ in range(20):
+            stack.enter_context(connect(served.app))
+        wait_until(lambda: len(served.server._sockets) > 20, "accepting", 5)
+        served.server._most = 40
+        wait_until(lambda: len(served.server._sockets) + 20 <= 40, "closing idle ones", 5)
+        served.feed.add(served.app)
+
+        assert {stream.next().data for stream in streams} == {"x"}
+
+
+def test_streams_leave_half_of_the_connections_to_others(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_files, "for_connections", lambda: 6)
+    app = new_app(settings)
+    with serving(app) as server:
+        taken = [server._streams.reserve(str(number)) for number in range(4)]
+
+    assert taken == [True] * 3 + [False]
 
 
 def test_a_view_that_fails_after_all_gives_its_place_back(served: Served) -> None:
