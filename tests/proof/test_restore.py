@@ -21,7 +21,7 @@ OLD, NEW = 40_000, 30_000  # accounts before, and in the backup
 
 rounds = pytest.mark.parametrize(
     "kills",
-    [pytest.param(3, marks=pytest.mark.timeout(600)), pytest.param(40, marks=pytest.mark.prove)],
+    [pytest.param(2, marks=pytest.mark.timeout(600)), pytest.param(40, marks=pytest.mark.prove)],
 )
 
 
