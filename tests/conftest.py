@@ -42,7 +42,14 @@ def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_refuse_outside)
 
 
-LONG = ("tests/contract/test_fuzz.py", "tests/races/", "tests/journey/", "tests/browser/")
+LONG = (
+    "tests/contract/test_fuzz.py",
+    "tests/races/",
+    "tests/journey/",
+    "tests/browser/",
+    "tests/proof/",
+    "tests/webapp/test_hostile",
+)
 
 
 @pytest.hookimpl(wrapper=True)
