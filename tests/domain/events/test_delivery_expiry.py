@@ -9,7 +9,8 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from webapp.database import db, to_millis
+from webapp.database import db, read_rows, to_millis
+from webapp.domain.events.deliveries import expiry
 from webapp.domain.events.deliveries.expiry import abandon_overflow, purge_settled
 from webapp.domain.events.models import DeliveryAttempt, EventDelivery, EventSubscription
 from webapp.domain.shared.vocabulary import DeliveryState
@@ -39,6 +40,17 @@ def test_the_oldest_of_a_queue_that_grew_too_long_are_abandoned(
     assert queued[0].settled_at == clock.now
     assert (subscription.dropped, other.dropped) == (True, False)
     assert abandon_overflow(now=clock.now, most=3) == 0
+
+
+def test_two_processes_that_look_at_once_abandon_no_more_than_one(
+    clock: Clock, subscription: EventSubscription, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in range(5):
+        make_delivery(subscription, position=to_millis(clock.now) + place)
+    seen_by_both = read_rows(expiry._OVERFULL, most=3)
+    monkeypatch.setattr(expiry, "read_rows", lambda *_, **__: seen_by_both)
+
+    assert [abandon_overflow(now=clock.now, most=3) for _ in range(2)] == [2, 0]
 
 
 def test_settled_deliveries_are_kept_for_thirty_days(

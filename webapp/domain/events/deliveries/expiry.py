@@ -21,19 +21,18 @@ def abandon_overflow(*, now: datetime, most: int = MAX_PENDING) -> int:
 
     Their next refresh says that something is missing. Returns how many were abandoned.
     """
-    abandoned = 0
-    for subscription_id, pending in read_rows(_OVERFULL, most=most):
-        abandoned += _abandon_oldest(subscription_id, pending - most, now)
-    return abandoned
+    overfull = read_rows(_OVERFULL, most=most)
+    return sum(_abandon_oldest(row.subscription_id, most, now) for row in overfull)
 
 
 @tried_again
-def _abandon_oldest(subscription_id: str, count: int, now: datetime) -> int:
+def _abandon_oldest(subscription_id: str, kept: int, now: datetime) -> int:
+    """All but the newest; other processes may do the same."""
     oldest = (
         select(_D.id)
         .where(_D.subscription_id == subscription_id, _D.state == DeliveryState.PENDING)
-        .order_by(_D.position)
-        .limit(count)
+        .order_by(_D.position.desc())
+        .offset(kept)
     )
     with write_transaction():
         execute(update(_S).where(_S.id == subscription_id).values(dropped=True))
@@ -55,7 +54,7 @@ def purge_settled(now: datetime) -> Iterator[int]:
 
 
 _OVERFULL = (
-    select(_D.subscription_id, func.count().label("pending"))
+    select(_D.subscription_id)
     .where(_D.state == DeliveryState.PENDING)
     .group_by(_D.subscription_id)
     .having(func.count() > bindparam("most"))
