@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,18 +14,20 @@ from flask import Flask
 from rq import Queue
 from rq.serializers import DefaultSerializer, JSONSerializer
 from rq.timeouts import TimerDeathPenalty
+from sqlalchemy import select
 
 from jobs import queue, rq_worker, sweep
 from jobs.deliver import Deliverer
 from jobs.queue import WakeUpQueue
 from jobs.worker import delivering
+from tests.bulk import copy_rows
 from tests.databases import both_databases
-from tests.event_factories import make_delivery
+from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
 from tests.jobs.conftest import Allow
 from tests.jobs.receiving import Receivers, receivers, subscribe
 from tests.services import free_port, redis_server, wait_until
-from webapp.database import db
+from webapp.database import db, utc_now
 from webapp.domain.events.models import EventDelivery
 from webapp.domain.shared.vocabulary import DeliveryState
 
@@ -52,10 +55,13 @@ def hand_over(app: Flask, ids: list[str]) -> float:
     return time.monotonic() - began
 
 
-def all_delivered(app: Flask) -> bool:
+def states(app: Flask) -> Counter[str]:
     with app.app_context():
-        found = db.session.query(EventDelivery.state).all()
-    return {state for (state,) in found} == {DeliveryState.DELIVERED}
+        return Counter(db.session.scalars(select(EventDelivery.state)))
+
+
+def all_delivered(app: Flask) -> bool:
+    return states(app).keys() == {DeliveryState.DELIVERED}
 
 
 @both_databases
@@ -105,6 +111,23 @@ def test_a_wake_up_starts_no_timer_and_leaves_nothing(
         assert (job.ttl, job.failure_ttl, job.retries_left) == (60, 60, None)
     assert (worker.worker_ttl, worker.serializer) == (60, JSONSerializer)
     assert worker.death_penalty_class is TimerDeathPenalty
+
+
+@both_databases
+@pytest.mark.usefixtures("deliverer")
+def test_of_a_queue_that_nobody_takes_ten_thousand_wait(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 0.05)
+    with app.app_context():
+        suspended = make_subscription(make_form(make_account().id), suspended_at=utc_now())
+        made = {name: f"{name}_{{}}".format for name in ("id", "event_id")}
+        copy_rows(EventDelivery.__table__, make_delivery(suspended).id, 10_001, **made)
+    with delivering(app, stop_seconds=2):
+        wait_until(
+            lambda: states(app) == {DeliveryState.PENDING: 10_000, DeliveryState.ABANDONED: 2},
+            "giving two up",
+        )
 
 
 @both_databases
