@@ -67,6 +67,7 @@ class ExampleData:
     delivery_waiting: str
     delivery_called_off: str
     delivery_turned_away: str
+    delivery_arrived: str
     tested: str
 
 
@@ -113,6 +114,7 @@ def make_example_data() -> ExampleData:
         delivery_waiting=f"/deliveries/{sent['waiting']}",
         delivery_called_off=f"/deliveries/{sent['cancelled']}",
         delivery_turned_away=f"/deliveries/{sent['gone']}",
+        delivery_arrived=f"/deliveries/{sent['arrived']}",
         tested=f"/deliveries?tested={sent['silent']}",
     )
 

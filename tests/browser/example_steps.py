@@ -288,6 +288,7 @@ CREATOR = [
         ("delivery-waiting", at("{data.delivery_waiting}"), 0),
         ("delivery-called-off", at("{data.delivery_called_off}"), 0),
         ("delivery-turned-away", delivery_turned_away, 0),
+        ("delivery-arrived", at("{data.delivery_arrived}"), 0),
         ("account", at("/account"), 0),
         ("account-saved", at("/account?saved=password"), 0),
         ("account-refused", refused_password, 422),
