@@ -48,6 +48,7 @@ OTHERS = {"position": 1, "part": "title", "number": 1, "kind": "svg"}
 OWN_LISTS = {
     "account.show",
     "activity.show",
+    "agent_tokens.show_made",
     "agent_tokens.show_new",
     "api.list_service",
     "connections.show_connections",
