@@ -240,6 +240,19 @@ def test_a_token_of_a_connection_ends_with_it(
     assert "switched off" in ending or listed(form.account_id, clock) == []
 
 
+def test_a_token_stays_revoked_when_its_connection_is_forgotten(
+    settings: Settings, clock: Clock
+) -> None:
+    form = make_form(make_account().id)
+    made = make(form, clock, grant_id=connect(form.account_id, settings, clock).id)
+
+    connections.disconnect_all(form.account_id, now=clock.now)
+    db.session.execute(delete(OAuthGrant))
+    db.session.commit()
+
+    assert found(made).ended(clock.now) is TokenEnd.REVOKED
+
+
 def test_a_token_of_the_creator_outlives_every_connection(settings: Settings, clock: Clock) -> None:
     form = make_form(make_account().id)
     connect(form.account_id, settings, clock)
