@@ -188,6 +188,33 @@ def test_what_the_client_sends_is_dropped(served: Served) -> None:
     wait_until(lambda: served.count == 0, "closing it", 5)
 
 
+def test_clients_that_send_without_end_hold_nobody_up(served: Served) -> None:
+    stop = threading.Event()
+
+    def flood() -> int:
+        sent = 0
+        with served.stream() as stream:
+            while not stop.is_set():
+                sent += stream.connection.send(bytes(65_536))
+        return sent
+
+    with ThreadPoolExecutor(8) as pool, served.stream() as stream:
+        floods = [pool.submit(flood) for _ in range(8)]
+        wait_until(lambda: served.count == 9, "opening them", 5)
+        seconds = []
+        for _ in range(10):
+            time.sleep(0.1)
+            began = time.monotonic()
+            served.feed.add(served.app)
+            stream.next()
+            seconds.append(time.monotonic() - began)
+        stop.set()
+        dropped = sum(each.result() for each in floods)
+
+    assert dropped > 10_000_000
+    assert max(seconds) < 1
+
+
 def test_what_is_asked_along_with_the_stream_is_dropped(served: Served) -> None:
     with connect(served.app) as connection:
         host = f" HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n"
