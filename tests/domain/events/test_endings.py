@@ -31,6 +31,7 @@ from webapp.domain.deletion.form_trash import (
     purge_deleted,
     restore_form,
 )
+from webapp.domain.events.deliveries.expiry import purge_settled
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.subscriptions.endings import end_expired, note_unqueued, purge_ended
 from webapp.domain.events.subscriptions.subscribing import unsubscribe
@@ -308,10 +309,10 @@ def test_a_refresh_tells_of_what_was_completed_while_events_were_off(
     assert [subscribe_now(asked).truncated for _ in range(2)] == [True, False]
 
 
-def test_subscriptions_are_looked_after_while_serving() -> None:
+def test_subscriptions_and_deliveries_are_looked_after_while_serving() -> None:
     assert end_expired in background.EXPIRIES
     assert {*background.EXPIRIES, note_unqueued} == set(background.EXPIRIES_WITHOUT_EVENTS)
-    assert purge_ended in background.PURGES
+    assert {purge_ended, purge_settled} <= set(background.PURGES)
 
 
 @pytest.mark.settings(mcp_events_enabled=False)
