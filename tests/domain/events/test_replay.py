@@ -215,6 +215,7 @@ def test_nothing_older_than_the_age_asked_for_is_sent(
 def test_the_newest_of_too_many_are_sent(
     agent: Subscriber, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert replay.REPLAY_MAX_EVENTS == 500
     monkeypatch.setattr(replay, "_LEFT_OUT", replay._LEFT_OUT.offset(3))
     cursor = agent.subscribe(ttl_seconds=300).cursor
     agent.clock.forward(seconds=301)

@@ -253,6 +253,18 @@ def test_a_token_stays_revoked_when_its_connection_is_forgotten(
     assert found(made).ended(clock.now) is TokenEnd.REVOKED
 
 
+def test_a_token_made_while_its_connection_ends_is_of_no_use(
+    settings: Settings, clock: Clock
+) -> None:
+    form = make_form(make_account().id)
+    grant = connect(form.account_id, settings, clock)
+    connections.disconnect_all(form.account_id, now=clock.now)
+
+    made = make(form, clock, grant_id=grant.id)
+
+    assert found(made).ended(clock.now) is TokenEnd.REVOKED
+
+
 def test_a_token_of_the_creator_outlives_every_connection(settings: Settings, clock: Clock) -> None:
     form = make_form(make_account().id)
     connect(form.account_id, settings, clock)
