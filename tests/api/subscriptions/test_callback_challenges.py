@@ -165,6 +165,12 @@ def test_calls_are_limited(agent: Agent, form: Any, hook: Webhook) -> None:
     assert "subscribing calls is 2 per minute" in answers[-1].json["message"]
 
 
+def test_sixty_calls_a_minute_unless_the_operator_says_otherwise(agent: Agent, form: Any) -> None:
+    statuses = [agent.post(path(form), json={}).status_code for _ in range(61)]
+
+    assert statuses == [400] * 60 + [429]
+
+
 def test_an_account_sends_thirty_challenges_a_minute(
     agent: Agent, form: Any, hook: Webhook
 ) -> None:
