@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
 from datetime import timedelta
 
 from flask import Flask
@@ -17,21 +16,28 @@ from webapp.domain.events.deliveries.expiry import abandon_overflow
 SWEEP_SECONDS = 1.0
 OVERDUE_SECONDS = 3  # then no worker of the queue is there
 TIDY_SECONDS = 10.0
+LOG_SECONDS = 60.0  # between two lines of the log that sweeps fail
 
 log = logging.getLogger("askback.deliveries")
 
 
 def sweep_until(app: Flask, ended: threading.Event, *, threads: int) -> None:
-    """Sweep each second; a failure of one sweep is logged, the next one comes."""
-    tidy_at = time.monotonic()
+    """Sweep each second, also after one that failed; a long failure is logged now and then."""
+    tidy_at = logs_at = time.monotonic()
     while not ended.wait(SWEEP_SECONDS):
-        _once(app, lambda: sweep(app, threads=threads))
-        if time.monotonic() >= tidy_at:
-            _once(app, lambda: abandon_overflow(now=utc_now()))
-            tidy_at = time.monotonic() + TIDY_SECONDS
+        try:
+            with app.app_context():
+                sweep(threads=threads)
+                if time.monotonic() >= tidy_at:
+                    tidy_at = time.monotonic() + TIDY_SECONDS
+                    abandon_overflow(now=utc_now())
+        except Exception:
+            if time.monotonic() >= logs_at:
+                logs_at = time.monotonic() + LOG_SECONDS
+                log.exception("a sweep failed")
 
 
-def sweep(app: Flask, *, threads: int) -> None:
+def sweep(*, threads: int) -> None:
     """Enqueue a wake-up for what is due; deliver what is overdue in up to so many new threads."""
     now = utc_now()
     release_expired(now=now)
@@ -42,11 +48,3 @@ def sweep(app: Flask, *, threads: int) -> None:
     for _ in range(min(overdue, threads)):
         threading.Thread(target=deliverer().work, name="overdue", daemon=True).start()
     wake_up_queue().enqueue([each.id for each in due[:threads]])
-
-
-def _once(app: Flask, work: Callable[[], object]) -> None:
-    try:
-        with app.app_context():
-            work()
-    except Exception:
-        log.exception("a sweep failed")

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,31 @@ def test_a_wake_up_starts_no_timer_and_leaves_nothing(
         assert (job.ttl, job.failure_ttl, job.retries_left) == (60, 60, None)
     assert (worker.worker_ttl, worker.serializer) == (60, JSONSerializer)
     assert worker.death_penalty_class is TimerDeathPenalty
+
+
+@pytest.mark.usefixtures("deliverer")
+def test_sweeps_that_fail_are_logged_once_and_go_on(
+    app: Flask,
+    place: Receivers,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tries = 0
+
+    def fail_at_first(*, now: datetime) -> None:
+        nonlocal tries
+        tries += 1
+        if tries < 5:
+            raise ConnectionError("the database is away")
+
+    monkeypatch.setattr(sweep, "SWEEP_SECONDS", 0.02)
+    monkeypatch.setattr(sweep, "OVERDUE_SECONDS", 0)
+    monkeypatch.setattr(sweep, "release_expired", fail_at_first)
+    due(app, place)
+    with delivering(app, stop_seconds=2):
+        wait_until(lambda: all_delivered(app), "being delivered")
+
+    assert [each.message for each in caplog.records if each.exc_info] == ["a sweep failed"]
 
 
 @both_databases
