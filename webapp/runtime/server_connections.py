@@ -71,12 +71,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def service(self) -> None:
         """Serve a request, in a thread of its own."""
-        _serving.channel = self
+        _serving.channel, _serving.leaves = self, False
         try:
             super().service()
         finally:
             _serving.channel = None
-            if self._stream:
+            # not `_stream`: the thread of the request before may still be here
+            if _serving.leaves:
                 self.server.left.append(self)
                 self.server.pull_trigger()
 
@@ -84,6 +85,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Once the request is served, give the connection with the header to the stream."""
         header, self.header = self.header, b""
         self._stream = stream, header, chunked
+        _serving.leaves = True
 
     def hand_over(self) -> None:
         """Part with the connection; only between two polls of the loop.
@@ -225,9 +227,10 @@ def _unacknowledged(connection: socket.socket) -> int:
 
 
 class _Serving(threading.local):
-    """The connection that the current thread serves."""
+    """The connection that the current thread serves, and whether its request leaves it."""
 
     channel: Channel | None = None
+    leaves = False
 
 
 _serving = _Serving()
