@@ -405,12 +405,14 @@ def test_a_stop_waits_for_no_client(served: Served) -> None:
 
 def test_a_stop_with_a_stream_a_wait_and_a_slow_request(served: Served) -> None:
     waiting: Wakeups = served.app.extensions["wakeups"]
+    begun = threading.Event()
 
     def wait() -> str:
         waiting.wait_until("key", lambda: None, 20, account_id="acc", gone=lambda: False)
         return "nothing"
 
     def slow() -> str:
+        begun.set()
         time.sleep(1)
         return "all of it"
 
@@ -418,7 +420,7 @@ def test_a_stop_with_a_stream_a_wait_and_a_slow_request(served: Served) -> None:
     served.app.add_url_rule("/test/slow", "slow", slow)
     with ThreadPoolExecutor(2) as pool, served.stream() as stream:
         asked = [pool.submit(get, served.app, f"/test/{what}") for what in ("wait", "slow")]
-        wait_until(lambda: "key" in waiting._waiters, "waiting", 5)
+        wait_until(lambda: "key" in waiting._waiters and begun.is_set(), "waiting", 5)
         began = time.monotonic()
         served.server.stop()
 
