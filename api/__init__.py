@@ -1,4 +1,6 @@
-"""JSON for agents under `/api`: the contract's account operations, and routes beside them."""
+"""JSON for agents: under `/api` the contract's account operations and routes beside them, and the
+MCP endpoint, which offers the same as tools.
+"""
 
 from collections.abc import Callable
 
@@ -17,6 +19,8 @@ from api import (
 from api.agent import asks, stream
 from api.agent.blueprint import bp as agent_bp
 from api.blueprint import bp
+from api.mcp import endpoint as mcp_endpoint
+from api.mcp.blueprint import bp as mcp_bp
 from api.openapi import document as openapi
 from webapp.web import request_kind
 from webapp.web.extensions import csrf
@@ -29,6 +33,7 @@ __all__ = [
     "drafts",
     "forms",
     "init_app",
+    "mcp_endpoint",
     "openapi",
     "responses",
     "stream",
@@ -46,6 +51,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None
     errors.init_app(app, elsewhere)
     challenges.init_app(app)
     stream.init_app(app)
-    for blueprint, kind in ((bp, RequestKind.API), (agent_bp, RequestKind.AGENT)):
+    kinds = (bp, RequestKind.API), (agent_bp, RequestKind.AGENT), (mcp_bp, RequestKind.MCP)
+    for blueprint, kind in kinds:
         csrf.exempt(blueprint)
         request_kind.register(app, blueprint, kind)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import cast
 
 import orjson
 from flask import Blueprint, Flask, Response, g, request
@@ -20,7 +21,7 @@ from webapp.domain.shared.limits import WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
 from webapp.web.hosts import UnknownHost
 from webapp.web.rate_limits.limiter import limit_in_words, seconds_to_wait, time_in_words
-from webapp.web.request_kind import PROGRAMS, request_kind
+from webapp.web.request_kind import REST, request_kind
 from webapp.wire.types import Error
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], AnyResponse]) -> N
 
     @app.errorhandler(HTTPException)
     def refused(error: HTTPException) -> AnyResponse:
-        return http_problem(error) if request_kind() in PROGRAMS else elsewhere(error)
+        return http_problem(error) if request_kind() in REST else elsewhere(error)
 
 
 def outcome(failure: Outcome) -> Response:
@@ -105,16 +106,26 @@ def _storage_unavailable() -> Response:
 
 
 def error_answer(code: ErrorCode, message: str, resolution: str) -> Response:
-    """The four fields, with the status of the code; text that cannot be encoded is replaced."""
-    body = Error(
+    """The four fields, with the status of the code."""
+    body = orjson.dumps(four_fields(code, message, resolution))
+    response = Response(body, code.status, mimetype="application/json")
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+def error_fields(failure: Outcome) -> Error:
+    """The four fields of an expected failure, whose code is the contract's."""
+    return four_fields(cast(ErrorCode, failure.code), _message(failure), _resolution(failure))
+
+
+def four_fields(code: ErrorCode, message: str, resolution: str) -> Error:
+    """The contract's Error; text that cannot be encoded is replaced."""
+    return Error(
         error=_encodable(message),
         code=code,
         message=_encodable(message),
         resolution=_encodable(resolution),
     )
-    response = Response(orjson.dumps(body), code.status, mimetype="application/json")
-    response.headers["Cache-Control"] = "private, no-store"
-    return response
 
 
 def _message(failure: Outcome) -> str:

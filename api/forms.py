@@ -8,19 +8,15 @@ from webapp.config import settings
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import current_caller, require_scope
-from webapp.wire.serializers import form_summary, owned_form
-from webapp.wire.types import FormList
+from webapp.wire.serializers import form_list, owned_form
 
 
 @bp.get("/forms")
 @require_scope(Scope.FORMS_READ)
 def list_service() -> Response:
     """listService: every form of the account, newest first (200)."""
-    public_url = settings().public_url
-    found = [
-        form_summary(form, public_url) for form in forms.list_forms(current_caller().account_id)
-    ]
-    return json_answer(FormList(formCount=len(found), forms=found))
+    found = forms.list_forms(current_caller().account_id)
+    return json_answer(form_list(found, settings().public_url))
 
 
 @bp.get("/forms/<form_id>")

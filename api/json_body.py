@@ -15,6 +15,10 @@ from webapp.domain.shared.validation_errors import sent
 UTF_8 = ("utf-8", "utf8")
 
 
+class UnreadableJson(Exception):
+    """What is wrong with the bytes, to be read after "the body"."""
+
+
 def json_body() -> tuple[object, bytes]:
     """The JSON value of the body, and its bytes; a byte order mark is skipped.
 
@@ -24,19 +28,32 @@ def json_body() -> tuple[object, bytes]:
     """
     _require_json()
     raw = read_body()
-    if not raw.strip():
-        raise _unreadable("is empty; a JSON object is needed, {} at least")
     try:
-        return _DECODER.decode(raw.decode("utf-8-sig")), raw
+        return decode_json(raw), raw
+    except UnreadableJson as problem:
+        raise InvalidInput(
+            ErrorCode.INVALID_JSON,
+            f"body: {problem}.",
+            "Send one JSON object in UTF-8 (RFC 8259).",
+            field="body",
+        ) from None
+
+
+def decode_json(raw: bytes) -> object:
+    """The JSON value of these bytes, as strict as `json_body`. raises UnreadableJson"""
+    if not raw.strip():
+        raise UnreadableJson("is empty; a JSON object is needed, {} at least")
+    try:
+        return _DECODER.decode(raw.decode("utf-8-sig"))
     except RecursionError:
-        raise _unreadable("is nested too deeply") from None
+        raise UnreadableJson("is nested too deeply") from None
     except UnicodeDecodeError as problem:
-        raise _unreadable(f"is not UTF-8 at byte {problem.start + 1}") from None
+        raise UnreadableJson(f"is not UTF-8 at byte {problem.start + 1}") from None
     except json.JSONDecodeError as problem:
         where = f"line {problem.lineno}, column {problem.colno}"
-        raise _unreadable(f"is not JSON at {where}") from None
+        raise UnreadableJson(f"is not JSON at {where}") from None
     except ValueError as problem:
-        raise _unreadable(str(problem)) from None
+        raise UnreadableJson(str(problem)) from None
 
 
 def read_body() -> bytes:
@@ -72,15 +89,6 @@ def _require_json() -> None:
         f"Content-Type: is {sent(given) if given else 'missing'}; application/json is needed.",
         "Send a JSON object in UTF-8 with the header Content-Type: application/json.",
         field="Content-Type",
-    )
-
-
-def _unreadable(reason: str) -> InvalidInput:
-    return InvalidInput(
-        ErrorCode.INVALID_JSON,
-        f"body: {reason}.",
-        "Send one JSON object in UTF-8 (RFC 8259).",
-        field="body",
     )
 
 

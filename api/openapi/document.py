@@ -6,8 +6,7 @@ from typing import Any
 import orjson
 from flask import Response, current_app, request
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic.json_schema import JsonSchemaValue
 
 from api.blueprint import bp
 from api.openapi.error_examples import errors
@@ -16,6 +15,7 @@ from api.openapi.examples import bodies
 from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS, TAGS, Operation
 from api.openapi.parameters import ERROR_HEADERS, HEADERS, PARAMETERS
+from api.openapi.schemas import SchemaGenerator
 from webapp.config import Settings, settings
 from webapp.domain.content.draft_input import FormDraftInput
 from webapp.domain.events.subscriptions.input import SubscriptionInput
@@ -162,7 +162,7 @@ def schemas() -> dict[str, JsonSchemaValue]:
             *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in ANSWERED),
         ],
         ref_template=SCHEMAS + "/{model}",
-        schema_generator=_Generator,
+        schema_generator=SchemaGenerator,
     )
     found: dict[str, JsonSchemaValue] = made["$defs"]
     for schema in found.values():
@@ -170,20 +170,6 @@ def schemas() -> dict[str, JsonSchemaValue]:
         if "enum" in schema:  # the rest of its docstring is for programmers
             schema["description"] = " ".join(schema["description"].partition("\n\n")[0].split())
     return found
-
-
-class _Generator(GenerateJsonSchema):
-    """No titles, no defaults (nothing is filled in for the caller), null as a type array."""
-
-    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        inner = self.generate_inner(schema["schema"])
-        return inner | {"type": [inner["type"], "null"]}
-
-    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        return self.generate_inner(schema["schema"])
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
 
 
 def _operation(operation: Operation, example: dict[str, Any] | str) -> dict[str, Any]:

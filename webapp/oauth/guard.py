@@ -20,6 +20,7 @@ from webapp.oauth.tokens import TokenRow, client_name, find_access_token, note_u
 from webapp.web import request_audit
 
 QUERY_NAMES = ("access_token", "token")
+ASKED_FOR_MCP = (Scope.FORMS_READ, Scope.FORMS_WRITE, Scope.RESPONSES_READ)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,9 +44,17 @@ class Caller:
 class Unauthenticated(Outcome):
     """No token that fits, or a scope is missing; `challenge` is the WWW-Authenticate value."""
 
+    lacks_scope = False  # the token itself is valid
+
     def __init__(self, message: str, resolution: str, challenge: str) -> None:
         super().__init__(ErrorCode.AUTHENTICATION_REQUIRED, message, resolution)
         self.challenge = challenge
+
+
+class LacksScope(Unauthenticated):
+    """The token is valid and does not carry a scope that is needed."""
+
+    lacks_scope = True
 
 
 def require_scope(*scopes: Scope) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -73,8 +82,22 @@ def check_scope(*scopes: Scope) -> Caller:
     """
     caller = authenticate(settings().api_url, scopes, now=utc_now())
     if not caller.scopes.issuperset(scopes):
-        _refuse_scope(caller, scopes)
+        _refuse_scope(caller, scopes, settings().api_url)
     return caller
+
+
+def authenticate_for_mcp() -> Caller:
+    """The caller of this request, whose token for the MCP endpoint is valid just now.
+
+    raises  Unauthenticated; its challenge asks for all scopes, as one connection uses all tools
+    """
+    return authenticate(settings().mcp_url, ASKED_FOR_MCP, now=utc_now())
+
+
+def require_mcp_scope(caller: Caller, *scopes: Scope) -> None:
+    """raises LacksScope, whose challenge asks for the scopes granted plus needed"""
+    if not caller.scopes.issuperset(scopes):
+        _refuse_scope(caller, scopes, settings().mcp_url)
 
 
 def current_caller() -> Caller:
@@ -189,11 +212,11 @@ def _complete_oauth(scopes: Iterable[str]) -> str:
     )
 
 
-def _refuse_scope(caller: Caller, needed: Iterable[Scope]) -> NoReturn:
+def _refuse_scope(caller: Caller, needed: Iterable[Scope], resource: str) -> NoReturn:
     wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
     message = f"This access token lacks the permission {' '.join(needed)}."
-    raise Unauthenticated(
+    raise LacksScope(
         message,
         _complete_oauth(wanted),
-        challenge(settings().api_url, wanted, "insufficient_scope", message),
+        challenge(resource, wanted, "insufficient_scope", message),
     )

@@ -21,6 +21,7 @@ class RequestKind(Enum):
     PUBLIC_PAGE = auto()
     API = auto()
     AGENT = auto()  # with a private agent token
+    MCP = auto()
     OAUTH = auto()
     STATIC = auto()
     PROBE = auto()  # of a supervisor
@@ -29,12 +30,14 @@ class RequestKind(Enum):
 Hooks: TypeAlias = dict[str | None, list[Callable[..., Any]]]  # by blueprint
 KIND = "askback.request_kind"  # in the WSGI environment
 PAGES = {RequestKind.CREATOR_PAGE, RequestKind.RESPONDENT_PAGE, RequestKind.PUBLIC_PAGE}
-PROGRAMS = {RequestKind.API, RequestKind.AGENT}  # their refusals are JSON of four fields
+REST = {RequestKind.API, RequestKind.AGENT}  # their refusals are JSON of four fields
+PROGRAMS = {*REST, RequestKind.MCP}  # no browser asks: no cookie, no CSRF token, no form
 # with everything below; the longest that fits
 ADDRESSES = {
     "/api": RequestKind.API,
     "/api/agent": RequestKind.AGENT,
     "/healthz": RequestKind.PROBE,
+    "/mcp/app": RequestKind.MCP,
     "/oauth/register": RequestKind.OAUTH,
     "/oauth/revoke": RequestKind.OAUTH,
     "/oauth/token": RequestKind.OAUTH,

@@ -38,6 +38,7 @@ from webapp.wire.extension_types import (
 from webapp.wire.timestamps import wire_time
 from webapp.wire.types import (
     FormDraft,
+    FormList,
     FormResponses,
     FormSettings,
     FormSummary,
@@ -91,6 +92,12 @@ def published_form(published: Published, public_url: str) -> PublishedForm:
         "responseLimit": form.response_limit,
         "idempotent": published.repeated,
     }
+
+
+def form_list(forms: Iterable[FormSummaryRow], public_url: str) -> FormList:
+    """All forms of an account."""
+    found = [form_summary(form, public_url) for form in forms]
+    return {"formCount": len(found), "forms": found}
 
 
 def form_summary(form: FormSummaryRow, public_url: str) -> FormSummary:

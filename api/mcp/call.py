@@ -1,0 +1,16 @@
+"""One call: who makes it, in which era, and what its client says it can do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from api.mcp.eras import Era
+from webapp.oauth.guard import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """capabilities: those of the client, {} in the legacy era, where requests do not carry them."""
+
+    caller: Caller
+    era: Era
+    capabilities: Mapping[str, object] = field(default_factory=dict)

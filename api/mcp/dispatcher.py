@@ -1,0 +1,113 @@
+"""The methods of the endpoint: which of them each era has, and the scope each of them needs."""
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
+from api.errors import error_fields
+from api.mcp.call import Call
+from api.mcp.eras import MODERN, Era, negotiated_version
+from api.mcp.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    Json,
+    Message,
+    RpcError,
+)
+from api.mcp.server_info import SERVER_INFO, SERVER_INFO_KEY, capabilities, instructions
+from api.mcp.tools import forms
+from api.mcp.tools.results import refusal, success
+from api.mcp.tools.table import TOOLS
+from webapp.domain.shared.errors import Outcome
+from webapp.domain.shared.input_model import parse_input
+from webapp.oauth.guard import Unauthenticated, require_mcp_scope
+
+__all__ = ["answer", "forms"]
+
+LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs
+CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
+
+log = logging.getLogger("askback.mcp")
+
+
+class Method(NamedTuple):
+    """A method and the eras that have it; `call` gets the parameters as an object."""
+
+    call: Callable[[Call, Json], Json]
+    eras: frozenset[Era] = frozenset(Era)
+
+
+def answer(call: Call, message: Message) -> Json:
+    """The result of a request in its era. raises RpcError"""
+    method = METHODS.get(message.method)
+    if method is None or call.era not in method.eras:
+        raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method[:60]!r} here.")
+    if not isinstance(message.params, dict):
+        raise RpcError(INVALID_PARAMS, "params is no object.")
+    result = method.call(call, message.params)
+    if call.era is Era.MODERN:
+        return {"resultType": "complete", **result, "_meta": {SERVER_INFO_KEY: SERVER_INFO}}
+    return {name: value for name, value in result.items() if name not in CACHED}
+
+
+def discover(_call: Call, _params: Json) -> Json:
+    """`server/discover`: reads no database, for some clients wait one second only."""
+    return {
+        "supportedVersions": [MODERN],
+        "capabilities": capabilities(),
+        "instructions": instructions(),
+        **CACHED,
+    }
+
+
+def initialize(_call: Call, params: Json) -> Json:
+    """How the earlier versions begin; no session is made."""
+    return {
+        "protocolVersion": negotiated_version(params.get("protocolVersion")),
+        "capabilities": capabilities(),
+        "serverInfo": SERVER_INFO,
+        "instructions": instructions(),
+    }
+
+
+def ping(_call: Call, _params: Json) -> Json:
+    """`ping`"""
+    return {}
+
+
+def list_tools(_call: Call, params: Json) -> Json:
+    """`tools/list`: one page, by name."""
+    if params.get("cursor") is not None:
+        raise RpcError(INVALID_PARAMS, "There is no such page: all tools are on the first one.")
+    return {"tools": [TOOLS[name].listed() for name in sorted(TOOLS)], **CACHED}
+
+
+def call_tool(call: Call, params: Json) -> Json:
+    """`tools/call`. Whatever the caller can mend is a result with `isError`."""
+    name, arguments = params.get("name"), params.get("arguments", {})
+    tool = TOOLS.get(name) if isinstance(name, str) else None
+    if tool is None:
+        raise RpcError(INVALID_PARAMS, "There is no such tool.")
+    if not isinstance(arguments, dict):
+        raise RpcError(INVALID_PARAMS, "arguments is no object.")
+    require_mcp_scope(call.caller, tool.scope)
+    try:
+        given = parse_input(tool.takes, arguments)
+        return success(tool.use(call, given), quotes=tool.quotes)
+    except Unauthenticated:
+        raise
+    except Outcome as failure:
+        return refusal(error_fields(failure))
+    except Exception:
+        log.exception("a tool failed", extra={"tool": tool.name})
+        raise RpcError(INTERNAL_ERROR, "The service could not complete the request.") from None
+
+
+METHODS = {
+    "server/discover": Method(discover, frozenset({Era.MODERN})),
+    "initialize": Method(initialize, frozenset({Era.LEGACY})),
+    "ping": Method(ping, frozenset({Era.LEGACY})),
+    "tools/list": Method(list_tools),
+    "tools/call": Method(call_tool),
+}

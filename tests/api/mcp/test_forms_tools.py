@@ -1,0 +1,48 @@
+"""The tools that read forms answer what the REST routes answer."""
+
+from typing import Any
+
+import orjson
+from mcp_types import TextContent
+
+from tests.api.mcp.conftest import Hosted
+from webapp.domain.shared.vocabulary import Scope
+
+
+def test_a_form_is_read_as_by_rest(
+    hosted: Hosted, connect: Any, account: Any, form: Any, version: str
+) -> None:
+    agent, host = connect(account.id), hosted(account.id, version=version)
+
+    found = host.use("get_form", formId=form.id)
+
+    assert found.structured_content == agent.get(f"/forms/{form.id}").get_json()
+    assert isinstance(found.content[0], TextContent)
+    assert orjson.loads(found.content[0].text) == found.structured_content
+    listed = host.use("list_forms").structured_content
+    assert listed == agent.get("/forms").get_json()
+
+
+def test_a_refusal_has_the_four_fields_of_rest(
+    hosted: Hosted, connect: Any, account: Any, version: str
+) -> None:
+    agent, host = connect(account.id), hosted(account.id, version=version)
+
+    refused = host.use("get_form", formId="frm_unknown")
+
+    assert refused.is_error
+    assert refused.structured_content is None
+    assert isinstance(refused.content[0], TextContent)
+    assert orjson.loads(refused.content[0].text) == agent.get("/forms/frm_unknown").get_json()
+
+
+def test_a_scope_that_is_missing_is_asked_for(hosted: Hosted, account: Any, version: str) -> None:
+    host = hosted(account.id, scopes=[Scope.RESPONSES_READ], version=version)
+
+    refused = host.send("tools/call", {"name": "list_forms", "arguments": {}})
+
+    assert refused.status_code == 403
+    challenge = refused.headers["WWW-Authenticate"]
+    assert 'error="insufficient_scope"' in challenge
+    assert 'scope="forms:read responses:read"' in challenge
+    assert "/.well-known/oauth-protected-resource/mcp/app" in challenge
