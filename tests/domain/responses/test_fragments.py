@@ -1,0 +1,120 @@
+"""Pages of fragments: nothing is lost, repeated or cut inside a code point."""
+
+import random
+from collections import defaultdict
+
+import pytest
+
+from webapp.domain.responses.fragments import (
+    EXCHANGE_BYTES,
+    PAGE_BYTES,
+    START,
+    Fragment,
+    Position,
+    cut_page,
+    read_cursor,
+    write_cursor,
+)
+from webapp.domain.responses.models import AnswerRow
+
+KEY = b"k" * 32
+TEXTS = {
+    "empty": "",
+    "short": "Mira moved it.",
+    "emoji": "👩🏽‍🚒" * 5_000,
+    "combining marks": "e\u0301\u0323" * 6_666,
+    "one code point": "🜂",
+    "100 KB": "x" * 100_000,
+    "100,000 code points of four bytes": "𝔸" * 100_000,
+}
+
+
+def answer(number: int, question: str, text: str) -> AnswerRow:
+    return AnswerRow(
+        f"ans_{number}", "ses_1", f"q_{number}", question, text, "text", "scripted", None, number
+    )
+
+
+def pages(answers: list[AnswerRow]) -> list[list[Fragment]]:
+    found, position = [], START
+    while position is not None:
+        fragments, following = cut_page(answers, position)
+        found.append(fragments)
+        assert following is None or following > position
+        position = following  # type: ignore[assignment]
+    return found
+
+
+def rebuilt(found: list[list[Fragment]]) -> list[tuple[str, str, str]]:
+    """Both texts of each answer, by sorting and joining its fragments."""
+    questions, texts = defaultdict(list), defaultdict(list)
+    for fragment in (each for page in found for each in page):
+        questions[fragment.answer.id].append((fragment.question_offset, fragment.question_text))
+        texts[fragment.answer.id].append((fragment.answer_offset, fragment.answer_text))
+    return [
+        (key, *("".join(part for _, part in sorted(of[key])) for of in (questions, texts)))
+        for key in questions
+    ]
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("question", TEXTS.values(), ids=TEXTS)
+def test_texts_are_rebuilt_exactly(question: str, text: str) -> None:
+    answers = [answer(number, question, text) for number in range(3)]
+
+    found = pages(answers)
+
+    assert rebuilt(found) == [(row.id, row.question_text, row.answer_text) for row in answers]
+
+
+def test_many_answers_of_any_length_are_rebuilt_exactly() -> None:
+    chance = random.Random(7)  # noqa: S311
+    alphabet = "aé€𝔸\u0301\u200d👩"
+    answers = [
+        answer(
+            number,
+            *("".join(chance.choices(alphabet, k=chance.choice([0, 3, 900, 9_000]))) for _ in "qa"),
+        )
+        for number in range(300)
+    ]
+
+    found = pages(answers)
+
+    assert rebuilt(found) == [(row.id, row.question_text, row.answer_text) for row in answers]
+    firsts = [each.answer.id for page in found for each in page if each.is_first]
+    assert firsts == [row.id for row in answers]
+    sizes = [
+        sum(len((each.question_text + each.answer_text).encode()) for each in page)
+        for page in found
+    ]
+    assert max(sizes) <= PAGE_BYTES
+    assert max(map(len, found)) <= PAGE_BYTES // EXCHANGE_BYTES + 1
+
+
+def test_an_answer_begins_once() -> None:
+    found = pages([answer(1, "q" * 60_000, "a" * 60_000), answer(2, "", "")])
+
+    firsts = [each.answer.id for page in found for each in page if each.is_first]
+    assert firsts == ["ans_1", "ans_2"]
+
+
+def test_a_cursor_belongs_to_one_state_of_one_response() -> None:
+    answers = [answer(1, "q", "a"), answer(2, "q", "b")]
+    cursor = write_cursor(KEY, "acc_1", "ses_1", answers, Position(1, 4))
+
+    def read(
+        key: bytes = KEY, account: str = "acc_1", session: str = "ses_1", **changed: list[AnswerRow]
+    ) -> Position | None:
+        return read_cursor(key, account, session, changed.get("answers", answers), cursor)
+
+    assert read() == Position(1, 4)
+    assert read(key=b"j" * 32) is None
+    assert read(account="acc_2") is None
+    assert read(session="ses_2") is None
+    assert read(answers=[answers[0], answer(3, "q", "corrected")]) is None
+    assert read(answers=answers[:1]) is None
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "é", "a.b", "W10." + "A" * 27, "x" * 10_000])
+def test_what_is_no_cursor_is_refused(cursor: str) -> None:
+    assert read_cursor(KEY, "acc_1", "ses_1", [answer(1, "q", "a")], cursor) is None
