@@ -20,6 +20,7 @@ from api.agent import asks, stream
 from api.agent.blueprint import bp as agent_bp
 from api.blueprint import bp
 from api.mcp import endpoint as mcp_endpoint
+from api.mcp import refusals as mcp_refusals
 from api.mcp.blueprint import bp as mcp_bp
 from api.openapi import document as openapi
 from webapp.web import request_kind
@@ -48,7 +49,7 @@ def init_app(app: Flask, elsewhere: Callable[[HTTPException], Response]) -> None
     """Serve the API; `elsewhere` renders what the router refuses outside of `/api`."""
     # else an empty id in a path would be answered by a redirect to another route
     app.url_map.merge_slashes = False
-    errors.init_app(app, elsewhere)
+    errors.init_app(app, mcp_refusals.router_refusal(elsewhere))
     challenges.init_app(app)
     stream.init_app(app)
     kinds = (bp, RequestKind.API), (agent_bp, RequestKind.AGENT), (mcp_bp, RequestKind.MCP)

@@ -83,22 +83,27 @@ def http_problem(error: HTTPException) -> Response:
             "The request could not be read.",
             "Send a complete HTTP request as the OpenAPI document describes it.",
         )
-    return _internal_error()
+    return _answer(_internal_error())
 
 
 def unexpected(error: Exception) -> Response:
     """A fault of ours or of the storage; what was not committed is rolled back."""
+    return _answer(unexpected_fields(error))
+
+
+def unexpected_fields(error: Exception) -> Error:
+    """The four fields of such a fault, which is logged; the connections are released."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
     release_connections()
     return _storage_unavailable() if is_away(error) else _internal_error()
 
 
-def _storage_unavailable() -> Response:
+def _storage_unavailable() -> Error:
     if may_have_stored():
         message = "The storage stopped answering; nobody knows whether this was carried out."
     else:
         message = "The storage does not answer just now; nothing was changed."
-    return error_answer(
+    return four_fields(
         ErrorCode.STORAGE_UNAVAILABLE,
         message,
         "Send the same request again in a few seconds.",
@@ -107,8 +112,12 @@ def _storage_unavailable() -> Response:
 
 def error_answer(code: ErrorCode, message: str, resolution: str) -> Response:
     """The four fields, with the status of the code."""
-    body = orjson.dumps(four_fields(code, message, resolution))
-    response = Response(body, code.status, mimetype="application/json")
+    return _answer(four_fields(code, message, resolution))
+
+
+def _answer(fields: Error) -> Response:
+    status = cast(ErrorCode, fields["code"]).status
+    response = Response(orjson.dumps(fields), status, mimetype="application/json")
     response.headers["Cache-Control"] = "private, no-store"
     return response
 
@@ -170,8 +179,8 @@ def _rate_limited(error: RateLimitExceeded) -> Response:
     return response
 
 
-def _internal_error() -> Response:
-    return error_answer(
+def _internal_error() -> Error:
+    return four_fields(
         ErrorCode.INTERNAL_ERROR,
         "The service could not complete the request.",
         "Send the same request again; if it fails again, tell whoever runs this server the request "

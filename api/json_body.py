@@ -71,17 +71,27 @@ def read_body() -> bytes:
         ) from None
 
 
+def is_uncompressed() -> bool:
+    """Whether the header Content-Encoding is absent or names no encoding."""
+    return request.headers.get("Content-Encoding", "identity").lower() == "identity"
+
+
+def is_json_in_utf_8() -> bool:
+    """Whether the header Content-Type says so."""
+    charset = request.mimetype_params.get("charset", "utf-8").lower()
+    return request.mimetype == "application/json" and charset in UTF_8
+
+
 def _require_json() -> None:
-    encoding = request.headers.get("Content-Encoding", "identity").lower()
-    if encoding != "identity":
+    if not is_uncompressed():
+        encoding = request.headers["Content-Encoding"].lower()
         raise InvalidInput(
             ErrorCode.INVALID_JSON,
             f"Content-Encoding: is {sent(encoding)}; a compressed body is not read.",
             "Send the body as it is, without the header Content-Encoding.",
             field="Content-Encoding",
         )
-    charset = request.mimetype_params.get("charset", "utf-8").lower()
-    if request.mimetype == "application/json" and charset in UTF_8:
+    if is_json_in_utf_8():
         return
     given = request.headers.get("Content-Type")
     raise InvalidInput(

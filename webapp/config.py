@@ -20,6 +20,7 @@ from webapp.config_readers import (
     HostName,
     HostNames,
     Origin,
+    Origins,
     RedisUrl,
     Secret,
     SecurityContact,
@@ -119,6 +120,13 @@ class Settings(EventSettings):
         description="Further host names that requests may carry, separated by commas",
         examples=["ask.example.org,10.0.0.7"],
         json_schema_extra={"shown": "the host of `PUBLIC_URL`"},
+    )
+    mcp_allowed_origins: Origins = Field(
+        frozenset(),
+        description="Origins whose pages may call `/mcp/app` in a browser, separated by commas; "
+        "hosts that are no pages need none",
+        examples=["https://host.example.org"],
+        json_schema_extra={"shown": "none besides our own; on loopback, all loopback origins"},
     )
     trusted_proxy: Address | None = Field(
         None,

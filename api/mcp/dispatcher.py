@@ -1,6 +1,5 @@
 """The methods of the endpoint: which of them each era has, and the scope each of them needs."""
 
-import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -8,7 +7,6 @@ from api.errors import error_fields
 from api.mcp.call import Call
 from api.mcp.eras import MODERN, Era, negotiated_version
 from api.mcp.messages import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     Json,
@@ -27,8 +25,6 @@ __all__ = ["answer", "forms"]
 
 LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs
 CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
-
-log = logging.getLogger("askback.mcp")
 
 
 class Method(NamedTuple):
@@ -99,9 +95,6 @@ def call_tool(call: Call, params: Json) -> Json:
         raise
     except Outcome as failure:
         return refusal(error_fields(failure))
-    except Exception:
-        log.exception("a tool failed", extra={"tool": tool.name})
-        raise RpcError(INTERNAL_ERROR, "The service could not complete the request.") from None
 
 
 METHODS = {

@@ -2,89 +2,102 @@
 
 from http import HTTPStatus
 
-import orjson
 from flask import Response, g, request
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import Forbidden, MethodNotAllowed, RequestEntityTooLarge
 
-from api.json_body import UnreadableJson, decode_json
+from api.json_body import UnreadableJson, decode_json, is_json_in_utf_8, is_uncompressed
 from api.mcp.blueprint import bp
 from api.mcp.call import Call
 from api.mcp.dispatcher import answer
-from api.mcp.eras import Era, check_modern, era_of, status_of
+from api.mcp.eras import Era, check_modern, check_version, era_of
 from api.mcp.messages import (
     INVALID_REQUEST,
     PARSE_ERROR,
-    MessageId,
+    Message,
     RpcError,
-    error_body,
     read_message,
     readable_id,
     result_body,
 )
-from webapp.oauth.guard import Unauthenticated, authenticate_for_mcp
+from api.mcp.origins import add_cors, is_refused
+from api.mcp.refusals import respond
+from webapp.domain.shared.limits import MCP_BODY_MAX_BYTES
+from webapp.oauth.guard import authenticate_for_mcp
+from webapp.web.accept_headers import accepts_json
 
-BODY_MAX_BYTES = 1024 * 1024
+bp.after_request(add_cors)
 
 
-@bp.post("")
+@bp.before_request
+def check_origin() -> None:
+    """Before the token, so that no page of a stranger learns whether one is valid."""
+    if is_refused():
+        raise Forbidden
+
+
+@bp.route("", methods=["OPTIONS"])
+def preflight() -> Response:
+    """For browsers only: other clients are told the one method."""
+    if "Origin" not in request.headers:
+        raise MethodNotAllowed
+    return Response(status=HTTPStatus.NO_CONTENT)
+
+
+@bp.post("", provide_automatic_options=False)
 def post() -> Response:
     """One message in, at most one out."""
-    era: Era | None = None
-    message_id: MessageId | None = None
+    g.caller = caller = authenticate_for_mcp()
+    message = _message()
+    version = _version()
+    if message.is_notification:
+        check_version(version)
+        return Response(status=HTTPStatus.ACCEPTED)
+    g.era = era = era_of(version, message.params)
+    capabilities = check_modern(message, request.headers) if era is Era.MODERN else {}
+    return respond(result_body(message.id, answer(Call(caller, era, capabilities), message)))
+
+
+def _message() -> Message:
+    """The message of the body, whose id is kept for a refusal. raises RpcError"""
+    body = _body()
+    _check_headers()
     try:
-        g.caller = caller = authenticate_for_mcp()
-        value = _json()
-        message_id = readable_id(value)
-        message = read_message(value)
-        if message.is_notification:
-            return Response(status=HTTPStatus.ACCEPTED)
-        era = era_of(request.headers.get("MCP-Protocol-Version"), message.params)
-        capabilities = check_modern(message, request.headers) if era is Era.MODERN else {}
-        return _answer(result_body(message_id, answer(Call(caller, era, capabilities), message)))
-    except RpcError as error:
-        response = _answer(error_body(message_id, error), status_of(error, era))
-        response.headers.update(error.headers)
-        return response
-    except Unauthenticated as failure:
-        return _unauthenticated(failure, message_id)
+        value = decode_json(body)
+    except UnreadableJson as problem:
+        raise RpcError(PARSE_ERROR, f"The body {problem}.") from None
+    g.message_id = readable_id(value)
+    return read_message(value)
 
 
-def _json() -> object:
+def _body() -> bytes:
     """raises RpcError"""
-    if request.mimetype != "application/json":
+    request.max_content_length = MCP_BODY_MAX_BYTES
+    try:
+        return request.get_data()
+    except RequestEntityTooLarge:
         raise RpcError(
             INVALID_REQUEST,
-            "The Content-Type is not application/json.",
+            f"The body is larger than {MCP_BODY_MAX_BYTES} bytes.",
+            status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        ) from None
+
+
+def _check_headers() -> None:
+    """raises RpcError"""
+    if not (is_json_in_utf_8() and is_uncompressed()):
+        raise RpcError(
+            INVALID_REQUEST,
+            "The body is not uncompressed application/json in UTF-8, by its headers.",
             status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         )
-    if "Accept" in request.headers and not request.accept_mimetypes["application/json"]:
+    if not accepts_json():
         raise RpcError(
             INVALID_REQUEST,
             "The Accept header admits no application/json.",
             status=HTTPStatus.NOT_ACCEPTABLE,
         )
-    request.max_content_length = BODY_MAX_BYTES
-    try:
-        return decode_json(request.get_data())
-    except RequestEntityTooLarge:
-        raise RpcError(
-            INVALID_REQUEST,
-            f"The body is larger than {BODY_MAX_BYTES} bytes.",
-            status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        ) from None
-    except UnreadableJson as problem:
-        raise RpcError(PARSE_ERROR, f"The body {problem}.") from None
 
 
-def _unauthenticated(failure: Unauthenticated, message_id: MessageId | None) -> Response:
-    """401, or 403 where only a scope is missing, with the challenge of RFC 6750."""
-    error = RpcError(INVALID_REQUEST, failure.message)
-    status = HTTPStatus.FORBIDDEN if failure.lacks_scope else HTTPStatus.UNAUTHORIZED
-    response = _answer(error_body(message_id, error), status)
-    response.headers["WWW-Authenticate"] = failure.challenge
-    return response
-
-
-def _answer(body: object, status: HTTPStatus = HTTPStatus.OK) -> Response:
-    headers = {"Content-Type": "application/json", "Cache-Control": "private, no-store"}
-    return Response(orjson.dumps(body), status, headers)
+def _version() -> str | None:
+    given = request.headers.get("MCP-Protocol-Version")
+    return None if given is None else given.strip()

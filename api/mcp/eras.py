@@ -35,7 +35,6 @@ MODERN_STATUS = {
     INVALID_PARAMS: HTTPStatus.BAD_REQUEST,
     HEADER_MISMATCH: HTTPStatus.BAD_REQUEST,
     MISSING_CAPABILITY: HTTPStatus.BAD_REQUEST,
-    UNSUPPORTED_VERSION: HTTPStatus.BAD_REQUEST,
     METHOD_NOT_FOUND: HTTPStatus.NOT_FOUND,
 }
 STATUS = {PARSE_ERROR: HTTPStatus.BAD_REQUEST, INVALID_REQUEST: HTTPStatus.BAD_REQUEST}
@@ -55,10 +54,16 @@ def era_of(version: str | None, params: object) -> Era:
     return Era.LEGACY if version is None and not _is_modern(params) else Era.MODERN
 
 
-def status_of(error: RpcError, era: Era | None) -> HTTPStatus:
-    """The HTTP status of an error; `era` is None where no message could be read."""
+def status_of(code: int, era: Era | None) -> HTTPStatus:
+    """The HTTP status of an error code; `era` is None where no message could be read."""
     known = STATUS | MODERN_STATUS if era is Era.MODERN else STATUS
-    return error.status or known.get(error.code, HTTPStatus.OK)
+    return known.get(code, HTTPStatus.OK)
+
+
+def check_version(version: str | None) -> None:
+    """All that is asked of a notification. raises RpcError `UNSUPPORTED_VERSION`"""
+    if version not in (None, MODERN, *LEGACY):
+        raise _unsupported(version)
 
 
 def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
@@ -76,8 +81,7 @@ def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
         named = cast(Json, message.params).get(NAMED_BY[message.method])
         _require_equal(headers, "Mcp-Name", named)
     if meta[VERSION_KEY] != MODERN:
-        known: Json = {"supported": [MODERN], "requested": meta[VERSION_KEY]}
-        raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", known)
+        raise _unsupported(meta[VERSION_KEY])
     capabilities = meta[CAPABILITIES_KEY]
     if not isinstance(capabilities, dict):
         raise RpcError(INVALID_PARAMS, f"params._meta: {CAPABILITIES_KEY} is no object.")
@@ -87,6 +91,15 @@ def check_modern(message: Message, headers: Headers) -> Mapping[str, object]:
 def negotiated_version(asked: object) -> str:
     """The version that `initialize` answers."""
     return asked if isinstance(asked, str) and asked in LEGACY else LEGACY[0]
+
+
+def _unsupported(requested: object) -> RpcError:
+    return RpcError(
+        UNSUPPORTED_VERSION,
+        "Unsupported protocol version",
+        {"supported": [MODERN], "requested": requested},
+        status=HTTPStatus.BAD_REQUEST,
+    )
 
 
 def _meta(params: object) -> Json | None:

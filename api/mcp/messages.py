@@ -1,7 +1,10 @@
 """JSON-RPC 2.0: what a message is, and the bodies of results and errors."""
 
+import json
 from http import HTTPStatus
 from typing import NamedTuple
+
+import orjson
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -83,3 +86,11 @@ def error_body(message_id: MessageId | None, error: RpcError) -> Json:
     if error.data is not None:
         found["data"] = error.data
     return {"jsonrpc": "2.0", "id": message_id, "error": found}
+
+
+def encoded(body: Json) -> bytes:
+    """The bytes of a body; an id may be a number or a text that orjson does not write."""
+    try:
+        return orjson.dumps(body)
+    except TypeError:
+        return json.dumps(body).encode()

@@ -82,7 +82,8 @@ def check_scope(*scopes: Scope) -> Caller:
     """
     caller = authenticate(settings().api_url, scopes, now=utc_now())
     if not caller.scopes.issuperset(scopes):
-        _refuse_scope(caller, scopes, settings().api_url)
+        granted = caller.scopes - {Scope.OFFLINE_ACCESS}
+        _refuse_scope(scopes, sorted(granted.union(scopes)), settings().api_url)
     return caller
 
 
@@ -95,9 +96,9 @@ def authenticate_for_mcp() -> Caller:
 
 
 def require_mcp_scope(caller: Caller, *scopes: Scope) -> None:
-    """raises LacksScope, whose challenge asks for the scopes granted plus needed"""
+    """raises LacksScope, whose challenge asks for the scopes needed; MCP clients add the granted"""
     if not caller.scopes.issuperset(scopes):
-        _refuse_scope(caller, scopes, settings().mcp_url)
+        _refuse_scope(scopes, scopes, settings().mcp_url)
 
 
 def current_caller() -> Caller:
@@ -212,8 +213,7 @@ def _complete_oauth(scopes: Iterable[str]) -> str:
     )
 
 
-def _refuse_scope(caller: Caller, needed: Iterable[Scope], resource: str) -> NoReturn:
-    wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
+def _refuse_scope(needed: Iterable[str], wanted: Iterable[str], resource: str) -> NoReturn:
     message = f"This access token lacks the permission {' '.join(needed)}."
     raise LacksScope(
         message,

@@ -1,10 +1,10 @@
-"""What browsers accept. Only the beginning of these headers is read: each entry takes time.
+"""What clients accept. Only the beginning of these headers is read: each entry takes time.
 
 Werkzeug needs 0.1 s for a header of 60 KiB, which is 200 times as long as a page takes.
 """
 
 from flask import request
-from werkzeug.datastructures import LanguageAccept
+from werkzeug.datastructures import LanguageAccept, MIMEAccept
 from werkzeug.http import parse_accept_header
 
 READ_CHARS = 1000  # our choice: several times what browsers send
@@ -18,6 +18,12 @@ def accepted_languages() -> LanguageAccept:
 def accepts_gzip() -> bool:
     """Whether a compressed response can be read."""
     return parse_accept_header(_beginning("Accept-Encoding")).quality("gzip") > 0
+
+
+def accepts_json() -> bool:
+    """Whether a JSON response can be read; so it can where nothing is said."""
+    said = _beginning("Accept")
+    return not said.strip() or parse_accept_header(said, MIMEAccept)["application/json"] > 0
 
 
 def _beginning(header: str) -> str:

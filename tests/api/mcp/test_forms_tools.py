@@ -44,5 +44,5 @@ def test_a_scope_that_is_missing_is_asked_for(hosted: Hosted, account: Any, vers
     assert refused.status_code == 403
     challenge = refused.headers["WWW-Authenticate"]
     assert 'error="insufficient_scope"' in challenge
-    assert 'scope="forms:read responses:read"' in challenge
+    assert 'scope="forms:read"' in challenge
     assert "/.well-known/oauth-protected-resource/mcp/app" in challenge

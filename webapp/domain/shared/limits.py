@@ -23,6 +23,7 @@ FRAME_ORIGINS_MAX = 10  # our choice: the header stays short
 INVITE_LIFETIME_SECONDS = 24 * 3600  # our choice
 FORM_BODY_MAX_BYTES = 1024 * 1024  # our choice: three times the longest answer, percent-encoded
 FORM_FIELDS_MAX = 1000  # our choice, as Werkzeug's for multipart bodies
+MCP_BODY_MAX_BYTES = 1024 * 1024  # our choice: many times what a tool reads
 API_BODY_MAX_BYTES = 256 * 1024  # our choice: bounds all questions of a draft together
 WAIT_MAX_SECONDS = 25  # our choice: below the idle timeouts of proxies
 IDEMPOTENCY_KEY_MAX_CHARS = 255  # as Stripe
