@@ -28,9 +28,9 @@ class Installation:
 
 
 @contextmanager
-def embedded(folder: Path) -> Iterator[Installation]:
+def embedded(folder: Path, **changed: str) -> Iterator[Installation]:
     """`askback run` on an empty data folder; the link is the one it prints."""
-    variables = {"PORT": str(free_port()), "ASKBACK_DATA": str(folder / "data")}
+    variables = {"PORT": str(free_port()), "ASKBACK_DATA": str(folder / "data"), **changed}
     with process(folder / "log", "run", **variables) as log:
         link = re.search(r"http://\S+/join/\S+", log.read_text())
         assert link is not None, log.read_text()

@@ -32,11 +32,11 @@ class Installation:
 class Person:
     """Signs in once, then allows what is asked; `consents` counts the pages allowed."""
 
-    def __init__(self, origin: str) -> None:
+    def __init__(self, origin: str, email: str = EMAIL) -> None:
         self.origin = origin
         self.http = requests.Session()
         self.consents = 0
-        self._post(f"{origin}/login", {"email": EMAIL, "password": PASSWORD})
+        self._post(f"{origin}/login", {"email": email, "password": PASSWORD})
 
     def close(self) -> None:
         self.http.close()

@@ -1,0 +1,124 @@
+"""The official Python client, as a host of somebody's account."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthToken,
+)
+from mcp_types import CallToolResult, TextContent
+
+from tests.mcp_clients.people import Creator
+
+WAITS = httpx2.Timeout(40)  # longer than any tool waits
+ERAS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
+
+
+@dataclass
+class Memory:
+    """What a host keeps of its connection."""
+
+    tokens: OAuthToken | None = None
+    client: OAuthClientInformationFull | None = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self.client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.client = client_info
+
+
+@dataclass
+class Consent:
+    """The creator's browser, to which the client sends for its tokens.
+
+    may  the boxes that stay ticked at each consent, in turn; then all that is asked for
+    """
+
+    creator: Creator
+    memory: Memory = field(default_factory=Memory)
+    may: list[list[str]] = field(default_factory=list)
+
+    def provider(self, mcp_url: str) -> OAuthClientProvider:
+        metadata = {
+            "client_name": "Official MCP client",
+            "redirect_uris": ["http://127.0.0.1:3000/callback"],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "token_endpoint_auth_method": "none",
+        }
+        came: list[str] = []
+
+        async def go(address: str) -> None:
+            ticked = {"may": self.may.pop(0)} if self.may else {}
+            came.append(await asyncio.to_thread(self.creator.allow, address, **ticked))
+
+        async def come_back() -> AuthorizationCodeResult:
+            return AuthorizationCodeResult(**dict(parse_qsl(urlsplit(came.pop()).query)))
+
+        model = OAuthClientMetadata.model_validate(metadata)
+        return OAuthClientProvider(mcp_url, model, self.memory, go, come_back)
+
+
+@asynccontextmanager
+async def connected(
+    mcp_url: str, credentials: str | Consent, mode: str = "auto", **options: Any
+) -> AsyncIterator[Client]:
+    """A connected client.
+
+    credentials  an access token, or how to get one
+    mode         `auto` is the newest protocol, `legacy` the handshake
+    """
+    if isinstance(credentials, str):
+        request: dict[str, Any] = {"headers": {"Authorization": f"Bearer {credentials}"}}
+    else:
+        request = {"auth": credentials.provider(mcp_url)}
+    async with httpx2.AsyncClient(trust_env=False, timeout=WAITS, **request) as http:
+        transport = streamable_http_client(mcp_url, http_client=http)
+        async with Client(transport, mode=mode, **options) as client:
+            assert client.protocol_version == ERAS[mode]
+            yield client
+
+
+async def use(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The object of a tool's result, which is the same in its text and in its structure."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    structured: dict[str, Any] = result.structured_content or {}
+    assert said(result) == structured
+    return structured
+
+
+async def refused(client: Client, tool: str, **arguments: Any) -> dict[str, str]:
+    """The four fields of a refusal."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, result.structured_content
+    assert result.structured_content is None
+    fields: dict[str, str] = said(result)
+    assert fields.keys() == {"error", "code", "message", "resolution"}
+    return fields
+
+
+def said(result: CallToolResult) -> Any:
+    """The JSON in the text, which stands between two marks where it quotes respondents."""
+    texts = [block.text for block in result.content if isinstance(block, TextContent)]
+    assert len(texts) == len(result.content)
+    assert len(texts) in {1, 3}, texts
+    return json.loads(texts[len(texts) // 2])
