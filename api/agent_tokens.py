@@ -15,7 +15,8 @@ from webapp.domain.forms.agent_token_input import AgentTokenInput
 from webapp.domain.forms.agent_tokens import make_agent_token
 from webapp.domain.shared.input_model import parse_input
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.guard import acting_agent, current_caller, require_scope
+from webapp.oauth.guard import Caller, acting_agent, current_caller, require_scope
+from webapp.wire.extension_types import MadeAgentToken
 from webapp.wire.serializers import made_agent_token
 
 
@@ -24,9 +25,14 @@ from webapp.wire.serializers import made_agent_token
 @limit_agent_tokens
 def create_agent_token(form_id: str) -> Response:
     """createAgentToken: a token that reads this form, said once (201 MadeAgentToken)."""
-    caller, now = current_caller(), utc_now()
     given, _ = json_body()
-    asked = parse_input(AgentTokenInput, given)
+    made = agent_token(current_caller(), form_id, parse_input(AgentTokenInput, given))
+    return json_answer(made, HTTPStatus.CREATED)
+
+
+def agent_token(caller: Caller, form_id: str, asked: AgentTokenInput) -> MadeAgentToken:
+    """A new token for the form, never beyond the end of the connection. raises NotFound"""
+    now = utc_now()
     made = make_agent_token(
         caller.account_id,
         form_id,
@@ -36,5 +42,4 @@ def create_agent_token(form_id: str) -> Response:
         grant_id=caller.grant_id,
         by=acting_agent(),
     )
-    body = made_agent_token(made, form_id, asked.label, settings().api_url)
-    return json_answer(body, HTTPStatus.CREATED)
+    return made_agent_token(made, form_id, asked.label, settings().api_url)

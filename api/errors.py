@@ -16,7 +16,7 @@ from webapp.config import settings
 from webapp.database import release_connections
 from webapp.database.failures import is_away, may_have_stored
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
-from webapp.domain.shared.errors import Outcome, RateLimited, StateConflict
+from webapp.domain.shared.errors import NotConfirmed, Outcome, RateLimited, StateConflict
 from webapp.domain.shared.limits import WAIT_MAX_SECONDS
 from webapp.oauth.guard import Unauthenticated
 from webapp.web.hosts import UnknownHost
@@ -25,8 +25,6 @@ from webapp.web.request_kind import REST, request_kind
 from webapp.wire.types import Error
 
 log = logging.getLogger(__name__)
-
-NEEDS_THE_CREATOR = {ErrorCode.DRAFT_NOT_CONFIRMED, ErrorCode.CONFIRMATION_STALE}
 
 
 def answer_failures(blueprint: Blueprint) -> None:
@@ -48,20 +46,20 @@ def outcome(failure: Outcome) -> Response:
     """An expected failure of a use case or of the guard."""
     if isinstance(failure.code, PageCode):  # not in the contract
         return unexpected(failure)
-    response = error_answer(failure.code, _message(failure), _resolution(failure))
+    response = _answer(error_fields(failure, _wait_by_rest))
     if isinstance(failure, Unauthenticated):
         response.headers["WWW-Authenticate"] = failure.challenge
     if isinstance(failure, RateLimited):
         response.headers["Retry-After"] = str(failure.seconds)
     if isinstance(failure, StateConflict) and "draft_id" in (request.view_args or {}):
-        response.headers["Link"] = review_link(_draft_id())
+        response.headers["Link"] = review_link(str((request.view_args or {})["draft_id"]))
     return response
 
 
 def http_problem(error: HTTPException) -> Response:
     """What the router, the limiter or the HTTP layer refuses."""
     if isinstance(error, RateLimitExceeded):
-        return _rate_limited(error)
+        return outcome(rate_limited(error))
     if isinstance(error, MethodNotAllowed):
         return _method_not_allowed(error)
     if isinstance(error, UnknownHost):
@@ -122,9 +120,16 @@ def _answer(fields: Error) -> Response:
     return response
 
 
-def error_fields(failure: Outcome) -> Error:
-    """The four fields of an expected failure, whose code is the contract's."""
-    return four_fields(cast(ErrorCode, failure.code), _message(failure), _resolution(failure))
+def error_fields(failure: Outcome, wait: Callable[[str], str]) -> Error:
+    """The four fields of an expected failure, whose code is the contract's.
+
+    wait  the call that waits for the confirmation of a draft, by the id of that
+    """
+    resolution = failure.resolution
+    if isinstance(failure, NotConfirmed):  # a full stop would be taken for a part of the address
+        page, call = review_url(failure.draft_id), wait(failure.draft_id)
+        resolution += f" The review page is {page} and {call} waits until it is confirmed."
+    return four_fields(cast(ErrorCode, failure.code), _message(failure), resolution)
 
 
 def four_fields(code: ErrorCode, message: str, resolution: str) -> Error:
@@ -143,19 +148,8 @@ def _message(failure: Outcome) -> str:
     return failure.message
 
 
-def _resolution(failure: Outcome) -> str:
-    """No address is followed by a full stop, which would be taken for a part of it."""
-    if failure.code not in NEEDS_THE_CREATOR:
-        return failure.resolution
-    waited_for = f"{draft_location(_draft_id())}?wait={WAIT_MAX_SECONDS}"
-    return (
-        f"{failure.resolution} The review page is {review_url(_draft_id())} "
-        f"and GET {waited_for} waits until it is confirmed."
-    )
-
-
-def _draft_id() -> str:
-    return str((request.view_args or {})["draft_id"])
+def _wait_by_rest(draft_id: str) -> str:
+    return f"GET {draft_location(draft_id)}?wait={WAIT_MAX_SECONDS}"
 
 
 def _method_not_allowed(error: MethodNotAllowed) -> Response:
@@ -168,15 +162,13 @@ def _method_not_allowed(error: MethodNotAllowed) -> Response:
     return response
 
 
-def _rate_limited(error: RateLimitExceeded) -> Response:
+def rate_limited(error: RateLimitExceeded) -> RateLimited:
+    """The limiter's refusal as an expected failure."""
     seconds = seconds_to_wait(error)
-    response = error_answer(
-        ErrorCode.RATE_LIMITED,
-        f"Too many write operations: {limit_in_words(error)}.",
-        f"Send the same request again in {time_in_words(seconds)}.",
+    message = f"Too many write operations: {limit_in_words(error)}."
+    return RateLimited(
+        message, f"Send the same request again in {time_in_words(seconds)}.", seconds
     )
-    response.headers["Retry-After"] = str(seconds)
-    return response
 
 
 def _internal_error() -> Error:

@@ -62,13 +62,18 @@ def read_body() -> bytes:
     try:
         return request.get_data()
     except RequestEntityTooLarge:
-        raise InvalidInput(
-            ErrorCode.PAYLOAD_TOO_LARGE,
-            f"body: is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
-            "Send less text: question texts have no limit of their own, but all questions of a "
-            f"draft together must fit into {API_BODY_MAX_BYTES // 1024} KiB.",
-            field="body",
-        ) from None
+        raise too_large("body") from None
+
+
+def too_large(field: str) -> InvalidInput:
+    """`field` holds more than the body of a call may."""
+    return InvalidInput(
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        f"{field}: is larger than {API_BODY_MAX_BYTES // 1024} KiB.",
+        "Send less text: question texts have no limit of their own, but all questions of a "
+        f"draft together must fit into {API_BODY_MAX_BYTES // 1024} KiB.",
+        field=field,
+    )
 
 
 def is_uncompressed() -> bool:

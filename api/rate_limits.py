@@ -1,8 +1,10 @@
-"""How often an account and an access token may write. Decorators below `require_scope`."""
+"""How often an account and an access token may write, by REST and by tools together: decorators of
+routes, below `require_scope`, and of tools.
+"""
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 from flask import Response, g
 
@@ -11,7 +13,7 @@ from webapp.oauth.guard import current_caller
 from webapp.web.rate_limits.limiter import AGENT_TOKENS, limiter
 
 P = ParamSpec("P")
-View = Callable[P, Response]
+R = TypeVar("R")
 
 
 def _account() -> str:
@@ -23,16 +25,18 @@ def _token() -> str:
 
 
 def count_nothing() -> None:
-    """This call repeats what an earlier one did, which was counted."""
+    """This call is refused, or repeats what an earlier one did, which was counted."""
     g.uses_quota = False
 
 
 def _uses_quota(response: Response) -> bool:
-    """Refusals and repeats use none."""
+    """Refusals and repeats use none; those of tools are answered with 200."""
     return response.status_code < HTTPStatus.BAD_REQUEST and g.get("uses_quota", True)
 
 
-def _limited(setting: str, counted: str, scope: str = "") -> Callable[[View[P]], View[P]]:
+def _limited(
+    setting: str, counted: str, scope: str = ""
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Count a call for its account, by the limit in `setting`, and for its token.
 
     counted  what the limit of the account counts, in the words of its refusal

@@ -18,7 +18,7 @@ from webapp.domain.content.draft_fields import (
     Text,
     Title,
 )
-from webapp.domain.content.model import DraftUpdate, QuestionRow
+from webapp.domain.content.model import CHOICES, NUMBERS, DraftUpdate, QuestionRow
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
@@ -50,6 +50,8 @@ class FormDraftInput(InputModel):
     No text may hold U+0000 or half of a surrogate pair.
     """
 
+    SETTINGS = tuple(setting.name for setting in (*CHOICES, *NUMBERS))
+
     title: Title = ""
     goal: Goal = ""
     context: Context = ""
@@ -72,7 +74,6 @@ class FormDraftInput(InputModel):
 
 
 FIELDS = field_names(FormDraftInput)
-_SETTINGS = FIELDS[FIELDS.index("followUpMode") :]
 _COLUMNS = {
     "context": "private_context",
     "max_followups_per_question": "followups_given",
@@ -86,8 +87,13 @@ def parse_draft_input(raw: object) -> DraftUpdate:
     the path of the first wrong field, the resolution the others. An empty goal or context clears
     it.
     """
-    given = parse_input(FormDraftInput, raw, settings=_SETTINGS)
-    changes = {_COLUMNS.get(name, name): getattr(given, name) for name in given.model_fields_set}
+    return draft_update(parse_input(FormDraftInput, raw))
+
+
+def draft_update(given: FormDraftInput) -> DraftUpdate:
+    """The supplied fields as columns. raises InvalidInput `validation_failed` for an id used twice"""
+    supplied = given.model_fields_set & FormDraftInput.model_fields.keys()
+    changes = {_COLUMNS.get(name, name): getattr(given, name) for name in supplied}
     for name in {"goal", "private_context"} & changes.keys():
         changes[name] = changes[name] or None
     if "questions" in changes:

@@ -42,7 +42,7 @@ from webapp.domain.drafts.confirmations import (
 from webapp.domain.drafts.models import Draft, no_draft, owned_draft
 from webapp.domain.forms.models import FORM_COLUMNS, Form, FormLink, FormRow
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import StateConflict
+from webapp.domain.shared.errors import NotConfirmed
 from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
 
 
@@ -83,8 +83,8 @@ def publish_draft(
     """The form of a confirmed draft; a repeat returns the same form.
 
     attested_by  the grant that may confirm for the creator, recorded as `agent_attested`
-    raises       NotFound; StateConflict `draft_not_confirmed`, `confirmation_stale`,
-                 `draft_incomplete`
+    raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`;
+                 StateConflict `draft_incomplete`
     """
     if not attested_by:
         made, event = _made(account_id, draft_id, now, by)
@@ -240,13 +240,15 @@ def _published_before(account_id: str, draft_id: str) -> FormRow:
     confirmation = find_confirmation(draft.id)
     # a current one was stored just now: the next try will find it
     if confirmation and not is_current(confirmation, draft):
-        raise StateConflict(
+        raise NotConfirmed(
             ErrorCode.CONFIRMATION_STALE,
             "The draft changed after its creator confirmed it.",
             "Ask the creator to read and confirm the current revision, then retry.",
+            draft_id,
         )
-    raise StateConflict(
+    raise NotConfirmed(
         ErrorCode.DRAFT_NOT_CONFIRMED,
         "The creator has not confirmed this draft yet.",
         "Ask the creator to open the draft and confirm it, then retry.",
+        draft_id,
     )

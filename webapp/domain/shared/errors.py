@@ -56,3 +56,11 @@ class NotFound(Outcome):
 
 class StateConflict(Outcome):
     """The state of the object does not allow the operation (409)."""
+
+
+class NotConfirmed(StateConflict):
+    """The creator has not confirmed the draft as it is."""
+
+    def __init__(self, code: Code, message: str, resolution: str, draft_id: str) -> None:
+        super().__init__(code, message, resolution)
+        self.draft_id = draft_id

@@ -2,8 +2,7 @@
 document.
 """
 
-from collections.abc import Iterable
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -12,7 +11,12 @@ from webapp.domain.shared.validation_errors import refusal
 
 
 class InputModel(BaseModel):
-    """An object whose field names are in camel case; unknown fields are refused."""
+    """An object whose field names are in camel case; unknown fields are refused.
+
+    SETTINGS  the fields to name to who sends them nested in `settings`
+    """
+
+    SETTINGS: ClassVar[tuple[str, ...]] = ()
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=AliasGenerator(validation_alias=to_camel), frozen=True
@@ -27,8 +31,8 @@ def field_names(model: type[InputModel]) -> tuple[str, ...]:
     return tuple(map(to_camel, model.model_fields))
 
 
-def parse_input(model: type[M], raw: object, *, settings: Iterable[str] = ()) -> M:
-    """The object, validated; `settings` as in `refusal`.
+def parse_input(model: type[M], raw: object) -> M:
+    """The object, validated.
 
     raises InvalidInput `unknown_field`, `invalid_text` or `validation_failed`, by the path
     """
@@ -36,4 +40,4 @@ def parse_input(model: type[M], raw: object, *, settings: Iterable[str] = ()) ->
         return model.model_validate(raw)
     except ValidationError as problem:
         errors = problem.errors(include_url=False)
-        raise refusal(errors, body_fields=field_names(model), settings=settings) from None
+        raise refusal(errors, body_fields=field_names(model), settings=model.SETTINGS) from None
