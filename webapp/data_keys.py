@@ -17,9 +17,18 @@ def init_app(app: Flask, config: Settings) -> None:
 
 def cursor_key() -> bytes:
     """Signs the cursors of events."""
-    return hmac.digest(settings().secret_key.encode(), b"cursors of events", sha256)
+    return _key_for(b"cursors of events")
+
+
+def request_state_key() -> bytes:
+    """Signs the state of tool calls that go on later."""
+    return _key_for(b"states of tool calls")
 
 
 def sealer() -> Sealer:
     """Seals and opens what the current application stores."""
     return cast(Sealer, current_app.extensions["sealer"])
+
+
+def _key_for(purpose: bytes) -> bytes:
+    return hmac.digest(settings().secret_key.encode(), purpose, sha256)

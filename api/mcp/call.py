@@ -9,8 +9,12 @@ from webapp.oauth.guard import Caller
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """capabilities: those of the client, {} in the legacy era, where requests do not carry them."""
+    """capabilities: those of the client, {} in the legacy era, where requests do not carry them.
+
+    request_state   what a client sends back when it goes on with a call; whatever it sent
+    """
 
     caller: Caller
     era: Era
     capabilities: Mapping[str, object] = field(default_factory=dict)
+    request_state: object = None

@@ -1,9 +1,9 @@
 """The methods of the endpoint: which of them each era has, and the scope each of them needs."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
-from api.errors import error_fields
 from api.mcp.call import Call
 from api.mcp.eras import MODERN, Era, negotiated_version
 from api.mcp.messages import (
@@ -14,14 +14,12 @@ from api.mcp.messages import (
     RpcError,
 )
 from api.mcp.server_info import SERVER_INFO, SERVER_INFO_KEY, capabilities, instructions
-from api.mcp.tools import forms
-from api.mcp.tools.results import refusal, success
+from api.mcp.tools import agent_tokens, drafts, forms
+from api.mcp.tools.invocation import invoke
 from api.mcp.tools.table import TOOLS
-from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.input_model import parse_input
-from webapp.oauth.guard import Unauthenticated, require_mcp_scope
+from webapp.oauth.guard import require_mcp_scope
 
-__all__ = ["answer", "forms"]
+__all__ = ["agent_tokens", "answer", "drafts", "forms"]
 
 LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs
 CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
@@ -88,13 +86,7 @@ def call_tool(call: Call, params: Json) -> Json:
     if not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "arguments is no object.")
     require_mcp_scope(call.caller, tool.scope)
-    try:
-        given = parse_input(tool.takes, arguments)
-        return success(tool.use(call, given), quotes=tool.quotes)
-    except Unauthenticated:
-        raise
-    except Outcome as failure:
-        return refusal(error_fields(failure))
+    return invoke(tool, replace(call, request_state=params.get("requestState")), arguments)
 
 
 METHODS = {

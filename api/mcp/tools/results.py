@@ -13,6 +13,14 @@ FENCE = (
 )
 
 
+class InputRequired(Exception):
+    """A call that goes on once the client has done what `result` asks for."""
+
+    def __init__(self, result: Json) -> None:
+        super().__init__()
+        self.result = result
+
+
 def success(answer: object, *, quotes: bool) -> Json:
     """The same object twice; `quotes`: between two marks that nobody could write beforehand."""
     words = _text(orjson.dumps(answer).decode())

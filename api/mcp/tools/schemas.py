@@ -15,9 +15,13 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @cache
-def input_schema(model: type[BaseModel]) -> JsonSchemaValue:
-    """Of the arguments of a tool."""
+def input_schema(model: type[BaseModel], *, nulls: bool) -> JsonSchemaValue:
+    """Of the arguments of a tool; `nulls`: those that may be absent may be null."""
     made = model.model_json_schema(by_alias=True, schema_generator=SchemaGenerator)
+    needed = made.get("required", ())
+    for name, each in made["properties"].items() if nulls else ():
+        if name not in needed:
+            each["type"] = [each["type"], "null"]
     return _plain(made)
 
 

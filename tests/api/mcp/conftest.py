@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import mcp_types
+import orjson
 import pytest
 from flask import Flask
+from jsonschema import Draft202012Validator, FormatChecker
 from werkzeug.test import TestResponse
 
+from api.mcp.tools.table import TOOLS
 from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.shared.vocabulary import Scope
@@ -62,7 +65,33 @@ class Host:
     def use(self, tool: str, **arguments: Any) -> mcp_types.CallToolResult:
         """The result of a tool, also where it is a refusal."""
         found = self.result("tools/call", {"name": tool, "arguments": arguments})
-        return mcp_types.CallToolResult.model_validate(found)
+        result = mcp_types.CallToolResult.model_validate(found)
+        if not result.is_error:
+            assert_described(tool, result)
+        return result
+
+
+def assert_described(tool: str, result: mcp_types.CallToolResult) -> None:
+    """The structured content is as the schema of the tool says, and one text holds the same."""
+    schema = TOOLS[tool].listed()["outputSchema"]
+    validator = Draft202012Validator(schema, format_checker=FormatChecker())
+    validator.validate(result.structured_content)
+    texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent)]
+    said = texts[1] if TOOLS[tool].quotes else texts[0]
+    assert len(texts) == (3 if TOOLS[tool].quotes else 1)
+    assert orjson.loads(said) == result.structured_content
+
+
+def refused(result: mcp_types.CallToolResult) -> dict[str, str]:
+    """The four fields of a refusal."""
+    assert result.is_error
+    assert result.structured_content is None
+    (block,) = result.content
+    assert isinstance(block, mcp_types.TextContent)
+    fields: dict[str, str] = orjson.loads(block.text)
+    assert fields.keys() == {"error", "code", "message", "resolution"}
+    assert fields["error"] == fields["message"]
+    return fields
 
 
 Hosted = Callable[..., Host]

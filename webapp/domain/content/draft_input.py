@@ -91,7 +91,7 @@ def parse_draft_input(raw: object) -> DraftUpdate:
 
 
 def draft_update(given: FormDraftInput) -> DraftUpdate:
-    """The supplied fields as columns. raises InvalidInput `validation_failed` for an id used twice"""
+    """The supplied fields as columns. raises InvalidInput for an id that is used twice"""
     supplied = given.model_fields_set & FormDraftInput.model_fields.keys()
     changes = {_COLUMNS.get(name, name): getattr(given, name) for name in supplied}
     for name in {"goal", "private_context"} & changes.keys():

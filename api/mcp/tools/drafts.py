@@ -1,0 +1,156 @@
+"""Tools that write forms: private drafts, until their creator confirms them."""
+
+from typing import Annotated, cast
+
+import orjson
+from pydantic import Field, StrictStr
+
+from api.draft_operations import create_draft, publish_draft, update_draft, wait_for_draft
+from api.json_body import too_large
+from api.json_responses import review_url
+from api.mcp.call import Call
+from api.mcp.tools.confirmation import ask_for_confirmation
+from api.mcp.tools.table import tool
+from api.rate_limits import limit_creates, limit_publishes, limit_updates
+from webapp.config import settings
+from webapp.domain.content.draft_fields import ONE_QUESTION_RULE, whole_number
+from webapp.domain.content.draft_input import FormDraftInput, draft_update
+from webapp.domain.content.model import DraftUpdate
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.models import FormLink
+from webapp.domain.shared.errors import NotConfirmed
+from webapp.domain.shared.input_model import InputModel
+from webapp.domain.shared.limits import API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
+from webapp.web.wakeups import RETRY_SECONDS
+from webapp.wire.extension_types import ReviewedDraft, ReviewedForm, WatchedDraft
+from webapp.wire.serializers import form_draft, published_form
+
+DraftId = Annotated[
+    StrictStr, Field(min_length=1, description="The `draftId` of `create_form_draft`.")
+]
+
+
+class DraftArguments(InputModel):
+    """Which draft."""
+
+    draft_id: DraftId
+
+
+class DraftChanges(FormDraftInput):
+    """Which draft, and the fields to replace. What is left out stays as it is; null is accepted
+    nowhere. No text may hold U+0000 or half of a surrogate pair.
+    """
+
+    draft_id: DraftId
+
+
+class WaitArguments(DraftArguments):
+    """Which draft, and how long to wait for its creator."""
+
+    timeout_seconds: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=WAIT_MAX_SECONDS,
+            description="How long to wait until it is confirmed, changed or published; 0 unless "
+            "sent.",
+        ),
+        whole_number(WAIT_MAX_SECONDS),
+    ] = 0
+
+
+@tool(
+    "create_form_draft",
+    title="Create a form draft",
+    description=f"""A private draft of a form, with one question for each thing to know. Nobody can
+        answer it yet: give its `reviewUrl` to the creator, who alone can confirm it, in a browser;
+        then call `publish_form_draft`. {ONE_QUESTION_RULE}""",
+    scope=Scope.FORMS_WRITE,
+    takes=FormDraftInput,
+    answers=ReviewedDraft,
+    counted=limit_creates,
+    repeats=False,
+)
+def create_form_draft(call: Call, given: FormDraftInput) -> ReviewedDraft:
+    """As `POST /drafts`."""
+    return _reviewed(create_draft(call.caller, _bounded(given)))
+
+
+@tool(
+    "update_form_draft",
+    title="Change a form draft",
+    description=f"""Replaces the fields that are sent, in a draft that is not published. A change
+        has to be confirmed anew by the creator, at `reviewUrl`. {ONE_QUESTION_RULE}""",
+    scope=Scope.FORMS_WRITE,
+    takes=DraftChanges,
+    answers=ReviewedDraft,
+    counted=limit_updates,
+)
+def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
+    """As `PATCH /drafts/{draftId}`."""
+    return _reviewed(update_draft(call.caller, given.draft_id, _bounded(given)))
+
+
+@tool(
+    "publish_form_draft",
+    title="Publish a form draft",
+    description="""Turns a draft that its creator confirmed as it is into a form, and answers the
+        link to share with the people who are asked. Before that it is refused with the address
+        where the creator confirms it. Publishing again answers the same form.""",
+    scope=Scope.FORMS_WRITE,
+    takes=DraftArguments,
+    answers=ReviewedForm,
+    counted=limit_publishes,
+)
+def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
+    """As `POST /drafts/{draftId}/publish`. raises InputRequired"""
+    try:
+        published = publish_draft(call.caller, given.draft_id)
+    except NotConfirmed:
+        ask_for_confirmation(call, given.draft_id)
+        raise
+    form = published_form(published, settings().public_url)
+    return {**form, "reviewUrl": review_url(given.draft_id)}
+
+
+@tool(
+    "get_form_draft",
+    title="Get a form draft",
+    description="""A draft, and whether its creator confirmed it as it is. With `timeoutSeconds` it
+        waits until the creator confirms, changes or publishes it, or an agent does; such a wait is
+        no monitoring. When it timed out, call again, or go on when the creator comes back.""",
+    scope=Scope.FORMS_WRITE,
+    takes=WaitArguments,
+    answers=WatchedDraft,
+    reads=True,
+)
+def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
+    """As `GET /drafts/{draftId}`."""
+    waited = wait_for_draft(
+        call.caller.account_id,
+        given.draft_id,
+        given.timeout_seconds,
+        lambda: require_mcp_scope(authenticate_for_mcp(), Scope.FORMS_WRITE),
+    )
+    draft, form, confirmation = waited.state
+    found = _reviewed(draft, form) | {"confirmation": confirmation, "timedOut": waited.timed_out}
+    retry = {"retryAfterMs": RETRY_SECONDS * 1000} if waited.no_slot else {}
+    return cast(WatchedDraft, found | retry)
+
+
+def _bounded(given: FormDraftInput) -> DraftUpdate:
+    """raises InvalidInput `payload_too_large` where a body would be refused"""
+    changes = draft_update(given)
+    if len(orjson.dumps(changes)) > API_BODY_MAX_BYTES:
+        raise too_large("arguments")
+    return changes
+
+
+def _reviewed(draft: Draft, form: FormLink | None = None) -> ReviewedDraft:
+    return {
+        **form_draft(draft, settings().public_url, form),
+        "revision": draft.revision,
+        "reviewUrl": review_url(draft.id),
+    }
