@@ -67,3 +67,10 @@ def creator(place: Place) -> Creator:
 def token(place: Place) -> str:
     """With every scope."""
     return place.token()
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def mode(request: pytest.FixtureRequest) -> str:
+    """Of the official clients: the newest protocol, and the handshake of the earlier ones."""
+    found: str = request.param
+    return found

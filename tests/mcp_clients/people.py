@@ -15,7 +15,8 @@ class Creator(Person):
     def confirm(self, review_address: str) -> None:
         """Press the button that lets the agent publish the draft at `review_address`."""
         address = f"{self.origin}{urlsplit(review_address).path}/confirm"
-        answer = self._post(address, fields_of(self.http.get(address), "revision", "shown_hash"))
+        shown = fields_of(self.http.get(address), "revision", "shown_hash")
+        answer = self._post(address, shown | {"then": "agent"})
         assert answer.status_code == 303, answer.text
 
 

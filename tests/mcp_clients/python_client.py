@@ -122,3 +122,32 @@ def said(result: CallToolResult) -> Any:
     assert len(texts) == len(result.content)
     assert len(texts) in {1, 3}, texts
     return json.loads(texts[len(texts) // 2])
+
+
+async def read_whole(client: Client, form_id: str, response_id: str) -> dict[str, str]:
+    """The answers of a completed response by question, put together from all their fragments."""
+    pieces: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while True:
+        given = {"cursor": cursor} if cursor else {}
+        key = {"formId": form_id, "responseId": response_id}
+        page = await use(client, "get_completed_response", **key, **given)
+        pieces += page["exchanges"]
+        cursor = page["nextCursor"]
+        if cursor is None:
+            break
+    order = sorted({(piece["created_at"], piece["id"]) for piece in pieces})
+    return {joined(pieces, key, "question"): joined(pieces, key, "answer") for _, key in order}
+
+
+def joined(pieces: list[dict[str, Any]], key: str, part: str) -> str:
+    """One text of an exchange: fragments by offset, each beginning where the last one ended."""
+    text = ""
+    own = [piece for piece in pieces if piece["id"] == key]
+    for piece in sorted(
+        own, key=lambda piece: (piece[f"{part}Offset"], bool(piece[f"{part}Text"]))
+    ):
+        if piece[f"{part}Text"]:
+            assert piece[f"{part}Offset"] == len(text)
+            text += piece[f"{part}Text"]
+    return text

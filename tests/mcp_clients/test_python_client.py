@@ -10,12 +10,6 @@ from tests.mcp_clients.people import Creator
 from tests.mcp_clients.python_client import Consent, connected, use
 
 
-@pytest.fixture(params=["auto", "legacy"])
-def mode(request: pytest.FixtureRequest) -> str:
-    found: str = request.param
-    return found
-
-
 def test_it_connects_with_nothing_but_the_address(
     place: Place, creator: Creator, mode: str
 ) -> None:

@@ -13,12 +13,6 @@ pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
 ERAS = {"auto": "modern", "legacy": "legacy"}
 
 
-@pytest.fixture(params=ERAS)
-def mode(request: pytest.FixtureRequest) -> str:
-    found: str = request.param
-    return found
-
-
 @pytest.fixture
 def host(
     mode: str, place: Place, token: str, node: Path, node_packages: Path

@@ -54,7 +54,12 @@ class Person:
         page = self.http.get(address)
         token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
         assert token is not None, page.text
-        return self.http.post(address, data=form | {"csrf_token": token[1]}, allow_redirects=False)
+        return self.http.post(
+            address,
+            data=form | {"csrf_token": token[1]},
+            headers={"Origin": self.origin, "Referer": address},
+            allow_redirects=False,
+        )
 
 
 @contextmanager
