@@ -1,0 +1,188 @@
+"""Hosts that open addresses for their user are asked to, when a draft lacks its confirmation"""
+
+from typing import Any
+
+import pytest
+from mcp_types import ElicitRequestURLParams, InputRequiredResult
+
+from api.mcp.tools import confirmation
+from tests.api.conftest import Agent, Confirm
+from tests.api.mcp.conftest import LEGACY, Host, Hosted, refused
+from tests.conftest import Clock
+from tests.factories import make_account
+from webapp.domain.accounts.models import Account
+from webapp.web.rate_limits.limiter import limiter
+
+REVIEW = "http://127.0.0.1:8000/drafts/"
+OPENS = {"elicitation": {"form": {}, "url": {}}}
+ACCEPTED = {"confirm": {"action": "accept"}}
+
+
+@pytest.fixture
+def host(hosted: Hosted, account: Account) -> Host:
+    return opening(hosted, account)
+
+
+def opening(hosted: Hosted, account: Account) -> Host:
+    host = hosted(account.id)
+    host.capabilities = OPENS
+    return host
+
+
+def publish(host: Host, draft_id: str, **params: Any) -> dict[str, Any]:
+    """The result of one call; `params` beside the name and the arguments."""
+    call = {"name": "publish_form_draft", "arguments": {"draftId": draft_id}}
+    return host.result("tools/call", call | params)
+
+
+def asked(host: Host, draft_id: str, **params: Any) -> str:
+    """The state of a call that asks to open the review page."""
+    result = publish(host, draft_id, **params)
+    needed = InputRequiredResult.model_validate(result)
+    assert result["resultType"] == "input_required"
+    assert "content" not in result
+    assert needed.input_requests is not None
+    assert needed.input_requests.keys() == {"confirm"}
+    wanted = needed.input_requests["confirm"].params
+    assert isinstance(wanted, ElicitRequestURLParams)
+    assert (wanted.url, wanted.mode) == (REVIEW + draft_id, "url")
+    assert needed.request_state
+    return needed.request_state
+
+
+def retried(host: Host, draft_id: str, state: Any) -> dict[str, Any]:
+    return publish(host, draft_id, inputResponses=ACCEPTED, requestState=state)
+
+
+def test_the_retried_call_publishes_what_was_confirmed(
+    host: Host, draft_id: str, confirm: Confirm
+) -> None:
+    state = asked(host, draft_id)
+    confirm(draft_id)
+
+    result = retried(host, draft_id, state)
+
+    assert result["resultType"] == "complete"
+    assert result["structuredContent"]["idempotent"] is False
+    assert "requestState" not in result
+
+
+def test_a_retried_call_without_a_confirmation_is_refused_with_the_address(
+    host: Host, draft_id: str
+) -> None:
+    result = retried(host, draft_id, asked(host, draft_id))
+
+    assert result["isError"]
+    assert '"code":"draft_not_confirmed"' in result["content"][0]["text"]
+    assert REVIEW + draft_id in result["content"][0]["text"]
+
+
+def test_a_stale_confirmation_is_asked_for_again(
+    host: Host, agent: Agent, draft_id: str, confirm: Confirm
+) -> None:
+    before = asked(host, draft_id)
+    confirm(draft_id)
+    agent.patch(f"/drafts/{draft_id}", json={"title": "Changed"})
+
+    again = asked(host, draft_id, inputResponses=ACCEPTED, requestState=before)
+    result = retried(host, draft_id, again)
+
+    assert '"code":"confirmation_stale"' in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize("state", ["", "x", "x.y", "é", "a" * 10_000, 7, None, [], {"a": "b"}])
+def test_a_forged_state_is_as_none(host: Host, draft_id: str, state: Any) -> None:
+    asked(host, draft_id, inputResponses=ACCEPTED, requestState=state)
+
+
+def test_an_altered_state_is_as_none(host: Host, draft_id: str) -> None:
+    state = asked(host, draft_id)
+    payload, _, mac = state.rpartition(".")
+
+    for altered in (f"{payload}A.{mac}", f"{payload}.{mac[::-1]}", f"A{state}", payload):
+        asked(host, draft_id, requestState=altered)
+
+
+def test_a_state_expires(
+    host: Host, draft_id: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confirmation, "utc_now", lambda: clock.now)
+    state = asked(host, draft_id)
+
+    clock.forward(minutes=15, seconds=-1)
+    assert retried(host, draft_id, state)["isError"]
+    clock.forward(seconds=1)
+    asked(host, draft_id, requestState=state)
+
+
+def test_the_state_of_another_draft_is_as_none(host: Host, agent: Agent, draft_id: str) -> None:
+    body = {"title": "Other", "questions": ["Who?"]}
+    other = agent.post("/drafts", json=body).json["draftId"]
+
+    asked(host, draft_id, requestState=asked(host, other))
+
+
+def test_the_state_of_another_account_is_refused_as_a_draft_that_is_not_there(
+    host: Host, hosted: Hosted, draft_id: str
+) -> None:
+    state = asked(host, draft_id)
+    with host.app.app_context():
+        stranger = opening(hosted, make_account())
+
+    result = retried(stranger, draft_id, state)
+
+    assert '"code":"draft_not_found"' in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    "capabilities",
+    [
+        {},
+        {"elicitation": {}},
+        {"elicitation": {"form": {}}},
+        {"elicitation": {"url": None}},
+        {"elicitation": None},
+        {"elicitation": "url"},
+        {"url": {}},
+    ],
+)
+def test_a_client_that_opens_no_addresses_is_refused(
+    host: Host, draft_id: str, capabilities: dict[str, Any]
+) -> None:
+    state = asked(host, draft_id)
+    host.capabilities = capabilities
+
+    assert (
+        refused(host.use("publish_form_draft", draftId=draft_id))["code"] == "draft_not_confirmed"
+    )
+    assert retried(host, draft_id, state)["isError"]
+
+
+def test_no_client_of_the_legacy_era_is_asked(
+    hosted: Hosted, account: Account, draft_id: str
+) -> None:
+    host = hosted(account.id, version=LEGACY)
+    host.result("initialize", {"protocolVersion": LEGACY, "capabilities": OPENS})
+
+    found = publish(host, draft_id)
+
+    assert found["isError"]
+    assert "resultType" not in found
+
+
+@pytest.mark.parametrize("draft", [{}, {"title": "No question"}])
+def test_an_incomplete_draft_is_refused_at_once(
+    host: Host, agent: Agent, draft: dict[str, Any]
+) -> None:
+    draft_id = agent.post("/drafts", json=draft).json["draftId"]
+
+    assert refused(host.use("publish_form_draft", draftId=draft_id))["code"] == "draft_incomplete"
+
+
+@pytest.mark.settings(limit_publish="1/minute")
+def test_being_asked_uses_no_quota(host: Host, draft_id: str, confirm: Confirm) -> None:
+    limiter.reset()
+    states = [asked(host, draft_id) for _ in range(4)]
+    confirm(draft_id)
+
+    assert not retried(host, draft_id, states[0])["isError"]
