@@ -1,9 +1,14 @@
 """Error responses of the server itself, before the application was called or after it failed."""
 
+from http import HTTPStatus
+
 import orjson
 
+from api.mcp.messages import INTERNAL_ERROR, INVALID_REQUEST, RpcError, encoded, error_body
 from webapp.domain.shared.error_codes import ErrorCode
+from webapp.web.request_kind import REST, RequestKind
 
+FAULT = "The service could not complete the request."
 # whether anything was stored before the error is unknown, so the text does not say
 BROKEN = """<!doctype html>
 <html lang="en">
@@ -17,22 +22,36 @@ Go back and look whether what you sent is there before you send it again.</p>
 """.encode()
 
 
-def refusal(code: int, reason: str, for_api: bool) -> tuple[str, str, bytes]:  # noqa: FBT001
-    """Status line, content type and body; to the API with the four fields of the contract."""
-    if for_api:
+def refusal(code: int, reason: str, kind: RequestKind | None) -> tuple[str, str, bytes]:
+    """Status line, content type and body, in the form that requests of this kind expect."""
+    if kind in REST:
         status, body = _api_refusal(code)
         return status, "application/json", body
+    if kind is RequestKind.MCP:
+        return f"{code} {reason}", "application/json", _rpc_refusal(code)
     if code == 500:
         return "500 Internal Server Error", "text/html; charset=utf-8", BROKEN
     body = f"{reason}. Nothing was changed.\n".encode()
     return f"{code} {reason}", "text/plain; charset=utf-8", body
 
 
+def _rpc_refusal(code: int) -> bytes:
+    """A JSON-RPC error; the id of the request is not known here."""
+    if _is_fault(code):
+        return encoded(error_body(None, RpcError(INTERNAL_ERROR, FAULT)))
+    return encoded(error_body(None, RpcError(INVALID_REQUEST, f"{HTTPStatus(code).phrase}.")))
+
+
+def _is_fault(code: int) -> bool:
+    """Whether it is not the request that is wrong; 501 is for an unknown transfer encoding."""
+    return code >= 500 and code != 501
+
+
 def _api_refusal(code: int) -> tuple[str, bytes]:
     """Status line and body with the four fields; too large and unreadable are both a 400 there."""
-    if code >= 500 and code != 501:
+    if _is_fault(code):
         refused = ErrorCode.INTERNAL_ERROR
-        message = "The service could not complete the request."
+        message = FAULT
         resolution = "Try again; if it happens again, tell the operator of this service."
     elif code == 413:
         refused = ErrorCode.PAYLOAD_TOO_LARGE

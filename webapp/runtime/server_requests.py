@@ -2,16 +2,18 @@
 
 import logging
 import re
+from copy import copy
 
 from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask, WSGITask
 
+from webapp.domain.shared.limits import MCP_BODY_MAX_BYTES
 from webapp.runtime.server_errors import refusal
-from webapp.web.request_kind import PROGRAMS, of_address
+from webapp.web.request_kind import RequestKind, of_address
 from webapp.wire.event_stream import LEAVE_CONNECTION, Stream
 
 HEAD_BYTES = 1024  # enough of a request line to know its path
-REQUEST_LINE = re.compile(rb"\s*\S+ (?:https?://[^/\s]*)?/*(/[^\s?]*)")
+REQUEST_LINE = re.compile(rb"\s*\S+ +(?:https?://[^/\s]*)?/*(/[^\s?]*)")
 
 log = logging.getLogger("askback.server")
 
@@ -34,10 +36,17 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         return bool(len(self.body_rcv) + self.adj.recv_bytes >= self.adj.inbuf_overflow)
 
     def parse_header(self, header_plus: bytes) -> None:
-        """An absolute request target names the host, not the header (RFC 9112 section 3.2.2)."""
+        """An absolute request target names the host, not the header (RFC 9112 section 3.2.2).
+
+        Of a body to the MCP endpoint nothing is read beyond its limit.
+        """
         super().parse_header(header_plus)
         if self.proxy_netloc:
             self.headers["HOST"] = self.proxy_netloc
+        may_be_large = self.chunked or self.content_length > MCP_BODY_MAX_BYTES
+        if may_be_large and self.kind is RequestKind.MCP:
+            self.adj = copy(self.adj)
+            self.adj.max_request_body_size = MCP_BODY_MAX_BYTES + 1  # the first that is refused
 
     def received(self, data: bytes) -> int:
         if len(self.head) < HEAD_BYTES:
@@ -46,10 +55,10 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         return consumed
 
     @property
-    def for_api(self) -> bool:
-        """Whether the refusal needs the JSON body of the API."""
+    def kind(self) -> RequestKind | None:
+        """The kind of the request by its address, which says what a refusal looks like."""
         found = REQUEST_LINE.match(self.head)
-        return found is not None and of_address(found[1].decode("latin-1")) in PROGRAMS
+        return of_address(found[1].decode("latin-1")) if found else None
 
 
 class Refusal(ErrorTask):  # type: ignore[misc]
@@ -58,7 +67,7 @@ class Refusal(ErrorTask):  # type: ignore[misc]
     def execute(self) -> None:
         code = self.request.error.code
         log.info("refused", extra={"status": code})
-        self.status, content_type, body = refusal(code, self.request.error.reason, self._for_api())
+        self.status, content_type, body = refusal(code, self.request.error.reason, self._kind())
         self.response_headers += [
             ("Content-Type", content_type),
             ("X-Content-Type-Options", "nosniff"),
@@ -69,10 +78,11 @@ class Refusal(ErrorTask):  # type: ignore[misc]
         self.content_length = len(body)
         self.write(body)
 
-    def _for_api(self) -> bool:
+    def _kind(self) -> RequestKind | None:
         """After an error of the application waitress passes a new request without a path."""
         asked = self.channel.requests[0] if self.channel.requests else self.request
-        return bool(asked.for_api)
+        kind: RequestKind | None = asked.kind
+        return kind
 
 
 class Answer(WSGITask):  # type: ignore[misc]
