@@ -3,6 +3,7 @@
 from typing import Any
 
 import orjson
+import pytest
 from mcp_types import TextContent
 
 from tests.api.mcp.conftest import Hosted
@@ -46,3 +47,22 @@ def test_a_scope_that_is_missing_is_asked_for(hosted: Hosted, account: Any, vers
     assert 'error="insufficient_scope"' in challenge
     assert 'scope="forms:read"' in challenge
     assert "/.well-known/oauth-protected-resource/mcp/app" in challenge
+
+
+@pytest.mark.parametrize(
+    ("tool", "hint"), [("list_forms", "are none."), ("get_form", "are formId.")]
+)
+@pytest.mark.parametrize("field", ["a", "settings"])
+def test_an_unknown_argument_is_named(
+    hosted: Hosted, account: Any, tool: str, hint: str, field: str
+) -> None:
+    known = {"formId": "frm_x"} if tool == "get_form" else {}
+
+    refused = hosted(account.id).use(tool, **known | {field: 1})
+
+    assert refused.is_error
+    assert isinstance(refused.content[0], TextContent)
+    error = orjson.loads(refused.content[0].text)
+    assert error["code"] == "unknown_field"
+    assert error["message"].startswith(f"{field}: ")
+    assert hint in error["resolution"]

@@ -51,9 +51,10 @@ def refusal(
     first = errors[0]
     field = _path(first["loc"])
     code = _CODES.get(first["type"], ErrorCode.VALIDATION_FAILED)
-    hints = [] if field == "settings" else [_hint(code, first, body_fields)]
-    if any(error["loc"] == ("settings",) for error in errors):
-        named = _list(list(settings))
+    instead = list(settings)
+    hints = [] if instead and field == "settings" else [_hint(code, first, body_fields)]
+    if instead and any(error["loc"] == ("settings",) for error in errors):
+        named = _list(instead)
         hints.append(f"Send the fields inside settings as fields of the body itself: {named}.")
     if len(errors) > 1:  # there may be tens of thousands
         others = [_path(error["loc"]) or "body" for error in errors[1 : NAMED_AT_MOST + 1]]
@@ -113,7 +114,9 @@ def _contains(character: str, place: int) -> str:
 
 def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> str:
     if code == ErrorCode.UNKNOWN_FIELD:
-        known = "id, text and context" if len(error["loc"]) > 1 else _list(list(body_fields))
+        known = (
+            "id, text and context" if len(error["loc"]) > 1 else _list([*body_fields] or ["none"])
+        )
         return f"Remove the field; those of this object are {known}."
     if code == ErrorCode.INVALID_TEXT:
         return (
