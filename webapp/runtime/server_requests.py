@@ -4,6 +4,7 @@ import logging
 import re
 from copy import copy
 
+from waitress.adjustments import Adjustments
 from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask, WSGITask
 
@@ -22,6 +23,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     """Remembers the path of a request that is refused before its headers are parsed."""
 
     head = b""
+    adj: Adjustments
 
     @property
     def is_in_file(self) -> bool:

@@ -1,0 +1,173 @@
+"""Which tokens open the endpoint, for every method and every tool, and how the others are asked."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+from flask import Flask
+from sqlalchemy import update
+from werkzeug.test import TestResponse
+
+from api.mcp.dispatcher import METHODS
+from api.mcp.tools.table import TOOLS
+from tests.api.mcp.conftest import ALL_SCOPES, LEGACY, MODERN, Host, Hosted
+from tests.factories import make_account, make_draft
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
+from webapp.oauth.tokens import issue_token
+
+METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp/app"'
+ALL = 'scope="forms:read forms:write responses:read"'
+EVERYTHING = [
+    *((method, {}) for method in sorted(METHODS) if method != "tools/call"),
+    *(("tools/call", {"name": name, "arguments": {}}) for name in sorted(TOOLS)),
+    ("nothing", {}),
+]
+
+
+def challenges(host: Host) -> set[str]:
+    """The challenges of every method and every tool, which are refused."""
+    return {challenge(host.send(method, params)) for method, params in EVERYTHING}
+
+
+@pytest.fixture
+def host(hosted: Hosted, account: Any, version: str) -> Host:
+    return hosted(account.id, version=version)
+
+
+def challenge(answer: TestResponse, status: int = 401) -> str:
+    assert answer.status_code == status, answer.text
+    assert answer.json["error"]["code"] == -32600
+    assert answer.json["id"] == (None if status == 401 else 7)
+    found: str = answer.headers["WWW-Authenticate"]
+    assert "offline_access" not in found
+    return found
+
+
+def test_without_a_token_the_challenge_names_all_scopes(host: Host) -> None:
+    answer = host.app.test_client().post("/mcp/app", json={})
+
+    assert challenge(answer) == f"Bearer {METADATA}, {ALL}"
+
+
+@pytest.mark.parametrize("name", ["access_token", "token"])
+def test_a_token_in_the_address_is_never_accepted(host: Host, name: str) -> None:
+    headers = {"Authorization": f"Bearer {host.token}"}
+    for sent in ({}, headers):
+        answer = host.app.test_client().post(f"/mcp/app?{name}={host.token}", headers=sent)
+        assert "invalid_request" in challenge(answer)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda now: update(OAuthToken).values(expires_at=now),
+        lambda now: update(OAuthToken).values(revoked_at=now),
+        lambda now: update(OAuthGrant).values(revoked_at=now),
+        lambda now: update(OAuthGrant).values(expires_at=now),
+        lambda now: update(OAuthClient).values(disabled_at=now),
+    ],
+    ids=["expired", "revoked", "disconnected", "connection over", "client switched off"],
+)
+def test_a_dead_token_opens_nothing(host: Host, end: Callable[..., Any]) -> None:
+    with host.app.app_context():
+        db.session.execute(end(utc_now()))
+        db.session.commit()
+
+    (found,) = challenges(host)
+
+    assert found.startswith('Bearer error="invalid_token", error_description="')
+    assert found.endswith(f"{METADATA}, {ALL}")
+
+
+@pytest.mark.parametrize("token", ["garbage", "askat_" + "x" * 43, "askag_" + "x" * 43, "", "\xff"])
+def test_an_unknown_token_opens_nothing(host: Host, token: str) -> None:
+    host.token = token
+
+    (found,) = challenges(host)
+
+    assert 'error="invalid_token"' in found
+
+
+def test_a_token_for_the_api_opens_nothing(
+    app: Flask, settings: Settings, host: Host, account: Any
+) -> None:
+    with app.app_context():
+        host.token = issue_token(account.id, list(Scope), settings.api_url, now=utc_now())
+
+    (found,) = challenges(host)
+
+    assert 'error="invalid_token"' in found
+
+
+def test_a_token_for_mcp_opens_no_route_of_the_api(host: Host) -> None:
+    answer = host.app.test_client().get(
+        "/api/forms", headers={"Authorization": f"Bearer {host.token}"}
+    )
+
+    assert answer.status_code == 401
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_a_tool_asks_for_its_scope_before_it_reads_arguments(
+    hosted: Hosted, account: Any, version: str, name: str
+) -> None:
+    needed = TOOLS[name].scope
+    host = hosted(account.id, {*ALL_SCOPES} - {needed}, version)
+
+    found = challenge(host.send("tools/call", {"name": name, "arguments": {"a": 1}}), 403)
+
+    assert found == (
+        'Bearer error="insufficient_scope", '
+        f'error_description="This access token lacks the permission {needed}.", '
+        f'{METADATA}, scope="{needed}"'
+    )
+    assert hosted(account.id, [needed], version).use(name, a=1).is_error
+
+
+def test_an_unknown_tool_is_no_matter_of_scopes(hosted: Hosted, account: Any, version: str) -> None:
+    answer = hosted(account.id, [], version).send("tools/call", {"name": "nothing"})
+
+    assert answer.status_code == (400 if version == MODERN else 200)
+    assert answer.json["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize("method", sorted(METHODS.keys() - {"tools/call"}))
+def test_events_need_a_scope_and_other_methods_a_token_only(
+    hosted: Hosted, account: Any, version: str, method: str
+) -> None:
+    answer = hosted(account.id, [], version).send(method)
+
+    if method.startswith("events/"):
+        assert challenge(answer, 403).endswith('scope="responses:read"')
+    else:
+        eras = {era.name for era in METHODS[method].eras}
+        known = ("MODERN" if version == MODERN else "LEGACY") in eras
+        assert answer.status_code == (200 if known or version == LEGACY else 404)
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_another_account_finds_nothing_by_any_tool(
+    app: Flask, hosted: Hosted, account: Any, form: Any, version: str, name: str
+) -> None:
+    with app.app_context():
+        stranger = make_account().id
+        draft = make_draft(account.id).id
+    ids = {"formId": form.id, "askId": form.id, "draftId": draft, "responseId": "ses_x"}
+    asked = TOOLS[name].listed()["inputSchema"]["properties"]  # type: ignore[index]
+    arguments = {key: value for key, value in ids.items() if key in asked}
+    if {"formId", "askId"} <= arguments.keys():
+        del arguments["askId"]
+    arguments |= {key: 0 for key in ("timeoutSeconds",) if key in asked}
+
+    found = hosted(stranger, version=version).use(name, **arguments)
+
+    text = orjson.dumps(found.model_dump(mode="json")).decode()
+    assert form.title not in text
+    assert form.share_token not in text
+    if arguments:
+        assert found.is_error
+        assert "_not_found" in text

@@ -1,0 +1,238 @@
+"""Each request speaks one era: the ladder of 2026-07-28, and the earlier versions beside it."""
+
+import base64
+from typing import Any
+
+import mcp_types
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.api.mcp.conftest import META, MODERN, Host, Hosted
+from webapp.config import Settings
+
+VERSION, CAPABILITIES = f"{META}protocolVersion", f"{META}clientCapabilities"
+SUPPORTED = ["2025-11-25", "2025-06-18", "2025-03-26"]
+CALL = {"name": "list_forms", "arguments": {}}
+
+
+@pytest.fixture
+def host(hosted: Hosted, account: Any) -> Host:
+    return hosted(account.id)
+
+
+def modern(
+    host: Host,
+    method: str = "tools/list",
+    params: dict[str, Any] | None = None,
+    meta: Any = None,
+    **headers: str | None,
+) -> TestResponse:
+    """A modern request; `meta` and `headers` replace what is right, None leaves a header out."""
+    meta = {VERSION: MODERN, CAPABILITIES: {}} if meta is None else meta
+    given = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+    if "name" in (params or {}):
+        given["Mcp-Name"] = str((params or {})["name"])
+    given |= {name.replace("_", "-"): value for name, value in headers.items()}  # type: ignore[misc]
+    sent = {name: value for name, value in given.items() if value is not None}
+    body = {"jsonrpc": "2.0", "id": "a-1", "method": method, "params": {**(params or {})}}
+    body["params"] |= {} if meta == "" else {"_meta": meta}  # type: ignore[operator]
+    return host.post(body, sent)
+
+
+def legacy(host: Host, method: str, params: Any = None, **headers: str) -> TestResponse:
+    body = {"jsonrpc": "2.0", "id": "a-1", "method": method}
+    body |= {} if params is None else {"params": params}
+    return host.post(body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def error(answer: TestResponse) -> tuple[int, int]:
+    """Status and code of the refusal of this request."""
+    body = mcp_types.JSONRPCError.model_validate(answer.json)
+    assert body.id == "a-1"
+    assert body.error.message
+    return answer.status_code, body.error.code
+
+
+def test_a_modern_request_is_answered(host: Host) -> None:
+    assert modern(host).status_code == 200
+    assert modern(host, meta={VERSION: MODERN, CAPABILITIES: {}, "other": 1}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "meta", ["", 7, [], {}, {VERSION: MODERN}, {CAPABILITIES: {}}, {"other": MODERN}]
+)
+def test_meta_that_lacks_a_member_comes_first(host: Host, meta: Any) -> None:
+    answer = modern(host, "nothing", meta=meta, Mcp_Method="other")
+
+    assert error(answer) == (400, -32602)
+
+
+@pytest.mark.parametrize(
+    "version", [None, "2025-12-31", "2026-07-28, 2026-07-28", "", '"2026-07-28"', "2026-07-28 x"]
+)
+def test_a_version_that_is_not_that_of_the_body_is_a_mismatch(
+    host: Host, version: str | None
+) -> None:
+    answer = modern(host, "nothing", MCP_Protocol_Version=version, Mcp_Method=None)
+
+    assert error(answer) == (400, -32020)
+
+
+@pytest.mark.parametrize("method", [None, "tools/call", "TOOLS/LIST", "tools/list,tools/list", ""])
+def test_a_method_that_is_not_that_of_the_body_is_a_mismatch(
+    host: Host, method: str | None
+) -> None:
+    assert error(modern(host, Mcp_Method=method)) == (400, -32020)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [None, "get_form", "LIST_FORMS", "=?base64?////?=", "=?base64?bGlzdF9mb3Jt?=", "=?base64?a?="],
+)
+def test_a_name_that_is_not_that_of_the_body_is_a_mismatch(host: Host, name: str | None) -> None:
+    assert error(modern(host, "tools/call", CALL, Mcp_Name=name)) == (400, -32020)
+
+
+def test_a_name_may_be_padded_or_encoded(host: Host) -> None:
+    encoded = f"=?base64?{base64.b64encode(b'list_forms').decode()}?="
+
+    for name in ("  list_forms ", encoded):
+        assert modern(host, "tools/call", CALL, Mcp_Name=name).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "params"), [("prompts/get", {"name": "a"}), ("resources/read", {"uri": "a:b"})]
+)
+def test_what_is_not_served_needs_its_name_all_the_same(
+    host: Host, method: str, params: dict[str, str]
+) -> None:
+    named = next(iter(params.values()))
+
+    assert error(modern(host, method, params, Mcp_Name="other")) == (400, -32020)
+    assert error(modern(host, method, params, Mcp_Name=named)) == (404, -32601)
+
+
+def test_a_name_means_nothing_for_other_methods(host: Host) -> None:
+    assert modern(host, Mcp_Name="whatever").status_code == 200
+
+
+@pytest.mark.parametrize("requested", ["2026-01-01", "DRAFT", "2031-01-01"])
+def test_an_unsupported_version_comes_before_the_capabilities(host: Host, requested: str) -> None:
+    meta = {VERSION: requested, CAPABILITIES: 7}
+
+    answer = modern(host, "nothing", meta=meta, MCP_Protocol_Version=requested)
+
+    assert error(answer) == (400, -32022)
+    assert answer.json["error"]["data"] == {"supported": [MODERN], "requested": requested}
+
+
+@pytest.mark.parametrize("capabilities", [None, 7, [], "x", True])
+def test_capabilities_are_an_object(host: Host, capabilities: Any) -> None:
+    meta = {VERSION: MODERN, CAPABILITIES: capabilities}
+
+    assert error(modern(host, "nothing", meta=meta)) == (400, -32602)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        *("initialize", "ping", "logging/setLevel", "resources/subscribe", "subscriptions/listen"),
+        *("nothing", "", "tools/List", "prompts/list", "resources/list", "__class__"),
+    ],
+)
+def test_an_unknown_method_is_not_found(host: Host, method: str) -> None:
+    assert error(modern(host, method)) == (404, -32601)
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("tools/list", {"cursor": "a"}),
+        ("tools/call", {"name": "nothing"}),
+        ("tools/call", {"name": "list_forms", "arguments": []}),
+        ("tools/call", {"name": "list_forms", "arguments": None}),
+    ],
+)
+def test_wrong_parameters_are_a_bad_request_in_the_modern_era_only(
+    host: Host, method: str, params: dict[str, Any]
+) -> None:
+    assert error(modern(host, method, params)) == (400, -32602)
+    assert error(legacy(host, method, params)) == (200, -32602)
+
+
+def test_supported_versions_are_those_of_discovery(host: Host) -> None:
+    found = modern(host, "server/discover").json["result"]
+
+    mcp_types.DiscoverResult.model_validate(found)
+    assert found["supportedVersions"] == [MODERN]
+    assert found["resultType"] == "complete"
+    assert (found["ttlMs"], found["cacheScope"]) == (300_000, "public")
+    assert found["_meta"][f"{META}serverInfo"]["name"] == "askback"
+    assert found["capabilities"] == {
+        "tools": {},
+        "events": {},
+        "extensions": {f"{META}events": {}},
+    }
+
+
+def test_a_list_of_tools_is_one_page_by_name(host: Host) -> None:
+    found = modern(host, "tools/list").json["result"]
+
+    names = [each.name for each in mcp_types.ListToolsResult.model_validate(found).tools]
+    assert names == sorted(names)
+    assert {"list_forms", "get_form"} <= {*names}
+    assert (found["ttlMs"], found["cacheScope"]) == (300_000, "public")
+    assert "nextCursor" not in found
+
+
+@pytest.mark.parametrize("asked", [*SUPPORTED, "2024-11-05", "2026-07-28", None, 7])
+def test_initialize_answers_the_version_asked_for_or_the_newest(host: Host, asked: Any) -> None:
+    params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "a"}}
+
+    answer = legacy(host, "initialize", params)
+
+    found = mcp_types.InitializeResult.model_validate(answer.json["result"])
+    assert found.protocol_version == (asked if asked in SUPPORTED else "2025-11-25")
+    assert found.instructions
+    assert answer.json["result"]["capabilities"]["events"] == {}
+    assert "Mcp-Session-Id" not in answer.headers
+    assert answer.json["result"].keys().isdisjoint({"resultType", "ttlMs", "cacheScope", "_meta"})
+
+
+@pytest.mark.parametrize("headers", [{}, *({"MCP_Protocol_Version": each} for each in SUPPORTED)])
+def test_earlier_versions_need_no_header_and_no_meta(host: Host, headers: dict[str, str]) -> None:
+    assert legacy(host, "ping", **headers).json["result"] == {}
+    listed = legacy(host, "tools/list", **headers).json["result"]
+    mcp_types.ListToolsResult.model_validate(listed)
+    assert listed.keys() == {"tools"}
+    used = legacy(host, "tools/call", CALL, **headers).json["result"]
+    assert used.keys() == {"content", "structuredContent", "isError"}
+    assert error(legacy(host, "server/discover", **headers)) == (200, -32601)
+
+
+def test_a_known_earlier_version_counts_more_than_meta(host: Host) -> None:
+    params = {"_meta": {VERSION: MODERN, CAPABILITIES: {}}}
+
+    assert legacy(host, "ping", params, MCP_Protocol_Version="2025-11-25").json["result"] == {}
+    assert error(legacy(host, "ping", params)) == (400, -32020)
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25,2025-11-25", "x", ""])
+def test_an_unknown_version_without_meta_climbs_the_modern_ladder(host: Host, version: str) -> None:
+    assert error(legacy(host, "ping", MCP_Protocol_Version=version)) == (400, -32602)
+
+
+@pytest.mark.parametrize("params", [[], 7, "x", True])
+def test_parameters_are_an_object(host: Host, params: Any) -> None:
+    assert error(legacy(host, "ping", params)) == (200, -32602)
+    assert error(legacy(host, "ping", params, MCP_Protocol_Version=MODERN)) == (400, -32602)
+
+
+@pytest.mark.settings(mcp_events_enabled=False)
+def test_without_events_no_capability_names_them(
+    host: Host, settings: Settings, version: str
+) -> None:
+    assert not settings.mcp_events_enabled
+    host.version = version
+    method = "server/discover" if version == MODERN else "initialize"
+    assert host.result(method)["capabilities"] == {"tools": {}}
