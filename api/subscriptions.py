@@ -1,7 +1,7 @@
 """Subscriptions to completed responses: an extension for agents without MCP, by REST hooks."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from http import HTTPStatus
 from typing import ParamSpec
 
@@ -15,12 +15,13 @@ from api.verified_callbacks import subscribe_verified
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.events.subscriptions.input import SubscriptionInput, check_callback
-from webapp.domain.events.subscriptions.subscribing import Asked, list_subscriptions, unsubscribe
+from webapp.domain.events.subscriptions.subscribing import Asked, list_subscriptions
+from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.input_model import parse_input
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.guard import acting_agent, current_caller, require_scope
+from webapp.oauth.guard import acting_agent, check_scope, current_caller, require_scope
 from webapp.wire.serializers import granted_subscription, subscription_list
 
 P = ParamSpec("P")
@@ -52,6 +53,7 @@ def create_subscription(form_id: str) -> Response:
     given, _ = json_body()
     sent = parse_input(SubscriptionInput, given)
     callback = check_callback(sent.url, sent.secret, settings().mcp_events_callback_allowlist)
+    max_age = sent.max_age_seconds
     granted = subscribe_verified(
         Asked(
             account_id=caller.account_id,
@@ -60,8 +62,9 @@ def create_subscription(form_id: str) -> Response:
             **callback._asdict(),
             ttl_seconds=sent.ttl_seconds,
             cursor=sent.cursor,
-            max_age_seconds=sent.max_age_seconds,
-        )
+            max_age_ms=None if max_age is None else max_age * 1000,
+        ),
+        authorize=partial(check_scope, Scope.RESPONSES_READ),
     )
     return json_answer(granted_subscription(granted))
 

@@ -1,23 +1,25 @@
 """Subscribing: the address is asked to verify, then the subscription is stored."""
 
+from collections.abc import Callable
+
 from flask import g
 
 from webapp.config import settings
 from webapp.data_keys import cursor_key, sealer
 from webapp.database import utc_now
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS
+from webapp.domain.events.subscriptions.identity import subscription_id
 from webapp.domain.events.subscriptions.subscribing import (
     Asked,
     Granted,
     TtlBounds,
     needs_challenge,
     subscribe,
-    subscription_id,
 )
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
-from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
-from webapp.oauth.guard import acting_agent, check_scope
+from webapp.domain.shared.vocabulary import DeliveryFailure
+from webapp.oauth.guard import Caller, acting_agent
 from webapp.web.rate_limits.challenges import challenge
 
 LATER = "Send the same request again once the address answers "
@@ -34,13 +36,23 @@ REMEDIES = {
 }
 
 
-def subscribe_verified(asked: Asked) -> Granted:
+class UnverifiedCallback(InvalidInput):
+    """The address did not answer its challenge; `failure` says how."""
+
+    def __init__(self, failure: DeliveryFailure) -> None:
+        message = f"url: did not answer the challenge ({failure})."
+        super().__init__(ErrorCode.CALLBACK_FAILED, message, REMEDIES[failure], field="url")
+        self.failure = failure
+
+
+def subscribe_verified(asked: Asked, *, authorize: Callable[[], Caller]) -> Granted:
     """Store or refresh a subscription of the current caller, after a challenge where one is due.
 
-    raises  InvalidInput `callback_failed`; RateLimited; what `subscribe` and `check_scope` raise
+    authorize  the caller whose token is valid just now; a challenge takes its time
+    raises     UnverifiedCallback; RateLimited; what `subscribe` and `authorize` raise
     """
     verified = _is_verified_now(asked)
-    caller = check_scope(Scope.RESPONSES_READ)  # a challenge takes its time
+    caller = authorize()
     try:
         return subscribe(
             asked,
@@ -54,7 +66,7 @@ def subscribe_verified(asked: Asked) -> Granted:
         )
     except StateConflict as refusal:
         if refusal.code is ErrorCode.AUTHENTICATION_REQUIRED:  # the connection ended just now
-            check_scope(Scope.RESPONSES_READ)
+            authorize()
         raise
 
 
@@ -84,5 +96,4 @@ def _challenge(asked: Asked) -> None:
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
     failure = challenge(asked.account_id, asked.host, asked.url, asked.secret, key)
     if failure is not None:
-        message = f"url: did not answer the challenge ({failure})."
-        raise InvalidInput(ErrorCode.CALLBACK_FAILED, message, REMEDIES[failure], field="url")
+        raise UnverifiedCallback(failure)

@@ -27,6 +27,7 @@ from webapp.domain.events.deliveries.settling import (
     settle_broken,
     suspend_unreadable,
 )
+from webapp.domain.events.protocol import webhook_id
 from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.outbound import Bounds, Reply, Unreachable
 
@@ -188,7 +189,7 @@ def send(claimed: Claimed, secrets: list[str], *, bounds: Bounds) -> AttemptResu
     """One attempt, signed at this moment."""
     started_at, began = utc_now(), time.monotonic()
     headers = signed_headers(
-        claimed.event_id,
+        webhook_id(claimed.event_id),
         claimed.body,
         secrets,
         subscription_id=claimed.subscription_id,

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from webapp.config_limits import LimitSettings
-from webapp.config_readers import DAY, Origins, Switch, whole_number
+from webapp.config_readers import DAY, Origins, Switch, choice, whole_number
 
 SUBSCRIPTION_SECONDS = whole_number(60, 30 * DAY)
 
@@ -16,6 +16,12 @@ class EventSettings(LimitSettings):
     mcp_events_enabled: Switch = Field(
         default=True,
         description="`off`: nobody subscribes to events, and nothing is queued or sent",
+    )
+    mcp_events_error_codes: Annotated[str, choice("auto", "sketch", "sep")] = Field(
+        "auto",
+        description="Numbers of the error codes of `events/…`: `sep` are those of SEP-3415, "
+        "`sketch` those that came before and most clients know; `auto` sends the former to clients "
+        "that declare the extension `io.modelcontextprotocol/events`",
     )
     mcp_events_callback_allowlist: Origins = Field(
         frozenset(),

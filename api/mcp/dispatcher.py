@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from api.mcp import events
 from api.mcp.call import Call
 from api.mcp.eras import MODERN, Era, negotiated_version
 from api.mcp.messages import (
@@ -17,6 +18,7 @@ from api.mcp.server_info import SERVER_INFO, SERVER_INFO_KEY, capabilities, inst
 from api.mcp.tools import agent_tokens, drafts, forms
 from api.mcp.tools.invocation import invoke
 from api.mcp.tools.table import TOOLS
+from webapp.config import settings
 from webapp.oauth.guard import require_mcp_scope
 
 __all__ = ["agent_tokens", "answer", "drafts", "forms"]
@@ -26,16 +28,20 @@ CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
 
 
 class Method(NamedTuple):
-    """A method and the eras that have it; `call` gets the parameters as an object."""
+    """A method and the eras that have it; `call` gets the parameters as an object.
+
+    with_events  there only where events are switched on
+    """
 
     call: Callable[[Call, Json], Json]
     eras: frozenset[Era] = frozenset(Era)
+    with_events: bool = False
 
 
 def answer(call: Call, message: Message) -> Json:
     """The result of a request in its era. raises RpcError"""
     method = METHODS.get(message.method)
-    if method is None or call.era not in method.eras:
+    if method is None or not _is_served(method, call.era):
         raise RpcError(METHOD_NOT_FOUND, f"There is no method {message.method[:60]!r} here.")
     if not isinstance(message.params, dict):
         raise RpcError(INVALID_PARAMS, "params is no object.")
@@ -43,6 +49,10 @@ def answer(call: Call, message: Message) -> Json:
     if call.era is Era.MODERN:
         return {"resultType": "complete", **result, "_meta": {SERVER_INFO_KEY: SERVER_INFO}}
     return {name: value for name, value in result.items() if name not in CACHED}
+
+
+def _is_served(method: Method, era: Era) -> bool:
+    return era in method.eras and (settings().mcp_events_enabled or not method.with_events)
 
 
 def discover(_call: Call, _params: Json) -> Json:
@@ -95,4 +105,7 @@ METHODS = {
     "ping": Method(ping, frozenset({Era.LEGACY})),
     "tools/list": Method(list_tools),
     "tools/call": Method(call_tool),
+    "events/list": Method(events.list_events, with_events=True),
+    "events/subscribe": Method(events.subscribe, with_events=True),
+    "events/unsubscribe": Method(events.unsubscribe, with_events=True),
 }

@@ -21,7 +21,7 @@ from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.editing import create_draft, update_draft
 from webapp.domain.drafts.publishing import confirm_and_publish, publish_draft
 from webapp.domain.events.cursors import write_cursor
-from webapp.domain.events.subscriptions.subscribing import unsubscribe
+from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.respondents.answering import (
     answer_question,
     complete_response,

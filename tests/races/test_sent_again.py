@@ -17,7 +17,7 @@ from webapp.database import db, execute, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.deliveries.resending import send_again
 from webapp.domain.events.models import EventDelivery
-from webapp.domain.events.subscriptions.subscribing import unsubscribe
+from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.respondents.answering import withdraw_response
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DeliveryState

@@ -33,7 +33,8 @@ from webapp.domain.events.models import EventDelivery
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.events.subscriptions import replay
 from webapp.domain.events.subscriptions.endings import end_expired
-from webapp.domain.events.subscriptions.subscribing import Granted, unsubscribe
+from webapp.domain.events.subscriptions.subscribing import Granted
+from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.respondents.answering import complete_response, withdraw_response
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.errors import StateConflict

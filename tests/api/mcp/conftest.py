@@ -32,6 +32,11 @@ class Host:
         self.version = version
         self.capabilities: dict[str, Any] = {}
 
+    @property
+    def is_modern(self) -> bool:
+        """Whether it speaks the era without sessions."""
+        return self.version == MODERN
+
     def post(self, body: Any, headers: dict[str, str] | None = None) -> TestResponse:
         """A body as it is."""
         sent = {"Authorization": f"Bearer {self.token}"} | (headers or {})
@@ -41,7 +46,7 @@ class Host:
         """A request with what its era asks for."""
         params = dict(params or {})
         headers = {"MCP-Protocol-Version": self.version}
-        if self.version == MODERN:
+        if self.is_modern:
             headers |= {"Mcp-Method": method}
             if method == "tools/call":
                 headers["Mcp-Name"] = str(params.get("name"))

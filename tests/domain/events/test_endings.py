@@ -34,7 +34,7 @@ from webapp.domain.deletion.form_trash import (
 from webapp.domain.events.deliveries.expiry import purge_settled
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.subscriptions.endings import end_expired, note_unqueued, purge_ended
-from webapp.domain.events.subscriptions.subscribing import unsubscribe
+from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.forms.agent_tokens import AgentToken
 from webapp.domain.shared.vocabulary import (
     DeliveryKind,

@@ -25,7 +25,8 @@ from webapp.domain.events.cursors import CURSOR_MAX_CHARS, read_cursor, watermar
 from webapp.domain.events.models import DeliveryAttempt, EventDelivery
 from webapp.domain.events.subscriptions import replay
 from webapp.domain.events.subscriptions.endings import end_expired
-from webapp.domain.events.subscriptions.subscribing import Granted, unsubscribe
+from webapp.domain.events.subscriptions.subscribing import Granted
+from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.respondents.answering import complete_response, withdraw_response
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryState
@@ -89,7 +90,7 @@ def test_a_subscription_without_a_cursor_starts_at_the_newest_completion(
     empty = agent.subscribe(url=URL + "&early")
     agent.complete(2)
 
-    granted = agent.subscribe(max_age_seconds=0)
+    granted = agent.subscribe(max_age_ms=0)
 
     assert agent.position(empty) == 0
     assert agent.position(granted) == agent.stamps()[1]
@@ -161,7 +162,7 @@ def test_a_cursor_changes_nothing_while_the_subscription_lives(agent: Subscriber
     agent.complete(2)
     agent.settle(DeliveryState.DELIVERED, DeliveryState.ABANDONED)
 
-    again = agent.subscribe(cursor=cursor, max_age_seconds=0)
+    again = agent.subscribe(cursor=cursor, max_age_ms=0)
 
     assert sorted(states()) == ["abandoned", "delivered"]
     assert again.truncated is False
@@ -196,7 +197,14 @@ def test_withdrawn_responses_are_not_sent_again(agent: Subscriber) -> None:
 @both_databases
 @pytest.mark.parametrize(
     ("max_age", "missed", "truncated"),
-    [(None, 3, False), (25, 3, False), (24, 3, False), (20, 3, False), (15, 2, True), (0, 1, True)],
+    [
+        (None, 3, False),
+        (25_000, 3, False),
+        (20_000, 3, False),
+        (19_999, 2, True),
+        (15_000, 2, True),
+        (0, 1, True),
+    ],
 )
 def test_nothing_older_than_the_age_asked_for_is_sent(
     agent: Subscriber, max_age: int | None, missed: int, *, truncated: bool
@@ -205,7 +213,7 @@ def test_nothing_older_than_the_age_asked_for_is_sent(
     cursor = agent.subscribe().cursor
     agent.complete(3, seconds=10)
 
-    granted = agent.subscribe(url=URL + "&new", cursor=cursor, max_age_seconds=max_age)
+    granted = agent.subscribe(url=URL + "&new", cursor=cursor, max_age_ms=max_age)
 
     theirs = [e for e in deliveries() if e.subscription_id == granted.subscription_id]
     assert (len(theirs), granted.truncated) == (missed, truncated)
@@ -230,7 +238,7 @@ def test_an_age_beyond_all_times_is_taken(agent: Subscriber) -> None:
     agent.complete()
     agent.clock.forward(seconds=301)
 
-    assert not agent.subscribe(cursor=cursor, max_age_seconds=10**30).truncated
+    assert not agent.subscribe(cursor=cursor, max_age_ms=10**33).truncated
     assert len(pending()) == 1
 
 

@@ -25,14 +25,14 @@ from webapp.domain.deletion.form_trash import delete_form, restore_form
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.models import CallbackEndpoint
 from webapp.domain.events.subscriptions import subscribing as module
+from webapp.domain.events.subscriptions.identity import subscription_id
 from webapp.domain.events.subscriptions.subscribing import (
     Asked,
     Granted,
     list_subscriptions,
     needs_challenge,
-    subscription_id,
-    unsubscribe,
 )
+from webapp.domain.events.subscriptions.unsubscribing import unsubscribe
 from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.domain.shared.errors import NotFound, StateConflict
 from webapp.domain.shared.vocabulary import DeliveryState, RevokedReason, SubscriptionEnd

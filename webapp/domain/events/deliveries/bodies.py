@@ -4,10 +4,8 @@ import orjson
 
 from webapp.database import from_millis
 from webapp.domain.events.outbox import session_id_of
+from webapp.domain.events.protocol import EVENT_NAME, EventError
 from webapp.domain.shared.vocabulary import ErrorProfile
-
-EVENT_NAME = "response.submitted"
-FORBIDDEN = {ErrorProfile.PLAIN: -32012, ErrorProfile.EXTENSION: -32024}
 
 
 def event_body(
@@ -35,8 +33,9 @@ def event_body(
 
 def terminated_body(profile: ErrorProfile) -> str:
     """JSON of the envelope that tells a receiver that its subscription was ended."""
+    forbidden = EventError.FORBIDDEN
     reason = {"reason": "Access revoked"}
-    error = {"code": FORBIDDEN[profile], "message": "Forbidden", "data": reason}
+    error = {"code": forbidden.code(profile), "message": forbidden.message, "data": reason}
     return _json(type="terminated", error=error)
 
 

@@ -22,15 +22,15 @@ def queue_missed(
     form_id: str,
     *,
     position: int,
-    max_age_seconds: int | None,
+    max_age_ms: int | None,
     now: datetime,
 ) -> bool:
     """Queue what was completed after a position, oldest first; what was settled waits again.
 
-    At most the newest REPLAY_MAX_EVENTS, and none older than `max_age_seconds`. True if anything
+    At most the newest REPLAY_MAX_EVENTS, and none older than `max_age_ms`. True if anything
     was left out. The caller holds the row lock of the form, and commits.
     """
-    oldest = 0 if max_age_seconds is None else to_millis(now) - max_age_seconds * 1000 - 1
+    oldest = 0 if max_age_ms is None else to_millis(now) - max_age_ms - 1
     after = max(position, oldest)
     left_out = execute(_LEFT_OUT, form=form_id, after=after).scalar_one_or_none()
     after = max(after, left_out or 0)

@@ -5,11 +5,9 @@ does: each completion finds it alive, or lies before the position at which it be
 locked in one order: account, connection, form, endpoint, subscription, deliveries.
 """
 
-import hashlib
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-import orjson
 from sqlalchemy import String, bindparam, column, exists, func, select, table
 
 from webapp.database import UtcDateTime, execute, read_rows, to_millis, write_transaction
@@ -17,10 +15,9 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.cursors import read_cursor, watermark, write_cursor
-from webapp.domain.events.deliveries.bodies import EVENT_NAME
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.outbox import alive, cancel_deliveries, unsettled
-from webapp.domain.events.subscriptions.endings import end_subscription
+from webapp.domain.events.subscriptions.identity import endpoint_id, subscription_id
 from webapp.domain.events.subscriptions.replay import queue_missed
 from webapp.domain.events.subscriptions.writes import (
     StoredSubscription,
@@ -36,7 +33,6 @@ from webapp.domain.shared.vocabulary import (
     DeliveryFailure,
     DeliveryKind,
     ErrorProfile,
-    SubscriptionEnd,
 )
 
 SUBSCRIPTIONS_MAX = 100  # our choice: live ones of an account
@@ -59,7 +55,7 @@ class Asked(NamedTuple):
     secret: str
     ttl_seconds: int | None = None
     cursor: str | None = None
-    max_age_seconds: int | None = None
+    max_age_ms: int | None = None
     error_profile: ErrorProfile = ErrorProfile.PLAIN
 
 
@@ -71,16 +67,26 @@ class TtlBounds(NamedTuple):
     maximum: int
 
 
+class DeliveryStatus(NamedTuple):
+    """How a live subscription fares; `active` unless it is suspended."""
+
+    active: bool
+    last_delivery_at: datetime | None
+    last_failure: DeliveryFailure | None
+
+
 class Granted(NamedTuple):
     """A subscription as granted.
 
     truncated  not everything after the cursor, or since the last refresh, will be sent
+    refreshed  how it fared until this refresh, which resumes it; None for a new one
     """
 
     subscription_id: str
     refresh_before: datetime
     cursor: str
     truncated: bool
+    refreshed: DeliveryStatus | None
 
 
 class SubscriptionRow(NamedTuple):
@@ -94,11 +100,6 @@ class SubscriptionRow(NamedTuple):
     refresh_before: datetime
 
 
-def subscription_id(account_id: str, form_id: str, url: str) -> str:
-    """`sub_` and 32 digits, the same for the same account, address, event and arguments."""
-    return f"sub_{_digest(account_id, url, EVENT_NAME, {'formId': form_id})[:32]}"
-
-
 def needs_challenge(asked: Asked, *, now: datetime) -> bool:
     """False if the address was verified for this account within VERIFIED_FOR.
 
@@ -107,7 +108,7 @@ def needs_challenge(asked: Asked, *, now: datetime) -> bool:
     get_form(asked.account_id, asked.form_id)
     key = subscription_id(asked.account_id, asked.form_id, asked.url)
     _require_room(asked.account_id, key, now)
-    endpoint = _digest(asked.account_id, asked.url)
+    endpoint = endpoint_id(asked.account_id, asked.url)
     return not read_rows(_IS_VERIFIED, id=endpoint, since=now - VERIFIED_FOR)[0][0]
 
 
@@ -150,31 +151,14 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
         truncated = before is not None and before.dropped
         truncated |= _replay(key, asked, cursor_key, lives=lives, now=now)
         cursor = write_cursor(cursor_key, asked.form_id, watermark(key, asked.form_id))
-    return Granted(key, expires_at, cursor, truncated)
+    refreshed = _status(before) if before is not None and lives else None
+    return Granted(key, expires_at, cursor, truncated, refreshed)
 
 
 def list_subscriptions(account_id: str, form_id: str, *, now: datetime) -> list[SubscriptionRow]:
     """The live ones of a form, oldest first. raises NotFound"""
     get_form(account_id, form_id)
     return [SubscriptionRow._make(row) for row in read_rows(_LIST, form=form_id, now=now)]
-
-
-def unsubscribe(
-    account_id: str, form_id: str, subscription_id: str, *, now: datetime, by: Actor = SYSTEM
-) -> None:
-    """End a subscription and cancel what it has to send; does nothing for an unknown one.
-
-    raises  NotFound `form_not_found`
-    """
-    with write_transaction():
-        lock_form(account_id, form_id)
-        if end_subscription(form_id, subscription_id, SubscriptionEnd.UNSUBSCRIBED, now=now):
-            add_event(AuditKind.UNSUBSCRIBED, account_id, by=by, now=now, subject=form_id)
-
-
-def _digest(*parts: object) -> str:
-    """SHA-256 of the canonical JSON of the parts: sorted keys, no spaces, UTF-8."""
-    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _require_connection(grant_id: str) -> None:
@@ -191,6 +175,10 @@ def _require_connection(grant_id: str) -> None:
 def _is_alive(before: StoredSubscription, moment: int) -> bool:
     """Whether completions up to this moment, in milliseconds, have found it."""
     return before.ended_at is None and to_millis(before.expires_at) > moment
+
+
+def _status(before: StoredSubscription) -> DeliveryStatus:
+    return DeliveryStatus(before.suspended_at is None, before.last_delivery_at, before.last_failure)
 
 
 def _require_room(account_id: str, key: str, now: datetime) -> None:
@@ -223,7 +211,7 @@ def _store(  # noqa: PLR0913 - decided by the caller under its locks
     now: datetime,
 ) -> None:
     """The subscription with its address; `before` is the live one that is refreshed."""
-    endpoint = _digest(asked.account_id, asked.url)
+    endpoint = endpoint_id(asked.account_id, asked.url)
     store_endpoint(endpoint, asked.account_id, asked.host, verified=verified, now=now)
     secrets = sealed_secrets(key, asked.secret, before, sealer, now=now)
     values = {
@@ -247,9 +235,9 @@ def _replay(key: str, asked: Asked, cursor_key: bytes, *, lives: bool, now: date
     position = read_cursor(cursor_key, asked.form_id, asked.cursor)
     if position is None:
         return True
-    max_age = asked.max_age_seconds
+    max_age = asked.max_age_ms
     return not lives and queue_missed(
-        key, asked.form_id, position=position, max_age_seconds=max_age, now=now
+        key, asked.form_id, position=position, max_age_ms=max_age, now=now
     )
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import Table, bindparam, select
 from webapp.database import Base, execute, insert_into
 from webapp.domain.events.callbacks.sealing import NoKey, Sealer
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
+from webapp.domain.shared.vocabulary import DeliveryFailure
 
 ROTATED_FOR = timedelta(hours=24)  # our choice: how long the previous secret signs, too
 
@@ -22,6 +23,9 @@ class StoredSubscription(NamedTuple):
     expires_at: datetime
     ended_at: datetime | None
     dropped: bool
+    suspended_at: datetime | None
+    last_delivery_at: datetime | None
+    last_failure: DeliveryFailure | None
 
 
 class Secrets(NamedTuple):

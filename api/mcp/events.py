@@ -1,0 +1,159 @@
+"""The methods `events/…` of SEP-3415, by webhook, on the subscriptions of the REST routes."""
+
+from flask_limiter import RateLimitExceeded
+
+from api.mcp.call import Call
+from api.mcp.event_codes import error_profile, event_error
+from api.mcp.event_params import (
+    WEBHOOK,
+    EventArguments,
+    SubscribeParams,
+    UnsubscribeParams,
+    invalid_params,
+    read_form_id,
+    read_params,
+)
+from api.mcp.messages import INVALID_PARAMS, Json, RpcError
+from api.mcp.tools.schemas import input_schema
+from api.rate_limits import limit_subscribes
+from api.verified_callbacks import UnverifiedCallback, subscribe_verified
+from webapp.config import settings
+from webapp.database import to_millis, utc_now
+from webapp.domain.events.protocol import EVENT_NAME, EventError
+from webapp.domain.events.subscriptions.input import SECONDS_MAX, check_callback
+from webapp.domain.events.subscriptions.subscribing import (
+    SUBSCRIPTIONS_MAX,
+    Asked,
+    DeliveryStatus,
+    Granted,
+)
+from webapp.domain.events.subscriptions.unsubscribing import unsubscribe_address
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, RateLimited
+from webapp.domain.shared.vocabulary import ErrorProfile, Scope
+from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, require_mcp_scope
+from webapp.web.rate_limits.limiter import seconds_to_wait
+from webapp.wire.timestamps import wire_time
+
+DESCRIPTION = (
+    "A respondent finished a response to one form you own. Carries ids only; read the answers with "
+    "get_completed_response. Delivered at least once and in any order: deduplicate by eventId, "
+    "refresh before refreshBefore, and reconcile with get_form_responses(since)."
+)
+# open: receivers keep it and judge by it what is sent years later
+PAYLOAD_SCHEMA: Json = {
+    "type": "object",
+    "properties": {
+        "formId": {"type": "string"},
+        "responseId": {"type": "string"},
+        "submittedAt": {"type": "string", "format": "date-time"},
+        "answerCount": {"type": "integer", "minimum": 0},
+    },
+    "required": ["formId", "responseId", "submittedAt"],
+}
+
+
+def list_events(call: Call, params: Json) -> Json:
+    """`events/list`: one page with the one event."""
+    require_mcp_scope(call.caller, Scope.RESPONSES_READ)
+    if params.get("cursor") is not None:
+        raise RpcError(INVALID_PARAMS, "There is no such page: all events are on the first one.")
+    listed = {
+        "name": EVENT_NAME,
+        "description": DESCRIPTION,
+        "delivery": [WEBHOOK],
+        "inputSchema": input_schema(EventArguments, nulls=False),
+        "payloadSchema": PAYLOAD_SCHEMA,
+    }
+    return {"events": [listed]}
+
+
+def subscribe(call: Call, params: Json) -> Json:
+    """`events/subscribe`: makes or refreshes a subscription. raises RpcError"""
+    require_mcp_scope(call.caller, Scope.RESPONSES_READ)
+    try:
+        return _granted(_subscribe(call, params))
+    except RateLimitExceeded as reached:
+        wait, most = seconds_to_wait(reached), reached.limit.limit.amount
+        raise _exhausted(call, "subscribe_rate", max=most, retryAfterMs=wait * 1000) from None
+    except Outcome as failure:
+        raise _refusal(call, failure) from None
+
+
+def unsubscribe(call: Call, params: Json) -> Json:
+    """`events/unsubscribe`: for most clients it succeeds again, as ChatGPT wants it; those with the
+    extension are told what is not held. raises RpcError
+    """
+    require_mcp_scope(call.caller, Scope.RESPONSES_READ)
+    form_id = read_form_id(call, params)
+    url = read_params(UnsubscribeParams, params).delivery.url
+    account_id, by = call.caller.account_id, acting_agent()
+    held = unsubscribe_address(account_id, form_id, url, now=utc_now(), by=by)
+    if not held and error_profile(call) is ErrorProfile.EXTENSION:
+        raise event_error(call, EventError.NOT_FOUND, kind="subscription")
+    return {}
+
+
+@limit_subscribes
+def _subscribe(call: Call, params: Json) -> Granted:
+    form_id = read_form_id(call, params)
+    sent = read_params(SubscribeParams, params)
+    allowed = settings().mcp_events_callback_allowlist
+    callback = check_callback(sent.delivery.url, sent.delivery.secret, allowed)
+    asked = Asked(
+        account_id=call.caller.account_id,
+        form_id=form_id,
+        grant_id=call.caller.grant_id,
+        **callback._asdict(),
+        ttl_seconds=None if sent.ttl_ms is None else min(sent.ttl_ms // 1000, SECONDS_MAX),
+        cursor=sent.cursor,
+        max_age_ms=sent.max_age_ms,
+        error_profile=error_profile(call),
+    )
+    return subscribe_verified(asked, authorize=_authorize)
+
+
+def _authorize() -> Caller:
+    caller = authenticate_for_mcp()
+    require_mcp_scope(caller, Scope.RESPONSES_READ)
+    return caller
+
+
+def _refusal(call: Call, failure: Outcome) -> Exception:
+    """The failure of a use case as an error of the extension, or as it is."""
+    if isinstance(failure, UnverifiedCallback):
+        return event_error(call, EventError.CALLBACK_ENDPOINT_ERROR, reason=failure.failure)
+    if isinstance(failure, InvalidInput):
+        return invalid_params(failure)
+    if isinstance(failure, NotFound):
+        return event_error(call, EventError.FORBIDDEN, reason=failure.message)
+    if isinstance(failure, RateLimited):
+        return _exhausted(call, "verification_rate", retryAfterMs=failure.seconds * 1000)
+    if failure.code is ErrorCode.TOO_MANY_SUBSCRIPTIONS:
+        return _exhausted(call, "subscriptions", max=SUBSCRIPTIONS_MAX)
+    return failure
+
+
+def _exhausted(call: Call, limit: str, **data: int) -> RpcError:
+    return event_error(call, EventError.RESOURCE_EXHAUSTED, limit=limit, **data)
+
+
+def _granted(granted: Granted) -> Json:
+    found: Json = {
+        "id": granted.subscription_id,
+        "refreshBefore": wire_time(to_millis(granted.refresh_before)),
+        "cursor": granted.cursor,
+        "truncated": granted.truncated,
+    }
+    if granted.refreshed is not None:
+        found["deliveryStatus"] = _delivery_status(granted.refreshed)
+    return found
+
+
+def _delivery_status(status: DeliveryStatus) -> Json:
+    sent_at = status.last_delivery_at
+    return {
+        "active": status.active,
+        "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
+        "lastError": status.last_failure,
+    }

@@ -1,0 +1,271 @@
+"""Subscribing by MCP: the same rows as by REST."""
+
+import time
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import OperationalError
+from standardwebhooks import Webhook as Verifier
+
+import api.verified_callbacks as verified_callbacks
+from tests.api.conftest import Agent
+from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.events.subscribing import DECLARED, asked, held, subscribe
+from tests.api.subscriptions.subscribing import path
+from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
+from tests.factories import make_response
+from tests.webhook_receiver import HOST, SECRET, URL, Webhook
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent
+from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.events.outbox import event_id_of
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryState, ErrorProfile
+from webapp.oauth.models import OAuthGrant
+
+OTHER_SECRET = "whsec_" + "Ab3d" * 10
+
+
+def lives_for(granted: dict[str, Any]) -> float:
+    """Seconds from here on."""
+    assert granted["refreshBefore"].endswith("Z")
+    return (datetime.fromisoformat(granted["refreshBefore"]) - utc_now()).total_seconds()
+
+
+def test_the_address_is_asked_and_a_day_is_granted(host: Host, form: Any, hook: Webhook) -> None:
+    granted = subscribe(host, form)
+
+    assert granted.keys() == {"id", "refreshBefore", "cursor", "truncated"}
+    assert lives_for(granted) == pytest.approx(86_400, abs=10)
+    assert granted["truncated"] is False
+    (posted,) = hook.posted
+    assert posted.target == "/askback?flow=7"
+    assert posted.headers["x-mcp-subscription-id"] == granted["id"]
+    assert Verifier(SECRET).verify(posted.body, posted.headers)["type"] == "verification"
+
+
+def test_a_result_is_complete_in_the_newer_era_alone(host: Host, form: Any, hook: Webhook) -> None:
+    found = host.result("events/subscribe", asked(form))
+
+    assert found.get("resultType") == ("complete" if host.is_modern else None)
+
+
+def test_rest_and_mcp_hold_the_same_subscription(
+    host: Host, agent: Agent, form: Any, hook: Webhook, app: Flask
+) -> None:
+    by_rest = subscribe_by_rest(agent, form).get_json()
+
+    by_mcp = subscribe(host, form, ttlMs=600_000)
+
+    assert by_mcp["id"] == by_rest["subscriptionId"]
+    (shown,) = agent.get(path(form)).get_json()["subscriptions"]
+    assert shown["refreshBefore"] == by_mcp["refreshBefore"]
+    assert len(hook.posted) == 1
+    again = subscribe_by_rest(agent, form, cursor=by_mcp["cursor"]).get_json()
+    assert again["cursor"] == by_mcp["cursor"]
+    assert host.result("events/unsubscribe", held(form)) is not None
+    assert agent.get(path(form)).get_json() == {"subscriptions": []}
+    with app.app_context():
+        assert db.session.scalar(select(func.count(EventSubscription.id))) == 1
+
+
+def test_another_connection_of_the_account_holds_the_same_one(
+    host: Host, hosted: Hosted, account: Account, form: Any, hook: Webhook
+) -> None:
+    other = hosted(account.id)
+
+    assert subscribe(host, form)["id"] == subscribe(other, form)["id"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "granted"),
+    [(1, 300), (300_999, 300), (3_600_000, 3600), (10**30, 604_800), (None, 86_400)],
+)
+def test_the_life_stays_within_its_bounds(
+    host: Host, form: Any, hook: Webhook, sent: int | None, granted: int
+) -> None:
+    assert lives_for(subscribe(host, form, ttlMs=sent)) == pytest.approx(granted, abs=10)
+
+
+def test_it_never_outlives_the_connection(app: Flask, host: Host, form: Any, hook: Webhook) -> None:
+    with app.app_context():
+        ends = utc_now() + timedelta(minutes=7)
+        db.session.execute(update(OAuthGrant).values(expires_at=ends))
+        db.session.commit()
+
+    assert lives_for(subscribe(host, form)) == pytest.approx(420, abs=10)
+
+
+def test_the_mode_may_be_left_out_and_what_is_unknown_is_ignored(
+    host: Host, form: Any, hook: Webhook
+) -> None:
+    params = asked(form, id="sub_mine", maxItems=3)
+    del params["delivery"]["mode"]
+    params["delivery"]["format"] = "json"
+
+    assert host.result("events/subscribe", params)["id"] != "sub_mine"
+
+
+def test_the_numbers_of_its_client_are_kept(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+
+    with app.app_context():
+        kept = db.session.scalars(select(EventSubscription.error_profile)).one()
+    declares = host.is_modern and host.capabilities == DECLARED
+    assert kept is (ErrorProfile.EXTENSION if declares else ErrorProfile.PLAIN)
+
+
+def test_a_refresh_tells_how_it_went_and_resumes(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+    with app.app_context():
+        took = utc_now().replace(microsecond=250_000)
+        fared = {
+            "last_failure": DeliveryFailure.HTTP_5XX,
+            "suspended_at": took,
+            "last_delivery_at": took,
+        }
+        db.session.execute(update(EventSubscription).values(**fared))
+        db.session.commit()
+
+    first, second = subscribe(host, form), subscribe(host, form)
+
+    told = {
+        "active": False,
+        "lastDeliveryAt": took.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "lastError": "http_5xx",
+    }
+    assert first["deliveryStatus"] == told
+    assert second["deliveryStatus"] == told | {"active": True}
+    assert len(hook.posted) == 1
+
+
+def test_one_that_lapsed_is_new_again_and_sends_what_came_meanwhile(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    cursor = subscribe(host, form)["cursor"]
+    host.result("events/unsubscribe", held(form))
+    with app.app_context():
+        make_response(form)
+
+    again = subscribe(host, form, cursor=cursor, maxAgeMs=3_600_000)
+
+    assert "deliveryStatus" not in again
+    assert again["truncated"] is False
+    with app.app_context():
+        missed = db.session.scalars(select(ResponseSession.id)).one()
+        assert db.session.scalars(select(EventDelivery.event_id)).all() == [event_id_of(missed)]
+
+
+@pytest.mark.parametrize(
+    ("cursor", "max_age", "truncated"),
+    [("altered", None, True), ("a\x00b", None, True), ("x" * 5000, None, True), (None, 0, False)],
+)
+def test_a_cursor_that_is_of_no_use_is_a_gap_and_no_error(
+    host: Host, form: Any, hook: Webhook, cursor: str, max_age: int | None, *, truncated: bool
+) -> None:
+    granted = subscribe(host, form, cursor=cursor, maxAgeMs=max_age)
+
+    assert granted["truncated"] is truncated
+    assert granted["cursor"]
+
+
+def test_nothing_older_than_the_age_in_milliseconds_is_sent(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    cursor = subscribe(host, form)["cursor"]
+    host.result("events/unsubscribe", held(form))
+    with app.app_context():
+        make_response(form)
+    time.sleep(0.05)
+
+    assert subscribe(host, form, cursor=cursor, maxAgeMs=40)["truncated"] is True
+
+
+class Deadlock(Exception):
+    """As PostgreSQL reports it."""
+
+    sqlstate = "40P01"
+
+
+def test_a_view_that_runs_again_asks_once(
+    host: Host, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, tries = verified_callbacks.subscribe, []
+
+    def given_up(*arguments: Any, **options: Any) -> Any:
+        tries.append(options["verified"])
+        if len(tries) == 1:
+            raise OperationalError("", {}, Deadlock())
+        return store(*arguments, **options)
+
+    monkeypatch.setattr(verified_callbacks, "subscribe", given_up)
+
+    assert subscribe(host, form)["id"]
+    assert tries == [True, True]
+    assert len(hook.posted) == 1
+
+
+def test_a_failed_renewal_leaves_the_subscription_as_it_was(
+    app: Flask, agent: Agent, host: Host, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+    before = agent.get(path(form)).get_json()
+    with app.app_context():
+        db.session.execute(update(CallbackEndpoint).values(verified_at=None))
+        db.session.commit()
+    hook.echoes = False
+
+    answer = host.send("events/subscribe", asked(form, secret=OTHER_SECRET))
+
+    assert "error" in answer.get_json()
+    assert agent.get(path(form)).get_json() == before
+
+
+def test_unsubscribing_cancels_what_waits_and_is_noted(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    cursor = subscribe(host, form)["cursor"]
+    host.result("events/unsubscribe", held(form))
+    with app.app_context():
+        make_response(form)
+    subscribe(host, form, cursor=cursor)
+
+    result = host.result("events/unsubscribe", held(form))
+
+    assert result.keys() <= {"resultType", "_meta"}
+    with app.app_context():
+        assert db.session.scalars(select(EventDelivery.state)).all() == [DeliveryState.CANCELLED]
+        noted = select(AuditEvent.kind).where(AuditEvent.kind.endswith("subscribed"))
+        assert sorted(db.session.scalars(noted)) == ["subscribed"] * 2 + ["unsubscribed"] * 2
+
+
+def test_unsubscribing_ends_the_one_of_a_form_in_the_trash(
+    app: Flask, host: Host, agent: Agent, account: Account, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+    with app.app_context():
+        delete_form(account.id, form.id, now=utc_now())
+
+    host.result("events/unsubscribe", held(form))
+
+    with app.app_context():
+        restore_form(account.id, form.id, now=utc_now())
+    assert agent.get(path(form)).get_json() == {"subscriptions": []}
+
+
+def test_another_address_is_another_subscription(host: Host, form: Any, hook: Webhook) -> None:
+    first = subscribe(host, form)
+    other = subscribe(host, form, url=f"https://{HOST}/askback?flow=8")
+
+    assert first["id"] != other["id"]
+    host.result("events/unsubscribe", held(form, url=f"https://{HOST}/askback?flow=8"))
+    assert "deliveryStatus" in subscribe(host, form, url=URL)
