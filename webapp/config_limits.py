@@ -13,7 +13,8 @@ class LimitSettings(BaseSettings):
 
     limit_create_draft: Rate = Field(
         "30/minute;500/day",
-        description="New drafts, per account; refused and repeated writes are not counted",
+        description="New drafts, per account, by REST and MCP together like all writes; "
+        "refused and repeated writes are not counted",
     )
     limit_update_draft: Rate = Field("60/minute", description="Changes of drafts, per account")
     limit_publish: Rate = Field("10/minute;100/day", description="Publishes, per account")

@@ -8,6 +8,7 @@ from api.mcp.messages import Json
 from api.mcp.tools.results import InputRequired, refusal, success
 from api.mcp.tools.table import Tool
 from api.rate_limits import count_nothing
+from webapp.database.failures import may_run_again
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import WAIT_MAX_SECONDS
@@ -19,7 +20,8 @@ def invoke(tool: Tool, call: Call, arguments: Json) -> Json:
     try:
         return success(tool.use(call, arguments), quotes=tool.quotes)
     except Exception as failure:
-        count_nothing()
+        if not may_run_again(failure):
+            count_nothing()
         return _result_of(failure)
 
 

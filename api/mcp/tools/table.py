@@ -80,9 +80,11 @@ def tool(
     """
 
     def register(use: Callable[[Call, I], object]) -> Callable[[Call, I], object]:
+        nullable = frozenset(field_names(takes) if hints.get("reads") else ())
+
         @wraps(use)  # limits are kept by name
         def carry_out(call: Call, arguments: Json) -> object:
-            return use(call, _read_arguments(takes, arguments, nulls=hints.get("reads", False)))
+            return use(call, parse_input(takes, _without_nulls(arguments, nullable)))
 
         TOOLS[name] = Tool(
             name=name,
@@ -99,13 +101,9 @@ def tool(
     return register
 
 
-def _read_arguments(takes: type[I], arguments: Json, *, nulls: bool) -> I:
-    """raises InvalidInput"""
-    if nulls:
-        known = field_names(takes)
-        arguments = {
-            name: value
-            for name, value in arguments.items()
-            if value is not None or name not in known
-        }
-    return parse_input(takes, arguments)
+def _without_nulls(arguments: Json, nullable: frozenset[str]) -> Json:
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or name not in nullable
+    }
