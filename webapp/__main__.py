@@ -3,9 +3,12 @@
 import ctypes
 import gc
 import os
+import sys
 from contextlib import suppress
 
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # malloc.h of glibc
+# they need neither the application nor its database, and start without importing them
+OF_AGENTS = frozenset({"ask", "wait", "sign-in"})
 
 
 def _bound_heaps() -> None:
@@ -29,7 +32,10 @@ def main() -> None:
     _bound_heaps()
     os.umask(0o077)  # what is stored is for this account alone
     gc.disable()
-    from webapp.cli import main as command
+    if sys.argv[1:2] and sys.argv[1] in OF_AGENTS:
+        from webapp.agent_cli.commands import main as command
+    else:
+        from webapp.cli import main as command
 
     gc.freeze()
     gc.enable()

@@ -16,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from api.openapi.document import document
 from jobs.worker import delivering
 from webapp import open_files
+from webapp.agent_cli import commands as agent_commands
 from webapp.app import create_app
 from webapp.cli_accounts import audit, client, creator, invite_url, token
 from webapp.cli_application import application, note
@@ -87,7 +88,10 @@ def main() -> None:
     """Askback: agents ask, people answer."""
 
 
-for command in (creator, client, token, audit, backup_to, restore_from, rekey):
+for command in (
+    *(creator, client, token, audit, backup_to, restore_from, rekey),
+    *agent_commands.main.commands.values(),
+):
     main.add_command(command)
 
 

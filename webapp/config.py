@@ -31,9 +31,7 @@ from webapp.config_readers import (
     one_line,
     whole_number,
 )
-from webapp.data_folder import DATABASE
-
-DEFAULT_FOLDER = "./var"
+from webapp.data_folder import DATABASE, DEFAULT_FOLDER
 
 
 class SettingDescription(NamedTuple):

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 from pydantic_settings import EnvSettingsSource
 
-from webapp.config import DEFAULT_FOLDER, VARIABLES, Settings, describe
+from webapp.config import VARIABLES, Settings, describe
 from webapp.config_readers import absolute, data_keys, is_loopback, leads_to_loopback
-from webapp.data_folder import embedded_secrets
+from webapp.data_folder import DEFAULT_FOLDER, embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
+DEFAULT_FOLDER = "./var"
 DATABASE = "askback.sqlite3"
 SECRETS = "secrets.json"
 LOCK = "server.lock"
@@ -91,7 +92,7 @@ def _complete_secrets(path: Path) -> dict[str, str]:
         }
         if not kept.keys() >= made.keys():
             kept = made | kept
-            _replace(path, json.dumps(kept))
+            replace_file(path, json.dumps(kept))
         return kept
 
 
@@ -117,8 +118,8 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(opened)
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write the file anew: after a crash it is the old one or the new one, complete."""
+def replace_file(path: Path, text: str) -> None:
+    """Write the file anew, for its owner alone: after a crash it is the old or the new one."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

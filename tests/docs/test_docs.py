@@ -66,7 +66,7 @@ def undescribed(source: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_only_commands_that_exist_are_named(name: str) -> None:
-    named = re.findall(r"(?:bin/|`)askback ([a-z]+)(?: ([a-z]+))?", WRITTEN[name])
+    named = re.findall(r"(?:bin/|`)askback ([a-z-]+)(?: ([a-z]+))?", WRITTEN[name])
 
     assert isinstance(main, click.Group)
     for command, below in named:
@@ -76,7 +76,7 @@ def test_only_commands_that_exist_are_named(name: str) -> None:
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_only_options_that_exist_are_named(name: str) -> None:
-    for command, options in re.findall(r"`askback ([a-z ]+?) (\[?--[^`]+)`", WRITTEN[name]):
+    for command, options in re.findall(r"`askback ([a-z -]+?) (\[?--[^`]+)`", WRITTEN[name]):
         assert isinstance(main, click.Group)
         found: click.Command = main
         for part in command.split():

@@ -1,0 +1,118 @@
+"""`askback ask` and `askback wait`: from a draft to the answers, as lines of JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from tests.agent_cli.terminal import ASK, User
+from webapp.database import db
+from webapp.domain.drafts.models import Draft
+from webapp.oauth.models import OAuthGrant
+
+QUESTIONS = {"title": "Rota", "questions": ["Who changed it?", {"text": "Why?"}]}
+
+
+def test_a_question_comes_back_with_its_answer(user: User) -> None:
+    command = user.start(*ASK)
+    draft = command.event("draft")
+    command.said_line("Waiting until")
+    user.confirm()
+    published = command.event("published")
+    user.respond()
+    command.end()
+
+    assert draft["reviewUrl"] == f"{user.running.origin}/drafts/{draft['draftId']}"
+    assert published["shareUrl"].startswith(f"{user.running.origin}/r/")
+    assert command.code == 0
+    assert command.kinds == ["draft", "published", "answer", "completed"]
+    answer, completed = command.events[2:]
+    assert answer["answerText"] == "Me"
+    assert answer["formId"] == completed["formId"] == published["formId"]
+    assert answer["responseId"] == completed["responseId"]
+    assert completed["responderName"] == "Mira"
+    waited_for = [draft["reviewUrl"], published["shareUrl"]]
+    assert [line.split()[-1] for line in command.said.splitlines()] == waited_for
+
+
+def test_as_many_responses_are_waited_for_as_were_asked_for(user: User) -> None:
+    command = user.start(*ASK, "--responses", "3")
+    command.event("draft")
+    user.confirm()
+    command.event("published")
+    for name in ("Ann", "Bob", "Cy"):
+        assert command.process.poll() is None
+        user.respond(name)
+    command.end()
+
+    assert command.code == 0
+    names = [event["responderName"] for event in command.events if event["event"] == "completed"]
+    assert names == ["Ann", "Bob", "Cy"]
+
+
+@pytest.mark.parametrize("way", ["file", "named", "piped"])
+def test_a_draft_is_read_as_json(user: User, tmp_path: Path, way: str) -> None:
+    file = tmp_path / "draft.json"
+    file.write_text(json.dumps(QUESTIONS))
+    given = {"file": ["--file", str(file)], "named": ["--file", "-"], "piped": []}[way]
+    typed = "" if way == "file" else json.dumps(QUESTIONS)
+
+    asked = user.run("ask", *given, "--timeout", "0", typed=typed)
+
+    assert (asked.code, asked.kinds) == (3, ["draft"])
+    with user.running.app.app_context():
+        draft = db.session.scalars(db.select(Draft)).one()
+        assert [question["text"] for question in draft.questions] == ["Who changed it?", "Why?"]
+
+
+def test_a_trusted_connection_publishes_without_waiting(user: User) -> None:
+    with user.running.app.app_context():
+        db.session.execute(update(OAuthGrant).values(attests_publish=True))
+        db.session.commit()
+
+    asked = user.run(*ASK, "--timeout", "0")
+
+    assert (asked.code, asked.kinds) == (4, ["draft", "published"])
+
+
+def test_what_the_creator_publishes_himself_is_found(user: User) -> None:
+    command = user.start(*ASK)
+    command.said_line("Waiting until")
+    user.publish()
+    command.event("published")
+    user.respond()
+
+    assert command.end().code == 0
+
+
+def test_the_answers_of_any_form_are_waited_for(user: User) -> None:
+    asked = user.start(*ASK)
+    asked.event("draft")
+    user.confirm()
+    form_id = asked.event("published")["formId"]
+    user.respond()
+    asked.end()
+
+    waited = user.run("wait", form_id)
+    more = user.start("wait", form_id, "--responses", "2", "--key", "mine")
+    more.event("completed")
+    user.respond("Ann")
+    more.end()
+    nothing_new = user.run("wait", form_id, "--responses", "3", "--key", "mine", "--timeout", "0")
+
+    assert (waited.code, waited.events) == (0, asked.events[2:])
+    assert (more.code, more.kinds) == (0, ["answer", "completed"] * 2)
+    assert (nothing_new.code, nothing_new.events) == (4, [])
+
+
+def test_what_people_wrote_gives_a_terminal_no_orders(user: User) -> None:
+    asked = user.run(*ASK, "--timeout", "0")
+    user.publish()
+    user.respond(text="\u202eMe\u009b2J")
+
+    went_on = user.run("ask", "--key", asked.events[0]["key"])
+
+    assert went_on.code == 0
+    assert went_on.printed.isascii()
+    assert went_on.events[1]["answerText"] == "\u202eMe\u009b2J"

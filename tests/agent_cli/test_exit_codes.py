@@ -1,0 +1,193 @@
+"""Each exit code of the commands of agents, and what they say with it."""
+
+import shlex
+import signal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import delete
+
+from tests.agent_cli.terminal import ASK, User
+from webapp.agent_cli.commands import main
+from webapp.database import db
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.models import Form
+from webapp.oauth.models import OAuthToken
+
+
+def test_0_and_nothing_twice_when_it_is_asked_again_after_the_end(user: User) -> None:
+    first = user.run(*ASK, "--key", "mine", "--timeout", "0")
+    user.publish()
+    user.respond()
+    second = user.run(*ASK, "--key", "mine")
+    third = user.run("ask", "--key", "mine")
+
+    assert (first.code, second.code, third.code) == (3, 0, 0)
+    assert [*first.kinds, *second.kinds] == ["draft", "published", "answer", "completed"]
+    assert third.events == []
+    assert user.count(Draft) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "words"),
+    [
+        (("ask",), "", "at least one question"),
+        (("ask", "Rota"), "", "at least one question"),
+        (("ask", "--key", "new"), "", "at least one question"),
+        (("ask",), "[1]", "not one JSON object"),
+        (("ask",), '{"title": NaN}', "NaN"),
+        (("ask",), "{", "not JSON"),
+        (("ask",), f'"{"x" * 300_000}"', "256 KiB"),
+        (("ask", "Rota", "Who?", "--file", "x"), "", "either"),
+        (("ask", "--file", "nowhere.json"), "", "No such file"),
+        (("ask", "Rota", "Who?", "--timeout", "soon"), "", "soon"),
+        (("ask", "Rota", "Who?", "--responses", "0"), "", "0"),
+        (("ask", "Rota", "Who?", "--key", "a\nb"), "", "printable"),
+        (("ask", "Rota", "Who?", "--server", "http://ask.example.org"), "", "plain http"),
+        (("ask", "Rota", "Who?", "--server", "ask.example.org"), "", "ask.example.org"),
+        (("wait",), "", "FORM"),
+        (("nonsense",), "", "nonsense"),
+    ],
+)
+def test_2_for_wrong_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], typed: str, words: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("ASKBACK_URL", "http://127.0.0.1:9")
+
+    refused = CliRunner().invoke(main, arguments, input=typed)
+
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert words in refused.stderr
+
+
+def test_2_for_what_the_server_refuses(user: User) -> None:
+    refused = user.run("ask", typed='{"titel": "Rota"}')
+
+    assert (refused.code, refused.events) == (2, [])
+    assert "titel" in refused.said
+
+
+def test_2_for_something_else_under_the_same_key(user: User) -> None:
+    user.run(*ASK, "--key", "mine", "--timeout", "0")
+    refused = user.run("ask", "Rota", "Who else?", "--key", "mine")
+
+    assert (refused.code, refused.events) == (2, [])
+    assert "mine" in refused.said
+
+
+def test_2_for_two_at_once_with_one_key(user: User) -> None:
+    first = user.start(*ASK, "--key", "mine")
+    first.event("draft")
+    second = user.run("ask", "--key", "mine")
+
+    assert (second.code, second.events) == (2, [])
+    assert user.count(Draft) == 1
+
+
+def test_3_when_nobody_confirms_in_time(user: User) -> None:
+    asked = user.run(*ASK, "--timeout", "1")
+
+    assert (asked.code, asked.kinds) == (3, ["draft"])
+    went_on = user.start(*hint(asked.said), "--timeout", "0").end()
+    assert (went_on.code, went_on.events) == (3, [])
+    assert user.count(Draft) == 1
+
+
+def test_4_when_nobody_answers_in_time(user: User) -> None:
+    asked = user.run(*ASK, "--timeout", "0")
+    user.publish()
+    went_on = user.run(*hint(asked.said), "--timeout", "1")
+
+    assert (went_on.code, went_on.kinds) == (4, ["published"])
+    assert hint(went_on.said) == hint(asked.said)
+
+
+@pytest.mark.parametrize("gone", ["draft", "form", "unknown"])
+def test_5_when_draft_or_form_is_gone(user: User, gone: str) -> None:
+    if gone == "unknown":
+        refused = user.run("wait", "frm_unknown")
+    else:
+        asked = user.run(*ASK, "--timeout", "0")
+        if gone == "form":
+            user.publish()
+        user.take_away()
+        refused = user.run(*hint(asked.said))
+
+    assert (refused.code, refused.events) == (5, [])
+
+
+def test_6_when_nobody_is_signed_in(stranger: User) -> None:
+    refused = stranger.run(*ASK)
+
+    assert (refused.code, refused.events) == (6, [])
+    assert f"askback sign-in --server {stranger.running.origin}" in refused.said
+
+
+def test_6_when_the_connection_has_ended(user: User) -> None:
+    with user.running.app.app_context():
+        db.session.execute(delete(OAuthToken))
+        db.session.commit()
+    refused = [user.run(*ASK), user.run(*ASK)]
+
+    assert [each.code for each in refused] == [6, 6]
+    assert user.sign_in().code == 0
+    assert user.run(*hint(refused[0].said), "--timeout", "0").code == 3
+
+
+def test_6_when_the_creator_did_not_allow_it(stranger: User) -> None:
+    signed_in = stranger.sign_in(may=["forms:read", "responses:read"])
+    refused = stranger.run(*ASK)
+
+    assert "forms:write" in signed_in.said
+    assert (refused.code, refused.events) == (6, [])
+    assert "forms:write" in refused.said
+
+
+def test_7_when_the_server_is_not_reached(user: User) -> None:
+    user.running.stop()
+    refused = user.run(*ASK, "--timeout", "2")
+
+    assert (refused.code, refused.events) == (7, [])
+    assert "is not reached" in refused.said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_130_when_it_is_interrupted_with_the_command_that_goes_on(
+    user: User, number: signal.Signals
+) -> None:
+    command = user.start(*ASK, "--responses", "2")
+    command.said_line("Waiting until")
+    command.send(number)
+    user.publish()
+    user.respond()
+    user.respond()
+    went_on = user.run(*hint(command.said))
+
+    assert command.code == 130
+    assert (went_on.code, user.count(Form)) == (0, 1)
+    assert went_on.kinds.count("completed") == 2
+
+
+def test_a_server_away_for_a_while_is_waited_for(user: User) -> None:
+    command = user.start(*ASK)
+    command.event("draft")
+    user.running.stop()
+    command.said_line(f"{user.running.origin} is not reached")
+    user.running.start()
+    user.confirm()
+    command.event("published")
+    user.running.stop()
+    user.respond()
+    user.running.start()
+
+    assert command.end().code == 0
+    assert command.kinds == ["draft", "published", "answer", "completed"]
+
+
+def hint(said: str) -> list[str]:
+    """The arguments of the command that goes on."""
+    words = shlex.split(said.partition("Go on with: ")[2])
+    assert words[0] == "askback", said
+    return words[1:]

@@ -1,0 +1,202 @@
+"""`askback sign-in`: one registration per server, one connection, tokens for the user alone."""
+
+import json
+import stat
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from sqlalchemy import func, select, update
+
+from tests.agent_cli.terminal import ASK, User
+from webapp.database import db, utc_now
+from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
+
+KEYRING = """
+import json, pathlib
+FILE = pathlib.Path(__file__).with_name("secrets.json")
+def get_password(service, user):
+    kept = json.loads(FILE.read_text()) if FILE.exists() else {}
+    return kept.get(service + " " + user)
+def set_password(service, user, text):
+    REFUSES
+    FILE.write_text(json.dumps({service + " " + user: text}))
+"""
+
+
+def test_the_browser_of_this_computer_comes_back_by_itself(stranger: User) -> None:
+    command = stranger.start("sign-in", "--no-browser")
+    there = stranger.running.person().allow(command.said_line("http"))
+    with urllib.request.urlopen(there, timeout=5) as page:
+        assert b"Go back to your terminal" in page.read()
+
+    assert command.end().code == 0
+    assert stranger.run(*ASK, "--timeout", "0").code == 3
+
+
+def test_the_page_asked_for_is_of_this_program_with_pkce(stranger: User) -> None:
+    command = stranger.start("sign-in", "--no-browser")
+    asked = parse_qs(urlsplit(command.said_line("http")).query)
+
+    assert asked["code_challenge_method"] == ["S256"]
+    assert asked["resource"] == [f"{stranger.running.origin}/api"]
+    assert asked["scope"] == ["forms:read responses:read forms:write offline_access"]
+    assert asked["redirect_uri"][0].startswith("http://127.0.0.1:")
+
+
+def test_a_second_sign_in_registers_nothing_and_ends_the_first_connection(user: User) -> None:
+    assert user.sign_in().code == 0
+
+    assert stored(user, OAuthClient.id) == 1
+    assert stored(user, OAuthGrant.id) == 2
+    assert stored(user, OAuthGrant.id, OAuthGrant.revoked_at.is_(None)) == 1
+    assert user.run(*ASK, "--timeout", "0").code == 3
+
+
+def test_a_client_that_nobody_let_in_is_registered_anew_after_a_day(user: User) -> None:
+    (path,) = connections(user)
+    kept = json.loads(path.read_text())
+    long_ago = {"registered_at": kept["registered_at"] - 86_400, "signed_in_at": 0}
+    path.write_text(json.dumps(kept | long_ago))
+
+    assert user.sign_in().code == 0
+    assert stored(user, OAuthClient.id) == 2
+
+
+@pytest.mark.parametrize(
+    "changed", [{"iss": None}, {"iss": "https://evil.example"}, {"iss": "http://127.0.0.1"}]
+)
+def test_an_answer_of_another_issuer_is_refused(stranger: User, changed: dict[str, Any]) -> None:
+    command = stranger.start("sign-in", "--no-browser")
+    there = stranger.running.person().allow(command.said_line("http"))
+    query = {name: values[0] for name, values in parse_qs(urlsplit(there).query).items()} | changed
+    sent = urlencode({name: value for name, value in query.items() if value})
+    command.type(f"http://127.0.0.1/callback?{sent}\n")
+
+    assert command.end().code == 6
+    assert stored(stranger, OAuthToken.id) == 0
+    assert stranger.run(*ASK).code == 6
+
+
+def test_an_answer_with_another_state_is_ignored(stranger: User) -> None:
+    command = stranger.start("sign-in", "--no-browser")
+    there = stranger.running.person().allow(command.said_line("http"))
+    command.type("hello\n")
+    with urllib.request.urlopen(changed_state(there), timeout=5):
+        assert command.process.poll() is None
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(there.replace("/callback", "/other"), timeout=5)
+    command.type(f"{there}\n")
+
+    assert command.end().code == 0
+
+
+def changed_state(address: str) -> str:
+    parts = urlsplit(address)
+    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    return parts._replace(query=urlencode(query | {"state": "other"})).geturl()
+
+
+def test_6_when_the_creator_says_no(stranger: User) -> None:
+    refused = stranger.sign_in(allow="no")
+
+    assert refused.code == 6
+    assert "You are not signed in" in refused.said
+
+
+def test_6_when_nobody_decides_in_time(stranger: User) -> None:
+    assert stranger.run("sign-in", "--no-browser", "--timeout", "1").code == 6
+
+
+def test_7_when_there_is_no_server(stranger: User) -> None:
+    stranger.running.stop()
+
+    assert stranger.run("sign-in", "--no-browser").code == 7
+
+
+def test_2_under_another_name_of_the_server(stranger: User) -> None:
+    other = stranger.running.origin.replace("127.0.0.1", "localhost")
+    refused = stranger.run("sign-in", "--no-browser", "--server", other)
+
+    assert refused.code == 2
+    assert f"calls itself {stranger.running.origin}" in refused.said
+
+
+def test_the_tokens_are_for_the_user_alone(user: User) -> None:
+    (path,) = connections(user)
+    folders = [path.parent, *(user.home / ".local/state").glob("askback")]
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o700}
+
+
+@pytest.mark.parametrize("refuses", ["pass", "raise RuntimeError", "return"])
+def test_the_tokens_are_in_the_keyring_where_one_works(
+    stranger: User, tmp_path: Path, refuses: str
+) -> None:
+    (tmp_path / "keyring.py").write_text(KEYRING.replace("REFUSES", refuses))
+    stranger.variables["PYTHONPATH"] = str(tmp_path)
+    assert stranger.sign_in().code == 0
+    (path,) = connections(stranger)
+    kept = json.loads(path.read_text())
+    works = refuses == "pass"
+
+    assert stranger.run(*ASK, "--timeout", "0").code == 3
+    assert ("askat_" in path.read_text(), "askrt_" in path.read_text()) == (not works, not works)
+    assert kept.get("in_keyring", False) is works
+    stranger.variables.clear()
+    assert stranger.run(*ASK, "--timeout", "0").code == (6 if works else 3)
+
+
+def test_no_token_is_printed_or_in_the_state(user: User) -> None:
+    asked = user.run(*ASK, "--timeout", "0")
+    state = [path.read_text(errors="replace") for path in user.home.rglob("askback/ask-*")]
+
+    assert state
+    assert not any("askat_" in text or "askrt_" in text for text in [*state, asked.said])
+
+
+def test_two_at_once_refresh_once_and_both_go_on(user: User) -> None:
+    expire(user)
+    commands = [user.start(*ASK, "--timeout", "0") for _ in range(4)]
+    codes = [command.end().code for command in commands]
+
+    assert codes == [3] * 4
+    assert stored(user, OAuthToken.id, OAuthToken.rotated_at.is_not(None)) == 1
+    assert stored(user, OAuthGrant.id, OAuthGrant.revoked_at.is_not(None)) == 0
+
+
+def test_a_token_that_ended_early_is_renewed(user: User) -> None:
+    with user.running.app.app_context():
+        ended = update(OAuthToken).where(OAuthToken.kind == "access").values(revoked_at=utc_now())
+        db.session.execute(ended)
+        db.session.commit()
+
+    assert user.run(*ASK, "--timeout", "0").code == 3
+
+
+def test_a_file_that_cannot_be_read_says_so(user: User) -> None:
+    (path,) = connections(user)
+    path.write_text("{")
+    refused = user.run(*ASK)
+
+    assert refused.code == 6
+    assert str(path) in refused.said
+
+
+def expire(user: User) -> None:
+    """As if the hour of the access token were over."""
+    (path,) = connections(user)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"expires_at": 0}))
+
+
+def connections(user: User) -> list[Path]:
+    return sorted((user.home / ".config/askback").glob("connection-*.json"))
+
+
+def stored(user: User, column: Any, *where: Any) -> int:
+    with user.running.app.app_context():
+        return db.session.scalar(select(func.count(column)).where(*where)) or 0

@@ -1,0 +1,162 @@
+"""The commands of agents: `askback ask`, `wait` and `sign-in`."""
+
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import click
+
+from webapp.agent_cli import asking
+from webapp.agent_cli.api import Api
+from webapp.agent_cli.content import read_content
+from webapp.agent_cli.deadline import Deadline
+from webapp.agent_cli.exits import Exit, NotNow, Stopped, tell
+from webapp.agent_cli.progress import Progress, new_key, working
+from webapp.agent_cli.servers import server_address
+from webapp.agent_cli.sign_in import sign_in
+
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+TIMEOUT = "1h"
+GOES_ON = frozenset(Exit) - {Exit.WRONG_USE, Exit.GONE}
+KEY_MAX_CHARS = 200
+
+
+class Duration(click.ParamType[float]):
+    """Seconds, or a number with s, m, h or d behind it."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: object, ctx: object) -> float:
+        """Raises BadParameter."""
+        found = re.fullmatch(r"([0-9]{1,6})([smhd]?)", str(value))
+        if found is None:
+            raise click.BadParameter(f'"{value}" is not a duration such as 90, 10m, 2h or 1d')
+        return float(int(found[1]) * UNITS[found[2]])
+
+
+def _key(_ctx: click.Context, _param: click.Parameter, given: str | None) -> str | None:
+    if given is not None and not (0 < len(given) <= KEY_MAX_CHARS and given.isprintable()):
+        raise click.BadParameter(f"it is 1 to {KEY_MAX_CHARS} printable characters")
+    return given
+
+
+Command = Callable[..., None]
+server_option = click.option(
+    "--server", help="Its address; else ASKBACK_URL, else the installation of this folder."
+)
+
+
+def _waiting(command: Command) -> Command:
+    """The options of commands that wait."""
+    for option in (
+        click.option("--timeout", type=Duration(), default=TIMEOUT, show_default=True),
+        click.option("--responses", type=click.IntRange(1), default=1, show_default=True),
+        click.option("--key", callback=_key, help="Goes on where a command with it has ended."),
+        server_option,
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+@click.version_option(package_name="askback")
+def main() -> None:
+    """Askback for agents that have a terminal."""
+
+
+@main.command("sign-in")
+@server_option
+@click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
+@click.option("--timeout", type=Duration(), default="10m", show_default=True)
+def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> None:
+    """Connect this computer to your account, in a browser."""
+    with _ending():
+        try:
+            sign_in(server_address(server, os.environ), browser=not no_browser, seconds=timeout)
+        except NotNow as reason:
+            code = Exit.NOT_SIGNED_IN if reason.reached else Exit.NOT_REACHED
+            raise Stopped(code, str(reason)) from reason
+
+
+@main.command("ask")
+@click.argument("words", nargs=-1, metavar="[TITLE QUESTION...]")
+@click.option("--file", help="A draft as JSON, with the fields of the API; - for standard input.")
+@_waiting
+def ask_command(
+    words: tuple[str, ...],
+    file: str | None,
+    server: str | None,
+    key: str | None,
+    responses: int,
+    timeout: float,
+) -> None:
+    """Ask people, and print each answer as a line of JSON.
+
+    Without words and file, standard input is read, or the command of the same key goes on.
+    """
+    key, deadline = key or new_key(), Deadline(timeout)
+    with _ending(), _going_on("ask", server, key, responses) as (progress, address):
+        body = read_content(words, file, optional=bool(progress.steps.digest))
+        asking.ask(progress, Api(address, deadline), deadline, body, responses)
+
+
+@main.command("wait")
+@click.argument("form")
+@_waiting
+def wait_command(
+    form: str, server: str | None, key: str | None, responses: int, timeout: float
+) -> None:
+    """Print each answer to a form as a line of JSON, from the first one on."""
+    key, deadline = key or new_key(), Deadline(timeout)
+    with _ending(), _going_on("wait", server, key, responses, form) as (progress, address):
+        if progress.steps.form_id not in {"", form}:
+            raise Stopped(Exit.WRONG_USE, f"The key {key} belongs to {progress.steps.form_id}.")
+        progress.note(form_id=form)
+        asking.wait(progress, Api(address, deadline), deadline, responses)
+
+
+@contextmanager
+def _going_on(
+    kind: str, server: str | None, key: str, responses: int, *words: str
+) -> Iterator[tuple[Progress, str]]:
+    """The progress of the key, and the server; when the command ends early, how it goes on."""
+    address = server_address(server, os.environ)
+    again = ["askback", kind, *words, "--key", key, "--server", address]
+    again += ["--responses", str(responses)] if responses > 1 else []
+    with working(kind, address, key) as progress:
+        try:
+            yield progress, address
+        except (KeyboardInterrupt, BrokenPipeError) as end:
+            said = f"Interrupted. Go on with: {shlex.join(again)}"
+            raise Stopped(Exit.INTERRUPTED, said) from end
+        except Stopped as end:
+            if end.code not in GOES_ON:
+                raise
+            said = f"{end} Go on with: {shlex.join(again)}"
+            raise Stopped(end.code, said) from end
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Each end as its exit code, with one line for people."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except Stopped as end:
+        _end(end.code, str(end))
+    except KeyboardInterrupt:
+        _end(Exit.INTERRUPTED, "Interrupted.")
+    except OSError as problem:
+        _end(Exit.WRONG_USE, f"{problem.filename or 'A file'}: {problem.strerror or problem}")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(code: Exit, message: str) -> NoReturn:
+    tell(message)
+    sys.exit(code)

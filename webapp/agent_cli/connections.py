@@ -1,0 +1,132 @@
+"""The connection to a server: the registered client and its tokens, shared by all commands."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from webapp.agent_cli.exits import Exit, NotNow, Stopped
+from webapp.agent_cli.files import config_folder, locked, short_name
+from webapp.agent_cli.http_client import Reply, call
+from webapp.agent_cli.keyring_secrets import keep_secret, kept_secret
+from webapp.data_folder import replace_file
+
+SPARE_SECONDS = 30  # a token that ends sooner is renewed before it is used
+REFUSED = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Connection:
+    """Times are seconds since 1970; tokens are empty before the sign-in and after the end."""
+
+    server: str
+    issuer: str
+    token_endpoint: str
+    revocation_endpoint: str
+    client_id: str
+    registered_at: float
+    signed_in_at: float = 0
+    expires_at: float = 0
+    access_token: str = ""
+    refresh_token: str = ""
+
+
+SECRETS = ("access_token", "refresh_token")
+
+
+def load(server: str) -> Connection | None:
+    """What is stored for this server. Raises Stopped for a file that cannot be read."""
+    path = _path(server)
+    try:
+        stored = json.loads(path.read_text())
+        in_keyring = stored.pop("in_keyring", False)
+        secrets = json.loads(kept_secret(server) or "{}") if in_keyring else {}
+        return Connection(**stored | secrets)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, AttributeError) as problem:
+        what = f"{path} cannot be read ({problem}). Remove it, then run: askback sign-in"
+        raise Stopped(Exit.NOT_SIGNED_IN, what) from problem
+
+
+def store(connection: Connection) -> None:
+    """Keep it: the tokens in the keyring where there is one, all else in a file of the user."""
+    values: dict[str, Any] = asdict(connection)
+    secrets = {name: values[name] for name in SECRETS}
+    if any(secrets.values()) and keep_secret(connection.server, json.dumps(secrets)):
+        values |= dict.fromkeys(SECRETS, "") | {"in_keyring": True}
+    replace_file(_path(connection.server), json.dumps(values, indent=1))
+
+
+@contextmanager
+def changing(server: str) -> Iterator[None]:
+    """Alone among the commands that change the connection to this server."""
+    with locked(_path(server).with_suffix(".lock")):
+        yield
+
+
+def access_token(server: str, *, refused: str = "") -> str:
+    """A token to call with, renewed when it is `refused` or about to end.
+
+    One command renews while others wait and take what it got: a refresh token works once.
+    Raises Stopped, and NotNow.
+    """
+    if token := _usable(load(server), refused):
+        return token
+    with changing(server):
+        found = load(server)
+        if token := _usable(found, refused):
+            return token
+        if found is None or not found.refresh_token:
+            raise _sign_in(server, "You are not signed in")
+        return _renewed(found).access_token
+
+
+def token_request(connection: Connection, **form: str) -> Reply:
+    """What the token endpoint answers. Raises NotNow."""
+    body = urlencode({"client_id": connection.client_id, **form}).encode()
+    return call("POST", connection.token_endpoint, body=body)
+
+
+def with_tokens(connection: Connection, answered: dict[str, object]) -> Connection:
+    """The connection with the tokens of a token response (RFC 6749 section 5.1)."""
+    seconds = answered.get("expires_in")
+    lasting = seconds if isinstance(seconds, int | float) else 0
+    return replace(
+        connection,
+        access_token=str(answered.get("access_token", "")),
+        refresh_token=str(answered.get("refresh_token", connection.refresh_token)),
+        expires_at=time.time() + lasting,
+    )
+
+
+def _renewed(found: Connection) -> Connection:
+    reply = token_request(found, grant_type="refresh_token", refresh_token=found.refresh_token)
+    answered = reply.json()
+    if reply.status == 200 and answered.get("access_token"):
+        renewed = with_tokens(found, answered)
+        store(renewed)
+        return renewed
+    if reply.text("error") not in REFUSED:
+        raise NotNow(f"{found.issuer} answers {reply.status} to a refresh", reached=True)
+    store(replace(found, access_token="", refresh_token=""))
+    raise _sign_in(found.server, "The connection has ended")
+
+
+def _usable(found: Connection | None, refused: str) -> str:
+    """The token that is stored; empty when it should be renewed."""
+    if found is None or found.access_token == refused:
+        return ""
+    return found.access_token if found.expires_at > time.time() + SPARE_SECONDS else ""
+
+
+def _sign_in(server: str, why: str) -> Stopped:
+    return Stopped(Exit.NOT_SIGNED_IN, f"{why}. Run: askback sign-in --server {server}")
+
+
+def _path(server: str) -> Path:
+    return config_folder() / f"connection-{short_name(server)}.json"

@@ -1,0 +1,135 @@
+"""What an `ask` or a `wait` has done, written down so that it can be killed and go on.
+
+Lines for standard output are written down before they are printed, and counted as they are: what
+was printed does not come again, and what was not is printed by the next command with this key.
+"""
+
+import json
+import os
+import secrets
+import signal
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from webapp.agent_cli.exits import Exit, Stopped
+from webapp.agent_cli.files import locked, short_name, state_folder
+from webapp.data_folder import replace_file
+
+STDOUT = 1
+COUNTED = struct.Struct("<QQ")  # the batch, and how many of its lines are printed
+HELD = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """The steps so far; empty texts for what there is not yet.
+
+    body    of the draft, kept until the server has it; `digest` of it stays
+    asked_at  when it was first sent, seconds since 1970
+    since   the cursor behind everything in `lines` and before
+    lines   to be printed, the first ones perhaps already; `batch` numbers such lists
+    """
+
+    server: str
+    key: str
+    body: str = ""
+    digest: str = ""
+    idempotency_key: str = ""
+    asked_at: float = 0
+    draft_id: str = ""
+    review_url: str = ""
+    form_id: str = ""
+    share_url: str = ""
+    since: str = ""
+    responses: int = 0
+    batch: int = 0
+    lines: tuple[str, ...] = ()
+
+
+class Progress:
+    """The steps of one key in files of its own; see `working`."""
+
+    def __init__(self, path: Path, steps: Steps) -> None:
+        self._path = path
+        self.steps = steps
+
+    def note(self, **changed: object) -> None:
+        """Write down further steps, durably, before they are taken."""
+        self.steps = replace(self.steps, **changed)  # type: ignore[arg-type]
+        replace_file(self._path, json.dumps(asdict(self.steps)))
+
+    def output(self, events: list[dict[str, object]], **changed: object) -> None:
+        """Print events, one object per line, each once; `changed` are the steps they stand for.
+
+        ASCII alone: what people wrote gives a terminal no orders.
+        """
+        lines = tuple(json.dumps(event) for event in events)
+        self.note(lines=lines, batch=self.steps.batch + 1, **changed)
+        self.print_rest()
+
+    def print_rest(self) -> None:
+        """The lines that are written down and not printed. Raises BrokenPipeError."""
+        if not self.steps.lines:
+            return
+        counter = os.open(self._path.with_suffix(".printed"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            printed = self._printed(counter)
+            for number, line in enumerate(self.steps.lines[printed:], printed + 1):
+                with _signals_held():
+                    _write(f"{line}\n".encode())
+                    os.pwrite(counter, COUNTED.pack(self.steps.batch, number), 0)
+        finally:
+            os.close(counter)
+        self.note(lines=())
+
+    def _printed(self, counter: int) -> int:
+        stored = os.pread(counter, COUNTED.size, 0)
+        if len(stored) < COUNTED.size:
+            return 0
+        batch, number = COUNTED.unpack(stored)
+        return int(number) if batch == self.steps.batch else 0
+
+
+@contextmanager
+def working(kind: str, server: str, key: str) -> Iterator[Progress]:
+    """The progress of this key, for one command at a time. Raises Stopped."""
+    path = state_folder() / f"{kind}-{short_name(server, key)}.json"
+    try:
+        with locked(path.with_suffix(".lock"), wait=False):
+            yield Progress(path, _stored(path) or Steps(server=server, key=key))
+    except BlockingIOError as problem:
+        raise Stopped(Exit.WRONG_USE, f"Another askback works with the key {key}.") from problem
+
+
+def new_key() -> str:
+    """A key that no other command has."""
+    return secrets.token_hex(6)
+
+
+def _stored(path: Path) -> Steps | None:
+    try:
+        stored = json.loads(path.read_text())
+        return Steps(**stored | {"lines": tuple(stored["lines"])})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as problem:
+        what = f"{path} cannot be read ({problem}). Begin anew with another key."
+        raise Stopped(Exit.WRONG_USE, what) from problem
+
+
+def _write(line: bytes) -> None:
+    while line:
+        line = line[os.write(STDOUT, line) :]
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let an interruption wait until a line is both printed and counted."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
