@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import mcp_types
+import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -60,6 +61,12 @@ def test_a_reading_tool_takes_null_for_what_may_be_absent(tool: Tool) -> None:
 
     assert nullable == (optional if tool.reads else set())
     assert not validator.is_valid({"colour": "red"})
+
+
+@every_tool
+def test_every_schema_has_one_type(tool: Tool) -> None:
+    for schema in schemas(tool):
+        assert '"type":[' not in orjson.dumps(schema).decode()
 
 
 @every_tool
