@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from tests.api.conftest import Agent, Confirm, refusal
+from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
@@ -33,6 +34,13 @@ def test_a_confirmed_draft_is_published(agent: Agent, draft_id: str, confirm: Co
     }
     assert body["formId"].startswith("frm_")
     assert body["shareUrl"].startswith("http://127.0.0.1:8000/r/")
+
+
+@both_databases
+def test_an_id_that_is_longer_than_any_is_not_found(agent: Agent) -> None:
+    response = agent.post(f"/drafts/{'x' * 41}/publish")
+
+    assert refusal(response) == (404, "draft_not_found")
 
 
 def test_a_repeat_returns_the_same_form(agent: Agent, draft_id: str, confirm: Confirm) -> None:

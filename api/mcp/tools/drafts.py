@@ -13,7 +13,7 @@ from api.mcp.tools.confirmation import ask_for_confirmation
 from api.mcp.tools.table import tool
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
-from webapp.domain.content.draft_fields import ONE_QUESTION_RULE, whole_number
+from webapp.domain.content.draft_fields import ONE_QUESTION_RULE, STORABLE, whole_number
 from webapp.domain.content.draft_input import FormDraftInput, draft_update
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.drafts.models import Draft
@@ -28,7 +28,7 @@ from webapp.wire.extension_types import ReviewedDraft, ReviewedForm, WatchedDraf
 from webapp.wire.serializers import form_draft, published_form
 
 DraftId = Annotated[
-    StrictStr, Field(min_length=1, description="The `draftId` of `create_form_draft`.")
+    StrictStr, Field(min_length=1, description="The `draftId` of `create_form_draft`."), STORABLE
 ]
 
 

@@ -45,6 +45,8 @@ from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotConfirmed
 from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
 
+ID_MAX_CHARS = 40  # of the columns
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -170,6 +172,8 @@ def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | Non
     if on_sqlite():
         with write_transaction() as connection:
             return _in_steps(connection, made, event)
+    if len(str(made["draft_id"])) > ID_MAX_CHARS:  # refused even where there is nothing to insert
+        return None
     values = {f"new_{name}": value for name, value in made.items()}
     values |= {f"event_{name}": value for name, value in event.items()}
     note_change(str(made["id"]))
