@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Blueprint, Flask
+from flask import Flask
 from flask.testing import FlaskClient
 from redis.exceptions import RedisError
 from sqlalchemy import delete
@@ -23,7 +23,6 @@ from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.oauth.resources import MCP_BLUEPRINT
 from webapp.web import request_audit
 from webapp.web.rate_limits.limiter import limiter
 
@@ -189,11 +188,3 @@ def account(app: Flask) -> Account:
     """A creator; the row is detached, its columns are loaded."""
     with app.app_context():
         return make_account()
-
-
-@pytest.fixture
-def mcp(app: Flask) -> Iterator[None]:
-    """The application serves the MCP endpoint, so that tokens can be for it."""
-    app.blueprints[MCP_BLUEPRINT] = Blueprint(MCP_BLUEPRINT, __name__)
-    yield
-    del app.blueprints[MCP_BLUEPRINT]

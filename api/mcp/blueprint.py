@@ -2,6 +2,4 @@
 
 from flask import Blueprint
 
-from webapp.oauth.resources import MCP_BLUEPRINT
-
-bp = Blueprint(MCP_BLUEPRINT, __name__, url_prefix="/mcp/app")
+bp = Blueprint("mcp", __name__, url_prefix="/mcp/app")

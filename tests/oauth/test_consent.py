@@ -179,7 +179,6 @@ def test_an_agent_that_only_reads_is_not_offered_to_publish(app: Flask, flow: Fl
     assert [grant.attests_publish for grant in grants(app)] == [False]
 
 
-@pytest.mark.usefixtures("mcp")
 def test_each_consent_is_a_separate_grant(app: Flask, flow: Flow) -> None:
     first = flow.connect()
     flow.connect(resource=MCP)

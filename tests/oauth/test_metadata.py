@@ -56,7 +56,6 @@ def test_the_document_is_valid_for_an_https_issuer(settings: Settings) -> None:
     assert document["issuer"] == "https://ask.example.org"
 
 
-@pytest.mark.usefixtures("mcp")
 @pytest.mark.parametrize(
     ("path", "resource", "name"),
     [("/api", API, "Askback API"), ("/mcp/app", MCP, "Askback for MCP")],
@@ -80,7 +79,7 @@ def test_each_resource_has_a_document(
         RESOURCE,
         f"{RESOURCE}/",
         f"{RESOURCE}/other",
-        f"{RESOURCE}/mcp/app",
+        f"{RESOURCE}/mcp",
         "/.well-known/openid-configuration",
     ],
 )

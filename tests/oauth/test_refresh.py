@@ -126,7 +126,6 @@ def test_the_scope_never_grows(scope: str, flow: Flow) -> None:
     assert flow.refresh(body["refresh_token"], scope=scope).json["error"] == "invalid_scope"
 
 
-@pytest.mark.usefixtures("mcp")
 @pytest.mark.parametrize("resource", [MCP, "https://other.example"])
 def test_another_resource_is_refused(resource: str, flow: Flow) -> None:
     body = flow.connect()
@@ -139,7 +138,7 @@ def test_another_resource_is_refused(resource: str, flow: Flow) -> None:
 def test_there_are_no_new_tokens_for_a_resource_that_is_not_served(app: Flask, flow: Flow) -> None:
     body = flow.connect()
     with app.app_context():
-        db.session.execute(update(OAuthGrant).values(resource=MCP))
+        db.session.execute(update(OAuthGrant).values(resource="https://old.example/api"))
         db.session.commit()
 
     response = flow.refresh(body["refresh_token"])

@@ -129,7 +129,6 @@ def test_codes_tokens_and_grants_have_their_lifetimes(app: Flask, flow: Flow) ->
     }
 
 
-@pytest.mark.usefixtures("mcp")
 @pytest.mark.parametrize(
     ("changed", "error"),
     [

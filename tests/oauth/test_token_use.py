@@ -179,7 +179,6 @@ def test_a_refresh_token_is_no_access_token(app: Flask, flow: Flow) -> None:
     assert 'error="invalid_token"' in challenge(app, **bearer(refresh_token))
 
 
-@pytest.mark.usefixtures("mcp")
 @pytest.mark.parametrize(
     ("resource", "status"),
     [(None, 200), (API, 200), ("HTTP://127.0.0.1:8000/api/", 200), (MCP, 401)],

@@ -1,22 +1,13 @@
-"""The protected resources that a token can be for (RFC 8707): the REST API and, where it is served,
-the MCP endpoint.
-"""
+"""The protected resources that a token can be for (RFC 8707): the REST API and the MCP endpoint."""
 
 from urllib.parse import urlsplit
 
-from flask import current_app
-
 from webapp.config import Settings, settings
-
-MCP_BLUEPRINT = "mcp"
 
 
 def served_resources() -> dict[str, str]:
     """The audiences of this application and their `resource_name` (RFC 9728)."""
-    names = {settings().api_url: "Askback API"}
-    if MCP_BLUEPRINT in current_app.blueprints:
-        names[settings().mcp_url] = "Askback for MCP"
-    return names
+    return {settings().api_url: "Askback API", settings().mcp_url: "Askback for MCP"}
 
 
 def resource_metadata_url(settings: Settings, resource: str) -> str:

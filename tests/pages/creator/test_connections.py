@@ -201,7 +201,6 @@ def test_who_reads_answers_is_told_of_them_where_events_are_on(flow: Flow, said:
     assert said in flow.browser.get("/connections").text
 
 
-@pytest.mark.usefixtures("mcp")
 def test_grants_of_one_client_stand_as_one_connection(flow: Flow) -> None:
     flow.connect(scope="forms:read offline_access")
     flow.connect(scope="forms:read forms:write")
