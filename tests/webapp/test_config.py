@@ -229,8 +229,15 @@ def test_origins_of_callbacks_are_read(
         ),
     ],
 )
-def test_other_origins_are_refused(embedded: dict[str, str], text: str) -> None:
-    assert problems_of(embedded | {"MCP_EVENTS_CALLBACK_ALLOWLIST": text})
+@pytest.mark.parametrize("variable", ["MCP_EVENTS_CALLBACK_ALLOWLIST", "MCP_ALLOWED_ORIGINS"])
+def test_other_origins_are_refused(embedded: dict[str, str], variable: str, text: str) -> None:
+    assert problems_of(embedded | {variable: text})
+
+
+def test_origins_of_browser_hosts_are_read(embedded: dict[str, str]) -> None:
+    made = read_settings(embedded | {"MCP_ALLOWED_ORIGINS": "https://A.example, http://b.test:81/"})
+
+    assert made.mcp_allowed_origins == {"https://a.example", "http://b.test:81"}
 
 
 @pytest.mark.parametrize(

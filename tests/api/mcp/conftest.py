@@ -10,6 +10,7 @@ import orjson
 import pytest
 from flask import Flask
 from jsonschema import Draft202012Validator, FormatChecker
+from mcp_types.methods import parse_server_result
 from werkzeug.test import TestResponse
 
 from api.mcp.tools.table import TOOLS
@@ -55,7 +56,10 @@ class Host:
                 f"{META}clientInfo": {"name": "test host", "version": "1"},
                 f"{META}clientCapabilities": self.capabilities,
             }
-        return self.post({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}, headers)
+        sent = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+        answer = self.post(sent, headers)
+        assert_readable(answer.get_json(), method, self.version)
+        return answer
 
     def result(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         """The result of a request that is answered."""
@@ -74,6 +78,16 @@ class Host:
         if not result.is_error:
             assert_described(tool, result)
         return result
+
+
+def assert_readable(body: dict[str, Any], method: str, version: str) -> None:
+    """The official types read the message, and the result as its version of the protocol has it."""
+    if "error" in body:
+        mcp_types.JSONRPCError.model_validate(body)
+        return
+    mcp_types.JSONRPCResponse.model_validate(body)
+    if not method.startswith("events/"):  # of an extension, which the package does not know
+        parse_server_result(method, version, body["result"])
 
 
 def assert_described(tool: str, result: mcp_types.CallToolResult) -> None:

@@ -238,3 +238,33 @@ def test_a_fault_of_ours_is_an_error_with_the_id_of_the_request(
     assert answer.json["error"]["code"] == -32603
     assert answer.json["error"]["data"]["code"] == "internal_error"
     assert "askat_secret" not in answer.text
+
+
+PUBLIC = pytest.mark.settings(
+    public_url="https://ask.example.org",
+    mcp_allowed_origins=frozenset({"https://host.example:8443"}),
+)
+
+
+@PUBLIC
+@pytest.mark.parametrize("origin", ["https://ask.example.org", "https://host.example:8443"])
+def test_elsewhere_our_own_and_the_named_origins_may_call(host: Host, origin: str) -> None:
+    answer = call(host, Host="ask.example.org", Origin=origin)
+
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == origin
+
+
+@PUBLIC
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("http://localhost:6274", "https://127.0.0.1", "http://ask.example.org", "https://x.org"),
+        *("https://host.example", "http://host.example:8443", "https://a.host.example:8443"),
+    ],
+)
+def test_elsewhere_no_other_origin_may_call(host: Host, origin: str) -> None:
+    answer = call(host, Host="ask.example.org", Origin=origin)
+
+    assert refusal(answer) == (403, -32600)
+    assert refusal(call(host, Host="127.0.0.1:8000")) == (403, -32600)

@@ -161,9 +161,10 @@ def _settings() -> list[tuple[str, list[SettingDescription]]]:
     described = [describe(variable) for variable in VARIABLES]
     events = "Events"
     headings = {"OAUTH": "Connections of agents", "LIMIT": "Limits"}
-    headings |= {"MCP": events, "SUBSCRIPTION": events}
+    headings |= {"MCP_EVENTS": events, "SUBSCRIPTION": events}
     groups: dict[str, list[SettingDescription]] = {"Server": []}
     for setting in described:
-        heading = headings.get(setting.variable.partition("_")[0], "Server")
+        found = [title for begin, title in headings.items() if setting.variable.startswith(begin)]
+        heading = found[0] if found else "Server"
         groups.setdefault(heading, []).append(setting)
     return list(groups.items())

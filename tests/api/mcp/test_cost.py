@@ -1,0 +1,162 @@
+"""What answering costs: a host waits one second for discovery, then speaks the earlier era."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import event, select
+from sqlalchemy.exc import OperationalError
+from werkzeug.wrappers import Request
+
+from tests.api.mcp.conftest import LEGACY, MODERN, Hosted
+from tests.databases import both_databases
+from tests.pages.creator_client import creator
+from tests.proof.test_waiting_for_nobody import locked
+from webapp.config import Settings
+from webapp.database import db
+from webapp.oauth.models import OAuthGrant
+from webapp.web.rate_limits.limiter import DecoratorLimiter
+
+SOON_SECONDS = 0.5  # half of what a host waits, on a busy machine
+CHEAP = [
+    (MODERN, "server/discover"),
+    (MODERN, "tools/list"),
+    (LEGACY, "initialize"),
+    (LEGACY, "ping"),
+    (LEGACY, "tools/list"),
+]
+cheap = pytest.mark.parametrize(("version", "method"), CHEAP)
+
+
+@contextmanager
+def counted(app: Flask) -> Iterator[list[str]]:
+    """The statements and commits of this thread; deferred writes are made by another one."""
+    here, seen = threading.get_ident(), []
+
+    def statement(*arguments: Any) -> None:
+        if threading.get_ident() == here:
+            seen.append(arguments[2].split()[0])
+
+    def commit(*_arguments: Any) -> None:
+        if threading.get_ident() == here:
+            seen.append("COMMIT")
+
+    with app.app_context():
+        engine = db.engine
+    listeners = [("before_cursor_execute", statement), ("commit", commit)]
+    for name, listener in listeners:
+        event.listen(engine, name, listener)
+    yield seen
+    for name, listener in listeners:
+        event.remove(engine, name, listener)
+
+
+@both_databases
+@cheap
+def test_it_reads_the_token_and_touches_the_database_no_more(
+    hosted: Hosted, account: Any, version: str, method: str
+) -> None:
+    host = hosted(account.id, version=version)
+
+    for _ in range(2):  # the first one is noted as the last use of the connection
+        with counted(host.app) as seen:
+            host.result(method)
+        assert [each for each in seen if each not in {"BEGIN", "PRAGMA"}] == ["SELECT"]
+
+    with host.app.app_context():
+        assert db.session.scalars(select(OAuthGrant.last_used_at)).one()
+
+
+@both_databases
+@cheap
+def test_no_writer_stands_in_its_way(
+    hosted: Hosted, account: Any, settings: Settings, version: str, method: str
+) -> None:
+    """The note of the last use waits for the writer, and nobody waits for that note."""
+    host = hosted(account.id, version=version)
+    host.result("tools/list")
+    with host.app.app_context():
+        db.session.query(OAuthGrant).update({"last_used_at": None})
+        db.session.commit()
+    host.app.test_client_class, kept = FlaskClient, host.app.test_client_class
+    try:
+        with locked(settings):
+            began = time.monotonic()
+            for _ in range(5):
+                host.result(method)
+            took = time.monotonic() - began
+    finally:
+        host.app.test_client_class = kept
+
+    assert took < SOON_SECONDS
+    assert host.app.extensions["deferred_writes"].settle(20)
+
+
+@cheap
+def test_no_cookie_is_read_and_no_limit_looked_up(
+    hosted: Hosted, account: Any, monkeypatch: pytest.MonkeyPatch, version: str, method: str
+) -> None:
+    def never(*_given: Any, **_named: Any) -> None:
+        raise AssertionError
+
+    host = hosted(account.id, version=version)
+    monkeypatch.setattr(DecoratorLimiter, "_check_request_limit", never)
+    monkeypatch.setattr(Request, "cookies", property(never))
+
+    host.result(method)
+
+
+def test_a_browser_that_is_signed_in_has_no_token(app: Flask, account: Any) -> None:
+    signed_in = creator(app, account)
+    signed_in.page("/forms")
+
+    answer = signed_in.client.post("/mcp/app", json={}, base_url="http://127.0.0.1:8000")
+
+    assert answer.status_code == 401
+    assert "Set-Cookie" not in answer.headers
+
+
+class GivenUp(Exception):
+    """PostgreSQL has ended one of two transactions that waited for each other."""
+
+    sqlstate = "40P01"
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_call_that_the_database_gave_up_is_run_again(
+    hosted: Hosted, account: Any, version: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, left = hosted(account.id, version=version), [GivenUp()] * times
+
+    def given_up(*_given: Any) -> list[Any]:
+        if left:
+            raise OperationalError("SELECT", {}, left.pop())
+        return []
+
+    monkeypatch.setattr("webapp.domain.forms.models.list_forms", given_up)
+
+    found = host.use("list_forms")
+
+    assert not found.is_error
+    assert found.structured_content == {"formCount": 0, "forms": []}
+    assert not left
+
+
+def test_a_call_without_the_storage_is_told_so(
+    hosted: Hosted, account: Any, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_given: Any) -> list[Any]:
+        raise OperationalError("SELECT", {}, Exception("database is locked"))
+
+    monkeypatch.setattr("webapp.domain.forms.models.list_forms", away)
+
+    answer = hosted(account.id, version=version).send("tools/call", {"name": "list_forms"})
+
+    assert answer.status_code == 200
+    assert (answer.json["id"], answer.json["error"]["code"]) == (7, -32603)
+    assert answer.json["error"]["data"]["code"] == "storage_unavailable"
