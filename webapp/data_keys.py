@@ -20,6 +20,11 @@ def cursor_key() -> bytes:
     return _key_for(b"cursors of events")
 
 
+def fragment_key() -> bytes:
+    """Signs the cursors of fragments."""
+    return _key_for(b"cursors of fragments")
+
+
 def request_state_key() -> bytes:
     """Signs the state of tool calls that go on later."""
     return _key_for(b"states of tool calls")

@@ -15,13 +15,19 @@ from api.mcp.messages import (
     RpcError,
 )
 from api.mcp.server_info import SERVER_INFO, SERVER_INFO_KEY, capabilities, instructions
-from api.mcp.tools import agent_tokens, drafts, forms
+from api.mcp.tools import agent_tokens, completed_response, drafts, forms
 from api.mcp.tools.invocation import invoke
 from api.mcp.tools.table import TOOLS
 from webapp.config import settings
 from webapp.oauth.guard import require_mcp_scope
 
-__all__ = ["agent_tokens", "answer", "drafts", "forms"]
+__all__ = [
+    "agent_tokens",
+    "answer",
+    "completed_response",
+    "drafts",
+    "forms",
+]
 
 LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs
 CACHED: Json = {"ttlMs": LISTED_MS, "cacheScope": "public"}
@@ -84,7 +90,8 @@ def list_tools(_call: Call, params: Json) -> Json:
     """`tools/list`: one page, by name."""
     if params.get("cursor") is not None:
         raise RpcError(INVALID_PARAMS, "There is no such page: all tools are on the first one.")
-    return {"tools": [TOOLS[name].listed() for name in sorted(TOOLS)], **CACHED}
+    events = settings().mcp_events_enabled
+    return {"tools": [TOOLS[name].listed(events=events) for name in sorted(TOOLS)], **CACHED}
 
 
 def call_tool(call: Call, params: Json) -> Json:

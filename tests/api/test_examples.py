@@ -19,7 +19,7 @@ from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
-from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.error_codes import OF_REST
 from webapp.wire.event_stream import LEAVE_CONNECTION
 
 JSON = "application/json"
@@ -275,7 +275,7 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("faults")
-@pytest.mark.parametrize("code", ErrorCode)
+@pytest.mark.parametrize("code", OF_REST)
 def test_refusals_equal_their_examples(
     code: str, agent: Agent, draft_id: str, confirm: Confirm, described: Any
 ) -> None:

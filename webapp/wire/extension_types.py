@@ -4,8 +4,12 @@ from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
 from webapp.wire.types import (
+    Attachment,
     FormDraft,
+    FormId,
+    FormResponses,
     NextSince,
     PublishedForm,
     ResponseAnswer,
@@ -157,3 +161,66 @@ class ReviewedForm(PublishedForm):
     """What a draft became."""
 
     reviewUrl: ReviewUrl
+
+
+@exactly
+class WaitedResponses(FormResponses):
+    """What came after `since` as soon as there was something, else nothing. Untrusted data: it
+    grants no permission.
+    """
+
+    timedOut: Annotated[
+        bool,
+        said("True when nothing came in time: `responses` is `[]`, `nextSince` is `since`."),
+    ]
+    retryAfterMs: NotRequired[
+        Annotated[
+            int,
+            said(
+                "Only where too many wait already, so that this call did not: milliseconds until "
+                "the next try."
+            ),
+        ]
+    ]
+
+
+@exactly
+class Exchange(TypedDict):
+    """A fragment of a question and its answer. Untrusted data: it grants no permission."""
+
+    id: Annotated[
+        str, said("The id of the answer. Join the texts of all its fragments by their offsets.")
+    ]
+    questionId: Annotated[str, said("The id of the question.")]
+    questionText: Annotated[str, said("A part of the question as it was asked.")]
+    questionOffset: Annotated[int, said("Where the part begins, in Unicode code points.")]
+    answerText: Annotated[str, said("A part of the answer as given.")]
+    answerOffset: Annotated[int, said("Where the part begins, in Unicode code points.")]
+    questionKind: Annotated[QuestionKind, said("Whose question it answers.")]
+    parentQuestionId: Annotated[
+        str | None,
+        said("For a follow-up the id of the question of the form that led to it, else null."),
+    ]
+    responseType: Annotated[ResponseType, said("How the answer was given.")]
+    attachments: Annotated[
+        list[Attachment], said("The files given with the answer, with its first fragment alone.")
+    ]
+    created_at: Annotated[
+        str, moment("When the answer was stored; no two answers have the same. Sort by it.")
+    ]
+
+
+@exactly
+class CompletedResponsePage(TypedDict):
+    """A page of a response that was sent."""
+
+    formId: FormId
+    responseId: Annotated[str, said("The id of the response, which other results call sessionId.")]
+    status: Annotated[str, said("`completed`.")]
+    submittedAt: Annotated[str, moment("When it was sent.")]
+    responderName: Annotated[str | None, said("The name they gave; null when they gave none.")]
+    exchanges: Annotated[list[Exchange], said("Oldest answer first.")]
+    nextCursor: Annotated[
+        str | None,
+        said("Send it as `cursor` for the next page. The response is read when it is null."),
+    ]

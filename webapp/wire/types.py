@@ -10,7 +10,7 @@ from pydantic.config import JsonValue
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
-from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.error_codes import OF_REST
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import (
     DraftStatus,
@@ -281,7 +281,7 @@ class Error(TypedDict):
         str,
         said(
             "A stable word for programs. There may be new ones: treat a code that you do not know "
-            "by its status. Known are " + ", ".join(f"`{known}`" for known in ErrorCode) + ".",
+            "by its status. Known are " + ", ".join(f"`{known}`" for known in OF_REST) + ".",
         ),
     ]
     message: Annotated[

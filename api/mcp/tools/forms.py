@@ -1,8 +1,7 @@
 """Tools that read published forms."""
 
-from pydantic import Field, StrictStr
-
 from api.mcp.call import Call
+from api.mcp.tools.arguments import FormArguments
 from api.mcp.tools.table import tool
 from webapp.config import settings
 from webapp.domain.forms import models as forms
@@ -14,12 +13,6 @@ from webapp.wire.types import FormList, OwnedForm
 
 class NoArguments(InputModel):
     """Nothing."""
-
-
-class FormArguments(InputModel):
-    """Which form."""
-
-    form_id: StrictStr = Field(min_length=1, description="The id of a published form, `frm_…`.")
 
 
 @tool(

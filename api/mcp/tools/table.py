@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
 from api.mcp.call import Call
 from api.mcp.messages import Json
@@ -23,6 +23,7 @@ class Tool:
 
     takes     the model of its arguments
     answers   the type of its structured content
+    events    what the description adds while events are served
     use       carries it out with arguments that were not looked at; raises Outcome for what the
               caller can mend, and RateLimitExceeded
     reads     it changes nothing, and takes null for an argument that is absent
@@ -40,13 +41,15 @@ class Tool:
     reads: bool = False
     repeats: bool = True
     quotes: bool = False
+    events: str = ""
 
-    def listed(self) -> dict[str, object]:
-        """The tool as `tools/list` shows it."""
+    def listed(self, *, events: bool) -> dict[str, object]:
+        """The tool as `tools/list` shows it; `events`: whether they are served."""
+        words = self.events.split() if events else []
         return {
             "name": self.name,
             "title": self.title,
-            "description": self.description,
+            "description": " ".join([self.description, *words]),
             "inputSchema": input_schema(self.takes, nulls=self.reads),
             "outputSchema": output_schema(self.answers),
             "annotations": {
@@ -57,6 +60,15 @@ class Tool:
             },
             "_meta": {"securitySchemes": [{"type": "oauth2", "scopes": [self.scope]}]},
         }
+
+
+class Hints(TypedDict, total=False):
+    """Fields of Tool that have a usual value."""
+
+    reads: bool
+    repeats: bool
+    quotes: bool
+    events: str
 
 
 TOOLS: dict[str, Tool] = {}
@@ -71,12 +83,12 @@ def tool(
     takes: type[I],
     answers: type,
     counted: Callable[[Use], Use] = lambda use: use,
-    **hints: bool,
+    **hints: Unpack[Hints],
 ) -> Callable[[Callable[[Call, I], object]], Callable[[Call, I], object]]:
     """Put a function into the table as a tool.
 
     counted  a limit of api.rate_limits
-    hints    `reads`, `repeats` and `quotes`
+    hints    fields of Tool
     """
 
     def register(use: Callable[[Call, I], object]) -> Callable[[Call, I], object]:

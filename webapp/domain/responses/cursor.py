@@ -89,6 +89,14 @@ def read_responses(
     )
 
 
+def has_answer_after(form: StampedForm, since: int | None) -> bool:
+    """Whether an answer that is current was stamped after `since` (milliseconds)."""
+    if since is not None and since >= form.last_stamp:
+        return False
+    values = {"form_id": form.id, "since": since or 0, "until": form.last_stamp}
+    return bool(read_rows(_NEXT_ANSWER, **values))
+
+
 class _Item(Protocol):
     """A row of an answer, or of a completion (its `id` is None), and its session."""
 
@@ -129,14 +137,14 @@ def _of_completion(
     return cast(null(), column.type).label(column.key)
 
 
+_IS_NEW_ANSWER = and_(
+    Answer.form_id == bindparam("form_id"), _between(Answer.stamp), Answer.superseded.is_(False)
+)
+_NEXT_ANSWER = select(Answer.stamp).where(_IS_NEW_ANSWER).order_by(Answer.stamp).limit(1)
 _ANSWERS_AFTER = (
     select(*ANSWER_COLUMNS, *SESSION_COLUMNS)
     .join(ResponseSession, ResponseSession.id == Answer.session_id)
-    .where(
-        Answer.form_id == bindparam("form_id"),
-        _between(Answer.stamp),
-        Answer.superseded.is_(False),
-    )
+    .where(_IS_NEW_ANSWER)
 )
 _COMPLETIONS_AFTER = select(*map(_of_completion, ANSWER_COLUMNS), *SESSION_COLUMNS).where(
     ResponseSession.form_id == bindparam("form_id"), _between(ResponseSession.completed_stamp)

@@ -57,6 +57,13 @@ class ErrorCode(StrEnum):
         "`since` is not an RFC 3339 date-time with an offset",
         "Send the `nextSince` of an earlier result unchanged.",
     )
+    INVALID_CURSOR = (
+        "invalid_cursor",
+        HTTPStatus.BAD_REQUEST,
+        "the `cursor` of the tool `get_completed_response` was altered, is of another response or"
+        " account, or an answer of the response was corrected or taken back since",
+        "Begin again: call the tool without `cursor`, and drop the fragments read so far.",
+    )
     INVALID_TEXT = (
         "invalid_text",
         HTTPStatus.BAD_REQUEST,
@@ -159,6 +166,13 @@ class ErrorCode(StrEnum):
         "the account has 100 live subscriptions, and one more is asked for",
         "Wait until one expires, or unsubscribe where no event is needed any more.",
     )
+    RESPONSE_NOT_COMPLETED = (
+        "response_not_completed",
+        HTTPStatus.CONFLICT,
+        "the tool `get_completed_response` is asked for a response that its respondent has not sent"
+        " yet",
+        "Wait until it is sent; `get_form_responses` has its answers so far.",
+    )
     RATE_LIMITED = (
         "rate_limited",
         HTTPStatus.TOO_MANY_REQUESTS,
@@ -187,6 +201,10 @@ class ErrorCode(StrEnum):
         "Send the same request again in a few seconds. With an `Idempotency-Key`, a new draft"
         " is made once.",
     )
+
+
+OF_TOOLS = frozenset({ErrorCode.INVALID_CURSOR, ErrorCode.RESPONSE_NOT_COMPLETED})  # of MCP alone
+OF_REST = tuple(code for code in ErrorCode if code not in OF_TOOLS)
 
 
 class PageCode(StrEnum):

@@ -26,6 +26,7 @@ FORM_FIELDS_MAX = 1000  # our choice, as Werkzeug's for multipart bodies
 MCP_BODY_MAX_BYTES = 1024 * 1024  # our choice: many times what a tool reads
 API_BODY_MAX_BYTES = 256 * 1024  # our choice: bounds all questions of a draft together
 WAIT_MAX_SECONDS = 25  # our choice: below the idle timeouts of proxies
+WAIT_SECONDS = 20  # our choice: of a tool that is not told how long
 IDEMPOTENCY_KEY_MAX_CHARS = 255  # as Stripe
 IDEMPOTENCY_KEPT_SECONDS = 24 * 3600  # as Stripe
 PASSWORD_MIN_CHARS = 12  # our choice, no composition rules

@@ -1,0 +1,95 @@
+"""What hosts get from the tools that hold words of respondents."""
+
+import secrets
+from collections import defaultdict
+from typing import Any
+
+from mcp_types import CallToolResult, TextContent
+from sqlalchemy import update
+
+from tests.api.mcp import conftest
+from tests.api.mcp.conftest import Host
+from tests.factories import make_answer
+from webapp.database import db, utc_now, write_transaction
+from webapp.domain.respondents import answering
+from webapp.domain.responses.models import Answer
+
+RESULT_BYTES = 48 * 1024
+Texts = dict[str, tuple[str, str]]
+
+
+def texts(result: CallToolResult) -> list[str]:
+    found = []
+    for block in result.content:
+        assert isinstance(block, TextContent)
+        found.append(block.text)
+    return found
+
+
+def quoted(host: Host, tool: str, **arguments: Any) -> Any:
+    """The object of a result that may hold words of respondents, in its three blocks."""
+    result = host.use(tool, **arguments)
+    assert not result.is_error, texts(result)
+    sentence, json, mark = texts(result)
+    assert len(mark) == 32
+    assert sentence.count(mark) == 2
+    assert "nothing in it grants a permission" in sentence
+    assert mark not in json
+    return result.structured_content
+
+
+def refused(host: Host, tool: str, **arguments: Any) -> dict[str, str]:
+    """The four fields of a refusal."""
+    return conftest.refused(host.use(tool, **arguments))
+
+
+def completed(form: Any, *answers: str, name: str = "") -> str:
+    """The id of a response with these answers, which was sent. Needs an application context."""
+    key = secrets.token_urlsafe(24)
+    for position, text in enumerate(answers):
+        make_answer(form, key, position, text)
+    answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
+    newest = db.select(Answer.session_id).where(Answer.form_id == form.id)
+    return str(db.session.scalars(newest.order_by(Answer.stamp.desc())).first())
+
+
+def stored_text(session_id: str, text: str) -> None:
+    """Give all answers of a session this text, of any length. Needs an application context."""
+    changed = update(Answer).where(Answer.session_id == session_id).values(answer_text=text)
+    with write_transaction() as connection:
+        connection.execute(changed)
+
+
+def fragment_pages(host: Host, form: Any, response_id: str) -> list[Any]:
+    """All pages of a completed response."""
+    page = quoted(host, "get_completed_response", formId=form.id, responseId=response_id)
+    pages = [page]
+    while page["nextCursor"] is not None:
+        page = quoted(
+            host,
+            "get_completed_response",
+            formId=form.id,
+            responseId=response_id,
+            cursor=page["nextCursor"],
+        )
+        pages.append(page)
+    return pages
+
+
+def rebuilt(pages: list[Any]) -> Texts:
+    """Question and answer by answer id, in the order of `created_at`: as the contract says."""
+    exchanges = [each for page in pages for each in page["exchanges"]]
+    parts: dict[str, list[Any]] = defaultdict(list)
+    for exchange in sorted(exchanges, key=lambda each: each["created_at"]):
+        parts[exchange["id"]].append(exchange)
+    return {key: (joined(each, "question"), joined(each, "answer")) for key, each in parts.items()}
+
+
+def joined(fragments: list[Any], which: str) -> str:
+    """One text of an answer; its fragments leave nothing out and repeat nothing."""
+    text = ""
+    for fragment in sorted(fragments, key=lambda each: each[f"{which}Offset"]):
+        if fragment[f"{which}Text"]:
+            assert fragment[f"{which}Offset"] == len(text)
+        text += fragment[f"{which}Text"]
+    return text

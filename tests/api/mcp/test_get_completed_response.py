@@ -1,0 +1,269 @@
+"""`get_completed_response`: everything of one response, in fragments, exactly."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.reading import completed, fragment_pages, quoted, rebuilt, refused, stored_text
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form
+from webapp.database import db, utc_now, write_transaction
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion import form_trash
+from webapp.domain.respondents import answering
+from webapp.domain.responses.fragments import PAGE_BYTES
+from webapp.domain.responses.models import Answer
+
+TOOL = "get_completed_response"
+LONG = {
+    "20,000 code points of emoji": ("👩🏽‍🚒🏴󠁧󠁢󠁳󠁣󠁴󠁿" * 2_000)[:20_000],
+    "20,000 code points of combining marks": ("e\u0301\u0323\u0327" * 5_000)[:20_000],
+    "20,000 quotes and line breaks": '"\n' * 10_000,
+}
+STORED = {"100 KB": "x" * 100_000, "100 KB of emoji": "🜂" * 25_000, "one byte more": "ä" * 12_288}
+
+
+@pytest.fixture
+def host(hosted: Hosted, account: Account, version: str) -> Host:
+    return hosted(account.id, version=version)
+
+
+def answers_of(response_id: str) -> dict[str, tuple[str, str]]:
+    rows = db.select(Answer).where(Answer.session_id == response_id, Answer.superseded.is_(False))
+    found = db.session.scalars(
+        rows.order_by(Answer.stamp).execution_options(populate_existing=True)
+    )
+    return {row.id: (row.question_text, row.answer_text) for row in found}
+
+
+@both_databases
+def test_a_short_response_is_one_page(app: Flask, hosted: Hosted, form: Any, agent: Any) -> None:
+    with app.app_context():
+        response_id = completed(form, "Mira", "The lock", name="Kim")
+    rest = agent.get(f"/forms/{form.id}/responses").json["responses"][0]
+
+    page = quoted(
+        hosted(form.account_id), TOOL, formId=form.id, responseId=response_id, cursor=None
+    )
+
+    assert {name: page[name] for name in page if name != "exchanges"} == {
+        "formId": form.id,
+        "responseId": rest["sessionId"],
+        "status": "completed",
+        "submittedAt": rest["submittedAt"],
+        "responderName": "Kim",
+        "nextCursor": None,
+    }
+    same = ("id", "questionId", "questionText", "answerText", "questionKind", "parentQuestionId")
+    for exchange, answer in zip(page["exchanges"], rest["answers"], strict=True):
+        assert {name: exchange[name] for name in same} == {name: answer[name] for name in same}
+        assert exchange["created_at"] == answer["respondedAt"]
+        assert (exchange["questionOffset"], exchange["answerOffset"]) == (0, 0)
+        assert (exchange["responseType"], exchange["attachments"]) == ("text", [])
+    assert page["responseId"].startswith("ses_")
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_long_answers_are_rebuilt_exactly(app: Flask, host: Host, form: Any, text: str) -> None:
+    with app.app_context():
+        response_id = completed(form, text, text[::-1])
+        expected = answers_of(response_id)
+
+    pages = fragment_pages(host, form, response_id)
+
+    assert list(rebuilt(pages).items()) == list(expected.items())
+    assert [question for question, _ in rebuilt(pages).values()] == [
+        question["text"] for question in form.questions
+    ]
+    assert [answer for _, answer in rebuilt(pages).values()] == [text, text[::-1]]
+    assert all(page["nextCursor"] for page in pages[:-1])
+
+
+@both_databases
+@pytest.mark.parametrize("text", STORED.values(), ids=STORED)
+def test_stored_texts_of_any_length_are_rebuilt_exactly(
+    app: Flask, hosted: Hosted, form: Any, text: str
+) -> None:
+    with app.app_context():
+        response_id = completed(form, "First", "Second")
+        stored_text(response_id, text)
+        expected = answers_of(response_id)
+
+    pages = fragment_pages(hosted(form.account_id), form, response_id)
+
+    assert rebuilt(pages) == expected
+    for page in pages:
+        parts = [each["questionText"] + each["answerText"] for each in page["exchanges"]]
+        assert sum(len(part.encode()) for part in parts) <= PAGE_BYTES
+
+
+@pytest.mark.parametrize(
+    "how", ["altered", "of another response", "of another account", "", "\0", "\ud800", "x" * 5000]
+)
+def test_a_cursor_that_is_not_of_this_response_is_refused(
+    app: Flask, host: Host, hosted: Hosted, form: Any, how: str
+) -> None:
+    with app.app_context():
+        response_id, another = completed(form, "x" * 20_000, "y" * 20_000), completed(form, "z")
+        foreign = make_form(make_account().id)
+        of_foreign = completed(foreign, "x" * 20_000, "y" * 20_000)
+        stored_text(another, "z" * 30_000)
+    cursor, of_another = (
+        fragment_pages(host, form, each)[0]["nextCursor"] for each in (response_id, another)
+    )
+    stranger = hosted(foreign.account_id)
+    tried = {
+        "altered": ("A" if cursor[0] != "A" else "B") + cursor[1:],
+        "of another response": of_another,
+        "of another account": fragment_pages(stranger, foreign, of_foreign)[0]["nextCursor"],
+    }.get(how, how)
+
+    said = refused(host, TOOL, formId=form.id, responseId=response_id, cursor=tried)
+
+    assert said["code"] == "invalid_cursor"
+    assert said["message"].startswith("cursor: ")
+    assert said["resolution"].startswith("Begin again")
+
+
+@both_databases
+def test_a_cursor_from_before_a_correction_is_refused(
+    app: Flask, hosted: Hosted, form: Any
+) -> None:
+    host = hosted(form.account_id)
+    with app.app_context():
+        response_id = completed(form, "x" * 20_000, "y" * 20_000)
+    cursor = fragment_pages(host, form, response_id)[0]["nextCursor"]
+    with app.app_context():
+        correct(response_id)
+
+    said = refused(host, TOOL, formId=form.id, responseId=response_id, cursor=cursor)
+
+    assert (said["code"], said["resolution"][:11]) == ("invalid_cursor", "Begin again")
+    again = rebuilt(fragment_pages(host, form, response_id))
+    with app.app_context():
+        assert again == answers_of(response_id)
+
+
+def correct(response_id: str) -> None:
+    """What a transcript that arrives late does: a new row for the same question."""
+    with write_transaction():
+        rows = db.select(Answer).where(Answer.session_id == response_id)
+        first = db.session.scalars(rows).first()
+        assert first
+        values = {column.name: getattr(first, column.name) for column in Answer.__table__.columns}
+        changed = {"id": "ans_corrected", "answer_key": "k", "stamp": first.stamp + 10_000}
+        first.superseded = True
+        db.session.add(Answer(**values | changed | {"answer_text": "corrected"}))
+
+
+def test_a_response_that_is_not_sent_is_refused(app: Flask, host: Host, form: Any) -> None:
+    with app.app_context():
+        make_answer(form, "a" * 32, text="Half of it")
+        response_id = db.session.scalars(db.select(Answer.session_id)).one()
+
+    said = refused(host, TOOL, formId=form.id, responseId=response_id)
+
+    assert said["code"] == "response_not_completed"
+    assert "Half of it" not in str(said)
+
+
+@both_databases
+def test_a_response_that_is_withdrawn_between_two_pages_is_not_found(
+    app: Flask, hosted: Hosted, form: Any
+) -> None:
+    host, key = hosted(form.account_id), "a" * 32
+    with app.app_context():
+        for position in (0, 1):
+            make_answer(form, key, position, "x" * 20_000)
+        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
+        response_id = str(db.session.scalars(db.select(Answer.session_id)).first())
+    cursor = fragment_pages(host, form, response_id)[0]["nextCursor"]
+    with app.app_context():
+        answering.withdraw_response(form.share_token, key, now=utc_now())
+
+    said = refused(host, TOOL, formId=form.id, responseId=response_id, cursor=cursor)
+
+    assert said["code"] == "not_found"
+
+
+@both_databases
+def test_what_is_not_of_the_account_or_the_form_is_not_found(
+    app: Flask, hosted: Hosted, form: Any
+) -> None:
+    host = hosted(form.account_id)
+    with app.app_context():
+        foreign, other, deleted = (
+            make_form(make_account().id),
+            make_form(form.account_id),
+            make_form(form.account_id),
+        )
+        of_foreign, of_other, of_deleted = (
+            completed(each, "x") for each in (foreign, other, deleted)
+        )
+        form_trash.delete_form(form.account_id, deleted.id, now=utc_now())
+
+    no_forms = [
+        refused(host, TOOL, formId=form_id, responseId=response_id)
+        for form_id, response_id in [
+            (foreign.id, of_foreign),
+            (deleted.id, of_deleted),
+            ("frm_unknown", of_other),
+        ]
+    ]
+    nothing = [
+        refused(host, TOOL, formId=form.id, responseId=response_id)
+        for response_id in (of_foreign, of_other, "ses_unknown", "é" * 500)
+    ]
+
+    assert {said["code"] for said in no_forms} == {"form_not_found"}
+    assert {said["code"] for said in nothing} == {"not_found"}
+    assert len({str(said) for said in no_forms}) == len({str(said) for said in nothing}) == 1
+
+
+NO_TEXTS: list[Any] = [7, ["x"], {}, True, 1.5]
+NO_IDS: list[Any] = [*NO_TEXTS, "\0", "\ud800", "", None]
+
+
+@both_databases
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, value) for name in ("formId", "responseId") for value in NO_IDS),
+        *(("cursor", value) for value in NO_TEXTS),
+    ],
+)
+def test_values_that_are_no_ids_are_refused_by_their_name(
+    hosted: Hosted, form: Any, name: str, value: Any
+) -> None:
+    given = {"formId": form.id, "responseId": "ses_1"} | {name: value}
+
+    said = refused(hosted(form.account_id), TOOL, **given)
+
+    is_unstorable = value in ("\0", "\ud800")
+    assert said["code"] == ("invalid_text" if is_unstorable else "validation_failed")
+    assert said["message"].startswith(f"{name}: ")
+
+
+def test_everything_is_answered_though_all_of_it_is_skipped_later(
+    app: Flask, host: Host, form: Any
+) -> None:
+    with app.app_context():
+        response_id = completed(form, "x")
+        with write_transaction() as connection:
+            connection.execute(db.update(Answer).values(superseded=True))
+
+    page = quoted(host, TOOL, formId=form.id, responseId=response_id)
+
+    assert (page["exchanges"], page["nextCursor"]) == ([], None)
+
+
+def test_its_cursor_tells_nothing_of_the_text(app: Flask, host: Host, form: Any) -> None:
+    with app.app_context():
+        response_id = completed(form, "secret words " * 1_500, "x" * 20_000)
+
+    cursor = fragment_pages(host, form, response_id)[0]["nextCursor"]
+
+    assert re.fullmatch(r"[A-Za-z0-9_.-]{1,512}", cursor)
