@@ -15,7 +15,7 @@ from api.mcp.messages import (
     RpcError,
 )
 from api.mcp.server_info import SERVER_INFO, SERVER_INFO_KEY, capabilities, instructions
-from api.mcp.tools import agent_tokens, completed_response, drafts, forms
+from api.mcp.tools import agent_tokens, completed_response, drafts, forms, responses, waits
 from api.mcp.tools.invocation import invoke
 from api.mcp.tools.table import TOOLS
 from webapp.config import settings
@@ -27,6 +27,8 @@ __all__ = [
     "completed_response",
     "drafts",
     "forms",
+    "responses",
+    "waits",
 ]
 
 LISTED_MS = 300_000  # how long a client may keep what does not change while a process runs

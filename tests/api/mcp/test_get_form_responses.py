@@ -1,0 +1,194 @@
+"""`get_form_responses`: what REST answers, in pages that fit into the context of a model."""
+
+import secrets
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.api.conftest import Agent
+from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.reading import RESULT_BYTES, completed, quoted, refused, stored_text, texts
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from webapp.database import db
+from webapp.domain.accounts.models import Account
+from webapp.domain.responses.models import Answer
+from webapp.domain.shared.vocabulary import Scope
+
+TOOL = "get_form_responses"
+
+
+@pytest.fixture
+def host(hosted: Hosted, account: Account, version: str) -> Host:
+    return hosted(account.id, version=version)
+
+
+def pages_of(host: Host, form: Any) -> list[Any]:
+    """All pages, each from where the one before ended."""
+    pages = [quoted(host, TOOL, formId=form.id)]
+    while pages[-1]["truncated"]:
+        assert len(pages) < 1_000
+        pages.append(quoted(host, TOOL, formId=form.id, since=pages[-1]["nextSince"]))
+    return pages
+
+
+def answers_in(pages: list[Any]) -> list[Any]:
+    return [answer for page in pages for each in page["responses"] for answer in each["answers"]]
+
+
+def text_bytes(host: Host, form: Any, **more: Any) -> int:
+    return sum(len(each.encode()) for each in texts(host.use(TOOL, formId=form.id, **more)))
+
+
+@both_databases
+def test_it_answers_what_rest_answers(app: Flask, hosted: Hosted, agent: Agent, form: Any) -> None:
+    host = hosted(form.account_id)
+    first = quoted(host, TOOL, formId=form.id, since=None)
+    assert first == agent.get(f"/forms/{form.id}/responses").json
+    with app.app_context():
+        make_answer(form, "a" * 32, text="In progress")
+        make_response(form, name="Kim")
+
+    found = quoted(host, TOOL, formId=form.id)
+    rest = quoted(host, TOOL, formId=form.id, since=found["nextSince"])
+
+    assert found == agent.get(f"/forms/{form.id}/responses").json
+    assert found["returnedAnswerCount"] == 2
+    assert rest == agent.get(f"/forms/{form.id}/responses?since={found['nextSince']}").json
+    assert (rest["responses"], rest["nextSince"]) == ([], found["nextSince"])
+
+
+LENGTHS = {
+    "short": ["Me"] * 300,
+    "short and long": ["Me", "x" * 9_000, "🜂" * 5_000] * 20,
+    "escaped": ['"\n\\' * 3_000, "\x01" * 6_000, "no"] * 12,
+    "the longest": ["👩🏽‍🚒" * 5_000, "x" * 20_000, '"' * 20_000, "\x01" * 20_000],
+}
+
+
+@pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
+def test_pages_fit_and_hold_every_answer_once(
+    app: Flask, host: Host, form: Any, lengths: list[str]
+) -> None:
+    with app.app_context():
+        for text in lengths:
+            make_answer(form, secrets.token_urlsafe(24), text=text)
+
+    pages = pages_of(host, form)
+
+    answers = answers_in(pages)
+    assert len({answer["id"] for answer in answers}) == len(answers) == len(lengths)
+    for answer, text in zip(answers, lengths, strict=True):
+        assert text.startswith(answer["answerText"])
+        assert answer["answerTruncated"] == (answer["answerText"] != text)
+        assert len(answer["answerText"]) > 5_000 or answer["answerText"] == text
+    assert all(page["returnedAnswerCount"] for page in pages)
+    sizes = [text_bytes(host, form)]
+    sizes += [text_bytes(host, form, since=page["nextSince"]) for page in pages]
+    assert max(sizes) <= RESULT_BYTES
+    usual = RESULT_BYTES - 4_096 - max(len(text.encode()) * 6 for text in lengths)
+    assert all(size > usual for size in sizes[:-2])
+
+
+@both_databases
+def test_many_answers_of_any_length_come_once(app: Flask, hosted: Hosted, form: Any) -> None:
+    host = hosted(form.account_id)
+    with app.app_context():
+        ids = [completed(form, "x", "y") for _ in range(60)]
+        for number, response_id in enumerate(ids):
+            stored_text(response_id, 'a"é🜂\n' * (number * 37))
+
+    pages = pages_of(host, form)
+
+    with app.app_context():
+        stored = db.session.scalars(db.select(Answer.id).order_by(Answer.stamp)).all()
+    assert [answer["id"] for answer in answers_in(pages)] == stored
+    sent = [each["sessionId"] for page in pages for each in page["responses"]]
+    assert set(sent) == set(ids)
+    assert not any(answer["answerTruncated"] for answer in answers_in(pages))
+
+
+def test_one_answer_comes_however_long_the_questions_are(
+    app: Flask, hosted: Hosted, account: Account
+) -> None:
+    with app.app_context():
+        form = make_form(account.id, questions=["q" * 60_000, "r" * 60_000])
+        for position in (0, 1):
+            make_answer(form, "a" * 32, position, "🜂" * 20_000)
+
+    pages = pages_of(hosted(account.id), form)
+
+    assert [page["returnedAnswerCount"] for page in pages] == [1, 1]
+    assert all(len(each["answerText"]) == 1_023 for each in answers_in(pages))
+    assert all(each["answerTruncated"] for each in answers_in(pages))
+
+
+@pytest.mark.parametrize("since", ["yesterday", "", "2026-11-21", "\0", "\ud800", "9" * 10_000])
+def test_a_bad_since_is_refused_as_by_rest(host: Host, form: Any, since: str) -> None:
+    said = refused(host, TOOL, formId=form.id, since=since)
+
+    assert said["code"] == "invalid_since"
+    assert said["message"].startswith("since: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({}, "validation_failed"),
+        ({"formId": None}, "validation_failed"),
+        ({"formId": 7}, "validation_failed"),
+        ({"formId": "\0"}, "invalid_text"),
+        ({"formId": "frm_1", "since": 7}, "validation_failed"),
+        ({"formId": "frm_1", "limit": 7}, "unknown_field"),
+        ({"formId": "frm_1"}, "form_not_found"),
+    ],
+)
+def test_bad_arguments_are_refused(host: Host, given: dict[str, Any], code: str) -> None:
+    assert refused(host, TOOL, **given)["code"] == code
+
+
+@both_databases
+def test_two_hosts_of_an_account_see_each_answer_once_and_nothing_of_others(
+    app: Flask, hosted: Hosted, form: Any
+) -> None:
+    with app.app_context():
+        foreign = make_form(make_account().id)
+        make_response(foreign)
+    hosts = [hosted(form.account_id), hosted(form.account_id)]
+    seen: list[list[str]] = [[], []]
+    since: list[str | None] = [None, None]
+
+    for round_number in range(4):
+        with app.app_context():
+            make_response(form)
+        for number, host in enumerate(hosts[: 1 + round_number % 2]):
+            page = quoted(host, TOOL, formId=form.id, since=since[number])
+            seen[number] += [answer["id"] for answer in answers_in([page])]
+            since[number] = page["nextSince"]
+
+    assert len(set(seen[0])) == len(seen[0]) == 4
+    assert seen[0] == seen[1]
+    for host in hosts:
+        for tool in (TOOL, "watch_ask", "wait_for_form_responses"):
+            said = refused(host, tool, formId=foreign.id)
+            assert said == refused(host, tool, formId="frm_unknown")
+            assert said["code"] == "form_not_found"
+    stranger = hosted(foreign.account_id)
+    assert refused(stranger, TOOL, formId=form.id)["code"] == "form_not_found"
+
+
+@pytest.mark.parametrize(
+    "tool", [TOOL, "get_completed_response", "watch_ask", "wait_for_form_responses"]
+)
+def test_reading_answers_needs_its_scope(
+    hosted: Hosted, form: Any, version: str, tool: str
+) -> None:
+    host = hosted(form.account_id, [Scope.FORMS_READ, Scope.FORMS_WRITE], version)
+
+    answer = host.send("tools/call", {"name": tool, "arguments": {"formId": form.id}})
+
+    assert answer.status_code == 403
+    challenge = answer.headers["WWW-Authenticate"]
+    assert 'error="insufficient_scope"' in challenge
+    assert "responses:read" in challenge.partition('scope="')[2]

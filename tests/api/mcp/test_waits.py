@@ -1,0 +1,367 @@
+"""`watch_ask` and `wait_for_form_responses`: short waits, after which nothing stays."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from api.mcp.tools import waits
+from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.reading import quoted, refused
+from tests.databases import both_databases
+from tests.factories import make_answer, make_response
+from tests.pages.respondent_client import arrive
+from webapp.database import db, utc_now, write_transaction
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion import form_trash
+from webapp.domain.respondents import answering
+from webapp.oauth.models import OAuthToken
+from webapp.web import wakeups
+from webapp.wire.timestamps import wire_time
+
+BOTH = pytest.mark.parametrize("tool", ["watch_ask", "wait_for_form_responses"])
+KEY = "a" * 32
+
+
+@pytest.fixture
+def host(hosted: Hosted, account: Account) -> Host:
+    return hosted(account.id)
+
+
+def waited(
+    host: Host, tool: str, happens: Callable[[], object], **arguments: Any
+) -> tuple[Any, float]:
+    """The result of a wait that began before the event, and its seconds from the event on."""
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(quoted, host, tool, **arguments)
+        time.sleep(0.3)
+        assert not found.done()
+        happens()
+        happened = time.monotonic()
+        return found.result(30), time.monotonic() - happened
+
+
+def completes(app: Flask, form: Any, key: str = KEY) -> None:
+    with app.app_context():
+        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
+        wakeups.wakeups().notify(form.id)
+
+
+def answers(app: Flask, form: Any, text: str = "Here", key: str = KEY, position: int = 0) -> None:
+    with app.app_context():
+        make_answer(form, key, position, text)
+        wakeups.wakeups().notify(form.id)
+
+
+@both_databases
+def test_an_answer_ends_the_watch_of_an_ask_before_it_is_sent(
+    app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
+
+    found, seconds = waited(host, "watch_ask", lambda: answers(app, form), askId=form.id)
+
+    assert seconds < 5
+    assert found["timedOut"] is False
+    assert [each["status"] for each in found["responses"]] == ["in_progress"]
+    assert found["responses"][0]["answers"][0]["answerText"] == "Here"
+    assert found["nextSince"] == found["responses"][0]["answers"][0]["respondedAt"]
+    rest = quoted(host, "get_form_responses", formId=form.id)
+    assert {name: found[name] for name in rest} == rest
+    assert found.keys() - rest.keys() == {"timedOut"}
+
+
+@both_databases
+def test_a_completion_ends_the_wait_for_responses_and_an_answer_does_not(
+    app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)
+
+    def answers_and_completes() -> None:
+        answers(app, form)
+        time.sleep(0.3)
+        assert app.extensions["wakeups"]._held[form.account_id] == 1  # it waits still
+        completes(app, form)
+
+    found, seconds = waited(
+        host, "wait_for_form_responses", answers_and_completes, formId=form.id, timeoutSeconds=25
+    )
+
+    assert seconds < 5
+    assert [each["status"] for each in found["responses"]] == ["completed"]
+    assert found["nextSince"] == found["responses"][0]["submittedAt"]
+    assert found["timedOut"] is False
+
+
+def test_a_respondent_on_the_page_ends_a_watch(
+    app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)
+
+    def on_the_page() -> None:
+        assert arrive(app.test_client(), form).answer(1, "Here").status_code == 200
+
+    found, seconds = waited(host, "watch_ask", on_the_page, formId=form.id)
+
+    assert found["returnedAnswerCount"] == 1
+    assert seconds < 5
+
+
+@both_databases
+@BOTH
+def test_what_is_there_is_returned_at_once(app: Flask, host: Host, form: Any, tool: str) -> None:
+    with app.app_context():
+        make_response(form)
+    began = time.monotonic()
+
+    found = quoted(host, tool, formId=form.id, since=None, timeoutSeconds=None)
+
+    assert (found["returnedResponseCount"], found["timedOut"]) == (1, False)
+    assert time.monotonic() - began < 2
+
+
+@both_databases
+@BOTH
+def test_a_time_out_has_no_item_and_the_same_since(
+    app: Flask, host: Host, form: Any, tool: str
+) -> None:
+    """An answer ends no wait for responses, and a completion no watch of an ask."""
+    with app.app_context():
+        make_answer(form, KEY)
+        since = quoted(host, "get_form_responses", formId=form.id)["nextSince"]
+        if tool == "watch_ask":
+            answering.complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+        else:
+            make_answer(form, KEY, 1)
+    began = time.monotonic()
+
+    found = quoted(host, tool, formId=form.id, since=since, timeoutSeconds=1)
+
+    assert 0.9 < time.monotonic() - began < 4
+    assert (found["responses"], found["returnedAnswerCount"], found["truncated"]) == ([], 0, False)
+    assert (found["timedOut"], found["nextSince"]) == (True, since)
+    assert "retryAfterMs" not in found
+    missed = quoted(host, "get_form_responses", formId=form.id, since=since)
+    assert missed["returnedResponseCount"] == 1
+
+
+@BOTH
+def test_a_time_out_without_since_has_none(host: Host, form: Any, tool: str) -> None:
+    found = quoted(host, tool, formId=form.id, timeoutSeconds=0)
+
+    assert (found["timedOut"], found["nextSince"], found["responses"]) == (True, None, [])
+
+
+@BOTH
+@pytest.mark.parametrize("moment", ["2999-01-01T00:00:00Z", "9999-12-31T23:59:60-23:59"])
+def test_a_future_since_comes_back(host: Host, form: Any, tool: str, moment: str) -> None:
+    found = quoted(host, tool, formId=form.id, since=moment, timeoutSeconds=0)
+
+    assert found["timedOut"]
+    assert found["nextSince"] >= "2999-01-01T00:00:00.000Z"
+
+
+@BOTH
+@pytest.mark.parametrize("seconds", [26, -1, 1.5, "5", True, [], 10**30])
+def test_a_wait_lasts_25_seconds_at_most(host: Host, form: Any, tool: str, seconds: Any) -> None:
+    said = refused(host, tool, formId=form.id, timeoutSeconds=seconds)
+
+    assert said["code"] == "validation_failed"
+    assert said["message"].startswith("timeoutSeconds: ")
+    assert "from 0 to 25" in said["message"]
+
+
+@BOTH
+@pytest.mark.parametrize(("given", "seconds"), [({}, 20), ({"timeoutSeconds": 25.0}, 25)])
+def test_a_wait_lasts_20_seconds_unless_told(
+    host: Host,
+    form: Any,
+    tool: str,
+    given: dict[str, Any],
+    seconds: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(waits.Wait, "until", lambda _self, seconds: asked.append(seconds))
+
+    assert quoted(host, tool, formId=form.id, **given)["timedOut"]
+
+    assert asked == [seconds]
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({}, "validation_failed"),
+        ({"formId": None, "askId": None}, "validation_failed"),
+        ({"formId": "frm_1", "askId": "frm_1"}, "validation_failed"),
+        ({"askId": ""}, "validation_failed"),
+        ({"askId": "\0"}, "invalid_text"),
+        ({"formId": "\ud800"}, "invalid_text"),
+        ({"askId": "frm_1", "wait": 5}, "unknown_field"),
+        ({"askId": "frm_1", "since": "soon"}, "invalid_since"),
+        ({"askId": "frm_unknown"}, "form_not_found"),
+    ],
+)
+def test_a_watch_names_exactly_one_form_or_ask(
+    host: Host, given: dict[str, Any], code: str
+) -> None:
+    assert refused(host, "watch_ask", **given)["code"] == code
+
+
+@pytest.mark.parametrize("version", ["2026-07-28"])
+def test_null_is_the_same_as_absent(app: Flask, hosted: Hosted, form: Any, version: str) -> None:
+    host = hosted(form.account_id, version=version)
+    with app.app_context():
+        make_response(form)
+
+    found = [
+        quoted(host, "watch_ask", formId=form.id, askId=None, since=None, timeoutSeconds=None),
+        quoted(host, "watch_ask", formId=None, askId=form.id),
+    ]
+
+    assert found[0] == found[1]
+
+
+def ended_by(host: Host, tool: str, form: Any, happens: Callable[[], object]) -> TestResponse:
+    """The answer of a wait that something else ends."""
+    arguments = {"formId": form.id, "timeoutSeconds": 25}
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(host.send, "tools/call", {"name": tool, "arguments": arguments})
+        time.sleep(0.3)
+        assert not answer.done()
+        happens()
+        happened = time.monotonic()
+        found = answer.result(30)
+        assert time.monotonic() - happened < 3
+        return found
+
+
+@both_databases
+@BOTH
+@pytest.mark.parametrize("how", ["revoked", "expired"])
+def test_a_token_that_ends_ends_the_wait(
+    app: Flask, host: Host, form: Any, tool: str, how: str
+) -> None:
+    def ends() -> None:
+        column = "revoked_at" if how == "revoked" else "expires_at"
+        changed = db.update(OAuthToken).values({column: utc_now() - timedelta(seconds=1)})
+        with app.app_context(), write_transaction() as connection:
+            connection.execute(changed)
+
+    answer = ended_by(host, tool, form, ends)
+
+    assert answer.status_code == 401
+    assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+    assert "/.well-known/oauth-protected-resource/mcp/app" in answer.headers["WWW-Authenticate"]
+
+
+@BOTH
+def test_a_form_that_is_deleted_ends_the_wait(app: Flask, host: Host, form: Any, tool: str) -> None:
+    def deletes() -> None:
+        with app.app_context():
+            form_trash.delete_form(form.account_id, form.id, now=utc_now())
+
+    result = ended_by(host, tool, form, deletes).get_json()["result"]
+
+    assert result["isError"]
+    assert '"form_not_found"' in result["content"][0]["text"]
+
+
+@BOTH
+def test_a_client_that_leaves_ends_the_wait_and_its_place_is_free(
+    app: Flask, host: Host, form: Any, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = threading.Event()
+    monkeypatch.setattr(waits, "client_gone", lambda: left.is_set)
+    places = app.extensions["wakeups"]._held
+
+    def leaves() -> None:
+        assert places[form.account_id] == 1
+        left.set()
+
+    result = ended_by(host, tool, form, leaves).get_json()["result"]
+
+    assert result["structuredContent"]["timedOut"]
+    assert not places
+    assert not app.extensions["wakeups"]._waiters
+
+
+@BOTH
+def test_without_a_place_the_wait_is_answered_at_once(
+    app: Flask, host: Host, form: Any, tool: str
+) -> None:
+    since = wire_time(form.last_stamp)
+    with ExitStack() as taken:
+        for _ in range(wakeups.OF_ACCOUNT):
+            taken.enter_context(app.extensions["wakeups"].slot(form.account_id))
+        began = time.monotonic()
+        found = quoted(host, tool, formId=form.id, since=since, timeoutSeconds=25)
+        assert time.monotonic() - began < 1
+        with app.app_context():
+            make_response(form)
+        there = quoted(host, tool, formId=form.id, since=since)
+
+    assert (found["timedOut"], found["retryAfterMs"]) == (True, 2000)
+    assert (found["responses"], found["nextSince"]) == ([], since)
+    assert (there["timedOut"], there["returnedResponseCount"]) == (False, 1)
+    assert "retryAfterMs" not in there
+
+
+@both_databases
+def test_waits_hold_no_database_connection(
+    app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = 40
+    monkeypatch.setattr(app.extensions["wakeups"], "_of_account", crowd)
+    started = threading.Barrier(crowd + 1)
+
+    def wait(number: int) -> Any:
+        started.wait()
+        tool = ("watch_ask", "wait_for_form_responses")[number % 2]
+        return quoted(host, tool, formId=form.id, timeoutSeconds=25)
+
+    with ThreadPoolExecutor(crowd) as pool:
+        found = [pool.submit(wait, number) for number in range(crowd)]
+        started.wait()
+        time.sleep(0.5)
+        with app.app_context():
+            make_response(form)
+            wakeups.wakeups().notify(form.id)
+        counts = [each.result(25)["returnedAnswerCount"] for each in found]
+
+    assert counts == [1] * crowd
+
+
+@both_databases
+def test_two_hosts_that_watch_see_each_answer_once_by_their_own_since(
+    app: Flask, hosted: Hosted, form: Any
+) -> None:
+    hosts = [hosted(form.account_id), hosted(form.account_id)]
+
+    def watch(host: Host) -> list[str]:
+        seen: list[str] = []
+        since = None
+        while len(seen) < 5:
+            page = quoted(host, "watch_ask", askId=form.id, since=since, timeoutSeconds=5)
+            assert not page["timedOut"]
+            seen += [answer["id"] for each in page["responses"] for answer in each["answers"]]
+            since = page["nextSince"]
+        return seen
+
+    with ThreadPoolExecutor(2) as pool:
+        watching = [pool.submit(watch, host) for host in hosts]
+        for number in range(5):
+            answers(app, form, key=f"{number}" * 32)
+            time.sleep(0.05)
+        seen = [each.result(30) for each in watching]
+
+    assert seen[0] == seen[1]
+    assert len(set(seen[0])) == len(seen[0]) == 5
