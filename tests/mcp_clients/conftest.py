@@ -45,7 +45,7 @@ class Place:
         return issued.stdout.strip()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     changed = {
         "WRITE_LIMITS": "off",
@@ -57,13 +57,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield place
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def creator(place: Place) -> Creator:
     """Signed in."""
     return place.creator()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def token(place: Place) -> str:
     """With every scope."""
     return place.token()

@@ -40,12 +40,13 @@ def test_the_schemas_of_all_tools_are_portable(inspect: Inspect) -> None:
 
     names = [tool["name"] for tool in found["tools"]]
     assert names == sorted(names)
-    assert {"get_form", "list_forms"} <= set(names)
+    assert {"create_form_draft", "get_completed_response", "watch_ask"} <= set(names)
     assert complaints == ""
 
 
 def test_it_uses_a_tool(inspect: Inspect) -> None:
     found, _ = inspect("tools/call", "--tool-name", "list_forms")
 
-    assert found["structuredContent"] == {"formCount": 0, "forms": []}
+    forms = found["structuredContent"]
+    assert forms["formCount"] == len(forms["forms"])
     assert found.get("isError", False) is False
