@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -17,10 +17,12 @@ def environment(changed: Mapping[str, str]) -> dict[str, str]:
     return {name: os.environ[name] for name in kept if name in os.environ} | dict(changed)
 
 
-def start(*arguments: str, **changed: str) -> subprocess.Popen[str]:
+def start(
+    *arguments: str, program: Sequence[str] = PROGRAM, **changed: str
+) -> subprocess.Popen[str]:
     """Start `askback ARGUMENTS`; the caller ends it."""
     return subprocess.Popen(
-        [*PROGRAM, *arguments],
+        [*program, *arguments],
         cwd=ROOT,
         env=environment(changed),
         stdin=subprocess.PIPE,

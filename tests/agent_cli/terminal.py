@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_urlsafe
@@ -13,7 +13,7 @@ from typing import IO, Any
 from sqlalchemy import func, select
 
 from tests.agent_cli.site import Site
-from tests.command import start
+from tests.command import PROGRAM, start
 from tests.factories import make_answer
 from tests.services import wait_until
 from webapp.database import db, utc_now
@@ -109,10 +109,12 @@ class User:
     home: Path
     commands: list[Command] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
+    program: Sequence[str] = tuple(PROGRAM)
 
     def start(self, *arguments: str, **variables: str) -> Command:
         own = {"HOME": str(self.home), "ASKBACK_URL": self.running.origin}
-        command = Command(start(*arguments, **own | self.variables | variables))
+        changed = own | self.variables | variables
+        command = Command(start(*arguments, program=self.program, **changed))
         self.commands.append(command)
         return command
 

@@ -78,9 +78,7 @@ class Progress:
         try:
             printed = self._printed(counter)
             for number, line in enumerate(self.steps.lines[printed:], printed + 1):
-                with _signals_held():
-                    _write(f"{line}\n".encode())
-                    os.pwrite(counter, COUNTED.pack(self.steps.batch, number), 0)
+                _print_and_count(line, counter, COUNTED.pack(self.steps.batch, number))
         finally:
             os.close(counter)
         self.note(lines=())
@@ -120,16 +118,15 @@ def _stored(path: Path) -> Steps | None:
         raise Stopped(Exit.WRONG_USE, what) from problem
 
 
-def _write(line: bytes) -> None:
-    while line:
-        line = line[os.write(STDOUT, line) :]
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Let an interruption wait until a line is both printed and counted."""
+def _print_and_count(line: str, counter: int, counted: bytes) -> None:
+    """One step for every signal that can wait. SIGKILL, which cannot, has to hit the few
+    microseconds between the last two calls to have this line printed again.
+    """
+    rest = f"{line}\n".encode()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
-        yield
+        while rest:
+            rest = rest[os.write(STDOUT, rest) :]
+        os.pwrite(counter, counted, 0)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,105 @@
+"""Killed at any moment and started again with its key: one draft, each line once."""
+
+import random
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import select, update
+
+from tests.agent_cli.terminal import ASK, Command, User
+from tests.factories import make_response
+from webapp.database import db
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms.models import Form
+from webapp.oauth.models import OAuthGrant
+
+KILLED_AT = [sys.executable, "-m", "tests.agent_cli.killed_at"]
+LAST_MOMENT = 40  # more than a whole command has
+SAMPLE = (2, 5, 11, 16, 21, 26)
+ONCE = ["draft", "published", "answer", "completed"]
+
+
+@contextmanager
+def people(user: User, responses: int) -> Iterator[None]:
+    """Who answer every form so many times, soon after it is published."""
+    stopping = threading.Event()
+
+    def answer() -> None:
+        done: Counter[str] = Counter()
+        while not stopping.wait(0.05):
+            with user.running.app.app_context():
+                for form in db.session.scalars(select(Form)).all():
+                    if done[form.id] < responses:
+                        make_response(form, name=str(done[form.id]))
+                        done[form.id] += 1
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
+
+
+@pytest.fixture
+def trusted(user: User) -> User:
+    """The creator has let this connection publish."""
+    with user.running.app.app_context():
+        db.session.execute(update(OAuthGrant).values(attests_publish=True))
+        db.session.commit()
+    return user
+
+
+def killed(user: User, moment: int, *arguments: str) -> Command:
+    user.program = [*KILLED_AT, str(moment)]
+    return user.run(*arguments)
+
+
+@pytest.mark.parametrize(
+    "moments", [SAMPLE, pytest.param(range(1, LAST_MOMENT), marks=pytest.mark.prove)]
+)
+def test_killed_between_any_two_steps(trusted: User, moments: range) -> None:
+    ended = set()
+    with people(trusted, responses=1):
+        for moment in moments:
+            key = f"moment-{moment}"
+            first = killed(trusted, moment, *ASK, "--key", key)
+            second = killed(trusted, LAST_MOMENT * 2, *ASK, "--key", key)
+
+            assert second.code == 0
+            assert [*first.kinds, *second.kinds] == ONCE, moment
+            ended.add(first.code)
+
+    assert trusted.count(Draft) == trusted.count(Form) == len(moments)
+    assert -signal.SIGKILL in ended
+    assert ended <= {-signal.SIGKILL, 0}
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.prove)])
+def test_killed_at_random_moments_while_people_answer(trusted: User, kills: int) -> None:
+    asked = (*ASK, "--key", "mine", "--responses", str(3 * kills))
+    events = []
+    with people(trusted, responses=3 * kills):
+        for _ in range(kills):
+            command = trusted.start(*asked)
+            time.sleep(random.uniform(0.3, 1.2))  # noqa: S311
+            events += command.send(signal.SIGKILL).events
+        last = trusted.run(*asked)
+        events += last.events
+
+    assert last.code == 0
+    assert trusted.count(Draft) == 1
+    assert Counter(event["event"] for event in events) == {
+        "draft": 1,
+        "published": 1,
+        "answer": 3 * kills,
+        "completed": 3 * kills,
+    }
+    assert len({event["id"] for event in events if event["event"] == "answer"}) == 3 * kills
