@@ -62,6 +62,7 @@ def killed(user: User, moment: int, *arguments: str) -> Command:
     return user.run(*arguments)
 
 
+@pytest.mark.settings(write_limits=False)
 @pytest.mark.parametrize(
     "moments", [SAMPLE, pytest.param(range(1, LAST_MOMENT), marks=pytest.mark.prove)]
 )

@@ -1,4 +1,4 @@
-"""The commands of agents: `askback ask`, `wait` and `sign-in`."""
+"""The commands of agents: `askback sign-in`, `ask`, `wait` and `connect`."""
 
 import os
 import re
@@ -15,7 +15,10 @@ from webapp.agent_cli import asking
 from webapp.agent_cli.api import Api
 from webapp.agent_cli.content import read_content
 from webapp.agent_cli.deadline import Deadline
+from webapp.agent_cli.discovery import mcp_address
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, tell
+from webapp.agent_cli.hosts.connecting import connect
+from webapp.agent_cli.hosts.known_hosts import HOSTS
 from webapp.agent_cli.progress import Progress, new_key, working
 from webapp.agent_cli.servers import server_address
 from webapp.agent_cli.sign_in import sign_in
@@ -75,12 +78,19 @@ def main() -> None:
 @click.option("--timeout", type=Duration(), default="10m", show_default=True)
 def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> None:
     """Connect this computer to your account, in a browser."""
-    with _ending():
-        try:
-            sign_in(server_address(server, os.environ), browser=not no_browser, seconds=timeout)
-        except NotNow as reason:
-            code = Exit.NOT_SIGNED_IN if reason.reached else Exit.NOT_REACHED
-            raise Stopped(code, str(reason)) from reason
+    with _ending(), _once():
+        sign_in(server_address(server, os.environ), browser=not no_browser, seconds=timeout)
+
+
+@main.command("connect")
+@click.argument("host", type=click.Choice(list(HOSTS)))
+@server_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def connect_command(host: str, server: str | None, *, yes: bool) -> None:
+    """Tell a host of agents of the MCP server, after showing what that changes."""
+    with _ending(), _once():
+        url = mcp_address(server_address(server, os.environ))
+        connect(HOSTS[host], url, lambda question: yes or _confirmed(question))
 
 
 @main.command("ask")
@@ -155,6 +165,24 @@ def _ending() -> Iterator[None]:
         _end(Exit.WRONG_USE, f"{problem.filename or 'A file'}: {problem.strerror or problem}")
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _once() -> Iterator[None]:
+    """Requests that are not repeated: somebody sits there."""
+    try:
+        yield
+    except NotNow as reason:
+        code = Exit.NOT_SIGNED_IN if reason.reached else Exit.NOT_REACHED
+        raise Stopped(code, str(reason)) from reason
+
+
+def _confirmed(question: str) -> bool:
+    """False also where nobody can answer."""
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        return False
 
 
 def _end(code: Exit, message: str) -> NoReturn:

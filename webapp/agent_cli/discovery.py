@@ -31,11 +31,7 @@ class Endpoints(NamedTuple):
 
 def discover(server: str) -> Endpoints:
     """RFC 9728, then RFC 8414. Raises Stopped, and NotNow."""
-    found = _document(server, f"{server}/.well-known/oauth-protected-resource/api")
-    resource = found.get("resource")
-    if resource != f"{server}/api":
-        own = str(resource).removesuffix("/api")
-        raise Stopped(Exit.WRONG_USE, f"That server calls itself {own}: name it with --server.")
+    found = _protected_resource(server, "/api")
     issuers = found.get("authorization_servers")
     issuer = str(issuers[0]) if isinstance(issuers, list) and issuers else ""
     parts = urlsplit(issuer)
@@ -45,7 +41,22 @@ def discover(server: str) -> Endpoints:
     addresses = [str(metadata.get(f"{name}_endpoint", "")) for name in names]
     if metadata.get("issuer") != issuer or not all(map(is_safe, addresses)):
         raise Stopped(Exit.NOT_SIGNED_IN, f"{issuer} describes its sign-in wrongly.")
-    return Endpoints(issuer, str(resource), *addresses)
+    return Endpoints(issuer, f"{server}/api", *addresses)
+
+
+def mcp_address(server: str) -> str:
+    """Where the server speaks MCP. Raises Stopped, and NotNow."""
+    return str(_protected_resource(server, "/mcp/app")["resource"])
+
+
+def _protected_resource(server: str, path: str) -> dict[str, object]:
+    """RFC 9728, section 3.3: what it says to be is where it was asked."""
+    found = _document(server, f"{server}/.well-known/oauth-protected-resource{path}")
+    resource = found.get("resource")
+    if resource != f"{server}{path}":
+        own = str(resource).removesuffix(path)
+        raise Stopped(Exit.WRONG_USE, f"That server calls itself {own}: name it with --server.")
+    return found
 
 
 def client_of(server: str, endpoints: Endpoints) -> Connection:

@@ -6,9 +6,10 @@ import click
 
 
 class Exit(IntEnum):
-    """The exit codes of `ask`, `wait` and `sign-in`; /docs/command-line lists them."""
+    """The exit codes of the commands of agents; /docs/command-line lists them."""
 
     ANSWERED = 0
+    NOT_CONNECTED = 1
     WRONG_USE = 2
     NOT_CONFIRMED = 3
     NO_ANSWER = 4

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 from urllib.parse import urlsplit
 
 from webapp.agent_cli.exits import NotNow
-from webapp.config_readers import is_loopback
+from webapp.agent_cli.servers import is_local
 
 ANSWER_MAX_BYTES = 16 * 1024 * 1024  # a page of answers has at most 512 KiB before JSON escapes it
 CALL_SECONDS = 15.0
@@ -77,7 +77,7 @@ def call(
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
     """Through the proxy of the environment, except to this computer."""
-    proxies: dict[str, str] | None = {} if is_loopback(urlsplit(url).hostname or "") else None
+    proxies: dict[str, str] | None = {} if is_local(url) else None
     return urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler(proxies))
 
 

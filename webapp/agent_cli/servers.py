@@ -28,8 +28,13 @@ def server_address(given: str | None, environ: Mapping[str, str]) -> str:
 
 def is_safe(address: str) -> bool:
     """True for https, and for plain http that does not leave this computer."""
-    parts = urlsplit(address)
-    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))
+    scheme = urlsplit(address).scheme
+    return scheme == "https" or (scheme == "http" and is_local(address))
+
+
+def is_local(address: str) -> bool:
+    """True for an address of this computer."""
+    return is_loopback(urlsplit(address).hostname or "")
 
 
 def _of_folder(environ: Mapping[str, str]) -> str:

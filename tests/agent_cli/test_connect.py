@@ -1,0 +1,264 @@
+"""`askback connect`: each host's settings new, full, with comments, read-only; its own command."""
+
+import json
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.agent_cli.site import Site, site
+from tests.command import DATA_KEYS
+from webapp.agent_cli.commands import main
+from webapp.config import Settings
+
+FILES = {
+    "claude": (".claude.json", "mcpServers", {"type": "http"}),
+    "cursor": (".cursor/mcp.json", "mcpServers", {}),
+    "vscode": (".config/Code/User/mcp.json", "servers", {"type": "http"}),
+}
+ADDED = {
+    "claude": ["mcp", "add", "--transport", "http", "--scope", "user", "askback", "URL"],
+    "vscode": ["--add-mcp", '{"name": "askback", "type": "http", "url": "URL"}'],
+    "codex": ["mcp", "add", "askback", "--url", "URL"],
+}
+PROGRAMS = {"claude": "claude", "vscode": "code", "codex": "codex"}
+FULL: dict[str, Any] = {
+    "theme": "dunkel – 暗い",
+    "mcpServers": {"other": {"command": "npx", "args": ["x"], "env": {"A": "1"}}},
+    "servers": {"other": {"type": "stdio", "command": "npx"}},
+    "inputs": [{"id": "token", "type": "promptString"}],
+}
+by_file = pytest.mark.parametrize("host", FILES)
+
+
+@dataclass
+class Person:
+    """Somebody with a home folder, who types commands for one server."""
+
+    origin: str
+    home: Path
+
+    def run(self, *arguments: str, typed: str = "") -> Result:
+        return CliRunner().invoke(main, arguments, input=typed)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder: Path = tmp_path_factory.mktemp("connect")
+    settings = Settings(
+        secret_key="only-for-tests-only-for-tests-only-for-tests",
+        data_keys=DATA_KEYS,
+        data_folder=folder,
+    )
+    with site(settings) as running:
+        yield running
+
+
+@pytest.fixture
+def person(served: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """Without any host's own command, unless the test makes one."""
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", f"{tmp_path}/programs")
+    monkeypatch.setenv("ASKBACK_URL", served.origin)
+    (tmp_path / "programs").mkdir()
+    return Person(served.origin, tmp_path / "home")
+
+
+def settings_of(person: Person, host: str) -> Path:
+    return person.home / FILES[host][0]
+
+
+def written(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def url_of(person: Person) -> str:
+    return f"{person.origin}/mcp/app"
+
+
+def entry_of(person: Person, host: str) -> dict[str, str]:
+    return {**FILES[host][2], "url": url_of(person)}
+
+
+@by_file
+def test_a_new_file_is_made(person: Person, host: str) -> None:
+    connected = person.run("connect", host, typed="y\n")
+    path = settings_of(person, host)
+
+    assert connected.exit_code == 0
+    assert json.loads(path.read_text()) == {FILES[host][1]: {"askback": entry_of(person, host)}}
+    assert str(path) in connected.stderr
+    assert url_of(person) in connected.stderr
+
+
+@by_file
+def test_everything_else_in_the_file_is_kept_and_a_copy_beside_it(
+    person: Person, host: str
+) -> None:
+    before = json.dumps(FULL, indent="\t", ensure_ascii=False)
+    path = written(settings_of(person, host), before)
+    path.chmod(0o640)
+
+    assert person.run("connect", host, typed="y\n").exit_code == 0
+
+    section = FILES[host][1]
+    expected = FULL | {section: FULL[section] | {"askback": entry_of(person, host)}}
+    assert json.loads(path.read_text()) == expected
+    assert list(json.loads(path.read_text())) == list(FULL)
+    assert path.read_text().startswith('{\n\t"theme": "dunkel – 暗い"')
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    (copy,) = path.parent.glob(f"{path.name}.*.bak")
+    assert copy.read_text() == before
+
+
+@by_file
+def test_again_makes_no_second_entry(person: Person, host: str) -> None:
+    person.run("connect", host, "--yes")
+    before = settings_of(person, host).read_text()
+    again = person.run("connect", host, "--yes")
+
+    assert again.exit_code == 0
+    assert "already, as askback" in again.stderr
+    assert settings_of(person, host).read_text() == before
+
+
+@by_file
+def test_another_installation_gets_a_name_of_its_own(person: Person, host: str) -> None:
+    section = FILES[host][1]
+    known = {"type": "http", "url": "https://ask.example.org/mcp/app"}
+    path = written(settings_of(person, host), json.dumps({section: {"askback": known}}))
+    person.run("connect", host, "--yes")
+
+    port = person.origin.rpartition(":")[2]
+    assert json.loads(path.read_text())[section] == {
+        "askback": known,
+        f"askback-127-0-0-1-{port}": entry_of(person, host),
+    }
+
+
+@by_file
+@pytest.mark.parametrize(
+    "text",
+    ['{\n  // mine\n  "servers": {}\n}', '{"servers": {},}', "[]", '{"SECTION": []}', "\udcff"],
+    ids=["comments", "trailing comma", "list", "odd section", "not UTF-8"],
+)
+def test_a_file_that_would_lose_something_is_refused(person: Person, host: str, text: str) -> None:
+    path = settings_of(person, host)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.replace("SECTION", FILES[host][1]).encode(errors="surrogateescape"))
+    before = path.read_bytes()
+    refused = person.run("connect", host, "--yes")
+
+    assert refused.exit_code == 2
+    assert "Nothing was changed" in refused.stderr
+    assert str(path) in refused.stderr
+    assert path.read_bytes() == before
+    assert list(path.parent.glob("*mcp*.bak")) == []
+
+
+@by_file
+def test_a_read_only_file_is_left_alone(person: Person, host: str) -> None:
+    path = written(settings_of(person, host), "{}")
+    path.chmod(0o400)
+    refused = person.run("connect", host, "--yes")
+
+    assert refused.exit_code == 2
+    assert "Nothing was changed" in refused.stderr
+    assert path.read_text() == "{}"
+
+
+@by_file
+def test_a_link_goes_on_leading_to_the_file(person: Person, host: str, tmp_path: Path) -> None:
+    real = written(tmp_path / "dotfiles" / "mcp.json", "{}")
+    link = settings_of(person, host)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(real)
+
+    assert person.run("connect", host, "--yes").exit_code == 0
+    assert link.is_symlink()
+    assert "askback" in real.read_text()
+
+
+@pytest.mark.parametrize("host", PROGRAMS)
+def test_the_own_command_of_a_host_is_preferred(person: Person, host: str, tmp_path: Path) -> None:
+    connected = with_program(person, host, tmp_path, "exit 0")
+    arguments = [word.replace("URL", url_of(person)) for word in ADDED[host]]
+
+    assert connected.exit_code == 0
+    assert (tmp_path / "arguments").read_text().splitlines() == arguments
+    assert "This command will be run" in connected.stderr
+    assert not (host in FILES and settings_of(person, host).exists())
+
+
+@pytest.mark.parametrize("host", PROGRAMS)
+def test_1_when_the_own_command_fails(person: Person, host: str, tmp_path: Path) -> None:
+    assert with_program(person, host, tmp_path, "exit 3").exit_code == 1
+
+
+@pytest.mark.parametrize("host", PROGRAMS)
+def test_the_own_command_is_not_run_for_a_server_it_knows(
+    person: Person, host: str, tmp_path: Path
+) -> None:
+    if host == "codex":
+        toml = f'# mine\n[mcp_servers.people]\nurl = "{url_of(person)}"\n'
+        written(person.home / ".codex/config.toml", toml)
+    else:
+        known = {FILES[host][1]: {"people": entry_of(person, host)}}
+        written(settings_of(person, host), json.dumps(known))
+    connected = with_program(person, host, tmp_path, "exit 3")
+
+    assert connected.exit_code == 0
+    assert "already, as people" in connected.stderr
+    assert not (tmp_path / "arguments").exists()
+
+
+def test_the_own_command_copes_with_comments(person: Person, tmp_path: Path) -> None:
+    written(settings_of(person, "vscode"), "{ // mine\n}")
+
+    assert with_program(person, "vscode", tmp_path, "exit 0").exit_code == 0
+
+
+def test_codex_without_its_command_is_told_what_to_write(person: Person) -> None:
+    refused = person.run("connect", "codex", "--yes")
+
+    assert refused.exit_code == 1
+    assert f'[mcp_servers.askback] and below it url = "{url_of(person)}"' in refused.stderr
+    assert not (person.home / ".codex").exists()
+
+
+def test_claude_desktop_is_told_where_to_click(person: Person) -> None:
+    connected = person.run("connect", "claude", "--yes")
+
+    assert "Add custom connector" in connected.stderr
+    assert "an address of this computer is not reached" in connected.stderr
+
+
+@pytest.mark.parametrize("typed", ["n\n", "", "\n"])
+def test_1_and_nothing_is_changed_without_a_yes(person: Person, typed: str) -> None:
+    declined = person.run("connect", "cursor", typed=typed)
+
+    assert declined.exit_code == 1
+    assert not settings_of(person, "cursor").exists()
+
+
+def test_2_for_an_unknown_host_and_7_for_an_unknown_server(person: Person) -> None:
+    assert person.run("connect", "emacs").exit_code == 2
+    nowhere = ("--server", "http://127.0.0.1:9")
+    assert person.run("connect", "cursor", "--yes", *nowhere).exit_code == 7
+    assert not settings_of(person, "cursor").exists()
+
+
+def with_program(person: Person, host: str, tmp_path: Path, end: str) -> Result:
+    """The command of the host, which writes down its arguments, is on the path."""
+    program = tmp_path / "programs" / PROGRAMS[host]
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/arguments\n{end}\n')
+    program.chmod(0o755)
+    return person.run("connect", host, "--yes")

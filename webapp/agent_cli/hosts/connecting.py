@@ -1,0 +1,101 @@
+"""`askback connect`: what will be done is shown, asked about, then done; twice makes one entry."""
+
+import json
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from webapp.agent_cli.exits import Exit, Stopped, tell
+from webapp.agent_cli.hosts.known_hosts import ClaudeCode, Codex, Host
+from webapp.agent_cli.hosts.settings_files import add_entry
+from webapp.agent_cli.servers import is_local
+
+NAME = "askback"
+
+
+def connect(host: Host, url: str, confirm: Callable[[str], bool]) -> None:
+    """Add the MCP server at `url` to the host. Raises Stopped.
+
+    confirm  asks the person a question
+    """
+    by_command = bool(host.program and shutil.which(host.program))
+    servers = _servers(host, by_command=by_command)
+    known = next((name for name in servers if _url_of(servers[name]) == url), None)
+    if known is None:
+        name = _free_name(servers, url)
+        _add(host, name, url, confirm, by_command=by_command)
+        tell(f"{host.title} knows {url} as {name}.")
+    else:
+        tell(f"{host.title} knows {url} already, as {known}. Nothing was changed.")
+    tell(host.next_step.format(name=known or name))
+    if isinstance(host, ClaudeCode):
+        _tell_of_desktop(url)
+
+
+def _servers(host: Host, *, by_command: bool) -> dict[str, Any]:
+    """What the settings file holds; the host's own command copes with one that we cannot read."""
+    try:
+        return host.servers()
+    except Stopped:
+        if by_command:
+            return {}
+        raise
+
+
+def _url_of(entry: object) -> object:
+    return entry.get("url") if isinstance(entry, dict) else None
+
+
+def _free_name(servers: dict[str, Any], url: str) -> str:
+    """One that no other server has: those of several installations tell them apart."""
+    if NAME not in servers:
+        return NAME
+    place = urlsplit(url).netloc.replace(".", "-").replace(":", "-")
+    return f"{NAME}-{place.strip('[]')}"
+
+
+def _add(
+    host: Host, name: str, url: str, confirm: Callable[[str], bool], *, by_command: bool
+) -> None:
+    if by_command:
+        command = host.command(name, url)
+        tell(f"This command will be run: {shlex.join(command)}")
+        _agreed(confirm)
+        _run(command)
+    elif isinstance(host, Codex):
+        _refuse_codex(host, name, url)
+    else:
+        entry = json.dumps({name: host.entry(url)})
+        tell(f"To {host.file()} this will be added, below {host.section}: {entry}")
+        _agreed(confirm)
+        if copy := add_entry(host.file(), host.section, name, host.entry(url)):
+            tell(f"The file as it was: {copy}")
+
+
+def _agreed(confirm: Callable[[str], bool]) -> None:
+    if not confirm("Go on?"):
+        raise Stopped(Exit.NOT_CONNECTED, "Nothing was changed.")
+
+
+def _run(command: list[str]) -> None:
+    """The host's own command, which says itself what is wrong. Raises Stopped."""
+    ran = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # noqa: S603
+    if ran.returncode:
+        said = f"{command[0]} ended with {ran.returncode}, so nobody is connected."
+        raise Stopped(Exit.NOT_CONNECTED, said)
+
+
+def _refuse_codex(host: Host, name: str, url: str) -> None:
+    lines = f'[{host.section}.{name}] and below it url = "{url}"'
+    said = f"There is no command codex here. Install it, or add to {host.file()}: {lines}"
+    raise Stopped(Exit.NOT_CONNECTED, said)
+
+
+def _tell_of_desktop(url: str) -> None:
+    tell("Claude Desktop and claude.ai take it by hand, from no file: open Settings, Connectors,")
+    tell(f"choose “Add custom connector”, and give this address: {url}")
+    if is_local(url):
+        tell("They call it from the internet, so an address of this computer is not reached.")
