@@ -53,6 +53,23 @@ def test_without_agents_it_says_how_to_connect_one(browser: FlaskClient) -> None
     assert f'value="{API}"' in page
 
 
+def test_the_mcp_address_comes_first_with_a_line_for_each_host(browser: FlaskClient) -> None:
+    page = browser.get("/connections").text
+
+    assert page.index(f'value="{MCP}"') < page.index(f'value="{API}"')
+    hosts = re.findall(r"<dt>(.+?)</dt> <dd>(.+?)</dd>", page, re.DOTALL)
+    assert [name for name, _ in hosts] == [
+        "ChatGPT",
+        "Claude",
+        "Claude Code",
+        "Cursor",
+        "VS Code",
+        "Codex",
+    ]
+    assert all(MCP in how for _, how in hosts[2:])
+    assert 'href="/docs/mcp"' in page
+
+
 def test_it_shows_what_an_agent_may_do(browser: FlaskClient, token: str) -> None:
     page = browser.get("/connections").text
 

@@ -39,6 +39,7 @@ def show_connections() -> str:
         tokens=tokens,
         makers=agent_names(row.token.grant_id for row in tokens.newest),
         revoked=find_revoked_token(creator_id(), request.args.get("revoked", "")),
+        mcp_url=settings().mcp_url,
         api_url=settings().api_url,
         format_date=format_date,
     )

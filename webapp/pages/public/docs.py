@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from webapp.config import VARIABLES, SettingDescription, describe, settings
 from webapp.config_readers import DAY
+from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
 from webapp.domain.events.callbacks.requests import CHALLENGE_SECONDS, DELIVERY_SECONDS
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.web.wakeups import OF_ACCOUNT
@@ -28,6 +29,18 @@ class Document(NamedTuple):
 
 
 DOCUMENTS = (
+    Document(
+        "mcp",
+        "Connect an MCP host",
+        "ChatGPT, Claude, Cursor, VS Code, Codex and any other client: where the address goes, and"
+        " what they can do",
+    ),
+    Document(
+        "skill",
+        "Ask people through Askback",
+        "for agents: when to ask people and when not, the way through tools, REST and the command"
+        " line",
+    ),
     Document(
         "connect",
         "Connect an agent",
@@ -132,6 +145,9 @@ def _template_values() -> dict[str, object]:
     return {
         "origin": config.public_url,
         "api_url": config.api_url,
+        "mcp_url": config.mcp_url,
+        "with_events": config.mcp_events_enabled,
+        "one_question_rule": ONE_QUESTION_RULE,
         "code_seconds": config.oauth_code_seconds,
         "access_seconds": config.oauth_access_seconds,
         "lasting_days": config.oauth_grant_seconds // DAY,
