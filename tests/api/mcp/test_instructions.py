@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from api.mcp.tools.table import TOOLS
 from tests.api.mcp.conftest import Host, Hosted
 from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
 
@@ -63,3 +64,10 @@ def test_without_events_no_word_speaks_of_them(told: str) -> None:
     assert "call get_form_responses with the nextSince that you kept" in told[:FIRST]
     assert ONE_QUESTION_RULE in told
     assert "{" not in told
+
+
+def test_every_tool_that_is_named_exists(told: str) -> None:
+    named = set(re.findall(r"\b[a-z]+_[a-z_]+\b", told))
+
+    assert named
+    assert named <= TOOLS.keys()
