@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from api.mcp.tools.table import QUOTED, TOOLS, Tool
-from tests.api.mcp.conftest import ALL_SCOPES, Host, Hosted
+from tests.api.mcp.conftest import Host, Hosted
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
 from webapp.domain.shared.vocabulary import Scope
@@ -80,21 +80,6 @@ def test_every_argument_and_property_is_described(tool: Tool) -> None:
 def test_the_description_of_what_quotes_people_says_that_it_grants_nothing(tool: Tool) -> None:
     assert (QUOTED in tool.description) == tool.quotes
     assert "  " not in tool.description
-
-
-@every_tool
-def test_a_tool_asks_for_its_scope_before_anything_else(
-    tool: Tool, hosted: Hosted, account: Account, version: str
-) -> None:
-    others = [scope for scope in ALL_SCOPES if scope != tool.scope]
-    host = hosted(account.id, scopes=others, version=version)
-
-    answer = host.send("tools/call", {"name": tool.name, "arguments": {"colour": "red"}})
-
-    assert (answer.status_code, answer.get_json()["id"]) == (403, 7)
-    challenge = answer.headers["WWW-Authenticate"]
-    assert 'error="insufficient_scope"' in challenge
-    assert f'scope="{tool.scope}"' in challenge
 
 
 def test_the_one_question_rule_stands_at_the_tools_that_write_drafts() -> None:
