@@ -1,11 +1,8 @@
 """The tool that makes a private token for an agent without OAuth."""
 
-from typing import Annotated
-
-from pydantic import Field, StrictStr
-
 from api.agent_tokens import agent_token
 from api.mcp.call import Call
+from api.mcp.tools.arguments import FormId
 from api.mcp.tools.table import tool
 from api.rate_limits import limit_agent_tokens
 from webapp.domain.forms.agent_token_input import AgentTokenInput
@@ -16,9 +13,7 @@ from webapp.wire.extension_types import MadeAgentToken
 class AgentTokenArguments(AgentTokenInput):
     """Which form, and what may be said of the token; null is accepted nowhere."""
 
-    form_id: Annotated[
-        StrictStr, Field(min_length=1, description="The id of a published form, `frm_…`.")
-    ]
+    form_id: FormId
 
 
 @tool(

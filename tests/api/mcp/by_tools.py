@@ -14,8 +14,10 @@ PATHS = (
     ("POST", r"/drafts/(?P<draftId>.+)/publish", "publish_form_draft"),
     ("GET", r"/forms", "list_forms"),
     ("GET", r"/forms/(?P<formId>[^/]+)", "get_form"),
+    ("GET", r"/forms/(?P<formId>.+)/responses", "get_form_responses"),
     ("POST", r"/forms/(?P<formId>.+)/agent-tokens", "create_agent_token"),
 )
+QUERY = {"wait": "timeoutSeconds", "since": "since"}
 TAKE_FIELDS = {"create_form_draft", "update_form_draft", "create_agent_token"}
 
 
@@ -53,6 +55,7 @@ def tool_of(method: str, path: str) -> tuple[str, dict[str, Any]]:
     path, _, query = path.partition("?")
     for known, pattern, tool in PATHS:
         if known == method and (found := re.fullmatch(pattern, path)):
-            waits = {"timeoutSeconds": query.removeprefix("wait=")} if query else {}
-            return tool, found.groupdict() | waits
+            name, _, value = query.partition("=")
+            given = {QUERY[name]: value} if query else {}
+            return tool, found.groupdict() | given
     raise AssertionError(f"there is no tool for {method} {path}")

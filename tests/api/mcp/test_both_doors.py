@@ -21,6 +21,7 @@ HAVE_TOOLS = {
     "publishServiceDraft",
     "getServiceDraft",
     "getService",
+    "getServiceResponses",
     "createAgentToken",
 }
 # refused before there is a tool call, or for a header that tools do not have

@@ -31,7 +31,7 @@ every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: to
 
 
 def schemas(tool: Tool) -> Iterator[Any]:
-    listed: dict[str, Any] = tool.listed()
+    listed: dict[str, Any] = tool.listed(events=True)
     yield listed["inputSchema"]
     yield listed["outputSchema"]
 
@@ -100,7 +100,7 @@ def test_tools_are_listed_by_name(hosted: Hosted, account: Account, version: str
 @pytest.mark.parametrize("name", WRITES)
 def test_what_a_writing_tool_says_of_itself(name: str) -> None:
     scope, repeats = WRITES[name]
-    listed: Any = TOOLS[name].listed()
+    listed: Any = TOOLS[name].listed(events=True)
 
     assert listed["annotations"] == NO_HINTS | {"idempotentHint": repeats}
     assert listed["_meta"] == {"securitySchemes": [{"type": "oauth2", "scopes": [scope]}]}
@@ -109,7 +109,7 @@ def test_what_a_writing_tool_says_of_itself(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(TOOLS.keys() - WRITES.keys()))
 def test_what_a_reading_tool_says_of_itself(name: str) -> None:
     scope = READS.get(name, Scope.RESPONSES_READ)
-    listed: Any = TOOLS[name].listed()
+    listed: Any = TOOLS[name].listed(events=True)
 
     assert listed["annotations"] == NO_HINTS | {"readOnlyHint": True, "idempotentHint": True}
     assert listed["_meta"] == {"securitySchemes": [{"type": "oauth2", "scopes": [scope]}]}
