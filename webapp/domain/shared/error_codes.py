@@ -131,15 +131,15 @@ class ErrorCode(StrEnum):
         "draft_not_confirmed",
         HTTPStatus.CONFLICT,
         "the creator has not confirmed the draft",
-        "Ask the creator to open the review page and confirm. `GET /drafts/{draftId}?wait=25`"
-        " waits for it; then publish again.",
+        "Ask the creator to open the review page and confirm. `GET /drafts/{draftId}?wait=25`, or"
+        " the tool `get_form_draft`, waits for it; then publish again.",
     )
     CONFIRMATION_STALE = (
         "confirmation_stale",
         HTTPStatus.CONFLICT,
         "the draft changed after the creator confirmed it",
-        "Ask the creator to confirm the current revision. `GET /drafts/{draftId}?wait=25` waits"
-        " for it; then publish again.",
+        "Ask the creator to confirm the current revision. `GET /drafts/{draftId}?wait=25`, or the"
+        " tool `get_form_draft`, waits for it; then publish again.",
     )
     DRAFT_INCOMPLETE = (
         "draft_incomplete",
