@@ -132,7 +132,7 @@ class User:
         return command.end()
 
     def confirm(self) -> None:
-        """What the creator does in a browser, with the only draft."""
+        """What the creator does in a browser, with the newest draft."""
         self._decide(confirmations.confirm_draft)
 
     def publish(self) -> None:
@@ -141,7 +141,7 @@ class User:
 
     def _decide(self, decide: Callable[..., object]) -> None:
         with self.running.app.app_context():
-            draft = db.session.scalars(select(Draft)).one()
+            draft = db.session.scalars(_newest(Draft)).one()
             seen = {"revision": draft.revision, "shown_hash": draft.content_hash}
             decide(draft.account_id, draft.id, **seen, now=utc_now())
             wakeups().notify(draft.id)
@@ -157,10 +157,10 @@ class User:
             discard_draft(draft.account_id, draft.id, now=utc_now())
 
     def respond(self, name: str = "Mira", text: str = "Me") -> None:
-        """A response with one answer to the only form."""
+        """A response with one answer to the newest form."""
         key = token_urlsafe(24)
         with self.running.app.app_context():
-            form = db.session.scalars(select(Form)).one()
+            form = db.session.scalars(_newest(Form)).one()
             make_answer(form, key, text=text)
             complete_response(form.share_token, key, responder_name=name, now=utc_now())
 
@@ -172,3 +172,8 @@ class User:
         for command in self.commands:
             command.process.kill()
             command.end()
+
+
+def _newest(model: Any) -> Any:
+    stamp = model.created_at if model is Draft else model.published_at
+    return select(model).order_by(stamp.desc()).limit(1)

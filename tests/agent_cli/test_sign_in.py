@@ -13,6 +13,7 @@ from sqlalchemy import func, select, update
 
 from tests.agent_cli.terminal import ASK, User
 from webapp.database import db, utc_now
+from webapp.oauth.client_names import is_showable
 from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 
 KEYRING = """
@@ -45,6 +46,14 @@ def test_the_page_asked_for_is_of_this_program_with_pkce(stranger: User) -> None
     assert asked["resource"] == [f"{stranger.running.origin}/api"]
     assert asked["scope"] == ["forms:read responses:read forms:write offline_access"]
     assert asked["redirect_uri"][0].startswith("http://127.0.0.1:")
+
+
+def test_the_creator_reads_which_computer_asks(user: User) -> None:
+    with user.running.app.app_context():
+        name = db.session.scalars(select(OAuthClient.given_name)).one()
+
+    assert name.startswith("Command line on ")
+    assert is_showable(name)
 
 
 def test_a_second_sign_in_registers_nothing_and_ends_the_first_connection(user: User) -> None:

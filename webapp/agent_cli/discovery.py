@@ -2,6 +2,7 @@
 
 import json
 import platform
+import re
 import time
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -85,7 +86,7 @@ def _is_kept(known: Connection) -> bool:
 def _register(endpoints: Endpoints) -> str:
     """RFC 7591: a public client that comes back to this computer."""
     metadata = {
-        "client_name": f"Askback command line on {platform.node()}"[:NAME_MAX_CHARS],
+        "client_name": f"Command line on {_computer()}"[:NAME_MAX_CHARS],
         "redirect_uris": [REDIRECT],
         "grant_types": ["authorization_code", "refresh_token"],
         "token_endpoint_auth_method": "none",
@@ -97,6 +98,11 @@ def _register(endpoints: Endpoints) -> str:
     if reply.status != 201 or not client_id:
         raise _refused(endpoints.issuer, reply)
     return client_id
+
+
+def _computer() -> str:
+    """Its name, in characters that every server shows."""
+    return re.sub("[^A-Za-z0-9.-]", "", platform.node()) or "a computer"
 
 
 def _document(server: str, url: str) -> dict[str, object]:

@@ -65,7 +65,7 @@ def test_the_text_twin_has_the_content_of_the_page(name: str, client: FlaskClien
 def test_links_between_documents_are_valid(name: str, client: FlaskClient) -> None:
     text, page = client.get(f"/docs/{name}.md").text, client.get(PAGES[name]).text
 
-    beside = re.findall(r"\]\(([a-z]+)\.md(?:#([^)]+))?\)", text)
+    beside = re.findall(r"\]\(([a-z-]+)\.md(?:#([^)]+))?\)", text)
     for other, part in beside:
         parts = HEADING.findall(client.get(PAGES[other]).text)
         assert part in ["", *parts]

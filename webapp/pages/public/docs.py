@@ -57,6 +57,11 @@ DOCUMENTS = (
         "signed webhooks: receiving them in Python and TypeScript, subscribing by curl",
     ),
     Document(
+        "command-line",
+        "Ask from a terminal",
+        "one command that asks people and prints their answers, and its exit codes",
+    ),
+    Document(
         "concepts",
         "Concepts",
         "what a confirmation means, what happens to answers, how they are fetched, frames,"
@@ -84,7 +89,8 @@ DOCUMENTS = (
 )
 INDEX = "index"
 TITLES = {INDEX: "Documents"} | {document.name: document.title for document in DOCUMENTS}
-NAMES = f"<any({', '.join(document.name for document in DOCUMENTS)}):name>"
+QUOTED = ", ".join(f'"{document.name}"' for document in DOCUMENTS)
+NAMES = f"<any({QUOTED}):name>"
 
 
 class Rendered(NamedTuple):

@@ -10,7 +10,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-RELATIVE_LINK = re.compile(r"([a-z]+)\.md(#.*)?")
+RELATIVE_LINK = re.compile(r"([a-z-]+)\.md(#.*)?")
 
 
 def render(source: str) -> Markup:
