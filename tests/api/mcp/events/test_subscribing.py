@@ -2,8 +2,10 @@
 
 import time
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
+import orjson
 import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
@@ -13,20 +15,25 @@ from standardwebhooks import Webhook as Verifier
 import api.verified_callbacks as verified_callbacks
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.events.subscribing import DECLARED, asked, held, subscribe
+from tests.api.mcp.events.subscribing import DECLARED, asked, held, named, subscribe
 from tests.api.subscriptions.subscribing import path
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
+from tests.databases import both_databases
 from tests.factories import make_response
+from tests.races.threads import together
 from tests.webhook_receiver import HOST, SECRET, URL, Webhook
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.events.deliveries.claims import claim
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.outbox import event_id_of
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryState, ErrorProfile
+from webapp.oauth.connections import disconnect_all
 from webapp.oauth.models import OAuthGrant
+from webapp.web.rate_limits import challenges
 
 OTHER_SECRET = "whsec_" + "Ab3d" * 10
 
@@ -228,6 +235,71 @@ def test_a_failed_renewal_leaves_the_subscription_as_it_was(
 
     assert "error" in answer.get_json()
     assert agent.get(path(form)).get_json() == before
+
+
+def test_a_refresh_with_a_new_secret_asks_nobody_and_keeps_the_former_for_a_day(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+
+    subscribe(host, form, secret=OTHER_SECRET)
+
+    assert len(hook.posted) == 1
+    with app.app_context():
+        kept = db.session.scalars(select(EventSubscription)).one()
+        assert kept.previous_secret is not None
+        assert kept.previous_until is not None
+        left = (kept.previous_until - utc_now()).total_seconds()
+    assert left == pytest.approx(86_400, abs=10)
+
+
+def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
+    app: Flask, host: Host, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def disconnect(*_arguments: object, **_options: object) -> None:
+        with app.app_context():
+            db.session.execute(update(OAuthGrant).values(revoked_at=utc_now()))
+            db.session.commit()
+
+    monkeypatch.setattr(challenges, "send_challenge", disconnect)
+
+    answer = host.send("events/subscribe", asked(form))
+
+    assert answer.status_code == 401
+    assert "/.well-known/oauth-protected-resource/mcp/app" in answer.headers["WWW-Authenticate"]
+    with app.app_context():
+        assert db.session.scalar(select(func.count(EventSubscription.id))) == 0
+
+
+def test_a_disconnection_is_told_in_the_numbers_of_the_client(
+    app: Flask, host: Host, account: Account, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+    with app.app_context():
+        now = utc_now()
+        disconnect_all(account.id, now=now)
+        (claimed,) = claim(1, cursor_of=lambda *_: "", now=now, failing_limit=None)
+
+    told = orjson.loads(claimed.body)
+    assert told == {
+        "type": "terminated",
+        "error": named(host, "Forbidden", reason="Access revoked"),
+    }
+
+
+@both_databases
+def test_two_calls_at_once_are_one_subscription(
+    app: Flask, hosted: Hosted, account: Account, form: Any, hook: Webhook
+) -> None:
+    hosts = [hosted(account.id) for _ in range(2)]
+    subscribe(hosts[0], form)
+    hosts[0].result("events/unsubscribe", held(form))  # its address stays verified
+
+    granted = together(app, [partial(subscribe, each, form) for each in hosts])
+
+    assert granted[0]["id"] == granted[1]["id"]
+    with app.app_context():
+        assert db.session.scalar(select(func.count(EventSubscription.id))) == 1
 
 
 def test_unsubscribing_cancels_what_waits_and_is_noted(
