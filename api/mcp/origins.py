@@ -36,7 +36,7 @@ def is_allowed(given: str) -> bool:
 
 def add_cors(response: Response) -> Response:
     """Let the page of an allowed origin read the response; there are no credentials."""
-    response.vary.add("Origin")
+    response.headers.add("Vary", "Origin")
     if "Origin" in request.headers and not is_refused():
         response.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
         response.headers["Access-Control-Expose-Headers"] = "WWW-Authenticate"

@@ -3,6 +3,8 @@
 Werkzeug needs 0.1 s for a header of 60 KiB, which is 200 times as long as a page takes.
 """
 
+from functools import lru_cache
+
 from flask import request
 from werkzeug.datastructures import LanguageAccept, MIMEAccept
 from werkzeug.http import parse_accept_header
@@ -22,7 +24,11 @@ def accepts_gzip() -> bool:
 
 def accepts_json() -> bool:
     """Whether a JSON response can be read; so it can where nothing is said."""
-    said = _beginning("Accept")
+    return _names_json(_beginning("Accept"))
+
+
+@lru_cache(maxsize=128)  # of the processor time of `server/discover` 8 %
+def _names_json(said: str) -> bool:
     return not said.strip() or parse_accept_header(said, MIMEAccept)["application/json"] > 0
 
 
