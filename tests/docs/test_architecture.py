@@ -48,6 +48,8 @@ ASKED = (
     "challenge of a callback",
     "page of deliveries",
     "agent token",
+    "tool of the MCP endpoint",
+    "request to confirm a draft that an MCP host shows",
 )
 MOST_FILES = {"Publish": 7, "Answer": 10, "Retrieve": 6, "Wake": 8}
 ENTRIES = ("api/", "jobs/", "webapp/pages/")  # reached by an address, or by the queue
