@@ -17,6 +17,17 @@ from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 
 METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/api"'
+every_end = pytest.mark.parametrize(
+    "statement",
+    [
+        lambda now: update(OAuthToken).values(expires_at=now),
+        lambda now: update(OAuthToken).values(revoked_at=now),
+        lambda now: update(OAuthGrant).values(revoked_at=now),
+        lambda now: update(OAuthGrant).values(expires_at=now),
+        lambda now: update(OAuthClient).values(disabled_at=now),
+    ],
+    ids=["expired", "revoked", "disconnected", "connection over", "client switched off"],
+)
 
 
 @pytest.fixture
@@ -129,17 +140,7 @@ def test_a_token_in_the_address_is_refused_beside_a_header(app: Flask, token: st
     assert "invalid_request" in challenge(app, f"/api/forms?access_token={token}", **bearer(token))
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        lambda now: update(OAuthToken).values(expires_at=now),
-        lambda now: update(OAuthToken).values(revoked_at=now),
-        lambda now: update(OAuthGrant).values(revoked_at=now),
-        lambda now: update(OAuthGrant).values(expires_at=now),
-        lambda now: update(OAuthClient).values(disabled_at=now),
-    ],
-    ids=["expired", "revoked", "disconnected", "connection over", "client switched off"],
-)
+@every_end
 def test_a_dead_token_is_invalid(statement: object, app: Flask, token: str) -> None:
     changed(app, statement(utc_now()))  # type: ignore[operator]
 

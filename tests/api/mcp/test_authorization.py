@@ -6,17 +6,16 @@ from typing import Any
 import orjson
 import pytest
 from flask import Flask
-from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from api.mcp.dispatcher import METHODS
 from api.mcp.tools.table import TOOLS
 from tests.api.mcp.conftest import ALL_SCOPES, LEGACY, MODERN, Host, Hosted
 from tests.factories import make_account, make_draft
+from tests.oauth.test_token_use import every_end
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.shared.vocabulary import Scope
-from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
 from webapp.oauth.tokens import issue_token
 
 METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp/app"'
@@ -61,20 +60,10 @@ def test_a_token_in_the_address_is_never_accepted(host: Host, name: str) -> None
         assert "invalid_request" in challenge(answer)
 
 
-@pytest.mark.parametrize(
-    "end",
-    [
-        lambda now: update(OAuthToken).values(expires_at=now),
-        lambda now: update(OAuthToken).values(revoked_at=now),
-        lambda now: update(OAuthGrant).values(revoked_at=now),
-        lambda now: update(OAuthGrant).values(expires_at=now),
-        lambda now: update(OAuthClient).values(disabled_at=now),
-    ],
-    ids=["expired", "revoked", "disconnected", "connection over", "client switched off"],
-)
-def test_a_dead_token_opens_nothing(host: Host, end: Callable[..., Any]) -> None:
+@every_end
+def test_a_dead_token_opens_nothing(host: Host, statement: Callable[..., Any]) -> None:
     with host.app.app_context():
-        db.session.execute(end(utc_now()))
+        db.session.execute(statement(utc_now()))
         db.session.commit()
 
     (found,) = challenges(host)

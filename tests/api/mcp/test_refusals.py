@@ -67,6 +67,24 @@ def test_on_loopback_every_loopback_origin_may_call(host: Host, origin: str) -> 
     assert "Origin" in answer.headers["Vary"]
 
 
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("POST", {"Authorization": ""}, 401),
+        ("POST", {"Content_Type": "text/plain"}, 415),
+        ("GET", {}, 405),
+    ],
+)
+def test_the_page_of_an_allowed_origin_reads_refusals(
+    host: Host, method: str, headers: dict[str, str], status: int
+) -> None:
+    answer = call(host, method=method, Origin="http://localhost:6274", **headers)
+
+    assert refusal(answer) == (status, -32600)
+    assert answer.headers["Access-Control-Allow-Origin"] == "http://localhost:6274"
+    assert answer.headers["Access-Control-Expose-Headers"] == "WWW-Authenticate"
+
+
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "TRACE", "OPTIONS"])
 def test_only_post_is_possible(host: Host, method: str) -> None:
     answer = call(host, method=method, Authorization="")
