@@ -61,9 +61,9 @@ def fitting_page(form: FormRow, since: int | None) -> FormResponses:
         page = read_responses(form, since, max_items=most, max_bytes=PAGE_BYTES)
         found = form_responses(form, page)
         size = _size(found)
-        if size <= PAGE_BYTES:
-            return found
         items = page.answer_count + len(completed_within(page, since))
+        if size <= PAGE_BYTES or not items:
+            return found
         if items == 1:
             _cut_answer(found, size)
             return found

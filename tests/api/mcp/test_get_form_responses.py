@@ -117,9 +117,12 @@ def test_one_answer_comes_however_long_the_questions_are(
         for position in (0, 1):
             make_answer(form, "a" * 32, position, "🜂" * 20_000)
 
-    pages = pages_of(hosted(account.id), form)
+    host = hosted(account.id)
+    pages = pages_of(host, form)
+    nothing = quoted(host, TOOL, formId=form.id, since=pages[-1]["nextSince"])
 
     assert [page["returnedAnswerCount"] for page in pages] == [1, 1]
+    assert (nothing["responses"], nothing["nextSince"]) == ([], pages[-1]["nextSince"])
     assert all(len(each["answerText"]) == 1_023 for each in answers_in(pages))
     assert all(each["answerTruncated"] for each in answers_in(pages))
 
