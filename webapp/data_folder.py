@@ -122,8 +122,8 @@ def replace_file(path: Path, text: str) -> None:
     """Write the file anew, for its owner alone: after a crash it is the old or the new one."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(text)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(text.encode())
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

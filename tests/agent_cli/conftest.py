@@ -1,15 +1,28 @@
 """An installation, and a user in front of it who is signed in or not."""
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from tests.agent_cli.site import Site, site
 from tests.agent_cli.terminal import User
+from webapp.agent_cli import connections
+from webapp.agent_cli.discovery import REDIRECT
+from webapp.agent_cli.sign_in import SCOPES
 from webapp.config import Settings
+from webapp.database import db, utc_now, write_transaction
+from webapp.domain.accounts.models import Account
+from webapp.domain.shared.vocabulary import TokenKind
+from webapp.oauth.models import OAuthClient
+from webapp.oauth.registration import register_client
+from webapp.oauth.tokens import add_grant, add_token
 from webapp.web.rate_limits.limiter import limiter
+
+HOUR = 3600
 
 
 @pytest.fixture
@@ -27,6 +40,37 @@ def stranger(running: Site, tmp_path: Path) -> Iterator[User]:
 
 
 @pytest.fixture
-def user(stranger: User) -> User:
-    assert stranger.sign_in().code == 0
+def user(stranger: User, monkeypatch: pytest.MonkeyPatch) -> User:
+    """Signed in an hour ago, at the cost of a few rows."""
+    monkeypatch.setenv("HOME", str(stranger.home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    with stranger.running.app.app_context():
+        connections.store(connected(stranger.running.origin))
     return stranger
+
+
+def connected(origin: str) -> connections.Connection:
+    """What a sign-in leaves: a registered client, a consent and its tokens."""
+    now = utc_now()
+    metadata = {"redirect_uris": [REDIRECT], "token_endpoint_auth_method": "none"}
+    client_id = register_client(metadata | {"client_name": "Command line"}, now=now)["client_id"]
+    account = db.session.scalars(select(Account)).one()
+    client = db.session.scalars(select(OAuthClient)).one()
+    with write_transaction():
+        grant = add_grant(account.id, client, SCOPES, f"{origin}/api", now=now)
+        db.session.flush()
+        tokens = {
+            "access_token": add_token(grant, TokenKind.ACCESS, SCOPES, now=now),
+            "refresh_token": add_token(grant, TokenKind.REFRESH, SCOPES, now=now),
+        }
+    return connections.Connection(
+        server=origin,
+        issuer=origin,
+        token_endpoint=f"{origin}/oauth/token",
+        revocation_endpoint=f"{origin}/oauth/revoke",
+        client_id=client_id,
+        registered_at=time.time() - HOUR,
+        signed_in_at=time.time() - HOUR,
+        expires_at=time.time() + HOUR,
+        **tokens,
+    )

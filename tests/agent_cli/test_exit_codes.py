@@ -2,6 +2,7 @@
 
 import shlex
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -170,11 +171,13 @@ def test_130_when_it_is_interrupted_with_the_command_that_goes_on(
     assert went_on.kinds.count("completed") == 2
 
 
-def test_a_server_away_for_a_while_is_waited_for(user: User) -> None:
+@pytest.mark.parametrize("seconds", [0, pytest.param(60, marks=pytest.mark.prove)])
+def test_a_server_away_for_a_while_is_waited_for(user: User, seconds: int) -> None:
     command = user.start(*ASK)
     command.event("draft")
     user.running.stop()
     command.said_line(f"{user.running.origin} is not reached")
+    time.sleep(seconds)
     user.running.start()
     user.confirm()
     command.event("published")

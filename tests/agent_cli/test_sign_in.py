@@ -48,8 +48,9 @@ def test_the_page_asked_for_is_of_this_program_with_pkce(stranger: User) -> None
     assert asked["redirect_uri"][0].startswith("http://127.0.0.1:")
 
 
-def test_the_creator_reads_which_computer_asks(user: User) -> None:
-    with user.running.app.app_context():
+def test_the_creator_reads_which_computer_asks(stranger: User) -> None:
+    assert stranger.sign_in().code == 0
+    with stranger.running.app.app_context():
         name = db.session.scalars(select(OAuthClient.given_name)).one()
 
     assert name.startswith("Command line on ")

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from webapp.agent_cli.exits import Exit, NotNow, Stopped
-from webapp.agent_cli.files import config_folder, locked, short_name
+from webapp.agent_cli.files import config_folder, locked, short_name, uninterrupted
 from webapp.agent_cli.http_client import Reply, call
 from webapp.agent_cli.keyring_secrets import keep_secret, kept_secret
 from webapp.data_folder import replace_file
@@ -83,7 +83,8 @@ def access_token(server: str, *, refused: str = "") -> str:
             return token
         if found is None or not found.refresh_token:
             raise _sign_in(server, "You are not signed in")
-        return _renewed(found).access_token
+        with uninterrupted():  # the token that was spent would be all there is
+            return _renewed(found).access_token
 
 
 def token_request(connection: Connection, **form: str) -> Reply:

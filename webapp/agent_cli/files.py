@@ -1,13 +1,16 @@
-"""Files of the user: their folders, and one command at a time."""
+"""Files of the user: their folders, one command at a time, and none interrupted half-way."""
 
 import fcntl
 import hashlib
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from webapp.data_folder import open_folder
+
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def config_folder() -> Path:
@@ -37,6 +40,16 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
         yield
     finally:
         os.close(opened)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let the signals that end a command wait until something is both done and noted."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _xdg(variable: str, default: str) -> Path:

@@ -7,7 +7,6 @@ was printed does not come again, and what was not is printed by the next command
 import json
 import os
 import secrets
-import signal
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +14,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from webapp.agent_cli.exits import Exit, Stopped
-from webapp.agent_cli.files import locked, short_name, state_folder
+from webapp.agent_cli.files import locked, short_name, state_folder, uninterrupted
 from webapp.data_folder import replace_file
 
 STDOUT = 1
 COUNTED = struct.Struct("<QQ")  # the batch, and how many of its lines are printed
-HELD = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,10 +121,7 @@ def _print_and_count(line: str, counter: int, counted: bytes) -> None:
     microseconds between the last two calls to have this line printed again.
     """
     rest = f"{line}\n".encode()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
-    try:
+    with uninterrupted():
         while rest:
             rest = rest[os.write(STDOUT, rest) :]
         os.pwrite(counter, counted, 0)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

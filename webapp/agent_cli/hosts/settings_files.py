@@ -1,7 +1,6 @@
 """Settings files of hosts, in JSON: what they hold of us, and one entry added to all the rest."""
 
 import json
-import os
 import shutil
 import stat
 import time
@@ -9,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from webapp.agent_cli.exits import Exit, Stopped
+from webapp.data_folder import replace_file
 
-FILE_MAX_BYTES = 32 * 1024 * 1024  # hosts keep histories beside their settings
+NEW_FILE_MODE = 0o600
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -52,11 +52,13 @@ def add_entry(path: Path, section: str, name: str, entry: dict[str, str]) -> Pat
     indent = _indent(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not stat.S_IMODE(path.stat().st_mode) & stat.S_IWUSR:
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else NEW_FILE_MODE
+        if not mode & stat.S_IWUSR:
             raise PermissionError("it is read-only")  # which root could write nevertheless
         copy = _copied(path)
         text = json.dumps(settings | {section: servers}, indent=indent, ensure_ascii=False)
-        _replace(path, f"{text}\n")
+        replace_file(path, f"{text}\n")
+        path.chmod(mode)
     except OSError as problem:
         raise _wrong(path, f"cannot be written ({problem.strerror or problem})") from problem
     return copy
@@ -79,21 +81,6 @@ def _copied(path: Path) -> Path | None:
     copy = path.with_name(f"{path.name}.{moment}.bak")
     shutil.copy2(path, copy)
     return copy
-
-
-def _replace(path: Path, text: str) -> None:
-    """After a crash it is the old file or the new one, with the rights that it had."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            os.fchmod(file.fileno(), mode)
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _wrong(path: Path, what: str) -> Stopped:
