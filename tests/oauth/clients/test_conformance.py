@@ -26,7 +26,14 @@ def running(settings: Settings, tmp_path: Path) -> Iterator[Installation]:
         yield running
 
 
-@pytest.mark.parametrize("options", [[], ["--spec-version", VERSION, "--resource", "{api}"]])
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--spec-version", VERSION, "--resource", "{origin}/api"],
+        ["--spec-version", VERSION, "--resource", "{origin}/mcp/app"],
+    ],
+)
 def test_the_authorization_server_scenarios_pass(
     options: list[str], running: Installation, node_packages: Path, node: Path, tmp_path: Path
 ) -> None:
@@ -36,10 +43,9 @@ def test_the_authorization_server_scenarios_pass(
         redirect_uris=[f"http://127.0.0.1:{port}/callback"],
         token_endpoint_auth_method="none",
     )
-    api = f"{running.origin}/api"
     command = [node / "node", SUITE, "authorization", "--url", running.origin]
     command += ["--client-id", client["client_id"], "-p", str(port), "-o", str(tmp_path / "out")]
-    command += [option.format(api=api) for option in options]
+    command += [option.format(origin=running.origin) for option in options]
 
     output = play(command, running, node_packages)
 
