@@ -1,49 +1,21 @@
 """The official Python client, as a host of somebody's account."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
-from mcp.client.auth import OAuthClientProvider
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.auth import (
-    AuthorizationCodeResult,
-    OAuthClientInformationFull,
-    OAuthClientMetadata,
-    OAuthToken,
-)
 from mcp_types import CallToolResult, TextContent
 
 from tests.mcp_clients.people import Creator
+from tests.oauth.clients.official import Storage, official_provider
 
 WAITS = httpx2.Timeout(40)  # longer than any tool waits
 ERAS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
-
-
-@dataclass
-class Memory:
-    """What a host keeps of its connection."""
-
-    tokens: OAuthToken | None = None
-    client: OAuthClientInformationFull | None = None
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens = tokens
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
 
 
 @dataclass
@@ -54,27 +26,12 @@ class Consent:
     """
 
     creator: Creator
-    memory: Memory = field(default_factory=Memory)
+    memory: Storage = field(default_factory=Storage)
     may: list[list[str]] = field(default_factory=list)
 
-    def provider(self, mcp_url: str) -> OAuthClientProvider:
-        metadata = {
-            "client_name": "Official MCP client",
-            "redirect_uris": ["http://127.0.0.1:3000/callback"],
-            "grant_types": ["authorization_code", "refresh_token"],
-            "token_endpoint_auth_method": "none",
-        }
-        came: list[str] = []
-
-        async def go(address: str) -> None:
-            ticked = {"may": self.may.pop(0)} if self.may else {}
-            came.append(await asyncio.to_thread(self.creator.allow, address, **ticked))
-
-        async def come_back() -> AuthorizationCodeResult:
-            return AuthorizationCodeResult(**dict(parse_qsl(urlsplit(came.pop()).query)))
-
-        model = OAuthClientMetadata.model_validate(metadata)
-        return OAuthClientProvider(mcp_url, model, self.memory, go, come_back)
+    def allow(self, address: str) -> str:
+        ticked = {"may": self.may.pop(0)} if self.may else {}
+        return self.creator.allow(address, **ticked)
 
 
 @asynccontextmanager
@@ -89,7 +46,8 @@ async def connected(
     if isinstance(credentials, str):
         request: dict[str, Any] = {"headers": {"Authorization": f"Bearer {credentials}"}}
     else:
-        request = {"auth": credentials.provider(mcp_url)}
+        memory, allow = credentials.memory, credentials.allow
+        request = {"auth": official_provider(mcp_url, memory, allow, method="none")}
     async with httpx2.AsyncClient(trust_env=False, timeout=WAITS, **request) as http:
         transport = streamable_http_client(mcp_url, http_client=http)
         async with Client(transport, mode=mode, **options) as client:

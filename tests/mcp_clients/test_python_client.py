@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from mcp import MCPError
 
-from tests.mcp_clients.conftest import Place
+from tests.mcp_clients.conftest import ALL_SCOPES, Place
 from tests.mcp_clients.people import Creator
 from tests.mcp_clients.python_client import Consent, connected, use
 
@@ -27,9 +27,8 @@ def test_it_connects_with_nothing_but_the_address(
     asyncio.run(connect())
 
     assert creator.consents == before + 1
+    assert consent.memory.scopes == {*ALL_SCOPES.split(), "offline_access"}
     assert consent.memory.tokens is not None
-    granted = set((consent.memory.tokens.scope or "").split())
-    assert granted == {"forms:read", "forms:write", "responses:read", "offline_access"}
     assert consent.memory.tokens.refresh_token is not None
 
 

@@ -57,8 +57,7 @@ def test_a_token_that_only_reads_forms_steps_up(place: Place, creator: Creator, 
     async def work() -> None:
         async with connected(place.mcp_url, consent, mode) as client:
             await use(client, "list_forms")
-            assert consent.memory.tokens is not None
-            assert "forms:write" not in (consent.memory.tokens.scope or "")
+            assert "forms:write" not in consent.memory.scopes
             assert creator.consents == before + 1
             draft = await use(client, "create_form_draft", title="Rota", questions=QUESTIONS)
             assert draft["draftId"].startswith("drf_")
@@ -66,6 +65,4 @@ def test_a_token_that_only_reads_forms_steps_up(place: Place, creator: Creator, 
     asyncio.run(work())
 
     assert creator.consents == before + 2
-    assert consent.memory.tokens is not None
-    granted = set((consent.memory.tokens.scope or "").split())
-    assert {"forms:read", "forms:write"} <= granted
+    assert {"forms:read", "forms:write"} <= consent.memory.scopes

@@ -2,24 +2,17 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import pytest
 from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
 from mcp.client.auth import OAuthClientProvider
-from mcp.shared.auth import (
-    AuthorizationCodeResult,
-    OAuthClientInformationFull,
-    OAuthClientMetadata,
-    OAuthToken,
-)
 from requests_oauthlib import OAuth2Session as OauthlibSession
 
 from tests.oauth.clients.documents import CLIENT_ID, document, running_site
+from tests.oauth.clients.official import Storage, official_provider
 from tests.oauth.flow import ALL_SCOPES, REDIRECT
 from tests.oauth.live import Installation, Person, installation
 from webapp.config import Settings
@@ -52,54 +45,11 @@ def client(running: Installation) -> tuple[str, str]:
     return client_id, secret
 
 
-@dataclass
-class Storage:
-    """What the MCP client remembers between runs."""
-
-    tokens: OAuthToken | None = None
-    client: OAuthClientInformationFull | None = None
-    history: list[OAuthToken] = field(default_factory=list)
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens = tokens
-        self.history.append(tokens)
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
-
-
 def mcp_client(
     running: Installation, person: Person, storage: Storage, **changed: Any
 ) -> OAuthClientProvider:
     """The official client's OAuth half, pointed at the REST API."""
-    answers: list[str] = []
-
-    async def go(address: str) -> None:
-        answers.append(await asyncio.to_thread(person.allow, address))
-
-    async def come_back() -> AuthorizationCodeResult:
-        return AuthorizationCodeResult(**dict(parse_qsl(urlsplit(answers.pop()).query)))
-
-    metadata = {
-        "client_name": "Official MCP client",
-        "redirect_uris": [changed.pop("redirect_uri", "http://127.0.0.1:3000/callback")],
-        "grant_types": ["authorization_code", "refresh_token"],
-        "token_endpoint_auth_method": changed.pop("method", None),
-    }
-    return OAuthClientProvider(
-        f"{running.origin}/api",
-        OAuthClientMetadata.model_validate(metadata),
-        storage,
-        go,
-        come_back,
-        **changed,
-    )
+    return official_provider(f"{running.origin}/api", storage, person.allow, **changed)
 
 
 def calls(
