@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
-from sqlalchemy.exc import OperationalError
 
 import api.verified_callbacks as verified_callbacks
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
-from tests.api.subscriptions.subscribing import path, subscribe
+from tests.api.subscriptions.subscribing import UNVERIFIED, given_up_once, path, subscribe
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
@@ -41,16 +40,7 @@ def test_an_address_is_asked_again_after_a_day(
     assert len(hook.posted) == 2
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "reason"),
-    [
-        ({"echoes": False}, "challenge_failed"),
-        ({"status": 302}, "challenge_failed"),
-        ({"status": 410}, "http_4xx"),
-        ({"status": 503}, "http_5xx"),
-        ({"seconds": 2}, "timeout"),
-    ],
-)
+@pytest.mark.parametrize(("behaviour", "reason"), UNVERIFIED)
 def test_an_address_that_does_not_verify_is_refused_with_the_reason(
     app: Flask,
     agent: Agent,
@@ -133,24 +123,10 @@ def test_the_challenge_goes_out_with_no_connection_open(
     assert open_connections == [0]
 
 
-class Deadlock(Exception):
-    """As PostgreSQL reports it."""
-
-    sqlstate = "40P01"
-
-
 def test_a_view_that_runs_again_asks_once(
     agent: Agent, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, tries = verified_callbacks.subscribe, []
-
-    def given_up(*arguments: Any, **options: Any) -> Any:
-        tries.append(options["verified"])
-        if len(tries) == 1:
-            raise OperationalError("", {}, Deadlock())
-        return store(*arguments, **options)
-
-    monkeypatch.setattr(verified_callbacks, "subscribe", given_up)
+    tries = given_up_once(monkeypatch)
 
     assert subscribe(agent, form).status_code == 200
     assert tries == [True, True]

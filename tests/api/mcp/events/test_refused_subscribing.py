@@ -18,6 +18,7 @@ from tests.api.mcp.events.subscribing import (
     named,
     subscribe,
 )
+from tests.api.subscriptions.subscribing import UNVERIFIED
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form
@@ -191,16 +192,7 @@ def test_the_hundred_and_first_is_refused_before_it_is_asked(
     assert subscribe(host, form)["deliveryStatus"]["active"]
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "reason"),
-    [
-        ({"echoes": False}, "challenge_failed"),
-        ({"status": 302}, "challenge_failed"),
-        ({"status": 410}, "http_4xx"),
-        ({"status": 503}, "http_5xx"),
-        ({"seconds": 2}, "timeout"),
-    ],
-)
+@pytest.mark.parametrize(("behaviour", "reason"), UNVERIFIED)
 def test_an_address_that_does_not_verify_is_refused_with_the_reason(
     app: Flask,
     host: Host,

@@ -9,14 +9,12 @@ import orjson
 import pytest
 from flask import Flask
 from sqlalchemy import func, select, update
-from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook as Verifier
 
-import api.verified_callbacks as verified_callbacks
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.events.subscribing import DECLARED, asked, held, named, subscribe
-from tests.api.subscriptions.subscribing import path
+from tests.api.subscriptions.subscribing import given_up_once, path
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.databases import both_databases
 from tests.factories import make_response
@@ -42,6 +40,15 @@ def lives_for(granted: dict[str, Any]) -> float:
     """Seconds from here on."""
     assert granted["refreshBefore"].endswith("Z")
     return (datetime.fromisoformat(granted["refreshBefore"]) - utc_now()).total_seconds()
+
+
+def missed_one(app: Flask, host: Host, form: Any) -> str:
+    """The cursor of a subscription that ended before a response was completed."""
+    cursor: str = subscribe(host, form)["cursor"]
+    host.result("events/unsubscribe", held(form))
+    with app.app_context():
+        make_response(form)
+    return cursor
 
 
 def test_the_address_is_asked_and_a_day_is_granted(host: Host, form: Any, hook: Webhook) -> None:
@@ -158,10 +165,7 @@ def test_a_refresh_tells_how_it_went_and_resumes(
 def test_one_that_lapsed_is_new_again_and_sends_what_came_meanwhile(
     app: Flask, host: Host, form: Any, hook: Webhook
 ) -> None:
-    cursor = subscribe(host, form)["cursor"]
-    host.result("events/unsubscribe", held(form))
-    with app.app_context():
-        make_response(form)
+    cursor = missed_one(app, host, form)
 
     again = subscribe(host, form, cursor=cursor, maxAgeMs=3_600_000)
 
@@ -188,33 +192,16 @@ def test_a_cursor_that_is_of_no_use_is_a_gap_and_no_error(
 def test_nothing_older_than_the_age_in_milliseconds_is_sent(
     app: Flask, host: Host, form: Any, hook: Webhook
 ) -> None:
-    cursor = subscribe(host, form)["cursor"]
-    host.result("events/unsubscribe", held(form))
-    with app.app_context():
-        make_response(form)
+    cursor = missed_one(app, host, form)
     time.sleep(0.05)
 
     assert subscribe(host, form, cursor=cursor, maxAgeMs=40)["truncated"] is True
 
 
-class Deadlock(Exception):
-    """As PostgreSQL reports it."""
-
-    sqlstate = "40P01"
-
-
 def test_a_view_that_runs_again_asks_once(
     host: Host, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, tries = verified_callbacks.subscribe, []
-
-    def given_up(*arguments: Any, **options: Any) -> Any:
-        tries.append(options["verified"])
-        if len(tries) == 1:
-            raise OperationalError("", {}, Deadlock())
-        return store(*arguments, **options)
-
-    monkeypatch.setattr(verified_callbacks, "subscribe", given_up)
+    tries = given_up_once(monkeypatch)
 
     assert subscribe(host, form)["id"]
     assert tries == [True, True]
@@ -305,10 +292,7 @@ def test_two_calls_at_once_are_one_subscription(
 def test_unsubscribing_cancels_what_waits_and_is_noted(
     app: Flask, host: Host, form: Any, hook: Webhook
 ) -> None:
-    cursor = subscribe(host, form)["cursor"]
-    host.result("events/unsubscribe", held(form))
-    with app.app_context():
-        make_response(form)
+    cursor = missed_one(app, host, form)
     subscribe(host, form, cursor=cursor)
 
     result = host.result("events/unsubscribe", held(form))
