@@ -95,7 +95,7 @@ def _refuse_codex(host: Host, name: str, url: str) -> None:
 
 
 def _tell_of_desktop(url: str) -> None:
-    tell("Claude Desktop and claude.ai take it by hand, from no file: open Settings, Connectors,")
+    tell("Claude Desktop and claude.ai take it by hand, from no file: open Customize, Connectors,")
     tell(f"choose “Add custom connector”, and give this address: {url}")
     if is_local(url):
         tell("They call it from the internet, so an address of this computer is not reached.")
