@@ -15,7 +15,8 @@ from webapp.database import db, utc_now
 from webapp.domain.forms.agent_tokens import AgentToken, find_agent_token, make_agent_token
 from webapp.domain.forms.models import get_form, list_forms
 from webapp.domain.respondents.public_form import get_public_form, read_progress
-from webapp.domain.responses.cursor import read_responses
+from webapp.domain.responses.completed import get_completed_response
+from webapp.domain.responses.cursor import has_answer_after, read_responses
 from webapp.domain.results.by_question import count_new, newest_answers, usual_words
 from webapp.domain.results.export import read_answers
 from webapp.domain.results.search import Filters, find_answers, find_people
@@ -105,6 +106,14 @@ def searched(stored: Stored) -> Callable[[], Any]:
     return partial(find_answers, stored.form.id, Filters("nowhere"), before=None)
 
 
+def next_answer(stored: Stored) -> Callable[[], Any]:
+    return partial(has_answer_after, stored.form, stored.form.last_stamp - 10)
+
+
+def one_response(stored: Stored) -> Callable[[], Any]:
+    return partial(get_completed_response, stored.form.id, f"{stored.form.id}-s-7")
+
+
 def what_is_new(stored: Stored) -> Callable[[], Any]:
     return partial(count_new, stored.form, stored.form.last_stamp - 10)
 
@@ -112,6 +121,8 @@ def what_is_new(stored: Stored) -> Callable[[], Any]:
 HOT = {
     some_new: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
     first_page: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
+    next_answer: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
+    one_response: ("uq_answers_session_id_answer_key", "answers USING INDEX", "(session_id=?)"),
     one_form: ("pk_forms", "forms USING INDEX", "(id=?)"),
     all_forms: ("ix_forms_listed", "forms USING INDEX ix_forms_listed", "(account_id=?)"),
     public_form: ("uq_forms_share_token", "forms USING INDEX", "(share_token=?)"),
