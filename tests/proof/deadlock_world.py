@@ -88,6 +88,13 @@ class World:
             )
 
     @cached_property
+    def host_token(self) -> str:
+        scopes = [Scope.FORMS_WRITE, Scope.RESPONSES_READ]
+        resource = self.app.config["SETTINGS"].mcp_url
+        with self.app.app_context():
+            return issue_token(self.account.id, scopes, resource, now=utc_now())
+
+    @cached_property
     def subscribed(self) -> str:
         with self.app.app_context():
             return subscribe(

@@ -66,6 +66,28 @@ def agent(
     return prepare
 
 
+def host(method: str, make: Callable[[World], dict[str, Any]]) -> Any:
+    """A call of an MCP host in the era before 2026-07-28."""
+
+    def prepare(world: World) -> Call:
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": make(world)}
+        headers, client = bearer(world.host_token), world.app.test_client()
+        return lambda: client.post("/mcp/app", json=body, headers=headers)
+
+    return prepare
+
+
+def tool(name: str, make: Callable[[World], dict[str, Any]]) -> Any:
+    return host("tools/call", lambda world: {"name": name, "arguments": make(world)})
+
+
+def _event(world: World) -> dict[str, Any]:
+    delivery = {"url": HOOK, "secret": HOOK_KEY}
+    form_id = world.subscribed and world.form.id
+    arguments = {"formId": form_id}
+    return {"name": "response.submitted", "arguments": arguments, "delivery": delivery}
+
+
 def _published(world: World) -> Call:
     path, headers = f"/api/drafts/{world.confirmed()}/publish", bearer(world.token)
     return lambda: world.app.test_client().post(path, headers=headers)
@@ -229,6 +251,7 @@ RECIPES: dict[str, Callable[[World], Call]] = {
         world
     ),
     "inbox.write": creator_page("/drafts/new"),
+    "mcp.post": tool("create_form_draft", lambda _world: {"title": "By an agent"}),
     "oauth.register": _register,
     "oauth.revoke": _revoke,
     "oauth.token": _token_for_code,
@@ -261,6 +284,15 @@ RECIPES: dict[str, Callable[[World], Call]] = {
 FURTHER = {
     "api.publish_service_draft on the word of the agent": _published_on_its_word,
     "confirm.confirm and publish": _confirm("publish"),
+    "mcp.post changing a draft": tool(
+        "update_form_draft", lambda world: {"draftId": world.draft.id, "title": "By an agent"}
+    ),
+    "mcp.post publishing": tool("publish_form_draft", lambda world: {"draftId": world.confirmed()}),
+    "mcp.post making an agent token": tool(
+        "create_agent_token", lambda world: {"formId": world.form.id}
+    ),
+    "mcp.post subscribing": host("events/subscribe", _event),
+    "mcp.post unsubscribing": host("events/unsubscribe", _event),
     "oauth.token for a refresh token": _token_for_refresh,
 }
 

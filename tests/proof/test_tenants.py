@@ -14,6 +14,7 @@ from sqlalchemy import select
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
+from api.mcp.tools.table import TOOLS
 from tests.bulk import dump
 from tests.event_factories import make_agent_token as make_token
 from tests.event_factories import make_delivery, make_subscription
@@ -60,7 +61,13 @@ OWN_LISTS = {
     "inbox.show",
     "trash.show",
 }
-IDS_IN_THE_BODY = {"agent_tokens.make", "browsers.end", "inbox.discard_chosen", "inbox.take_back"}
+IDS_IN_THE_BODY = {
+    "agent_tokens.make",
+    "browsers.end",
+    "inbox.discard_chosen",
+    "inbox.take_back",
+    "mcp.post",
+}
 NO_OBJECT = {
     "account.change_details",
     "account.change_password",
@@ -319,6 +326,45 @@ def test_no_token_is_made_for_the_form_of_others(
 
     with app.app_context():
         assert dump() == before
+
+
+def test_hosts_find_nothing_of_others(
+    app: Flask, account: Account, theirs: Theirs, settings: Settings
+) -> None:
+    nobodys = "drf_000000000000000000000000"
+    with app.app_context():
+        token = issue_token(account.id, list(Scope), settings.mcp_url, now=utc_now())
+
+    def answers(object_id: str) -> dict[str, str]:
+        found = {}
+        for name, method, params in calls_naming(object_id):
+            body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            headers = {"Authorization": f"Bearer {token}"}
+            answer = app.test_client().post("/mcp/app", json=body, headers=headers)
+            assert '"result":{"content"' not in answer.text or '"isError":true' in answer.text
+            found[name] = answer.text.replace(object_id, "ID")
+        return found
+
+    unknown = answers(nobodys)
+    assert app.extensions["deferred_writes"].settle(5)  # the connection was used
+    with app.app_context():
+        before = dump()
+    for kind, found_id in theirs.ids.items():
+        assert answers(found_id) == unknown, kind
+    with app.app_context():
+        assert dump() == before
+
+
+def calls_naming(object_id: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """A call of each method and tool that takes the id of an object, with this one as each id."""
+    for tool in TOOLS.values():
+        fields = tool.listed(events=True)["inputSchema"]["properties"]  # type: ignore[index]
+        ids = {name: object_id for name in fields if name.endswith("Id") and name != "askId"}
+        if ids:
+            yield tool.name, "tools/call", {"name": tool.name, "arguments": ids}
+    event = {"name": "response.submitted", "arguments": {"formId": object_id}}
+    for method in ("events/subscribe", "events/unsubscribe"):
+        yield method, method, event | {"delivery": SUBSCRIPTION}
 
 
 def test_drafts_that_others_discarded_are_not_restored(
