@@ -4,12 +4,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from tests.oauth.flow import EMAIL, PASSWORD
-from tests.oauth.live import Installation
-from tests.serving import new_app, serving
+from tests.oauth.live import Installation, new_installation
+from tests.serving import serving
 from webapp.config import Settings
-from webapp.database import db, utc_now
-from webapp.domain.accounts import invites
 
 
 @dataclass
@@ -28,10 +25,7 @@ class Site(Installation):
 @contextmanager
 def site(settings: Settings) -> Iterator[Site]:
     """`settings` on an empty database and a free port, with one creator."""
-    app = new_app(settings)
-    with app.app_context():
-        db.create_all()
-        invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+    app = new_installation(settings)
     with ExitStack() as people:
         running = Site(app, app.config["SETTINGS"].public_url, people)
         running.start()

@@ -1,5 +1,6 @@
 """Each exit code of the commands of agents, and what they say with it."""
 
+import json
 import shlex
 import signal
 import time
@@ -70,6 +71,15 @@ def test_2_for_what_the_server_refuses(user: User) -> None:
     assert "titel" in refused.said
 
 
+def test_what_was_refused_is_corrected_under_the_same_key(user: User) -> None:
+    asked = ("ask", "--key", "mine", "--timeout", "0")
+    refused = user.run(*asked, typed='{"title": "Rota", "questions": []}')
+    corrected = user.run(*asked, typed='{"title": "Rota", "questions": ["Who?"]}')
+
+    assert [refused.code, corrected.code] == [2, 3]
+    assert user.count(Draft) == 1
+
+
 def test_2_for_something_else_under_the_same_key(user: User) -> None:
     user.run(*ASK, "--key", "mine", "--timeout", "0")
     refused = user.run("ask", "Rota", "Who else?", "--key", "mine")
@@ -103,6 +113,17 @@ def test_4_when_nobody_answers_in_time(user: User) -> None:
 
     assert (went_on.code, went_on.kinds) == (4, ["published"])
     assert hint(went_on.said) == hint(asked.said)
+
+
+def test_5_when_nobody_knows_any_more_whether_there_is_a_draft(user: User) -> None:
+    user.run(*ASK, "--key", "mine", "--timeout", "0")
+    (path,) = (user.home / ".local/state/askback").glob("ask-*.json")
+    sent = {"draft_id": "", "asked_at": time.time() - 86_400, "body": "{}"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | sent))
+    refused = user.run("ask", "--key", "mine")
+
+    assert (refused.code, refused.events) == (5, [])
+    assert user.count(Draft) == 1
 
 
 @pytest.mark.parametrize("gone", ["draft", "form", "unknown"])

@@ -62,13 +62,19 @@ class Person:
         )
 
 
-@contextmanager
-def installation(settings: Settings) -> Iterator[Installation]:
-    """`settings` on an empty database and a free port."""
+def new_installation(settings: Settings) -> Flask:
+    """`settings` on an empty database and a free port, with one creator; not served."""
     app = new_app(settings)
     with app.app_context():
         db.create_all()
         invites.create_account(EMAIL, "Ann", PASSWORD, now=utc_now())
+    return app
+
+
+@contextmanager
+def installation(settings: Settings) -> Iterator[Installation]:
+    """`settings` on an empty database and a free port."""
+    app = new_installation(settings)
     with serving(app), ExitStack() as people:
         yield Installation(app, app.config["SETTINGS"].public_url, people)
     with app.app_context():

@@ -53,12 +53,13 @@ def wait(progress: Progress, api: Api, deadline: Deadline, responses: int) -> No
 
 
 def _note_body(progress: Progress, body: str) -> None:
-    """Keep what is asked, or make sure that it is the same as before. Raises Stopped."""
+    """Keep what is asked, or make sure that it is the same as before. Raises Stopped.
+
+    body  empty only when it was kept before
+    """
     steps = progress.steps
     digest = hashlib.sha256(body.encode()).hexdigest()
     if not steps.digest:
-        if not body:
-            raise Stopped(Exit.WRONG_USE, f"Nothing was asked with the key {steps.key} before.")
         progress.note(body=body, digest=digest, idempotency_key=new_key())
     elif body and digest != steps.digest:
         what = f"Something else was asked with the key {steps.key}; use another one."
@@ -71,7 +72,12 @@ def _draft(progress: Progress, api: Api) -> None:
         what = "This was sent a day ago, and nobody knows whether it arrived. Look at your drafts"
         raise Stopped(Exit.GONE, f"{what} on {steps.server}, then begin anew with another key.")
     progress.note(asked_at=steps.asked_at or now)
-    reply = api.create_draft(steps.body.encode(), steps.idempotency_key)
+    try:
+        reply = api.create_draft(steps.body.encode(), steps.idempotency_key)
+    except Stopped as end:
+        if end.code is Exit.WRONG_USE:  # nothing was made: the key is free for what is corrected
+            progress.note(body="", digest="", asked_at=0)
+        raise
     draft_id, review_url = str(reply.json()["draftId"]), _review_url(steps.server, reply)
     event = {"event": "draft", "key": steps.key, "draftId": draft_id, "reviewUrl": review_url}
     progress.output([{**event}], draft_id=draft_id, review_url=review_url, body="")
