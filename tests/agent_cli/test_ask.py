@@ -106,6 +106,17 @@ def test_the_answers_of_any_form_are_waited_for(user: User) -> None:
     assert (nothing_new.code, nothing_new.events) == (4, [])
 
 
+def test_a_form_that_takes_one_response_is_not_waited_for_any_longer(user: User) -> None:
+    draft = json.dumps(QUESTIONS | {"responseLimit": "one"})
+    asked = user.run("ask", "--key", "mine", "--timeout", "0", typed=draft)
+    user.publish()
+    user.respond()
+    went_on = user.run("ask", "--key", "mine", "--responses", "2")
+
+    assert (asked.code, went_on.code) == (3, 0)
+    assert went_on.kinds == ["published", "answer", "completed"]
+
+
 def test_what_people_wrote_gives_a_terminal_no_orders(user: User) -> None:
     asked = user.run(*ASK, "--timeout", "0")
     user.publish()
