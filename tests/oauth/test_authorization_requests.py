@@ -50,7 +50,7 @@ REFUSALS = [
     ({"resource": "https://other.example/api"}, "invalid_target"),
     ({"resource": "http://127.0.0.1:8000/api#part"}, "invalid_target"),
     ({"resource": "/api"}, "invalid_target"),
-    ({"resource": "http://127.0.0.1:8000/mcp/app"}, "invalid_target"),  # not served
+    ({"resource": "http://127.0.0.1:8000/mcp"}, "invalid_target"),
     ({"resource": ""}, "invalid_target"),
     ({"resource": "http://[::1/api"}, "invalid_target"),
     (
