@@ -165,13 +165,20 @@ def test_forged_posts_of_a_creator_do_nothing(target: Target, app: Flask) -> Non
     guarded = [
         path
         for path in post_paths(app, **known)
-        if not path.startswith(("/api", "/oauth/token", "/oauth/re", "/r/"))
+        if not path.startswith(("/api", "/mcp", "/oauth/token", "/oauth/re", "/r/"))
     ]
     assert len(guarded) > 30
     for path in sorted(guarded):
         for headers in (EVIL, {}):
             refused = target.owner.post(path, data={"csrf_token": "guessed"}, headers=headers)
             assert refused.status_code in {400, 403, 404}, (path, refused.status_code)
+
+
+def test_the_session_of_a_creator_opens_nothing_to_mcp_hosts(target: Target) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+    assert target.owner.post("/mcp/app", json=call, headers=EVIL).status_code == 403
+    assert target.owner.post("/mcp/app", json=call).status_code == 401
 
 
 def test_a_draft_that_is_slow_to_compare_does_not_block_others(target: Target) -> None:
