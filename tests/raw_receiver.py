@@ -30,7 +30,6 @@ def raw_receiver(
 ) -> Iterator[Receiver]:
     """Each connection is read to the end of its request, unless told not to, then answered."""
     listener = socket.create_server(("127.0.0.1", 0))
-    listener.settimeout(0.05)
     receiver = Receiver(listener.getsockname()[1])
     stopped = threading.Event()
 
@@ -42,11 +41,13 @@ def raw_receiver(
             answer(peer)
 
     def accept() -> None:
-        while not stopped.is_set():
-            with suppress(TimeoutError):
-                connection = listener.accept()[0]
-                receiver.connections += 1
-                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+        while True:
+            connection = listener.accept()[0]
+            if stopped.is_set():
+                connection.close()
+                return
+            receiver.connections += 1
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
 
     thread = threading.Thread(target=accept)
     thread.start()
@@ -54,6 +55,8 @@ def raw_receiver(
         yield receiver
     finally:
         stopped.set()
+        with socket.socket() as caller:  # ends the waiting of `accept`
+            caller.connect(listener.getsockname())
         thread.join()
         listener.close()
 
@@ -64,18 +67,25 @@ def encrypted(connection: socket.socket, tls: ssl.SSLContext) -> socket.socket:
 
 
 def read_request(connection: socket.socket) -> bytes:
-    """Head and body of one request."""
+    """Head and body of one request. Raises OSError when the client goes away before its end."""
     raw = b""
     while b"\r\n\r\n" not in raw:
-        raw += connection.recv(65_536)
+        raw += received(connection, 65_536)
     head, _, body = raw.partition(b"\r\n\r\n")
     lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     missing = int(lengths[0].split(b":")[1]) - len(body) if lengths else 0
     while missing > 0:
-        more = connection.recv(missing)
+        more = received(connection, missing)
         raw += more
         missing -= len(more)
     return raw
+
+
+def received(connection: socket.socket, most: int) -> bytes:
+    more = connection.recv(most)
+    if not more:
+        raise ConnectionResetError
+    return more
 
 
 def says(*parts: bytes, pause: float = 0, repeat: int = 1) -> Answer:

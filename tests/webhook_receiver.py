@@ -2,18 +2,17 @@
 
 import json
 import socket
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 
 from tests.raw_receiver import raw_receiver, read_request
-from tests.tls import certified
+from tests.tls import Authority, certified
 from webapp.outbound import Pinned
 
 HOST = "hooks.example.com"
@@ -36,7 +35,11 @@ class Posted:
 
 @dataclass
 class Webhook:
-    """What the site answers next, and what it was sent; `echoes`: it verifies itself."""
+    """What the site answers next, and what it was sent.
+
+    echoes   it verifies itself
+    seconds  how long it keeps each request waiting, at most until `released`
+    """
 
     pinned: tuple[Pinned, ...]
     origin: str
@@ -44,30 +47,34 @@ class Webhook:
     echoes: bool = True
     seconds: float = 0
     posted: list[Posted] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, connection: socket.socket) -> None:
         head, _, body = read_request(connection).partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
         headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
-        self.posted.append(Posted(first.split(" ")[1], headers, body))
-        time.sleep(self.seconds)
-        said = {"challenge": self.posted[-1].said.get("challenge")} if self.echoes else {}
+        posted = Posted(first.split(" ")[1], headers, body)
+        self.posted.append(posted)
+        self.released.wait(self.seconds)
+        said = {"challenge": posted.said.get("challenge")} if self.echoes else {}
         reply = json.dumps(said).encode()
         status = f"HTTP/1.1 {self.status} X\r\nContent-Length: {len(reply)}\r\n\r\n"
         connection.sendall(status.encode() + reply)
 
 
 @contextmanager
-def webhook_receiver(folder: Path, host: str = HOST) -> Iterator[Webhook]:
+def webhook_receiver(authority: Authority, host: str = HOST) -> Iterator[Webhook]:
     """The site, over TLS with a certificate of a private authority, to be reached by `pinned`."""
-    authority = certified(folder, host)
     found: list[Webhook] = []
     with raw_receiver(
         lambda connection: found[0].answer(connection), tls=authority.context, reads=False
     ) as receiver:
         pinned = Pinned(host, "127.0.0.1", receiver.port, str(authority.ca_file))
         found.append(Webhook((pinned,), receiver.origin))
-        yield found[0]
+        try:
+            yield found[0]
+        finally:
+            found[0].released.set()
 
 
 @contextmanager
@@ -76,20 +83,26 @@ def plain_receiver() -> Iterator[Webhook]:
     found: list[Webhook] = []
     with raw_receiver(lambda connection: found[0].answer(connection), reads=False) as receiver:
         found.append(Webhook((), receiver.origin))
-        yield found[0]
+        try:
+            yield found[0]
+        finally:
+            found[0].released.set()
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Webhook]:
-    """One receiver for many tests; they take `hook`."""
-    with webhook_receiver(tmp_path_factory.mktemp("hook")) as running:
-        yield running
+def hook_authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """A certificate takes a while to make: one for all tests."""
+    return certified(tmp_path_factory.mktemp("hook"), HOST)
 
 
 @pytest.fixture
-def hook(app: Flask, site: Webhook) -> Iterator[Webhook]:
-    """The site at which `tests.webhook_receiver.URL` leads, verifying itself."""
-    site.__init__(site.pinned, site.origin)  # type: ignore[misc]
-    app.config["PINNED_HOSTS"] = site.pinned
-    yield site
-    app.config["PINNED_HOSTS"] = ()
+def hook(app: Flask, hook_authority: Authority) -> Iterator[Webhook]:
+    """The site at which `tests.webhook_receiver.URL` leads, verifying itself.
+
+    Each test has its own: what a connection that the application gave up does late is not seen by
+    the next test.
+    """
+    with webhook_receiver(hook_authority) as site:
+        app.config["PINNED_HOSTS"] = site.pinned
+        yield site
+        app.config["PINNED_HOSTS"] = ()

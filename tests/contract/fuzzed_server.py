@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 from flask import Flask
 
 from tests.factories import make_account, make_draft, make_form, make_response
-from tests.webhook_receiver import webhook_receiver
+from tests.tls import certified
+from tests.webhook_receiver import HOST, webhook_receiver
 from webapp.app import create_app
 from webapp.config_environment import read_settings
 from webapp.database import db, utc_now
@@ -35,7 +36,7 @@ def main(folder: str, port: str) -> None:
     server = Server(app, settings)
     server.stop_on_signals()
     print(*tokens, flush=True)
-    with TemporaryDirectory() as place, webhook_receiver(Path(place)) as hook:
+    with TemporaryDirectory() as place, webhook_receiver(certified(Path(place), HOST)) as hook:
         app.config["PINNED_HOSTS"] = hook.pinned  # the address in the example of a subscription
         server.run()
 

@@ -9,17 +9,18 @@ from werkzeug.test import TestResponse
 
 import api.verified_callbacks as verified_callbacks
 from tests.api.conftest import Agent
-from tests.webhook_receiver import SECRET, URL
+from tests.webhook_receiver import SECRET, URL, Webhook
 from webapp.database import utc_now
+from webapp.web.rate_limits import challenges
 
 BODY = {"url": URL, "secret": SECRET}
-# what an address does to its challenge, and how that is called; CHALLENGE_SECONDS are 0.5
+# what an address does to its challenge, and how that is called
 UNVERIFIED: list[tuple[dict[str, Any], str]] = [
     ({"echoes": False}, "challenge_failed"),
     ({"status": 302}, "challenge_failed"),
     ({"status": 410}, "http_4xx"),
     ({"status": 503}, "http_5xx"),
-    ({"seconds": 2}, "timeout"),
+    ({"seconds": 60}, "timeout"),
 ]
 
 
@@ -36,6 +37,14 @@ def path(form: Any) -> str:
 
 def subscribe(agent: Agent, form: Any, **changed: Any) -> TestResponse:
     return agent.post(path(form), json=BODY | changed)
+
+
+def behave(hook: Webhook, behaviour: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address does one of UNVERIFIED; what answers in time has the time that it has."""
+    for name, value in behaviour.items():
+        setattr(hook, name, value)
+    if hook.seconds:
+        monkeypatch.setattr(challenges, "CHALLENGE_SECONDS", 1)
 
 
 def lives_for(answer: TestResponse) -> float:

@@ -12,7 +12,7 @@ from sqlalchemy import func, select, update
 
 import api.verified_callbacks as verified_callbacks
 from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
-from tests.api.subscriptions.subscribing import UNVERIFIED, given_up_once, path, subscribe
+from tests.api.subscriptions.subscribing import UNVERIFIED, behave, given_up_once, path, subscribe
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
@@ -50,9 +50,7 @@ def test_an_address_that_does_not_verify_is_refused_with_the_reason(
     behaviour: dict[str, Any],
     reason: str,
 ) -> None:
-    monkeypatch.setattr(challenges, "CHALLENGE_SECONDS", 0.5)
-    for name, value in behaviour.items():
-        setattr(hook, name, value)
+    behave(hook, behaviour, monkeypatch)
 
     answer = subscribe(agent, form)
 
@@ -190,7 +188,7 @@ def test_without_write_limits_nothing_is_counted(agent: Agent, form: Any, hook: 
 def test_slow_addresses_hold_few_threads_of_an_account(
     app: Flask, connect: Connect, account: Account, form: Any, hook: Webhook
 ) -> None:
-    hook.seconds = 1
+    hook.seconds = 60
     agents = [connect(account.id, ALL_SCOPES) for _ in range(challenges.CHALLENGES_OF_ACCOUNT)]
     waiting = [
         threading.Thread(target=subscribe, args=(agent, form), kwargs={"url": f"{URL}{n}"})
@@ -202,6 +200,7 @@ def test_slow_addresses_hold_few_threads_of_an_account(
         time.sleep(0.01)
 
     answer = subscribe(agents[0], form)
+    hook.released.set()
     for thread in waiting:
         thread.join()
 

@@ -18,7 +18,7 @@ from tests.api.mcp.events.subscribing import (
     named,
     subscribe,
 )
-from tests.api.subscriptions.subscribing import UNVERIFIED
+from tests.api.subscriptions.subscribing import UNVERIFIED, behave
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form
@@ -29,7 +29,6 @@ from webapp.domain.deletion.form_trash import delete_form
 from webapp.domain.events.models import EventSubscription
 from webapp.domain.events.protocol import EventError
 from webapp.domain.shared.vocabulary import ErrorProfile
-from webapp.web.rate_limits import challenges
 
 METHODS = ("events/subscribe", "events/unsubscribe")
 BAD_SECRET = "hunter2hunter2hunter2hunter2hunter2"
@@ -202,9 +201,7 @@ def test_an_address_that_does_not_verify_is_refused_with_the_reason(
     behaviour: dict[str, Any],
     reason: str,
 ) -> None:
-    monkeypatch.setattr(challenges, "CHALLENGE_SECONDS", 0.5)
-    for name, value in behaviour.items():
-        setattr(hook, name, value)
+    behave(hook, behaviour, monkeypatch)
 
     found = error(host, "events/subscribe", asked(form))
 
