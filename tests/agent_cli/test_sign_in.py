@@ -31,7 +31,7 @@ def set_password(service, user, text):
 def test_the_browser_of_this_computer_comes_back_by_itself(stranger: User) -> None:
     command = stranger.start("sign-in", "--no-browser")
     there = stranger.running.person().allow(command.said_line("http"))
-    with urllib.request.urlopen(there, timeout=5) as page:
+    with urllib.request.urlopen(there, timeout=30) as page:
         assert b"Go back to your terminal" in page.read()
 
     assert command.end().code == 0
@@ -95,10 +95,10 @@ def test_an_answer_with_another_state_is_ignored(stranger: User) -> None:
     command = stranger.start("sign-in", "--no-browser")
     there = stranger.running.person().allow(command.said_line("http"))
     command.type("hello\n")
-    with urllib.request.urlopen(changed_state(there), timeout=5):
+    with urllib.request.urlopen(changed_state(there), timeout=30):
         assert command.process.poll() is None
     with pytest.raises(urllib.error.HTTPError, match="404"):
-        urllib.request.urlopen(there.replace("/callback", "/other"), timeout=5)
+        urllib.request.urlopen(there.replace("/callback", "/other"), timeout=30)
     command.type(f"{there}\n")
 
     assert command.end().code == 0

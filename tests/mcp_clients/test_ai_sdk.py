@@ -74,7 +74,7 @@ def test_events_wake_it(
     assert host.do("statuses") == [200]
 
     complete(browser, place, form, "Sam")
-    wait_until(lambda: len(host.do("received")) == 1, "the event", seconds=10)
+    wait_until(lambda: len(host.do("received")) == 1, "the event")
     (event,) = host.do("received")
     assert event["subscription"] == granted["id"]
     assert event["data"]["formId"] == form["formId"]
@@ -90,7 +90,7 @@ def test_events_wake_it(
 
     host.do("refuse", times=1)
     complete(browser, place, form, "Leila")
-    wait_until(lambda: len(host.do("received")) == 2, "the second attempt", seconds=15)
+    wait_until(lambda: len(host.do("received")) == 2, "the second attempt")
     assert host.do("statuses") == [200, 204, 503, 204]
     assert len(distinct(host)) == 2
 
@@ -102,7 +102,7 @@ def test_events_wake_it(
     assert host.do("saved") == []
 
     host.do("subscribe", arguments={"formId": form["formId"]}, cursor=kept["cursor"])
-    wait_until(lambda: len(distinct(host)) == 3, "what was missed", seconds=15)
+    wait_until(lambda: len(distinct(host)) == 3, "what was missed")
     assert host.do("versions")[-1] == ERAS[era]
     assert len(host.do("versions")) == 1
 

@@ -51,7 +51,7 @@ def test_it_opens_the_review_page_and_publishes(
         assert host.do("shown") == []
         return
 
-    wait_until(lambda: host.do("shown"), "being asked", seconds=10)
+    wait_until(lambda: host.do("shown"), "being asked")
     (asked,) = host.do("shown")
     assert (asked["mode"], asked["url"]) == ("url", draft["reviewUrl"])
     creator.confirm(asked["url"])

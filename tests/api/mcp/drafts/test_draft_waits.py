@@ -10,6 +10,7 @@ import pytest
 
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.reading import SOON_SECONDS, until_waiting
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.oauth import connections
@@ -22,16 +23,16 @@ def host(hosted: Hosted, account: Account, version: str) -> Host:
 
 
 def while_waiting(host: Host, draft_id: str, happens: Callable[[], object]) -> Any:
-    """What a wait answers that began before the event, within two seconds of it."""
+    """What a wait answers that began before the event, soon after it."""
     arguments = {"draftId": draft_id, "timeoutSeconds": 25}
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(
             host.send, "tools/call", {"name": "get_form_draft", "arguments": arguments}
         )
-        time.sleep(0.3)
+        until_waiting(host, draft_id)
         assert not answer.done()
         happens()
-        return answer.result(2)
+        return answer.result(SOON_SECONDS)
 
 
 def test_a_confirmation_ends_a_wait(host: Host, draft_id: str, confirm: Confirm) -> None:
@@ -80,7 +81,7 @@ def test_a_wait_ends_after_its_time(host: Host, draft_id: str) -> None:
 
     assert found is not None
     assert (found["confirmation"], found["timedOut"]) == ("none", True)
-    assert 0.9 < time.monotonic() - started < 3
+    assert 0.9 < time.monotonic() - started < SOON_SECONDS
 
 
 def test_without_a_place_a_wait_is_answered_at_once(
@@ -92,6 +93,6 @@ def test_without_a_place_a_wait_is_answered_at_once(
         began = time.monotonic()
         found = host.use("get_form_draft", draftId=draft_id, timeoutSeconds=25).structured_content
 
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < SOON_SECONDS
     assert found is not None
     assert (found["timedOut"], found["retryAfterMs"]) == (True, 2000)
