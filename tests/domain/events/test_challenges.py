@@ -28,7 +28,7 @@ def judged(reply: Reply, status: int = 200) -> tuple[DeliveryFailure | None, byt
         connection.sendall(head.encode() + body)
 
     with raw_receiver(answer, reads=False) as receiver:
-        bounds = callback_bounds(frozenset({receiver.origin}), seconds=2)
+        bounds = callback_bounds(frozenset({receiver.origin}), seconds=8)
         return send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds), seen[0]
 
 
@@ -99,7 +99,7 @@ def test_a_status_beyond_2xx_fails_whatever_it_echoes(status: int, failure: str)
 )
 def test_no_answer_has_its_reason(answer: Callable[[socket.socket], None], failure: str) -> None:
     with raw_receiver(answer) as receiver:
-        bounds = callback_bounds(frozenset({receiver.origin}), seconds=0.5)
+        bounds = callback_bounds(frozenset({receiver.origin}), seconds=1)
 
         assert send_challenge(receiver.origin, SECRET, "sub_1", bounds=bounds) == failure
 
