@@ -3,6 +3,7 @@
 import json
 import shlex
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from sqlalchemy import delete
 
 from tests.agent_cli.terminal import ASK, User
+from tests.command import start
 from webapp.agent_cli.commands import main
 from webapp.database import db
 from webapp.domain.drafts.models import Draft
@@ -145,6 +147,15 @@ def test_6_when_nobody_is_signed_in(stranger: User) -> None:
 
     assert (refused.code, refused.events) == (6, [])
     assert f"askback sign-in --server {stranger.running.origin}" in refused.said
+
+
+def test_the_program_is_told_as_it_was_called(tmp_path: Path) -> None:
+    program = str(Path(sys.executable).with_name("askback"))
+    nowhere = ("--server", "http://127.0.0.1:9", "--timeout", "0")
+    process = start(*ASK, *nowhere, program=[program], HOME=str(tmp_path))
+    said = process.communicate(timeout=60)[1]
+
+    assert f": {program} " in said
 
 
 def test_6_when_the_connection_has_ended(user: User) -> None:

@@ -4,7 +4,7 @@ from urllib.parse import quote, urlencode
 
 from webapp.agent_cli.connections import access_token
 from webapp.agent_cli.deadline import Deadline
-from webapp.agent_cli.exits import Exit, NotNow, Stopped
+from webapp.agent_cli.exits import Exit, NotNow, Stopped, called_as
 from webapp.agent_cli.http_client import CALL_SECONDS, Reply, call, retry_after
 
 DONE = frozenset({200, 201})
@@ -97,6 +97,6 @@ def _expected(reply: Reply) -> Reply:
     said = reply.text("message") or f"The server answers {reply.status}."
     resolution = reply.text("resolution")
     if code is Exit.NOT_SIGNED_IN:
-        resolution = "Run askback sign-in, and allow everything that it asks for."
+        resolution = f"Run {called_as()} sign-in, and allow everything that it asks for."
     message = f"{said} {resolution}".strip()
     raise Stopped(code or Exit.WRONG_USE, message)

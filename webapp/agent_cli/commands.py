@@ -16,7 +16,7 @@ from webapp.agent_cli.api import Api
 from webapp.agent_cli.content import read_content
 from webapp.agent_cli.deadline import Deadline
 from webapp.agent_cli.discovery import mcp_address
-from webapp.agent_cli.exits import Exit, NotNow, Stopped, tell
+from webapp.agent_cli.exits import Exit, NotNow, Stopped, called_as, tell
 from webapp.agent_cli.hosts.connecting import connect
 from webapp.agent_cli.hosts.known_hosts import HOSTS
 from webapp.agent_cli.progress import Progress, new_key, working
@@ -136,7 +136,7 @@ def _going_on(
 ) -> Iterator[tuple[Progress, str]]:
     """The progress of the key, and the server; when the command ends early, how it goes on."""
     address = server_address(server, os.environ)
-    again = ["askback", kind, *words, "--key", key, "--server", address]
+    again = [called_as(), kind, *words, "--key", key, "--server", address]
     again += ["--responses", str(responses)] if responses > 1 else []
     with working(kind, address, key) as progress:
         try:

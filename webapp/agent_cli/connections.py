@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from webapp.agent_cli.exits import Exit, NotNow, Stopped
+from webapp.agent_cli.exits import Exit, NotNow, Stopped, called_as
 from webapp.agent_cli.files import config_folder, locked, short_name, uninterrupted
 from webapp.agent_cli.http_client import Reply, call
 from webapp.agent_cli.keyring_secrets import keep_secret, kept_secret
@@ -49,7 +49,8 @@ def load(server: str) -> Connection | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, AttributeError) as problem:
-        what = f"{path} cannot be read ({problem}). Remove it, then run: askback sign-in"
+        again = f"{called_as()} sign-in"
+        what = f"{path} cannot be read ({problem}). Remove it, then run: {again}"
         raise Stopped(Exit.NOT_SIGNED_IN, what) from problem
 
 
@@ -126,7 +127,8 @@ def _usable(found: Connection | None, refused: str) -> str:
 
 
 def _sign_in(server: str, why: str) -> Stopped:
-    return Stopped(Exit.NOT_SIGNED_IN, f"{why}. Run: askback sign-in --server {server}")
+    again = f"{called_as()} sign-in --server {server}"
+    return Stopped(Exit.NOT_SIGNED_IN, f"{why}. Run: {again}")
 
 
 def _path(server: str) -> Path:

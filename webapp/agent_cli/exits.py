@@ -1,6 +1,8 @@
 """How a command ends: its exit code, and what it says on standard error."""
 
+import sys
 from enum import IntEnum
+from pathlib import Path
 
 import click
 
@@ -37,6 +39,11 @@ class NotNow(Exception):
         super().__init__(reason)
         self.reached = reached
         self.seconds = seconds
+
+
+def called_as() -> str:
+    """This program as it was called: what is pasted runs, on no search path, too."""
+    return sys.argv[0] if Path(sys.argv[0]).name == "askback" else "askback"
 
 
 def tell(text: str) -> None:
