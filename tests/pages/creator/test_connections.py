@@ -68,6 +68,12 @@ def test_the_mcp_address_comes_first_with_a_line_for_each_host(browser: FlaskCli
     ]
     assert all(MCP in how for _, how in hosts[2:])
     assert 'href="/docs/mcp"' in page
+    assert "only at an https address on the public internet" in page
+
+
+@pytest.mark.settings(public_url="https://ask.example.org")
+def test_a_public_server_is_in_reach_of_every_host(browser: FlaskClient) -> None:
+    assert "only at an https address" not in browser.get("/connections").text
 
 
 def test_it_shows_what_an_agent_may_do(browser: FlaskClient, token: str) -> None:
