@@ -174,7 +174,7 @@ def test_addresses_are_copied(site: ExampleSite, open_window: OpenWindow) -> Non
             expect(page.get_by_text("Copied.")).to_be_visible()
             copied.append(page.evaluate("navigator.clipboard.readText()"))
 
-    assert copied == [site.address + site.data.shared, f"{site.address}/api"]
+    assert copied == [site.address + site.data.shared, f"{site.address}/mcp/app"]
 
 
 def test_everything_works_without_scripts(
