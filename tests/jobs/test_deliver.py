@@ -128,7 +128,7 @@ def test_what_follows_from_an_answer(
     took, delivery_id, endpoint = attempt(app, deliverer, allow, answer)
 
     assert state_of(app, delivery_id) == (state, failure)
-    assert took < 1.5
+    assert took < 5
     asked = endpoint.paused_until is not None
     assert (endpoint.failures, asked) == (int(state is PENDING), name == "429")
 
@@ -184,7 +184,7 @@ def test_stalled_tls_ends_in_time(
     app: Flask, deliverer: Deliverer, allow: Allow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deliver, "callback_bounds", shorter_bounds)
-    with raw_receiver(lambda connection: time.sleep(3), reads=False) as receiver:
+    with raw_receiver(lambda connection: time.sleep(8), reads=False) as receiver:
         origin = f"https://127.0.0.1:{receiver.port}"
         allow(origin)
         with app.app_context():
@@ -194,7 +194,7 @@ def test_stalled_tls_ends_in_time(
         took = time.monotonic() - began
 
     assert state_of(app, delivery.id) == (PENDING, TIMEOUT)
-    assert took < 1.5
+    assert took < 5
 
 
 def test_a_secret_that_no_key_opens_stops_nothing_else(
