@@ -32,7 +32,9 @@ def test_the_browser_of_this_computer_comes_back_by_itself(stranger: User) -> No
     command = stranger.start("sign-in", "--no-browser")
     there = stranger.running.person().allow(command.said_line("http"))
     with urllib.request.urlopen(there, timeout=30) as page:
-        assert b"Go back to your terminal" in page.read()
+        shown = page.read()
+        assert b"Go back to your terminal" in shown
+        assert b'name="color-scheme" content="light dark"' in shown
 
     assert command.end().code == 0
     assert stranger.run(*ASK, "--timeout", "0").code == 3

@@ -14,6 +14,7 @@ from webapp.agent_cli.exits import Exit, Stopped
 STDIN = 0
 PATH = "/callback"
 PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Askback</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,"><p>Go back to your terminal. You can close this page."""
 TICK_SECONDS = 0.2  # between looks whether the listener should end
 
