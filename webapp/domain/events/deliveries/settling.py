@@ -75,9 +75,8 @@ def settle(claimed: Claimed, result: AttemptResult, *, now: datetime) -> bool:
     cancelled meanwhile.
     """
     with write_transaction() as connection:
-        held = {"row": claimed.id, "attempt": claimed.attempts}
         mine = {"subscription": claimed.subscription_id}
-        found = all_rows(connection, _LOCK_SUBSCRIPTION, held | mine)
+        found = all_rows(connection, _LOCK_SUBSCRIPTION, _held(claimed) | mine)
         if not found:
             return False
         asked = asked_delay(result.retry_after, now=now)
@@ -102,7 +101,7 @@ def suspend_unreadable(claimed: Claimed, *, now: datetime) -> None:
 
     The delivery waits for it, without an attempt.
     """
-    held = {"row": claimed.id, "attempt": claimed.attempts}
+    held = _held(claimed)
     mine = {"subscription": claimed.subscription_id}
     with write_transaction() as connection:
         if all_rows(connection, _LOCK_SUBSCRIPTION, held | mine):
@@ -131,6 +130,11 @@ def _after_failure(
     return DeliveryState.PENDING, now + max(delay, asked or delay)
 
 
+def _held(claimed: Claimed) -> dict[str, object]:
+    """What `_HELD` compares: a lease that was lost belongs to another attempt."""
+    return {"row": claimed.id, "attempt": claimed.attempts}
+
+
 def _settle(
     connection: Connection,
     claimed: Claimed,
@@ -138,10 +142,9 @@ def _settle(
     next_at: datetime | None,
     now: datetime,
 ) -> None:
-    held = {"row": claimed.id, "attempt": claimed.attempts}
     settled_at = now if next_at is None else None
     changed = {"new_state": state, "due": next_at, "settled": settled_at}
-    all_rows(connection, _SETTLE, held | changed)
+    all_rows(connection, _SETTLE, _held(claimed) | changed)
 
 
 def _note_subscription(
