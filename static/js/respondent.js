@@ -3,6 +3,7 @@ import "./shared/keyboard_shortcuts.js";
 import "./respondent/history_state.js";
 import "./respondent/local_draft.js";
 import "./respondent/focus.js";
+import "./respondent/double_click.js";
 import "./respondent/full_page_submit.js";
 import "./respondent/character_count.js";
 import "./respondent/saving.js";

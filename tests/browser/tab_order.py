@@ -17,18 +17,26 @@ MESSAGES = ".field__error, .note--alarm, [role=alert], .reading-column h1"
 
 # Nine by five points of the part of the focused control that lies in the window: each is covered
 # when something that sticks or is fixed, and does not hold the control, is drawn above it.
-STOP = """() => {
+# On a busy machine the window may follow the focus a frame later.
+STOP = """async () => {
   const control = document.activeElement;
   if (window.walked.has(control)) return null;
   window.walked.add(control);
   if (!control || control === document.body || control === document.documentElement) return "";
   const label = control.labels?.[0];
   const shown = control.matches("[type=radio], [type=checkbox]") && label ? label : control;
+  const height = () => {
+    const { top, bottom } = shown.getBoundingClientRect();
+    return Math.min(bottom, innerHeight) - Math.max(top, 0);
+  };
+  const least = Math.min(shown.getBoundingClientRect().height, 24) / 2;
+  for (let frame = 0; frame < 3 && height() < least; frame++)
+    await new Promise(requestAnimationFrame);
   const box = shown.getBoundingClientRect();
   const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
   const words = (control.innerText || control.name || "").trim().slice(0, 40);
   const name = `${control.tagName} ${words}`;
-  if (bottom - top < Math.min(box.height, 24) / 2) return `${name}: outside the window`;
+  if (height() < least) return `${name}: outside the window`;
   const sticks = (part) => part && part !== document.documentElement && !part.contains(control) &&
     (/sticky|fixed/.test(getComputedStyle(part).position) || sticks(part.parentElement));
   let covered = 0;

@@ -140,6 +140,24 @@ def test_a_double_click_answers_once(browser: Browser, link: Link, scripts: bool
     assert (link.sessions(), link.texts()) == (1, ["Me"])
 
 
+def test_the_second_click_does_nothing_on_the_page_that_the_first_one_brought(
+    browser: Browser, link: Link
+) -> None:
+    """Else a fast server would refuse an empty answer, or send before the person has looked."""
+    with window(browser, link.address) as page:
+        page.goto(link.path)
+        for number in (1, 2, 3):
+            asked(page, number)
+            give(page, f"answer {number}")
+        for name, count in (("Change question 3", 1), ("Continue", 1), ("Send", 2)):
+            button = page.get_by_role("button", name=name)
+            button.hover()
+            page.mouse.down(click_count=count)
+            page.mouse.up(click_count=count)
+        page.wait_for_load_state("networkidle")
+        expect(page.get_by_text("3 answered")).to_be_visible()
+
+
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
 def test_enter_five_times_sends_once(browser: Browser, link: Link, scripts: bool) -> None:  # noqa: FBT001
     with window(browser, link.address, java_script_enabled=scripts) as page:
