@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.reading import SOON_SECONDS, until_waiting
+from tests.api.mcp.responses.reading import SOON_SECONDS, until_waiting
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.oauth import connections

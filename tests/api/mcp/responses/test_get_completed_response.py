@@ -7,7 +7,14 @@ import pytest
 from flask import Flask
 
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.reading import completed, fragment_pages, quoted, rebuilt, refused, stored_text
+from tests.api.mcp.responses.reading import (
+    completed,
+    fragment_pages,
+    quoted,
+    rebuilt,
+    refused,
+    stored_text,
+)
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from webapp.database import db, utc_now, write_transaction

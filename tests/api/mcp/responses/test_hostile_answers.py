@@ -10,7 +10,7 @@ from flask import Flask
 
 from api.mcp.tools import results
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.reading import completed, fragment_pages, quoted, rebuilt, texts
+from tests.api.mcp.responses.reading import completed, fragment_pages, quoted, rebuilt, texts
 from tests.bulk import dump
 from webapp.domain.accounts.models import Account
 

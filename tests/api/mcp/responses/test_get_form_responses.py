@@ -8,7 +8,14 @@ from flask import Flask
 
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.reading import RESULT_BYTES, completed, quoted, refused, stored_text, texts
+from tests.api.mcp.responses.reading import (
+    RESULT_BYTES,
+    completed,
+    quoted,
+    refused,
+    stored_text,
+    texts,
+)
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
 from webapp.database import db

@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from api.mcp.tools import waits
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.reading import SOON_SECONDS, quoted, refused, until_waiting
+from tests.api.mcp.responses.reading import SOON_SECONDS, quoted, refused, until_waiting
 from tests.databases import both_databases
 from tests.factories import make_answer, make_response
 from tests.pages.respondent_client import arrive
