@@ -40,6 +40,7 @@ from webapp.web.request_kind import RequestKind, request_kind
 METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of a limit
 FORM = "application/x-www-form-urlencoded"
+OPEN = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "WWW-Authenticate"}
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
 
 log = logging.getLogger("askback.oauth")
@@ -58,8 +59,7 @@ def read_the_form() -> None:
 @bp.after_request
 def open_to_all_origins(response: Response) -> Response:
     """CORS without credentials; both official SDKs send a header that makes browsers preflight."""
-    response.headers["Access-Control-Allow-Origin"] = "*"
-    response.headers["Access-Control-Expose-Headers"] = "WWW-Authenticate"
+    response.headers.update(OPEN)
     if request.method == "OPTIONS":
         response.headers["Access-Control-Allow-Methods"] = response.headers.get("Allow", "")
         response.headers["Access-Control-Allow-Headers"] = ALLOWED_HEADERS

@@ -61,7 +61,7 @@ class Server:
             raise
         self._streams = Streams(app, min(settings.max_streams, self._most // 2))
         for listener in self._listeners:
-            listener.streams = self._streams
+            listener.streams, listener.config = self._streams, settings
         self._dispatcher.set_thread_count(THREADS)
 
     def run(self) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
+from webapp.config import Settings
 from webapp.runtime.server_requests import Answer, Parser, Refusal
 from webapp.runtime.server_stream_connections import discard_unsent
 from webapp.runtime.server_streams import Streams
@@ -241,6 +242,7 @@ class Listener(TcpWSGIServer):  # type: ignore[misc]
 
     channel_class = Channel
     streams: Streams
+    config: Settings
     bodies_left = 0  # large bodies that may still be stored in files in this turn of the loop
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -4,8 +4,11 @@ from http import HTTPStatus
 
 import orjson
 
+from api.mcp import origins
 from api.mcp.messages import INTERNAL_ERROR, INVALID_REQUEST, RpcError, encoded, error_body
+from webapp.config import Settings
 from webapp.domain.shared.error_codes import ErrorCode
+from webapp.oauth import endpoints
 from webapp.web.request_kind import REST, RequestKind
 
 FAULT = "The service could not complete the request."
@@ -33,6 +36,15 @@ def refusal(code: int, reason: str, kind: RequestKind | None) -> tuple[str, str,
         return "500 Internal Server Error", "text/html; charset=utf-8", BROKEN
     body = f"{reason}. Nothing was changed.\n".encode()
     return f"{code} {reason}", "text/plain; charset=utf-8", body
+
+
+def cors_headers(kind: RequestKind | None, origin: str | None, config: Settings) -> dict[str, str]:
+    """Those with which the routes of this kind let pages of this origin read their responses."""
+    if kind is RequestKind.OAUTH:
+        return endpoints.OPEN
+    if kind is RequestKind.MCP:
+        return origins.cors_headers(origin, config, own_origin="")
+    return {}
 
 
 def _rpc_refusal(code: int) -> bytes:

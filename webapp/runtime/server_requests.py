@@ -9,18 +9,19 @@ from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask, WSGITask
 
 from webapp.domain.shared.limits import MCP_BODY_MAX_BYTES
-from webapp.runtime.server_errors import refusal
+from webapp.runtime.server_errors import cors_headers, refusal
 from webapp.web.request_kind import RequestKind, of_address
 from webapp.wire.event_stream import LEAVE_CONNECTION, Stream
 
 HEAD_BYTES = 1024  # enough of a request line to know its path
 REQUEST_LINE = re.compile(rb"\s*\S+ +(?:https?://[^/\s]*)?/*(/[^\s?]*)")
+ORIGIN = re.compile(rb"\norigin:[ \t]*([!-~]+)[ \t]*(?=\r\n)", re.IGNORECASE)
 
 log = logging.getLogger("askback.server")
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Remembers the path of a request that is refused before its headers are parsed."""
+    """Remembers the path and the origin of a request that is refused before it is parsed."""
 
     head = b""
     adj: Adjustments
@@ -53,8 +54,17 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     def received(self, data: bytes) -> int:
         if len(self.head) < HEAD_BYTES:
             self.head += data[:HEAD_BYTES]
+        before = self.header_plus
         consumed: int = super().received(data)
+        if self.error is not None and "ORIGIN" not in self.headers:  # too long, or broken before it
+            self._find_origin(before + data)
         return consumed
+
+    def _find_origin(self, header_plus: bytes) -> None:
+        """Keep the origin, if there is one, for a browser to be told why its request failed."""
+        found = ORIGIN.findall(header_plus.partition(b"\r\n\r\n")[0] + b"\r\n")
+        if len(found) == 1:
+            self.headers["ORIGIN"] = found[0].decode("latin-1")
 
     @property
     def kind(self) -> RequestKind | None:
@@ -67,24 +77,25 @@ class Refusal(ErrorTask):  # type: ignore[misc]
     """What this server refuses before the application sees it."""
 
     def execute(self) -> None:
-        code = self.request.error.code
+        code, asked = self.request.error.code, self._asked()
         log.info("refused", extra={"status": code})
-        self.status, content_type, body = refusal(code, self.request.error.reason, self._kind())
+        self.status, content_type, body = refusal(code, self.request.error.reason, asked.kind)
+        origin, config = asked.headers.get("ORIGIN"), self.channel.server.config
         self.response_headers += [
             ("Content-Type", content_type),
             ("X-Content-Type-Options", "nosniff"),
             ("Cache-Control", "no-store"),
+            *cors_headers(asked.kind, origin, config).items(),
         ]
         self.channel.lingers = True
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
 
-    def _kind(self) -> RequestKind | None:
+    def _asked(self) -> Parser:
         """After an error of the application waitress passes a new request without a path."""
-        asked = self.channel.requests[0] if self.channel.requests else self.request
-        kind: RequestKind | None = asked.kind
-        return kind
+        asked: Parser = self.channel.requests[0] if self.channel.requests else self.request
+        return asked
 
 
 class Answer(WSGITask):  # type: ignore[misc]
