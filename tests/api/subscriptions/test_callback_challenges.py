@@ -1,8 +1,8 @@
 """An address is asked before anything is sent to it, and not too often."""
 
 import threading
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -11,13 +11,13 @@ from flask import Flask
 from sqlalchemy import func, select, update
 
 import api.verified_callbacks as verified_callbacks
-from tests.api.conftest import ALL_SCOPES, Agent, Connect, refusal
+from tests.api.conftest import Agent, Connect, refusal
 from tests.api.subscriptions.subscribing import UNVERIFIED, behave, given_up_once, path, subscribe
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
+from tests.services import wait_until
 from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
 from webapp.database import db, utc_now
-from webapp.domain.accounts.models import Account
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
 from webapp.domain.shared.vocabulary import DeliveryFailure
 from webapp.oauth.models import OAuthGrant
@@ -157,23 +157,88 @@ def test_an_account_sends_thirty_challenges_a_minute(
     assert len(hook.posted) == 30
 
 
+def fail(agent: Agent, form: Any, *numbers: int) -> set[tuple[int, str]]:
+    """How challenges of as many addresses of the same host are refused."""
+    return {refusal(subscribe(agent, form, url=f"https://{HOST}/{n}")) for n in numbers}
+
+
 def test_a_host_fails_ten_challenges_a_minute_whosever_they_are(
     app: Flask, connect: Connect, agent: Agent, form: Any, hook: Webhook
 ) -> None:
-    with app.app_context():
-        stranger = make_account(email="bo@example.com")
-        own = make_form(stranger.id)
+    others = others_with_forms(app, connect, 3)
     verified = subscribe(agent, form)
     hook.echoes = False
 
-    failed = [subscribe(agent, form, url=f"https://{HOST}/{n}") for n in range(10)]
-    answer = subscribe(connect(stranger.id), own)
+    failed = fail(agent, form, *range(4)) | fail(*others[0], *range(4)) | fail(*others[1], 1, 2)
+    answers = [subscribe(*other) for other in others]
 
     assert verified.status_code == 200
-    assert {refusal(each) for each in failed} == {(400, "callback_failed")}
-    assert refusal(answer) == (429, "rate_limited")
-    assert "failed challenges of one host is 10 per minute" in answer.json["message"]
+    assert failed == {(400, "callback_failed")}
+    assert {refusal(answer) for answer in answers} == {(429, "rate_limited")}
+    said = [answer.json["message"] for answer in answers]
+    assert all("limit of failed challenges of one host is 10 per minute" in each for each in said)
     assert len(hook.posted) == 11
+
+
+def test_one_account_closes_a_host_to_itself_alone(
+    app: Flask, connect: Connect, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    ((other, own),) = others_with_forms(app, connect, 1)
+    hook.echoes = False
+
+    failed = fail(agent, form, *range(4))
+    refused = [subscribe(agent, form, url=f"https://{HOST}/{n}") for n in range(20)]
+    hook.echoes = True
+
+    assert failed == {(400, "callback_failed")}
+    assert {refusal(answer) for answer in refused} == {(429, "rate_limited")}
+    assert "challenges of one host by one account is 4 per minute" in refused[0].json["message"]
+    assert 0 < int(refused[0].headers["Retry-After"]) <= 60
+    elsewhere = subscribe(agent, form, url="https://other.example.org/")
+    assert refusal(elsewhere) == (400, "callback_failed")
+    assert subscribe(other, own).status_code == 200
+
+
+def test_failures_at_once_use_up_no_more_of_a_host(
+    app: Flask, connect: Connect, agent: Agent, form: Any, hook: Webhook
+) -> None:
+    (other, own), last = others_with_forms(app, connect, 2)
+    hook.echoes = False
+    for failing, its_form in ((agent, form), (other, own)):
+        with subscribing_at_once(failing, its_form, hook):
+            pass
+
+    hook.echoes, hook.seconds = True, 0
+    assert subscribe(*last).status_code == 200
+
+
+def others_with_forms(app: Flask, connect: Connect, number: int) -> list[tuple[Agent, Any]]:
+    """The agents of so many other accounts, each with a form."""
+    found = []
+    for each in range(number):
+        with app.app_context():
+            account_id = make_account(email=f"bo{each}@example.com").id
+            form = make_form(account_id)
+        found.append((connect(account_id), form))
+    return found
+
+
+@contextmanager
+def subscribing_at_once(agent: Agent, form: Any, hook: Webhook) -> Iterator[None]:
+    """While the block runs, the addresses keep all challenges waiting that an account may send."""
+    before, hook.seconds = len(hook.posted), 60
+    hook.released.clear()
+    waiting = [
+        threading.Thread(target=subscribe, args=(agent, form), kwargs={"url": f"{URL}{n}"})
+        for n in range(challenges.CHALLENGES_OF_ACCOUNT)
+    ]
+    for thread in waiting:
+        thread.start()
+    wait_until(lambda: len(hook.posted) == before + len(waiting), "challenges", seconds=20)
+    yield
+    hook.released.set()
+    for thread in waiting:
+        thread.join()
 
 
 @pytest.mark.settings(write_limits=False, limit_subscribe="2/minute")
@@ -186,27 +251,14 @@ def test_without_write_limits_nothing_is_counted(agent: Agent, form: Any, hook: 
 
 
 def test_slow_addresses_hold_few_threads_of_an_account(
-    app: Flask, connect: Connect, account: Account, form: Any, hook: Webhook
+    agent: Agent, form: Any, hook: Webhook
 ) -> None:
-    hook.seconds = 60
-    agents = [connect(account.id, ALL_SCOPES) for _ in range(challenges.CHALLENGES_OF_ACCOUNT)]
-    waiting = [
-        threading.Thread(target=subscribe, args=(agent, form), kwargs={"url": f"{URL}{n}"})
-        for n, agent in enumerate(agents)
-    ]
-    for thread in waiting:
-        thread.start()
-    while len(hook.posted) < len(waiting):
-        time.sleep(0.01)
-
-    answer = subscribe(agents[0], form)
-    hook.released.set()
-    for thread in waiting:
-        thread.join()
+    with subscribing_at_once(agent, form, hook):
+        answer = subscribe(agent, form)
 
     assert refusal(answer) == (429, "rate_limited")
     assert answer.headers["Retry-After"] == "2"
-    assert subscribe(agents[0], form).status_code == 200
+    assert subscribe(agent, form).status_code == 200
 
 
 @pytest.fixture(scope="module")

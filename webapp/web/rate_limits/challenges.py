@@ -1,6 +1,7 @@
 """Challenges to callbacks, counted: each goes to an address that somebody outside named.
 
-Those of a host are limited by its failures alone: one host takes the events of many accounts.
+Those of a host are limited by its failures alone: one host takes the events of many accounts. Of
+the failures that a host is given, one account uses up a part only.
 """
 
 from flask import Flask, current_app
@@ -22,6 +23,7 @@ from webapp.web.wakeups import RETRY_SECONDS, NoSlot, Wakeups
 
 OF_ACCOUNT = parse("30/minute")
 FAILED_OF_HOST = parse("10/minute")
+FAILED_BY_ACCOUNT = parse("4/minute")  # of one host; our choice: two accounts leave some to others
 CHALLENGES_AT_ONCE = 32  # our choice: requests that wait for callbacks, an eighth of the threads
 CHALLENGES_OF_ACCOUNT = 8  # our choice
 
@@ -53,24 +55,36 @@ def challenge(
     except NoSlot:
         raise _refused("Too many challenges of callbacks are under way.", RETRY_SECONDS) from None
     if failure is not None and settings().write_limits:
-        limiter.limiter.hit(FAILED_OF_HOST, *_failures(host))
+        _count_failure(account_id, host)
     return failure
 
 
 def _count(account_id: str, host: str) -> None:
     if not settings().write_limits:
         return
-    if not limiter.limiter.test(FAILED_OF_HOST, *_failures(host)):
-        raise _reached("failed challenges of one host", FAILED_OF_HOST, _failures(host))
+    _require_room("failed challenges of one host", FAILED_OF_HOST, _failures(host))
+    own = _failures(host, account_id)
+    _require_room("failed challenges of one host by one account", FAILED_BY_ACCOUNT, own)
     if not limiter.limiter.hit(OF_ACCOUNT, "challenges", account_id):
         raise _reached("challenges", OF_ACCOUNT, ("challenges", account_id))
 
 
-def _failures(host: str) -> tuple[str, str]:
-    return "challenge_failures", host
+def _require_room(counted: str, limit: RateLimitItem, key: tuple[str, ...]) -> None:
+    if not limiter.limiter.test(limit, *key):
+        raise _reached(counted, limit, key)
 
 
-def _reached(counted: str, limit: RateLimitItem, key: tuple[str, str]) -> RateLimited:
+def _count_failure(account_id: str, host: str) -> None:
+    """Those that were under way when the share of the account ran out count against it alone."""
+    if limiter.limiter.hit(FAILED_BY_ACCOUNT, *_failures(host, account_id)):
+        limiter.limiter.hit(FAILED_OF_HOST, *_failures(host))
+
+
+def _failures(host: str, *account_id: str) -> tuple[str, ...]:
+    return "challenge_failures", host, *account_id
+
+
+def _reached(counted: str, limit: RateLimitItem, key: tuple[str, ...]) -> RateLimited:
     message = f"Too many write operations: {rate_in_words(counted, limit)}."
     return _refused(message, seconds_until_free(limit, key))
 
