@@ -136,6 +136,21 @@ def test_the_numbers_of_its_client_are_kept(
     assert kept is (ErrorProfile.EXTENSION if declares else ErrorProfile.PLAIN)
 
 
+@both_databases
+def test_a_refresh_by_rest_keeps_the_numbers_of_the_client(
+    app: Flask, agent: Agent, host: Host, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+    with app.app_context():
+        before = db.session.scalars(select(EventSubscription.error_profile)).one()
+
+    refreshed = subscribe_by_rest(agent, form)
+
+    assert refreshed.status_code == 200
+    with app.app_context():
+        assert db.session.scalars(select(EventSubscription.error_profile)).all() == [before]
+
+
 def test_a_refresh_tells_how_it_went_and_resumes(
     app: Flask, host: Host, form: Any, hook: Webhook
 ) -> None:

@@ -45,6 +45,7 @@ class Asked(NamedTuple):
     url     verbatim: receivers tell their subscriptions apart by its query
     host    of the url, with its port
     cursor  a new or lapsed subscription replays what came after it
+    error_profile  None where the client is told no numbers: what was known before stays
     """
 
     account_id: str
@@ -56,7 +57,7 @@ class Asked(NamedTuple):
     ttl_seconds: int | None = None
     cursor: str | None = None
     max_age_ms: int | None = None
-    error_profile: ErrorProfile = ErrorProfile.PLAIN
+    error_profile: ErrorProfile | None = None
 
 
 class TtlBounds(NamedTuple):
@@ -214,7 +215,7 @@ def _store(  # noqa: PLR0913 - decided by the caller under its locks
     endpoint = endpoint_id(asked.account_id, asked.url)
     store_endpoint(endpoint, asked.account_id, asked.host, verified=verified, now=now)
     secrets = sealed_secrets(key, asked.secret, before, sealer, now=now)
-    values = {
+    values: dict[str, object] = {
         "id": key,
         "account_id": asked.account_id,
         "form_id": asked.form_id,
@@ -223,8 +224,9 @@ def _store(  # noqa: PLR0913 - decided by the caller under its locks
         "url": asked.url,
         "host": asked.host,
         "expires_at": expires_at,
-        "error_profile": asked.error_profile,
     }
+    if asked.error_profile is not None:
+        values["error_profile"] = asked.error_profile
     store_subscription(values | secrets._asdict(), now=now)
 
 

@@ -97,7 +97,10 @@ def store_endpoint(
 
 
 def store_subscription(values: dict[str, object], *, now: datetime) -> None:
-    """A subscription that is alive and not suspended, whatever it was before."""
+    """A subscription that is alive and not suspended, whatever it was before.
+
+    What the values leave out stays as it was.
+    """
     values = values | {
         "created_at": now,
         "refreshed_at": now,
