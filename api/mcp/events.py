@@ -1,5 +1,7 @@
 """The methods `events/…` of SEP-3415, by webhook, on the subscriptions of the REST routes."""
 
+from datetime import timedelta
+
 from flask_limiter import RateLimitExceeded
 
 from api.mcp.call import Call
@@ -20,13 +22,9 @@ from api.verified_callbacks import UnverifiedCallback, subscribe_verified
 from webapp.config import settings
 from webapp.database import to_millis, utc_now
 from webapp.domain.events.protocol import EVENT_NAME, EventError
+from webapp.domain.events.subscriptions.health import DeliveryStatus
 from webapp.domain.events.subscriptions.input import SECONDS_MAX, check_callback
-from webapp.domain.events.subscriptions.subscribing import (
-    SUBSCRIPTIONS_MAX,
-    Asked,
-    DeliveryStatus,
-    Granted,
-)
+from webapp.domain.events.subscriptions.subscribing import SUBSCRIPTIONS_MAX, Asked, Granted
 from webapp.domain.events.subscriptions.unsubscribing import unsubscribe_address
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, RateLimited
@@ -151,9 +149,15 @@ def _granted(granted: Granted) -> Json:
 
 
 def _delivery_status(status: DeliveryStatus) -> Json:
-    sent_at = status.last_delivery_at
-    return {
+    """The last three only where they are true."""
+    sent_at, failed_since, rests = status.last_delivery_at, status.failed_since, status.rests_for
+    told: Json = {
         "active": status.active,
         "lastDeliveryAt": wire_time(to_millis(sent_at)) if sent_at else None,
         "lastError": status.last_failure,
     }
+    if failed_since:
+        told["failedSince"] = wire_time(to_millis(failed_since))
+    if rests:
+        told |= {"throttled": True, "retryAfterMs": rests // timedelta(milliseconds=1)}
+    return told

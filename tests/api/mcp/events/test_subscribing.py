@@ -17,6 +17,7 @@ from tests.api.mcp.events.subscribing import DECLARED, asked, held, named, subsc
 from tests.api.subscriptions.subscribing import given_up_once, path
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.databases import both_databases
+from tests.event_factories import make_attempt, make_delivery
 from tests.factories import make_response
 from tests.races.threads import together
 from tests.webhook_receiver import HOST, SECRET, URL, Webhook
@@ -175,6 +176,47 @@ def test_a_refresh_tells_how_it_went_and_resumes(
     assert first["deliveryStatus"] == told
     assert second["deliveryStatus"] == told | {"active": True}
     assert len(hook.posted) == 1
+
+
+@both_databases
+def test_a_refresh_tells_since_when_it_fails_and_for_how_long_the_address_rests(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+    with app.app_context():
+        now = utc_now()
+        moments = [now - timedelta(minutes=minutes) for minutes in (50, 40, 30, 20)]
+        before, arrived, first, second = (at.replace(microsecond=250_000) for at in moments)
+        one = db.session.scalars(select(EventSubscription)).one()
+        one.last_delivery_at, one.last_failure = arrived, DeliveryFailure.HTTP_5XX
+        delivery, tried = make_delivery(one, body="{}"), {"failure": DeliveryFailure.HTTP_5XX}
+        for number, at in enumerate((before, first, second), 1):
+            make_attempt(delivery, number=number, started_at=at, status=503, **tried)
+        rests = {"failures": 2, "paused_until": now + timedelta(minutes=5)}
+        db.session.execute(update(CallbackEndpoint).values(**rests))
+        db.session.commit()
+
+    told = subscribe(host, form)["deliveryStatus"]
+
+    assert told["failedSince"] == first.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    assert told["throttled"] is True
+    assert 290_000 < told["retryAfterMs"] <= 300_000
+
+
+def test_an_address_that_has_just_answered_a_challenge_does_not_rest(
+    app: Flask, host: Host, form: Any, hook: Webhook
+) -> None:
+    subscribe(host, form)
+    with app.app_context():
+        long_ago, later = utc_now() - timedelta(days=2), utc_now() + timedelta(minutes=5)
+        changed = {"verified_at": long_ago, "paused_until": later, "failures": 7}
+        db.session.execute(update(CallbackEndpoint).values(**changed))
+        db.session.commit()
+
+    told = subscribe(host, form)["deliveryStatus"]
+
+    assert len(hook.posted) == 2
+    assert told == {"active": True, "lastDeliveryAt": None, "lastError": None}
 
 
 def test_one_that_lapsed_is_new_again_and_sends_what_came_meanwhile(

@@ -17,6 +17,7 @@ from webapp.domain.events.callbacks.sealing import Sealer
 from webapp.domain.events.cursors import read_cursor, watermark, write_cursor
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.events.outbox import alive, cancel_deliveries, unsettled
+from webapp.domain.events.subscriptions.health import DeliveryStatus, read_status
 from webapp.domain.events.subscriptions.identity import endpoint_id, subscription_id
 from webapp.domain.events.subscriptions.replay import queue_missed
 from webapp.domain.events.subscriptions.writes import (
@@ -68,19 +69,12 @@ class TtlBounds(NamedTuple):
     maximum: int
 
 
-class DeliveryStatus(NamedTuple):
-    """How a live subscription fares; `active` unless it is suspended."""
-
-    active: bool
-    last_delivery_at: datetime | None
-    last_failure: DeliveryFailure | None
-
-
 class Granted(NamedTuple):
     """A subscription as granted.
 
     truncated  not everything after the cursor, or since the last refresh, will be sent
-    refreshed  how it fared until this refresh, which resumes it; None for a new one
+    refreshed  how it fared until this refresh, which resumes it; None for a new one. A challenge
+               that its address answered for this refresh has ended its rest
     """
 
     subscription_id: str
@@ -152,8 +146,11 @@ def subscribe(  # noqa: PLR0913 - what the application holds, besides the reques
         truncated = before is not None and before.dropped
         truncated |= _replay(key, asked, cursor_key, lives=lives, now=now)
         cursor = write_cursor(cursor_key, asked.form_id, watermark(key, asked.form_id))
-    refreshed = _status(before) if before is not None and lives else None
-    return Granted(key, expires_at, cursor, truncated, refreshed)
+    if before is None or not lives:
+        return Granted(key, expires_at, cursor, truncated, None)
+    if verified:
+        before = before._replace(paused_until=None)
+    return Granted(key, expires_at, cursor, truncated, read_status(key, before, now=now))
 
 
 def list_subscriptions(account_id: str, form_id: str, *, now: datetime) -> list[SubscriptionRow]:
@@ -176,10 +173,6 @@ def _require_connection(grant_id: str) -> None:
 def _is_alive(before: StoredSubscription, moment: int) -> bool:
     """Whether completions up to this moment, in milliseconds, have found it."""
     return before.ended_at is None and to_millis(before.expires_at) > moment
-
-
-def _status(before: StoredSubscription) -> DeliveryStatus:
-    return DeliveryStatus(before.suspended_at is None, before.last_delivery_at, before.last_failure)
 
 
 def _require_room(account_id: str, key: str, now: datetime) -> None:

@@ -15,7 +15,7 @@ ROTATED_FOR = timedelta(hours=24)  # our choice: how long the previous secret si
 
 
 class StoredSubscription(NamedTuple):
-    """A subscription as it was before, its row locked."""
+    """A subscription as it was before, its row locked; `paused_until` is that of its endpoint."""
 
     secret: str | None
     previous_secret: str | None
@@ -26,6 +26,7 @@ class StoredSubscription(NamedTuple):
     suspended_at: datetime | None
     last_delivery_at: datetime | None
     last_failure: DeliveryFailure | None
+    paused_until: datetime | None
 
 
 class Secrets(NamedTuple):
@@ -36,10 +37,15 @@ class Secrets(NamedTuple):
     previous_until: datetime | None
 
 
+_OF_SUBSCRIPTION = StoredSubscription._fields[:-1]
 _LOCK = (
-    select(*(getattr(EventSubscription, name) for name in StoredSubscription._fields))
+    select(
+        *(getattr(EventSubscription, name) for name in _OF_SUBSCRIPTION),
+        CallbackEndpoint.paused_until,
+    )
+    .join(CallbackEndpoint, CallbackEndpoint.id == EventSubscription.endpoint_id)
     .where(EventSubscription.id == bindparam("id"))
-    .with_for_update()
+    .with_for_update(of=EventSubscription)
 )
 
 
