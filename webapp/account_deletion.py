@@ -20,8 +20,9 @@ from webapp.domain.events.subscriptions.endings import erase_subscriptions
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.ownership import delete_in_batches, rows_of_account
 from webapp.domain.shared.vocabulary import DraftStatus, RevokedReason
-from webapp.oauth.connections import end_grants, has_token
+from webapp.oauth.connections import end_grants
 from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import has_token
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,18 @@
 """Revocation by a client (RFC 7009)."""
 
 import pytest
+from flask import Flask
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from tests.databases import both_databases
+from tests.event_factories import make_agent_token, make_subscription
+from tests.factories import make_form
 from tests.oauth.flow import Flow, bearer, register
+from webapp.database import db
+from webapp.domain.events.models import EventSubscription
+from webapp.domain.forms.agent_tokens import AgentToken
+from webapp.oauth.models import OAuthGrant
 
 
 def revoke(flow: Flow, **form: str | None) -> TestResponse:
@@ -23,6 +32,33 @@ def test_revoking_an_access_token_revokes_nothing_else(flow: Flow) -> None:
     assert response.status_code == 200
     assert not opens(flow, body)
     assert flow.refresh(body["refresh_token"]).status_code == 200
+
+
+@both_databases
+@pytest.mark.parametrize(
+    ("scope", "reason"),
+    [("responses:read", "revoked_by_client"), ("responses:read offline_access", None)],
+)
+def test_revoking_the_last_token_ends_the_connection_and_what_it_made(
+    scope: str, reason: str | None, app: Flask, flow: Flow
+) -> None:
+    body = flow.connect(scope=scope)
+    with app.app_context():
+        grant_id, account_id = db.session.execute(
+            select(OAuthGrant.id, OAuthGrant.account_id)
+        ).one()
+        form = make_form(account_id)
+        make_subscription(form, grant_id=grant_id)
+        make_agent_token(form, grant_id=grant_id)
+
+    response = revoke(flow, token=body["access_token"])
+
+    assert response.status_code == 200
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.revoked_reason)).one() == reason
+        ended = select(EventSubscription.ended_at, AgentToken.revoked_at)
+        (row,) = db.session.execute(ended.join(AgentToken, AgentToken.grant_id == grant_id))
+    assert [at is not None for at in row] == [reason is not None] * 2
 
 
 def test_revoking_a_refresh_token_ends_the_connection(flow: Flow) -> None:

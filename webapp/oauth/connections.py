@@ -11,8 +11,8 @@ from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.vocabulary import RevokedReason, Scope
-from webapp.oauth.models import OAuthClient, OAuthGrant, OAuthToken
-from webapp.oauth.tokens import revoke_grants
+from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.tokens import has_token, revoke_grants
 
 NOTICE_DAYS = 30  # our choice: how long a connection ended for safety stays on the page
 SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
@@ -108,15 +108,6 @@ def _by_client(grants: list[OAuthGrant]) -> list[Connection]:
     for grant in grants:
         found.setdefault(grant.client_pk, []).append(grant)
     return [Connection(same) for same in found.values()]
-
-
-def has_token(at: datetime) -> ColumnElement[bool]:
-    """Whether a grant, unless it is revoked, lets its client in or renew a token at this moment."""
-    return exists().where(
-        OAuthToken.grant_id == OAuthGrant.id,
-        OAuthToken.revoked_at.is_(None),
-        OAuthToken.expires_at > at,
-    )
 
 
 def has_consented(account_id: str, client: OAuthClient) -> bool:

@@ -11,7 +11,7 @@ from authlib.oauth2 import OAuth2Error, OAuth2Request
 from authlib.oauth2.rfc6749 import InvalidRequestError, UnsupportedResponseTypeError
 from authlib.oauth2.rfc7009 import RevocationEndpoint as BaseRevocationEndpoint
 from flask import Flask, Response, json, request
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from webapp.config import settings
 from webapp.database import db, utc_now, write_transaction
@@ -26,7 +26,7 @@ from webapp.oauth.grants import (
     S256Only,
 )
 from webapp.oauth.models import OAuthClient, OAuthToken
-from webapp.oauth.tokens import revoke_grant
+from webapp.oauth.tokens import revoke_access_token, revoke_grant
 from webapp.web import request_audit
 
 
@@ -87,7 +87,10 @@ class Server(AuthorizationServer):
 
 
 class RevocationEndpoint(BaseRevocationEndpoint):
-    """RFC 7009: open to every client; hints are ignored; a refresh token ends the connection."""
+    """RFC 7009: open to every client; hints are ignored.
+
+    A refresh token ends the connection, as does an access token after which none is left.
+    """
 
     CLIENT_AUTH_METHODS = CLIENT_AUTH_METHODS
 
@@ -105,12 +108,8 @@ class RevocationEndpoint(BaseRevocationEndpoint):
         agent = request_audit.agent(token.grant.client.client_id, token.grant.client.name)
         account_id, was_live = token.grant.account_id, _is_live(token)
         with write_transaction():
-            if kind is TokenKind.REFRESH:
+            if kind is TokenKind.REFRESH or not revoke_access_token(token_id, grant_id, now=now):
                 revoke_grant(grant_id, RevokedReason.REVOKED_BY_CLIENT, now=now)
-            else:
-                db.session.execute(
-                    update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now)
-                )
             if was_live:
                 add_event(AuditKind.TOKEN_REVOKED, account_id, by=agent, now=now, subject=grant_id)
 

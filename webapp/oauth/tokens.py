@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, select, update
+from sqlalchemy import ColumnElement, bindparam, exists, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.config import settings
@@ -200,6 +200,22 @@ def issue_token(
         by = replace(by, client_id=client.client_id, client_name=client.name)
         add_event(AuditKind.TOKEN_ISSUED, account_id, by=by, now=now, subject=grant.id)
     return token
+
+
+def has_token(at: datetime) -> ColumnElement[bool]:
+    """Whether a grant, unless it is revoked, lets its client in or renew a token at this moment."""
+    return exists().where(
+        OAuthToken.grant_id == OAuthGrant.id,
+        OAuthToken.revoked_at.is_(None),
+        OAuthToken.expires_at > at,
+    )
+
+
+def revoke_access_token(token_id: str, grant_id: str, *, now: datetime) -> bool:
+    """End one token; returns whether its connection has another. The caller commits."""
+    db.session.execute(update(OAuthToken).where(OAuthToken.id == token_id).values(revoked_at=now))
+    left = select(exists().where(OAuthGrant.id == grant_id, has_token(now)))
+    return bool(db.session.scalar(left))
 
 
 def revoke_grants(which: ColumnElement[bool], reason: RevokedReason, *, now: datetime) -> bool:
