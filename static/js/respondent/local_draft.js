@@ -41,9 +41,9 @@ function restore(part) {
     const field = draftField(form);
     const kept = read(storageKey(form));
     const fits = kept && (field.defaultValue === "" || field.defaultValue === kept.instead);
-    const news = fits && kept.text !== field.defaultValue && field.value === field.defaultValue;
-    if (news) field.value = kept.text;
-    showNote(form.querySelector("#draft-note"), news);
+    const restored = fits && kept.text !== field.defaultValue && field.value === field.defaultValue;
+    if (restored) field.value = kept.text;
+    showNote(form.querySelector("#draft-note"), restored);
   }
   for (const { dataset } of part.querySelectorAll("[data-clear-drafts]")) {
     keys(dataset.clearDrafts).forEach(remove);

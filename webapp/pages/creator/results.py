@@ -105,7 +105,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
 
 
 @bp.get("/new")
-def news(form_id: str) -> ResponseReturnValue:
+def new_answers(form_id: str) -> ResponseReturnValue:
     """The number of answers after the stamp `since`; 204 if it equals the parameter `have`."""
     form = forms.get_form(creator_id(), form_id)
     since = stamp("since") or form.last_stamp
@@ -114,7 +114,7 @@ def news(form_id: str) -> ResponseReturnValue:
         return "", 204
     view = "results.by_person" if request.args.get("view") == "people" else "results.by_question"
     return fragment(
-        "results/_news.html",
+        "results/_new_answers.html",
         form=form,
         count=count,
         since=since,

@@ -78,7 +78,7 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
         return nothing_new()
     grant = revisions.last_agent_since(draft, asked_revision("have"))
     agent = agent_names([grant]).get(grant or "", _("An agent")) if grant else ""
-    return fragment("drafts/_news.html", draft=draft, state=state, agent=agent)
+    return fragment("drafts/_new_revision.html", draft=draft, state=state, agent=agent)
 
 
 def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
