@@ -1,4 +1,4 @@
-"""Filters and globals of templates: times, numbers, tally strokes."""
+"""Filters and globals of templates: times, numbers, tally marks."""
 
 from datetime import UTC, date, datetime, timedelta
 from math import ceil

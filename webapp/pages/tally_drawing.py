@@ -1,4 +1,4 @@
-"""Hand-drawn tally strokes, as paths of SVG."""
+"""Hand-drawn tally marks, as paths of SVG."""
 
 from typing import NamedTuple
 

@@ -31,7 +31,7 @@ def new_draft(site: ExampleSite) -> str:
         return f"/drafts/{write(site.data.account_id, GOODBYE, None, utc_now()).id}"
 
 
-def test_the_masthead_counts_a_draft_that_arrives(site: ExampleSite, page: Page) -> None:
+def test_the_site_header_counts_a_draft_that_arrives(site: ExampleSite, page: Page) -> None:
     page.goto("/forms")
     waiting = page.locator("#waiting-count .badge")
     before = int(waiting.inner_text().split()[0])

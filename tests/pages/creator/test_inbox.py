@@ -271,7 +271,7 @@ def test_a_page_open_from_before_gets_the_key_of_the_new_session(app: Flask, ann
     assert stored(app, draft).goal == "Kept"
 
 
-def test_the_count_in_the_masthead_follows_the_drafts(app: Flask, ann: Creator) -> None:
+def test_the_count_in_the_site_header_follows_the_drafts(app: Flask, ann: Creator) -> None:
     before = ann.swap("/drafts/waiting?have=0")
     written(app, ann)
 

@@ -67,7 +67,7 @@ def show() -> ResponseReturnValue:
 
 @bp.get("/waiting")
 def count() -> ResponseReturnValue:
-    """The count in the masthead; 204 if it equals the parameter `have`."""
+    """The count in the site header; 204 if it equals the parameter `have`."""
     if request.args.get("have") == str(waiting_count()):
         return nothing_new()
     return fragment("inbox/_waiting_count.html")

@@ -68,7 +68,7 @@ def test_a_new_password_may_hold_a_line_end(app: Flask, browser: FlaskClient) ->
     assert sign_in(app.test_client(), password=other).status_code == 303
 
 
-def test_the_masthead_leads_to_it(browser: FlaskClient) -> None:
+def test_the_site_header_leads_to_it(browser: FlaskClient) -> None:
     page = browser.get("/drafts").text
 
     assert '<a href="/account" aria-label="Your account, Ann"' in page
