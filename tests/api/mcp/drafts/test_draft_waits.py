@@ -2,15 +2,15 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
 
 import pytest
+from werkzeug.test import TestResponse
 
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.responses.reading import SOON_SECONDS, until_waiting
+from tests.api.waiting import SOON_SECONDS, at_once, while_waiting
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.oauth import connections
@@ -22,21 +22,14 @@ def host(hosted: Hosted, account: Account, version: str) -> Host:
     return hosted(account.id, version=version)
 
 
-def while_waiting(host: Host, draft_id: str, happens: Callable[[], object]) -> Any:
-    """What a wait answers that began before the event, soon after it."""
-    arguments = {"draftId": draft_id, "timeoutSeconds": 25}
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(
-            host.send, "tools/call", {"name": "get_form_draft", "arguments": arguments}
-        )
-        until_waiting(host, draft_id)
-        assert not answer.done()
-        happens()
-        return answer.result(SOON_SECONDS)
+def answer_to_wait(host: Host, draft_id: str, happens: Callable[[], object]) -> TestResponse:
+    """The answer of a wait that began before the event."""
+    call = {"name": "get_form_draft", "arguments": {"draftId": draft_id, "timeoutSeconds": 25}}
+    return while_waiting(host.app, draft_id, partial(host.send, "tools/call", call), happens)
 
 
 def test_a_confirmation_ends_a_wait(host: Host, draft_id: str, confirm: Confirm) -> None:
-    answer = while_waiting(host, draft_id, lambda: confirm(draft_id))
+    answer = answer_to_wait(host, draft_id, lambda: confirm(draft_id))
 
     found = answer.get_json()["result"]["structuredContent"]
     assert (found["confirmation"], found["timedOut"]) == ("current", False)
@@ -47,10 +40,10 @@ def test_a_change_by_either_door_ends_a_wait_at_once(
 ) -> None:
     monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
 
-    by_rest = while_waiting(
+    by_rest = answer_to_wait(
         host, draft_id, lambda: agent.patch(f"/drafts/{draft_id}", json={"title": "R"})
     )
-    by_tool = while_waiting(
+    by_tool = answer_to_wait(
         host, draft_id, lambda: host.use("update_form_draft", draftId=draft_id, title="T")
     )
 
@@ -67,7 +60,7 @@ def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
         with host.app.app_context():
             connections.disconnect_all(account.id, now=utc_now())
 
-    answer = while_waiting(host, draft_id, disconnect)
+    answer = answer_to_wait(host, draft_id, disconnect)
 
     assert answer.status_code == 401
     assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
@@ -90,9 +83,8 @@ def test_without_a_place_a_wait_is_answered_at_once(
     with ExitStack() as taken:
         for _ in range(wakeups.OF_ACCOUNT):
             taken.enter_context(host.app.extensions["wakeups"].slot(account.id))
-        began = time.monotonic()
-        found = host.use("get_form_draft", draftId=draft_id, timeoutSeconds=25).structured_content
+        wait = partial(host.use, "get_form_draft", draftId=draft_id, timeoutSeconds=25)
+        found = at_once(wait).structured_content
 
-    assert time.monotonic() - began < SOON_SECONDS
     assert found is not None
     assert (found["timedOut"], found["retryAfterMs"]) == (True, 2000)

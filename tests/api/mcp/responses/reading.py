@@ -1,7 +1,6 @@
 """What hosts get from the tools that hold words of respondents."""
 
 import secrets
-import time
 from collections import defaultdict
 from typing import Any
 
@@ -11,13 +10,11 @@ from sqlalchemy import update
 from tests.api.mcp import conftest
 from tests.api.mcp.conftest import Host
 from tests.factories import make_answer
-from tests.services import wait_until
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import Answer
 
 RESULT_BYTES = 48 * 1024
-SOON_SECONDS = 10  # on a busy machine; a wait that nothing ends takes 20 and more
 Texts = dict[str, tuple[str, str]]
 
 
@@ -27,13 +24,6 @@ def texts(result: CallToolResult) -> list[str]:
         assert isinstance(block, TextContent)
         found.append(block.text)
     return found
-
-
-def until_waiting(host: Host, key: str) -> None:
-    """Return when a request waits for `key`, and has found nothing so far."""
-    waiters = host.app.extensions["wakeups"]._waiters
-    wait_until(lambda: key in waiters, "a wait")
-    time.sleep(0.3)
 
 
 def quoted(host: Host, tool: str, **arguments: Any) -> Any:

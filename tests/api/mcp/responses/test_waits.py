@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,11 +15,18 @@ from werkzeug.test import TestResponse
 
 from api.mcp.tools import waits
 from tests.api.mcp.conftest import Host, Hosted
-from tests.api.mcp.responses.reading import SOON_SECONDS, quoted, refused, until_waiting
+from tests.api.mcp.responses.reading import quoted, refused
+from tests.api.waiting import (
+    CROWD,
+    SOON_SECONDS,
+    at_once,
+    crowd_waiting,
+    until_waiting,
+    while_waiting,
+)
 from tests.databases import both_databases
 from tests.factories import make_answer, make_response
 from tests.pages.respondent_client import arrive
-from tests.services import wait_until
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.accounts.models import Account
 from webapp.domain.deletion import form_trash
@@ -36,17 +44,10 @@ def host(hosted: Hosted, account: Account) -> Host:
     return hosted(account.id)
 
 
-def waited(
-    host: Host, tool: str, happens: Callable[[], object], **arguments: Any
-) -> tuple[Any, float]:
-    """The result of a wait that began before the event, and its seconds from the event on."""
-    with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(quoted, host, tool, **arguments)
-        until_waiting(host, arguments.get("formId") or arguments["askId"])
-        assert not found.done()
-        happens()
-        happened = time.monotonic()
-        return found.result(30), time.monotonic() - happened
+def waited(host: Host, tool: str, happens: Callable[[], object], **arguments: Any) -> Any:
+    """The result of a wait that began before the event."""
+    key = arguments.get("formId") or arguments["askId"]
+    return while_waiting(host.app, key, partial(quoted, host, tool, **arguments), happens)
 
 
 def completes(app: Flask, form: Any, key: str = KEY) -> None:
@@ -67,9 +68,8 @@ def test_an_answer_ends_the_watch_of_an_ask_before_it_is_sent(
 ) -> None:
     monkeypatch.setattr(wakeups, "LOOK_SECONDS", 60)  # so that only the wake-up can end it in time
 
-    found, seconds = waited(host, "watch_ask", lambda: answers(app, form), askId=form.id)
+    found = waited(host, "watch_ask", lambda: answers(app, form), askId=form.id)
 
-    assert seconds < SOON_SECONDS
     assert found["timedOut"] is False
     assert [each["status"] for each in found["responses"]] == ["in_progress"]
     assert found["responses"][0]["answers"][0]["answerText"] == "Here"
@@ -87,15 +87,13 @@ def test_a_completion_ends_the_wait_for_responses_and_an_answer_does_not(
 
     def answers_and_completes() -> None:
         answers(app, form)
-        time.sleep(0.3)
-        assert app.extensions["wakeups"]._held[form.account_id] == 1  # it waits still
+        until_waiting(app, form.id)  # again
         completes(app, form)
 
-    found, seconds = waited(
+    found = waited(
         host, "wait_for_form_responses", answers_and_completes, formId=form.id, timeoutSeconds=25
     )
 
-    assert seconds < SOON_SECONDS
     assert [each["status"] for each in found["responses"]] == ["completed"]
     assert found["nextSince"] == found["responses"][0]["submittedAt"]
     assert found["timedOut"] is False
@@ -109,10 +107,9 @@ def test_a_respondent_on_the_page_ends_a_watch(
     def on_the_page() -> None:
         assert arrive(app.test_client(), form).answer(1, "Here").status_code == 200
 
-    found, seconds = waited(host, "watch_ask", on_the_page, formId=form.id)
+    found = waited(host, "watch_ask", on_the_page, formId=form.id)
 
     assert found["returnedAnswerCount"] == 1
-    assert seconds < SOON_SECONDS
 
 
 @both_databases
@@ -120,12 +117,10 @@ def test_a_respondent_on_the_page_ends_a_watch(
 def test_what_is_there_is_returned_at_once(app: Flask, host: Host, form: Any, tool: str) -> None:
     with app.app_context():
         make_response(form)
-    began = time.monotonic()
 
-    found = quoted(host, tool, formId=form.id, since=None, timeoutSeconds=None)
+    found = at_once(partial(quoted, host, tool, formId=form.id, since=None, timeoutSeconds=None))
 
     assert (found["returnedResponseCount"], found["timedOut"]) == (1, False)
-    assert time.monotonic() - began < SOON_SECONDS
 
 
 @both_databases
@@ -233,16 +228,8 @@ def test_null_is_the_same_as_absent(app: Flask, hosted: Hosted, form: Any, versi
 
 def ended_by(host: Host, tool: str, form: Any, happens: Callable[[], object]) -> TestResponse:
     """The answer of a wait that something else ends."""
-    arguments = {"formId": form.id, "timeoutSeconds": 25}
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(host.send, "tools/call", {"name": tool, "arguments": arguments})
-        until_waiting(host, form.id)
-        assert not answer.done()
-        happens()
-        happened = time.monotonic()
-        found = answer.result(30)
-        assert time.monotonic() - happened < SOON_SECONDS
-        return found
+    call = {"name": tool, "arguments": {"formId": form.id, "timeoutSeconds": 25}}
+    return while_waiting(host.app, form.id, partial(host.send, "tools/call", call), happens)
 
 
 @both_databases
@@ -303,9 +290,7 @@ def test_without_a_place_the_wait_is_answered_at_once(
     with ExitStack() as taken:
         for _ in range(wakeups.OF_ACCOUNT):
             taken.enter_context(app.extensions["wakeups"].slot(form.account_id))
-        began = time.monotonic()
-        found = quoted(host, tool, formId=form.id, since=since, timeoutSeconds=25)
-        assert time.monotonic() - began < SOON_SECONDS
+        found = at_once(partial(quoted, host, tool, formId=form.id, since=since, timeoutSeconds=25))
         with app.app_context():
             make_response(form)
         there = quoted(host, tool, formId=form.id, since=since)
@@ -320,26 +305,18 @@ def test_without_a_place_the_wait_is_answered_at_once(
 def test_waits_hold_no_database_connection(
     app: Flask, host: Host, form: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crowd = 40
-    monkeypatch.setattr(app.extensions["wakeups"], "_of_account", crowd)
-    started = threading.Barrier(crowd + 1)
-
     def wait(number: int) -> Any:
-        started.wait()
         tool = ("watch_ask", "wait_for_form_responses")[number % 2]
         return quoted(host, tool, formId=form.id, timeoutSeconds=25)
 
-    with ThreadPoolExecutor(crowd) as pool:
-        found = [pool.submit(wait, number) for number in range(crowd)]
-        started.wait()
-        waiters = app.extensions["wakeups"]._waiters
-        wait_until(lambda: len(waiters.get(form.id, ())) == crowd, "all waits")
+    def happens() -> None:
         with app.app_context():
             make_response(form)
             wakeups.wakeups().notify(form.id)
-        counts = [each.result(25)["returnedAnswerCount"] for each in found]
 
-    assert counts == [1] * crowd
+    pages = crowd_waiting(app, form.id, wait, happens, monkeypatch)
+
+    assert [page["returnedAnswerCount"] for page in pages] == [1] * CROWD
 
 
 @both_databases

@@ -1,0 +1,62 @@
+"""Requests that wait, and what happens meanwhile."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import pytest
+from flask import Flask
+
+from tests.services import wait_until
+from webapp.web.wakeups import Wakeups
+
+SOON_SECONDS = 10  # on a busy machine; a wait that nothing ends takes 20 and more
+CROWD = 40  # waits at a time, more than there are database connections
+
+T = TypeVar("T")
+
+
+def until_waiting(app: Flask, key: str) -> None:
+    """Return when a request waits for `key`, and has found nothing so far."""
+    waiters = _wakeups(app)._waiters
+    wait_until(lambda: any(each._cond._waiters for each in waiters.get(key, ())), "a wait")  # type: ignore[attr-defined]
+
+
+def while_waiting(app: Flask, key: str, call: Callable[[], T], happens: Callable[[], object]) -> T:
+    """What a call answers that began to wait before the event, soon after it."""
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(call)
+        until_waiting(app, key)
+        happens()
+        return answer.result(SOON_SECONDS)
+
+
+def crowd_waiting(
+    app: Flask,
+    key: str,
+    call: Callable[[int], T],
+    happens: Callable[[], object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> list[T]:
+    """What so many calls of one account answer that waited together; each gets its number."""
+    monkeypatch.setattr(_wakeups(app), "_of_account", CROWD)
+    waiters = _wakeups(app)._waiters
+    with ThreadPoolExecutor(CROWD) as pool:
+        answers = [pool.submit(call, number) for number in range(CROWD)]
+        wait_until(lambda: len(waiters.get(key, ())) == CROWD, "all waits")
+        happens()
+        return [each.result(25) for each in answers]
+
+
+def at_once(call: Callable[[], T]) -> T:
+    """What a call answers that does not wait, though it may."""
+    began = time.monotonic()
+    answer = call()
+    assert time.monotonic() - began < SOON_SECONDS
+    return answer
+
+
+def _wakeups(app: Flask) -> Wakeups:
+    found: Wakeups = app.extensions["wakeups"]
+    return found
