@@ -4,13 +4,14 @@ import re
 from typing import Any
 
 import pytest
+from flask import Flask
 
 from api.openapi.operations import Operation
 from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.by_tools import AgentByTools
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.test_every_refusal import CASES, PROVOKE, Scene
-from tests.factories import make_form
+from tests.factories import make_draft, make_form
 from webapp.domain.accounts.models import Account
 from webapp.domain.shared.vocabulary import Scope
 from webapp.web.rate_limits.limiter import limiter
@@ -125,19 +126,27 @@ def confirmed(agent: Agent, confirm: Confirm, number: int) -> list[str]:
     return ids
 
 
-@pytest.mark.settings(limit_create_draft="2/minute")
-def test_creating_is_counted_once_for_both_doors(agent: Agent, by_tools: Any) -> None:
-    assert [make(by_tools), make(agent), make(by_tools), make(agent)] == [False, False, True, True]
-
-
-@pytest.mark.settings(limit_update_draft="2/minute")
-def test_changing_is_counted_once_for_both_doors(
-    agent: Agent, by_tools: Any, draft_id: str
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        pytest.param(*call, marks=pytest.mark.settings(**limit))
+        for call, limit in (
+            (("POST", "/drafts"), {"limit_create_draft": "2/minute"}),
+            (("PATCH", "/drafts/{draft}"), {"limit_update_draft": "2/minute"}),
+            (("POST", "/forms/{form}/agent-tokens"), {"limit_agent_tokens": "2/hour"}),
+        )
+    ],
+)
+def test_a_use_case_is_counted_once_for_both_doors(
+    app: Flask, agent: Agent, by_tools: Any, form: Any, method: str, path: str
 ) -> None:
-    path = f"/drafts/{draft_id}"
-    doors = agent, by_tools, agent, by_tools
+    with app.app_context():
+        path = path.format(draft=make_draft(form.account_id).id, form=form.id)
+    doors = by_tools, agent, agent, by_tools
 
-    assert [used_up(door.patch(path, json={})) for door in doors] == [False, False, True, True]
+    refused = [used_up(door.call(method, path, json={})) for door in doors]
+
+    assert refused == [False, False, True, True]
 
 
 @pytest.mark.settings(limit_publish="2/minute")
@@ -150,16 +159,6 @@ def test_publishing_is_counted_once_for_both_doors(
     refused = [publish(door, draft_id) for door, draft_id in zip(doors, drafts, strict=True)]
 
     assert refused == [False, False, True, True]
-
-
-@pytest.mark.settings(limit_agent_tokens="2/hour")
-def test_agent_tokens_are_counted_once_for_both_doors(
-    agent: Agent, by_tools: Any, form: Any
-) -> None:
-    path = f"/forms/{form.id}/agent-tokens"
-    doors = by_tools, agent, agent, by_tools
-
-    assert [used_up(door.post(path, json={})) for door in doors] == [False, False, True, True]
 
 
 @pytest.mark.settings(limit_writes="3/minute")

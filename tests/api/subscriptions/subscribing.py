@@ -4,13 +4,17 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 import api.verified_callbacks as verified_callbacks
 from tests.api.conftest import Agent
 from tests.webhook_receiver import SECRET, URL, Webhook
-from webapp.database import utc_now
+from webapp.database import db, utc_now
+from webapp.domain.events.models import CallbackEndpoint, EventSubscription
+from webapp.oauth.models import OAuthGrant
 from webapp.web.rate_limits import challenges
 
 BODY = {"url": URL, "secret": SECRET}
@@ -45,6 +49,30 @@ def behave(hook: Webhook, behaviour: dict[str, Any], monkeypatch: pytest.MonkeyP
         setattr(hook, name, value)
     if hook.seconds:
         monkeypatch.setattr(challenges, "CHALLENGE_SECONDS", 1)
+
+
+def disconnect_while_asked(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection ends while the address is asked, which answers as it should."""
+
+    def disconnect(*_arguments: object, **_options: object) -> None:
+        with app.app_context():
+            db.session.execute(update(OAuthGrant).values(revoked_at=utc_now()))
+            db.session.commit()
+
+    monkeypatch.setattr(challenges, "send_challenge", disconnect)
+
+
+def forget_verification(app: Flask) -> None:
+    """The next subscribing asks every address again."""
+    with app.app_context():
+        db.session.execute(update(CallbackEndpoint).values(verified_at=None))
+        db.session.commit()
+
+
+def count_subscriptions(app: Flask) -> int:
+    """Those of all states."""
+    with app.app_context():
+        return db.session.scalar(select(func.count(EventSubscription.id))) or 0
 
 
 def lives_for(answer: TestResponse) -> float:

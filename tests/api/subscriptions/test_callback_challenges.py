@@ -12,15 +12,23 @@ from sqlalchemy import func, select, update
 
 import api.verified_callbacks as verified_callbacks
 from tests.api.conftest import Agent, Connect, refusal
-from tests.api.subscriptions.subscribing import UNVERIFIED, behave, given_up_once, path, subscribe
+from tests.api.subscriptions.subscribing import (
+    UNVERIFIED,
+    behave,
+    count_subscriptions,
+    disconnect_while_asked,
+    forget_verification,
+    given_up_once,
+    path,
+    subscribe,
+)
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.services import wait_until
 from tests.webhook_receiver import HOST, URL, Webhook, plain_receiver
 from webapp.database import db, utc_now
-from webapp.domain.events.models import CallbackEndpoint, EventSubscription
+from webapp.domain.events.models import CallbackEndpoint
 from webapp.domain.shared.vocabulary import DeliveryFailure
-from webapp.oauth.models import OAuthGrant
 from webapp.web.rate_limits import challenges
 
 OTHER_SECRET = "whsec_" + "Ab3d" * 10
@@ -56,8 +64,8 @@ def test_an_address_that_does_not_verify_is_refused_with_the_reason(
 
     assert refusal(answer) == (400, "callback_failed")
     assert f"({reason})" in answer.json["message"]
+    assert count_subscriptions(app) == 0
     with app.app_context():
-        assert db.session.scalar(select(func.count(EventSubscription.id))) == 0
         assert db.session.scalar(select(func.count(CallbackEndpoint.id))) == 0
 
 
@@ -70,9 +78,7 @@ def test_a_failed_renewal_leaves_the_subscription_as_it_was(
 ) -> None:
     subscribe(agent, form)
     before = agent.get(path(form)).json
-    with app.app_context():
-        db.session.execute(update(CallbackEndpoint).values(verified_at=None))
-        db.session.commit()
+    forget_verification(app)
     hook.echoes = False
 
     assert subscribe(agent, form, secret=OTHER_SECRET).status_code == 400
@@ -88,19 +94,13 @@ def test_a_name_that_leads_inside_is_a_refused_connection(agent: Agent, form: An
 def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
     app: Flask, agent: Agent, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def disconnect(*_arguments: object, **_options: object) -> None:
-        with app.app_context():
-            db.session.execute(update(OAuthGrant).values(revoked_at=utc_now()))
-            db.session.commit()
-
-    monkeypatch.setattr(challenges, "send_challenge", disconnect)
+    disconnect_while_asked(app, monkeypatch)
 
     answer = subscribe(agent, form)
 
     assert refusal(answer) == (401, "authentication_required")
     assert answer.headers["WWW-Authenticate"].startswith("Bearer ")
-    with app.app_context():
-        assert db.session.scalar(select(func.count(EventSubscription.id))) == 0
+    assert count_subscriptions(app) == 0
 
 
 @both_databases

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import func, select
 
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
@@ -18,15 +17,14 @@ from tests.api.mcp.events.subscribing import (
     named,
     subscribe,
 )
-from tests.api.subscriptions.subscribing import UNVERIFIED, behave
+from tests.api.subscriptions.subscribing import UNVERIFIED, behave, count_subscriptions
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.event_factories import make_subscription
 from tests.factories import make_account, make_form
 from tests.webhook_receiver import HOST, Webhook
-from webapp.database import db, utc_now
+from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.deletion.form_trash import delete_form
-from webapp.domain.events.models import EventSubscription
 from webapp.domain.events.protocol import EventError
 from webapp.domain.shared.vocabulary import ErrorProfile
 
@@ -207,8 +205,7 @@ def test_an_address_that_does_not_verify_is_refused_with_the_reason(
 
     assert found == named(host, "CallbackEndpointError", reason=reason)
     assert len(hook.posted) == 1
-    with app.app_context():
-        assert db.session.scalar(select(func.count(EventSubscription.id))) == 0
+    assert count_subscriptions(app) == 0
 
 
 def test_a_name_that_leads_inside_is_a_refused_connection(host: Host, form: Any) -> None:

@@ -8,13 +8,19 @@ from typing import Any
 import orjson
 import pytest
 from flask import Flask
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from standardwebhooks import Webhook as Verifier
 
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted
 from tests.api.mcp.events.subscribing import DECLARED, asked, held, named, subscribe
-from tests.api.subscriptions.subscribing import given_up_once, path
+from tests.api.subscriptions.subscribing import (
+    count_subscriptions,
+    disconnect_while_asked,
+    forget_verification,
+    given_up_once,
+    path,
+)
 from tests.api.subscriptions.subscribing import subscribe as subscribe_by_rest
 from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery
@@ -32,7 +38,6 @@ from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryFailure, DeliveryState, ErrorProfile
 from webapp.oauth.connections import disconnect_all
 from webapp.oauth.models import OAuthGrant
-from webapp.web.rate_limits import challenges
 
 OTHER_SECRET = "whsec_" + "Ab3d" * 10
 
@@ -85,8 +90,7 @@ def test_rest_and_mcp_hold_the_same_subscription(
     assert again["cursor"] == by_mcp["cursor"]
     assert host.result("events/unsubscribe", held(form)) is not None
     assert agent.get(path(form)).get_json() == {"subscriptions": []}
-    with app.app_context():
-        assert db.session.scalar(select(func.count(EventSubscription.id))) == 1
+    assert count_subscriptions(app) == 1
 
 
 def test_another_connection_of_the_account_holds_the_same_one(
@@ -270,9 +274,7 @@ def test_a_failed_renewal_leaves_the_subscription_as_it_was(
 ) -> None:
     subscribe(host, form)
     before = agent.get(path(form)).get_json()
-    with app.app_context():
-        db.session.execute(update(CallbackEndpoint).values(verified_at=None))
-        db.session.commit()
+    forget_verification(app)
     hook.echoes = False
 
     answer = host.send("events/subscribe", asked(form, secret=OTHER_SECRET))
@@ -300,19 +302,13 @@ def test_a_refresh_with_a_new_secret_asks_nobody_and_keeps_the_former_for_a_day(
 def test_a_connection_that_ends_during_the_challenge_subscribes_to_nothing(
     app: Flask, host: Host, form: Any, hook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def disconnect(*_arguments: object, **_options: object) -> None:
-        with app.app_context():
-            db.session.execute(update(OAuthGrant).values(revoked_at=utc_now()))
-            db.session.commit()
-
-    monkeypatch.setattr(challenges, "send_challenge", disconnect)
+    disconnect_while_asked(app, monkeypatch)
 
     answer = host.send("events/subscribe", asked(form))
 
     assert answer.status_code == 401
     assert "/.well-known/oauth-protected-resource/mcp/app" in answer.headers["WWW-Authenticate"]
-    with app.app_context():
-        assert db.session.scalar(select(func.count(EventSubscription.id))) == 0
+    assert count_subscriptions(app) == 0
 
 
 def test_a_disconnection_is_told_in_the_numbers_of_the_client(
@@ -342,8 +338,7 @@ def test_two_calls_at_once_are_one_subscription(
     granted = together(app, [partial(subscribe, each, form) for each in hosts])
 
     assert granted[0]["id"] == granted[1]["id"]
-    with app.app_context():
-        assert db.session.scalar(select(func.count(EventSubscription.id))) == 1
+    assert count_subscriptions(app) == 1
 
 
 def test_unsubscribing_cancels_what_waits_and_is_noted(
