@@ -26,6 +26,7 @@ HANDED_OVER = 1000  # ids that wait in this process
 ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
 WAITING_IN_REDIS = 64  # wake-ups, for as many threads; each goes on with whatever is due
 REST_SECONDS = 0.02  # after enqueuing: what comes meanwhile goes together
+FULL_REST_SECONDS = 0.2  # where nothing was enqueued: a look each time would cost requests theirs
 WAKE_UP_SECONDS = 60  # after which one that nobody took is void
 
 log = logging.getLogger("askback.deliveries")
@@ -50,15 +51,20 @@ class WakeUpQueue:
         if delivery_ids and self._thread is None:
             self._begin()
 
-    def enqueue(self, delivery_ids: Sequence[str]) -> None:
-        """Enqueue wake-ups, or give up after REDIS_SECONDS; never raises."""
+    def enqueue(self, delivery_ids: Sequence[str]) -> bool:
+        """Enqueue wake-ups, or give up after REDIS_SECONDS; never raises.
+
+        False if none was enqueued: enough of them wait, or Redis is away.
+        """
         try:
-            self._enqueue(delivery_ids)
+            enqueued = self._enqueue(delivery_ids)
             self._failed = False
         except Exception:
             if not self._failed:
                 log.warning("no wake-up was enqueued: events go out seconds later", exc_info=True)
             self._failed = True
+            return False
+        return enqueued
 
     def client(self, seconds: float = REDIS_SECONDS) -> redis.Redis:
         """A client that gives up after so many seconds of silence, and tries nothing again."""
@@ -91,29 +97,30 @@ class WakeUpQueue:
             with suppress(queue.Empty):
                 while True:
                     ids.append(self._ids.get_nowait())
-            self.enqueue(ids)
-            time.sleep(REST_SECONDS)
+            time.sleep(REST_SECONDS if self.enqueue(ids) else FULL_REST_SECONDS)
 
-    def _enqueue(self, delivery_ids: Sequence[str]) -> None:
+    def _enqueue(self, delivery_ids: Sequence[str]) -> bool:
         from rq import Queue  # takes long to import, so not before the server listens
         from rq.serializers import JSONSerializer
 
         if self._client is None:
             self._client = self.client()
         waiting = Queue(NAME, connection=self._client, serializer=JSONSerializer)
-        if waiting.count < WAITING_IN_REDIS:
-            wake_ups = (
-                Queue.prepare_data(
-                    FUNCTION,
-                    (each,),
-                    timeout=-1,  # any other would start a timer thread for each
-                    result_ttl=0,
-                    ttl=WAKE_UP_SECONDS,
-                    failure_ttl=WAKE_UP_SECONDS,
-                )
-                for each in delivery_ids[:ENQUEUED_AT_ONCE]
+        if waiting.count >= WAITING_IN_REDIS:
+            return False
+        wake_ups = (
+            Queue.prepare_data(
+                FUNCTION,
+                (each,),
+                timeout=-1,  # any other would start a timer thread for each
+                result_ttl=0,
+                ttl=WAKE_UP_SECONDS,
+                failure_ttl=WAKE_UP_SECONDS,
             )
-            waiting.enqueue_many(list(wake_ups))
+            for each in delivery_ids[:ENQUEUED_AT_ONCE]
+        )
+        waiting.enqueue_many(list(wake_ups))
+        return True
 
 
 def init_app(app: Flask, config: Settings) -> None:

@@ -114,6 +114,28 @@ def test_a_wake_up_starts_no_timer_and_leaves_nothing(
     assert worker.death_penalty_class is TimerDeathPenalty
 
 
+def test_where_enough_wake_ups_wait_others_look_seldom(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wake_ups = WakeUpQueue(None)
+    monkeypatch.setitem(app.extensions, "wake_up_queue", wake_ups)
+    monkeypatch.setattr(queue, "WAITING_IN_REDIS", 3)
+    monkeypatch.setattr(queue, "FULL_REST_SECONDS", 2)
+    wake_ups.enqueue(["dlv_1", "dlv_2", "dlv_3"])
+    looked: list[bool] = []
+    look = wake_ups.enqueue
+    monkeypatch.setattr(wake_ups, "enqueue", lambda ids: looked.append(look(ids)) or looked[-1])
+
+    began = time.monotonic()
+    while time.monotonic() < began + 1:
+        hand_over(app, ["dlv_4"])
+        time.sleep(0.02)
+    assert looked == [False]
+
+    wake_ups.client().flushall()  # somebody took them
+    wait_until(lambda: looked[-1], "being enqueued")
+
+
 @pytest.mark.usefixtures("deliverer")
 def test_sweeps_that_fail_are_logged_once_and_go_on(
     app: Flask,
