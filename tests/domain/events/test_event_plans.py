@@ -15,6 +15,7 @@ from tests.factories import make_account, make_form
 from tests.query_plans import plan_of, statements_of
 from webapp.database import utc_now, write_transaction
 from webapp.domain.events.cursors import watermark
+from webapp.domain.events.deliveries.expiry import purge_settled
 from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.events.outbox import cancel_event, queue_deliveries
 from webapp.domain.events.subscriptions.endings import end_expired
@@ -82,6 +83,10 @@ def expired(_form: Any) -> None:
     list(end_expired(utc_now()))
 
 
+def settled_long_ago(_form: Any) -> None:
+    list(purge_settled(utc_now()))
+
+
 HOT = {
     queue: "ix_event_subscriptions_of_form",
     cancel: "uq_event_deliveries_event_id",
@@ -89,6 +94,7 @@ HOT = {
     room: "ix_event_subscriptions_of_account",
     listed: "ix_event_subscriptions_of_form",
     expired: "ix_event_subscriptions_ending",
+    settled_long_ago: "ix_event_deliveries_settled",
 }
 BIG = ("event_subscriptions", "event_deliveries")
 
