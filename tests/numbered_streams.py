@@ -57,8 +57,8 @@ class Served:
         return int(self.app.config["SETTINGS"].port)
 
     @contextmanager
-    def stream(self, holder: str = "", **how: str) -> Iterator[EventStream]:
-        path = f"/test/stream?holder={holder or time.monotonic()}"
+    def stream(self, holder: str = "", since: int = 0, **how: str) -> Iterator[EventStream]:
+        path = f"/test/stream?holder={holder or time.monotonic()}&since={since}"
         with open_stream(self.port, path, **how) as opened:  # type: ignore[arg-type]
             yield opened
 
@@ -68,7 +68,7 @@ class Served:
 
 
 def leave() -> Response:
-    place = Place(KEY, None)
+    place = Place(KEY, request.args.get("since", 0, int) or None)
     taken = request.environ[LEAVE_CONNECTION](Stream(place, request.args["holder"]))
     if "fails" in request.args:
         raise ValueError("after leaving its connection")

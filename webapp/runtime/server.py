@@ -59,7 +59,8 @@ class Server:
         except OSError:
             wasyncore.close_all(self._sockets)
             raise
-        self._streams = Streams(app, min(settings.max_streams, self._most // 2))
+        most = min(settings.max_streams, self._most // 2)
+        self._streams = Streams(app, most, settings.max_stream_bytes)
         for listener in self._listeners:
             listener.streams, listener.config = self._streams, settings
         self._dispatcher.set_thread_count(THREADS)

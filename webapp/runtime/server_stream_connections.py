@@ -3,7 +3,8 @@
 import socket
 import struct
 import time
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from webapp.wire.event_stream import Stream
@@ -20,7 +21,7 @@ class Connection:
 
     __slots__ = (
         *("place", "holder", "socket", "chunked", "end_at", "comment_at", "full_since"),
-        *("close_at", "waits", "unread", "_pending"),
+        *("close_at", "waits", "unread", "held", "_pending"),
     )
 
     def __init__(self, left: Stream, connection: socket.socket, *, chunked: bool) -> None:
@@ -34,6 +35,7 @@ class Connection:
         self.close_at: float | None = None
         self.waits = False  # until the client takes what is pending
         self.unread = 0  # bytes of `_pending`
+        self.held = 0  # bytes of the buffers that these are in
         self._pending: deque[memoryview] = deque()
         with suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SOCKET_BYTES)
@@ -43,10 +45,16 @@ class Connection:
         """Whether more may be read for it."""
         return self.close_at is None and self.unread < UNREAD_BYTES
 
+    @property
+    def buffers(self) -> Iterator[bytes]:
+        """What is still to be sent, which others may share; the first may be sent in part."""
+        return (view.obj for view in self._pending)  # type: ignore[misc]
+
     def append(self, data: bytes) -> None:
         """Send this later, as it is; all connections may share it."""
         self._pending.append(memoryview(data))
         self.unread += len(data)
+        self.held += len(data)
 
     def send(self) -> None:
         """Send what the socket accepts. raises OSError when the client has gone"""
@@ -54,9 +62,11 @@ class Connection:
             while self._pending:
                 sent = self.socket.send(self._pending[0])
                 self.unread -= sent
-                rest = self._pending.popleft()[sent:]
-                if rest:
-                    self._pending.appendleft(rest)
+                first = self._pending.popleft()
+                if sent < len(first):
+                    self._pending.appendleft(first[sent:])
+                else:
+                    self.held -= len(first.obj)  # type: ignore[arg-type]
 
     def close(self) -> None:
         """Close, by a reset if anything is left to be sent."""
@@ -72,6 +82,26 @@ class Connection:
             self.full_since = now
         stalled = self.full_since is not None and now - self.full_since > UNREAD_SECONDS
         return stalled or (self.close_at is not None and now >= self.close_at)
+
+
+def most_behind(connections: Collection[Connection], most: int) -> list[Connection]:
+    """Those to close so that at most so many bytes are held for the others, the most behind first.
+
+    A buffer that several share is held once.
+    """
+    if sum(each.held for each in connections) <= most:
+        return []
+    sizes = {id(buffer): len(buffer) for each in connections for buffer in each.buffers}
+    sharing = Counter(id(buffer) for each in connections for buffer in each.buffers)
+    held, found = sum(sizes.values()), []
+    for each in sorted(connections, key=lambda each: each.held, reverse=True):
+        if held <= most:
+            break
+        found.append(each)
+        own = Counter(map(id, each.buffers))
+        sharing.subtract(own)
+        held -= sum(sizes[buffer] for buffer in own if not sharing[buffer])
+    return found
 
 
 def discard_unsent(connection: socket.socket) -> None:

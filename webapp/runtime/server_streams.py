@@ -18,14 +18,20 @@ from typing import TypeVar
 
 from flask import Flask, g
 
-from webapp.runtime.server_stream_connections import COMMENT_SECONDS, Connection, in_chunk
+from webapp.runtime.server_stream_connections import (
+    COMMENT_SECONDS,
+    Connection,
+    in_chunk,
+    most_behind,
+)
 from webapp.web.wakeups import Wakeups
 from webapp.wire.event_stream import COMMENT, OF_HOLDER, Feed, News, Place, Stream, end_frame
 
 LOOK_SECONDS = 1.0  # after which all is read that no wake-up told of, and the clocks are looked at
 FLUSH_SECONDS = 1.0  # for the end of a stream to be taken
 PATIENCE_SECONDS = 2.0  # for one statement
-LOG_SECONDS = 60.0  # between two lines of the log that nothing can be read
+LOG_SECONDS = 60.0  # between two lines of the log
+READ_AT_ONCE = 64  # places, each of which may bring 128 KiB
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -35,12 +41,14 @@ log = logging.getLogger("askback.streams")
 class Streams:
     """All streams of one process; their thread begins with the first one.
 
-    most  how many there may be at a time
+    most        how many there may be at a time
+    most_bytes  how much is held for all of them that their clients have not taken
     """
 
-    def __init__(self, app: Flask, most: int) -> None:
+    def __init__(self, app: Flask, most: int, most_bytes: int) -> None:
         self._app = app
         self._most = most
+        self._most_bytes = most_bytes
         self._lock = threading.Lock()
         self._count = 0
         self._held: Counter[str] = Counter()
@@ -48,7 +56,7 @@ class Streams:
         self._changed: set[str] = set()
         self._followers: defaultdict[str, set[Connection]] = defaultdict(set)
         self._looked_at = 0.0
-        self._logs_at = 0.0
+        self._logs_at: defaultdict[str, float] = defaultdict(float)
         self._stopping = False
         self._selector = selectors.DefaultSelector()
         self._alarm, self._alarmed = socket.socketpair()
@@ -200,10 +208,23 @@ class Streams:
             for each in self._followers.get(key, ()):
                 if each.reads:
                     standing[each.place].append(each)
-        if not standing:
-            return
-        for place, news in self._ask(lambda feed: feed.read(standing.keys())).items():
-            self._pass_on(news, standing[place])
+        places = list(standing)
+        for first in range(0, len(places), READ_AT_ONCE):
+            self._read_at(places[first : first + READ_AT_ONCE], standing)
+
+    def _read_at(self, places: list[Place], to: Mapping[Place, list[Connection]]) -> None:
+        for place, news in self._ask(lambda feed: feed.read(places)).items():
+            self._pass_on(news, to[place])
+        self._drop_most_behind()
+
+    def _drop_most_behind(self) -> None:
+        """Close whom too much is held for; they come back with the id of their last event."""
+        everyone = [each for following in self._followers.values() for each in following]
+        dropped = most_behind(everyone, self._most_bytes)
+        for each in dropped:
+            self._close(each)
+        if dropped:
+            self._warn("streams were closed whose clients left more than MAX_STREAM_BYTES unread")
 
     def _pass_on(self, news: News, to: Collection[Connection]) -> None:
         for each in to:
@@ -223,10 +244,14 @@ class Streams:
                 g.patience = PATIENCE_SECONDS
                 return question(self._app.extensions["feed"])
         except Exception:
-            if time.monotonic() >= self._logs_at:
-                self._logs_at = time.monotonic() + LOG_SECONDS
-                log.warning("the streams could not be read", exc_info=True)
+            self._warn("the streams could not be read", exc_info=True)
             return {}
+
+    def _warn(self, message: str, *, exc_info: bool = False) -> None:
+        """The same message once in LOG_SECONDS."""
+        if time.monotonic() >= self._logs_at[message]:
+            self._logs_at[message] = time.monotonic() + LOG_SECONDS
+            log.warning(message, exc_info=exc_info)
 
     def _send(self, to: Collection[Connection], data: bytes) -> None:
         if not data:
