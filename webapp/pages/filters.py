@@ -50,9 +50,12 @@ def init_app(app: Flask) -> None:
 
 def moment(at: datetime, *, now: datetime | None = None) -> Markup:
     """A `<time>` with the time since `at`, or with its day if that is longer ago."""
+    now = now or datetime.now(UTC)
+    ago = _relative_time(at, now)
+    if ago is None:
+        return calendar_day(at, now=now)
     return Markup('<time datetime="{}">{}</time>').format(
-        at.astimezone(UTC).isoformat(timespec="seconds"),
-        _relative_time(at, now or datetime.now(UTC)),
+        at.astimezone(UTC).isoformat(timespec="seconds"), ago
     )
 
 
@@ -65,15 +68,18 @@ def clock_time(at: datetime, *, now: datetime | None = None) -> Markup:
     day = _day_of_year(there, here)
     said = gettext("%(day)s, %(time)s UTC", day=day, time=_written(at, "Hm"))
     return Markup('<time datetime="{}" data-clock="{}">{}</time>').format(
-        there.isoformat(timespec="seconds"), "" if there.year == here.year else "numeric", said
+        there.isoformat(timespec="seconds"), _year_shown(there, here), said
     )
 
 
 def calendar_day(at: datetime, *, now: datetime | None = None) -> Markup:
-    """A `<time>` with the day and the month, in UTC; with the year when it is another one."""
+    """A `<time>` with the day in UTC; scripts write it as the reader's region does.
+
+    Includes the year as `clock_time` does.
+    """
     there, here = at.astimezone(UTC), (now or datetime.now(UTC)).astimezone(UTC)
-    return Markup('<time datetime="{}">{}</time>').format(
-        there.date().isoformat(), _day_of_year(there, here)
+    return Markup('<time datetime="{}" data-day="{}">{}</time>').format(
+        there.date().isoformat(), _year_shown(there, here), _day_of_year(there, here)
     )
 
 
@@ -123,16 +129,20 @@ def _day_of_year(at: datetime, now: datetime) -> str:
     return _written(at, "MMMMd") if at.year == now.year else str(format_date(at, "long"))
 
 
-def _relative_time(at: datetime, now: datetime) -> object:
+def _year_shown(at: datetime, now: datetime) -> str:
+    """The `year` of JavaScript's date formats, "" for none."""
+    return "" if at.year == now.year else "numeric"
+
+
+def _relative_time(at: datetime, now: datetime) -> str | None:
+    """None before yesterday."""
     ago = now - at
     if ago < timedelta(minutes=1):
-        return gettext("just now")
+        return str(gettext("just now"))
     if ago < timedelta(hours=1):
-        return gettext("%(count)s min ago", count=ago // timedelta(minutes=1))
+        return str(gettext("%(count)s min ago", count=ago // timedelta(minutes=1)))
     if ago < timedelta(days=1):
-        return gettext("%(count)s h ago", count=ago // timedelta(hours=1))
+        return str(gettext("%(count)s h ago", count=ago // timedelta(hours=1)))
     if at.date() == (now - timedelta(days=1)).date():
-        return gettext("yesterday")
-    if at.year == now.year:
-        return format_date(at, "d MMM")
-    return format_date(at, "d MMM y")
+        return str(gettext("yesterday"))
+    return None

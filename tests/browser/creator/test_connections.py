@@ -1,5 +1,7 @@
 """The page of connected agents in a real browser, with and without scripts."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
@@ -33,6 +35,27 @@ def test_the_trust_switch_saves_at_once_and_keeps_the_focus(site: ExampleSite) -
 
     assert saved
     assert not trusted(site)
+
+
+@pytest.mark.parametrize(
+    ("scripts", "day"), [(True, r"[A-Z]\w+ \d\d?(, \d{4})?"), (False, r"\d\d? [A-Z]\w+( \d{4})?")]
+)
+def test_days_are_written_in_one_way(site: ExampleSite, *, scripts: bool, day: str) -> None:
+    """That of the reader's region by scripts, else that of the server."""
+    with window(
+        site.browser,
+        site.address,
+        storage_state=site.signed_in,
+        locale="en-US",
+        timezone_id="America/Los_Angeles",
+        java_script_enabled=scripts,
+    ) as page:
+        page.goto("/connections")
+        facts = page.locator(".agent p.small").all_inner_texts()
+
+    text = " ".join(facts)
+    assert re.search(rf"connected since {day}\. Ends {day}\.", text)
+    assert re.search(rf"Last here {day}, connected", text)
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from flask_babel import format_date
 
 from webapp.config import settings
 from webapp.database import to_millis, utc_now
@@ -41,7 +40,6 @@ def show_connections() -> str:
         revoked=find_revoked_token(creator_id(), request.args.get("revoked", "")),
         mcp_url=settings().mcp_url,
         api_url=settings().api_url,
-        format_date=format_date,
     )
 
 
@@ -71,9 +69,7 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
         by=request_audit.creator(),
     )
     if wants_fragment():
-        return render_template(
-            "connections/_connection.html", connection=connection, format_date=format_date
-        )
+        return render_template("connections/_connection.html", connection=connection)
     return go_to(PAGE)
 
 

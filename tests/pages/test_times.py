@@ -1,0 +1,37 @@
+"""How pages write times and days, without scripts."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from flask import Flask
+
+from webapp.pages.filters import calendar_day, clock_time, moment
+
+NOW = datetime(2026, 11, 22, 18, 20, tzinfo=UTC)
+AGO = [
+    (timedelta(seconds=59), "just now"),
+    (timedelta(minutes=59), "59 min ago"),
+    (timedelta(hours=23, minutes=59), "23 h ago"),
+    (timedelta(hours=25), "yesterday"),
+    (timedelta(days=49), "4 October"),
+    (timedelta(days=365), "22 November 2025"),
+]
+
+
+@pytest.mark.parametrize(("ago", "written"), AGO)
+def test_a_time_is_written_relative_to_now_and_by_its_day_when_longer_ago(
+    app: Flask, ago: timedelta, written: str
+) -> None:
+    with app.test_request_context():
+        assert f">{written}</time>" in moment(NOW - ago, now=NOW)
+
+
+@pytest.mark.parametrize(("day", "year"), [(4, ""), (365, "numeric")])
+def test_every_way_to_write_a_day_is_the_same(app: Flask, day: int, year: str) -> None:
+    at = NOW - timedelta(days=day)
+
+    with app.test_request_context():
+        shown = calendar_day(at, now=NOW)
+        assert moment(at, now=NOW) == shown
+        assert f'data-day="{year}"' in shown
+        assert f"{shown.striptags()}, 18:20 UTC" == clock_time(at, now=NOW).striptags()
