@@ -65,6 +65,7 @@ class Host:
         """The result of a request that is answered."""
         answer = self.send(method, params)
         assert answer.status_code == 200, answer.text
+        assert answer.headers["Cache-Control"] == "private, no-store"
         body: dict[str, Any] = answer.get_json()
         assert body["id"] == 7, body
         assert "result" in body, body

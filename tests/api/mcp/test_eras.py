@@ -76,6 +76,7 @@ def test_a_version_that_is_not_that_of_the_body_is_a_mismatch(
     answer = modern(host, "nothing", MCP_Protocol_Version=version, Mcp_Method=None)
 
     assert error(answer) == (400, -32020)
+    assert "MCP-Protocol-Version" in answer.json["error"]["message"]  # refused before the method
 
 
 @pytest.mark.parametrize("method", [None, "tools/call", "TOOLS/LIST", "tools/list,tools/list", ""])
@@ -91,6 +92,11 @@ def test_a_method_that_is_not_that_of_the_body_is_a_mismatch(
 )
 def test_a_name_that_is_not_that_of_the_body_is_a_mismatch(host: Host, name: str | None) -> None:
     assert error(modern(host, "tools/call", CALL, Mcp_Name=name)) == (400, -32020)
+
+
+def test_a_version_may_be_padded(host: Host) -> None:
+    assert modern(host, MCP_Protocol_Version=f" {MODERN} ").status_code == 200
+    assert legacy(host, "ping", MCP_Protocol_Version=" 2025-11-25 ").json["result"] == {}
 
 
 def test_a_name_may_be_padded_or_encoded(host: Host) -> None:
@@ -208,6 +214,11 @@ def test_earlier_versions_need_no_header_and_no_meta(host: Host, headers: dict[s
     used = legacy(host, "tools/call", CALL, **headers).json["result"]
     assert used.keys() == {"content", "structuredContent", "isError"}
     assert error(legacy(host, "server/discover", **headers)) == (200, -32601)
+
+
+@pytest.mark.parametrize("meta", [{VERSION: MODERN}, {CAPABILITIES: {}}])
+def test_either_member_of_meta_makes_a_request_modern(host: Host, meta: dict[str, Any]) -> None:
+    assert error(legacy(host, "ping", {"_meta": meta})) == (400, -32602)
 
 
 def test_a_known_earlier_version_counts_more_than_meta(host: Host) -> None:

@@ -33,6 +33,7 @@ def refusal(answer: TestResponse) -> tuple[int, int]:
     error = JSONRPCError.model_validate(body | {"id": 0}).error
     assert error.message
     assert answer.content_type == "application/json"
+    assert answer.headers["Cache-Control"] == "private, no-store"
     assert "Set-Cookie" not in answer.headers
     return answer.status_code, error.code
 
@@ -120,7 +121,10 @@ def test_no_token_comes_before_everything_in_the_body(host: Host) -> None:
     assert refusal(answer) == (401, -32600)
 
 
-def test_a_body_too_large_comes_before_its_type(host: Host) -> None:
+def test_a_body_too_large_comes_before_its_type(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(host.app.config, "MAX_CONTENT_LENGTH", None)  # the bound of other routes
     body = b'"' + b"x" * 1024 * 1024 + b'"'
 
     assert refusal(call(host, body, Content_Type="text/plain")) == (413, -32600)
@@ -271,6 +275,16 @@ def test_elsewhere_our_own_and_the_named_origins_may_call(host: Host, origin: st
 
     assert answer.status_code == 200
     assert answer.headers["Access-Control-Allow-Origin"] == origin
+
+
+@pytest.mark.settings(
+    public_url="https://ask.example.org", trusted_hosts=frozenset({"other.example.org"})
+)
+def test_a_page_may_call_the_name_that_it_came_from(host: Host) -> None:
+    """Where the server has more names than the public one."""
+    for origin, status in (("https://other.example.org", 200), ("https://third.example.org", 403)):
+        answer = call(host, Host="other.example.org", Origin=origin)
+        assert answer.status_code == status
 
 
 @PUBLIC

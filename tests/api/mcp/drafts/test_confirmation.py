@@ -15,6 +15,7 @@ from webapp.web.rate_limits.limiter import limiter
 
 REVIEW = "http://127.0.0.1:8000/drafts/"
 OPENS = {"elicitation": {"form": {}, "url": {}}}
+SIGNED = ("version", "account", "method", "draft", "revision", "ends_at")
 ACCEPTED = {"confirm": {"action": "accept"}}
 
 
@@ -101,6 +102,19 @@ def test_an_altered_state_is_as_none(host: Host, draft_id: str) -> None:
 
     for altered in (f"{payload}A.{mac}", f"{payload}.{mac[::-1]}", f"A{state}", payload):
         asked(host, draft_id, requestState=altered)
+
+
+@pytest.mark.parametrize("place", ["version", "account", "method", "draft", "revision"])
+def test_a_state_that_was_signed_for_something_else_is_as_none(
+    host: Host, draft_id: str, place: str
+) -> None:
+    state = asked(host, draft_id)
+    with host.app.app_context():
+        signer = confirmation._signer()
+        signed = dict(zip(SIGNED, signer.loads(state), strict=True))
+        state = signer.dumps([*(signed | {place: "other"}).values()])
+
+    asked(host, draft_id, requestState=state)
 
 
 def test_a_state_expires(

@@ -30,6 +30,7 @@ from webapp.domain.shared.vocabulary import ErrorProfile
 
 METHODS = ("events/subscribe", "events/unsubscribe")
 BAD_SECRET = "hunter2hunter2hunter2hunter2hunter2"
+SECONDS_OF_A_MINUTE = range(1_000, 60_001, 1_000)  # in milliseconds
 
 
 def test_one_table_has_the_numbers_of_both_profiles() -> None:
@@ -222,8 +223,7 @@ def test_both_doors_count_together(host: Host, agent: Agent, form: Any, hook: We
 
     found = error(host, "events/subscribe", asked(form))
 
-    wait = found["data"].pop("retryAfterMs")
-    assert 0 < wait <= 60_000
+    assert found["data"].pop("retryAfterMs") in SECONDS_OF_A_MINUTE
     assert found == named(host, "ResourceExhausted", limit="subscribe_rate", max=3)
     assert subscribe_by_rest(agent, form).status_code == 429
 
@@ -235,7 +235,7 @@ def test_challenges_are_limited_by_their_failures(host: Host, form: Any, hook: W
 
     found = error(host, "events/subscribe", asked(form))
 
-    assert 0 < found["data"].pop("retryAfterMs") <= 60_000
+    assert found["data"].pop("retryAfterMs") in SECONDS_OF_A_MINUTE
     assert found == named(host, "ResourceExhausted", limit="verification_rate")
     assert len(hook.posted) == 4
 
