@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pytest
 from flask import Flask
+from sqlalchemy.pool import QueuePool
 
 from tests.services import wait_until
+from webapp.database import db
 from webapp.web.wakeups import Wakeups
 
 SOON_SECONDS = 10  # on a busy machine; a wait that nothing ends takes 20 and more
@@ -39,12 +41,18 @@ def crowd_waiting(
     happens: Callable[[], object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> list[T]:
-    """What so many calls of one account answer that waited together; each gets its number."""
+    """What so many calls of one account answer that waited together; each gets its number.
+
+    Together they hold no database connection while they wait.
+    """
     monkeypatch.setattr(_wakeups(app), "_of_account", CROWD)
     waiters = _wakeups(app)._waiters
     with ThreadPoolExecutor(CROWD) as pool:
         answers = [pool.submit(call, number) for number in range(CROWD)]
         wait_until(lambda: len(waiters.get(key, ())) == CROWD, "all waits")
+        with app.app_context():
+            pool = cast(QueuePool, db.engine.pool)
+        wait_until(lambda: pool.checkedout() == 0, "the end of all looks", 10)
         happens()
         return [each.result(25) for each in answers]
 
