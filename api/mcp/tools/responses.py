@@ -1,24 +1,31 @@
 """What people answered, in pages that fit into the context of a model."""
 
 from bisect import bisect_right
+from typing import TypeVar
 
 import orjson
 
 from api.mcp.call import Call
 from api.mcp.tools.arguments import FormArguments, Since
+from api.mcp.tools.results import Shortened
 from api.mcp.tools.table import tool
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.cursor import ResponsePage, read_responses
-from webapp.domain.shared.limits import PAGE_MAX_ITEMS
+from webapp.domain.shared.limits import API_BODY_MAX_BYTES, PAGE_MAX_ITEMS
 from webapp.domain.shared.vocabulary import Scope
+from webapp.wire.extension_types import WaitedResponses
 from webapp.wire.serializers import completed_within, form_responses
 from webapp.wire.timestamps import parse_since
-from webapp.wire.types import FormResponses
+from webapp.wire.types import FormResponses, ResponseAnswer
 
 RESULT_BYTES = 48 * 1024  # of the text of a result, our choice
-PAGE_BYTES = RESULT_BYTES - 1024  # of it, for the page: the marks stand around it
+TEXT_BYTES = RESULT_BYTES - 512  # of it, for the JSON: the marks stand around it
+PAGE_BYTES = TEXT_BYTES - 512  # of that, for the page: a wait says more
 ANSWER_BYTES = 4 * 1024  # that are left to a long answer however long the questions are
+QUESTIONS_CUT = "Long questions are cut in it: structuredContent and get_form have them whole."
+
+P = TypeVar("P", FormResponses, WaitedResponses)
 
 
 class ResponsesArguments(FormArguments):
@@ -43,10 +50,12 @@ class ResponsesArguments(FormArguments):
     reads=True,
     quotes=True,
 )
-def get_form_responses(call: Call, given: ResponsesArguments) -> FormResponses:
+def get_form_responses(call: Call, given: ResponsesArguments) -> FormResponses | Shortened:
     """As `GET /forms/{formId}/responses`, in smaller pages."""
     since = given_since(given.since)
-    return fitting_page(forms.get_form(call.caller.account_id, given.form_id), since)
+    return with_fitting_text(
+        fitting_page(forms.get_form(call.caller.account_id, given.form_id), since)
+    )
 
 
 def given_since(since: str | None) -> int | None:
@@ -69,6 +78,29 @@ def fitting_page(form: FormRow, since: int | None) -> FormResponses:
             return found
         around = _size(form_responses(form, ResponsePage([], 0, since, truncated=False)))
         most = max(1, items * (PAGE_BYTES - around) // (size - around))
+
+
+def with_fitting_text(found: P) -> P | Shortened:
+    """The page, whose text has the questions cut where they alone are too long for it."""
+    if _size(found) <= TEXT_BYTES:
+        return found
+    lengths = range(1, API_BODY_MAX_BYTES)
+    kept = bisect_right(lengths, TEXT_BYTES, key=lambda each: _size(_cut_questions(found, each)))
+    return Shortened(found, _cut_questions(found, kept), QUESTIONS_CUT)
+
+
+def _cut_questions(found: P, chars: int) -> P:
+    """The same with at most so many code points of each question."""
+    asked = [each | {"text": each["text"][:chars]} for each in found["form"]["questions"]]
+    responses = [
+        each | {"answers": [_cut_question(answer, chars) for answer in each["answers"]]}
+        for each in found["responses"]
+    ]
+    return found | {"form": found["form"] | {"questions": asked}, "responses": responses}
+
+
+def _cut_question(answer: ResponseAnswer, chars: int) -> ResponseAnswer:
+    return answer | {"questionText": answer["questionText"][:chars]}
 
 
 def _cut_answer(found: FormResponses, size: int) -> None:

@@ -5,7 +5,8 @@ from typing import NamedTuple, cast
 
 from api.mcp.call import Call
 from api.mcp.tools.arguments import FormArguments, FormId, Since, TimeoutSeconds
-from api.mcp.tools.responses import fitting_page, given_since
+from api.mcp.tools.responses import fitting_page, given_since, with_fitting_text
+from api.mcp.tools.results import Shortened
 from api.mcp.tools.table import tool
 from webapp.database import release_connections
 from webapp.domain.forms import models as forms
@@ -92,7 +93,7 @@ class Wait(NamedTuple):
     reads=True,
     quotes=True,
 )
-def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses:
+def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses | Shortened:
     """Until one answer is newer than `since`."""
     if (given.form_id is None) == (given.ask_id is None):
         raise InvalidInput(
@@ -119,7 +120,7 @@ def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses:
     reads=True,
     quotes=True,
 )
-def wait_for_form_responses(call: Call, given: WaitArguments) -> WaitedResponses:
+def wait_for_form_responses(call: Call, given: WaitArguments) -> WaitedResponses | Shortened:
     """Until one response has completed after `since`."""
     since = given_since(given.since)
     wait = Wait(call.caller.account_id, given.form_id, since, _has_completion_after)
@@ -131,7 +132,7 @@ def _has_completion_after(form: FormRow, since: int | None) -> bool:
     return stamp is not None and (since is None or stamp > since)
 
 
-def _waited(wait: Wait, seconds: int) -> WaitedResponses:
+def _waited(wait: Wait, seconds: int) -> WaitedResponses | Shortened:
     form, retry = wait.look(), {}
     if form is None and seconds:
         try:
@@ -139,7 +140,7 @@ def _waited(wait: Wait, seconds: int) -> WaitedResponses:
         except NoSlot:
             retry = {"retryAfterMs": RETRY_SECONDS * 1000}
     page = _nothing(wait) if form is None else fitting_page(form, wait.since)
-    return cast(WaitedResponses, {**page, "timedOut": form is None, **retry})
+    return with_fitting_text(cast(WaitedResponses, {**page, "timedOut": form is None, **retry}))
 
 
 def _nothing(wait: Wait) -> FormResponses:

@@ -3,6 +3,7 @@
 import secrets
 from typing import Any
 
+import orjson
 import pytest
 from flask import Flask
 
@@ -131,7 +132,36 @@ def test_one_answer_comes_however_long_the_questions_are(
     assert [page["returnedAnswerCount"] for page in pages] == [1, 1]
     assert (nothing["responses"], nothing["nextSince"]) == ([], pages[-1]["nextSince"])
     assert all(len(each["answerText"]) == 1_023 for each in answers_in(pages))
+    assert text_bytes(host, form) <= RESULT_BYTES
     assert all(each["answerTruncated"] for each in answers_in(pages))
+
+
+@pytest.mark.parametrize("tool", [TOOL, "watch_ask", "wait_for_form_responses"])
+@pytest.mark.parametrize("question", ["q" * 3_000, "🜂" * 3_000, "\"\n" * 1_500, "r" * 12_000])
+def test_questions_too_long_for_a_result_are_cut_in_its_text_alone(
+    app: Flask, hosted: Hosted, account: Account, tool: str, question: str
+) -> None:
+    with app.app_context():
+        form = make_form(account.id, questions=[*([question] * 19), "Who?"])
+        completed(form, "🜂" * 2_000)
+
+    result = hosted(account.id).use(tool, formId=form.id)
+
+    sentence, text, mark = texts(result)
+    whole: Any = result.structured_content
+    shown = orjson.loads(text)
+    kept = {len(each["text"]) for each in shown["form"]["questions"][:19]}
+    assert 40_000 < len(f"{sentence}{text}{mark}".encode()) <= RESULT_BYTES
+    assert "structuredContent and get_form have them whole" in sentence
+    asked = [each["text"] for each in whole["form"]["questions"]]
+    assert asked == [*([question] * 19), "Who?"]
+    assert len(kept) == 1
+    assert kept.pop() > 500
+    assert shown["form"]["questions"][19] == whole["form"]["questions"][19]
+
+
+def test_the_text_of_a_usual_result_is_the_whole(host: Host, form: Any) -> None:
+    assert "whole" not in texts(host.use(TOOL, formId=form.id))[0]
 
 
 @pytest.mark.parametrize("since", ["yesterday", "", "2026-11-21", "\0", "\ud800", "9" * 10_000])
