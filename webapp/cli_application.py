@@ -14,6 +14,7 @@ from webapp.config_environment import read_settings
 from webapp.data_folder import served_address
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import OPERATOR, AuditKind, add_event
+from webapp.runtime.wakeups_postgresql import changes_told
 from webapp.web import logs
 
 ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
@@ -23,9 +24,11 @@ ADDRESS_VARIABLES = ("PUBLIC_URL", "HOST", "PORT")
 def application() -> Iterator[Settings]:
     """The application context of a command that works beside running servers."""
     settings = settings_of_the_server()
-    with create_app(settings).app_context(), logs.audit_lines(sys.stderr):
+    app = create_app(settings)
+    with app.app_context(), logs.audit_lines(sys.stderr):
         try:
-            yield settings
+            with changes_told(app):
+                yield settings
         finally:
             db.session.remove()
             db.engine.dispose()

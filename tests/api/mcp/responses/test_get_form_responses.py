@@ -137,7 +137,7 @@ def test_one_answer_comes_however_long_the_questions_are(
 
 
 @pytest.mark.parametrize("tool", [TOOL, "watch_ask", "wait_for_form_responses"])
-@pytest.mark.parametrize("question", ["q" * 3_000, "🜂" * 3_000, "\"\n" * 1_500, "r" * 12_000])
+@pytest.mark.parametrize("question", ["q" * 3_000, "🜂" * 3_000, '"\n' * 1_500, "r" * 12_000])
 def test_questions_too_long_for_a_result_are_cut_in_its_text_alone(
     app: Flask, hosted: Hosted, account: Account, tool: str, question: str
 ) -> None:
