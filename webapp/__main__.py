@@ -8,7 +8,7 @@ from contextlib import suppress
 
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # malloc.h of glibc
 # they need neither the application nor its database, and start without importing them
-OF_AGENTS = frozenset({"ask", "connect", "sign-in", "wait"})
+OF_AGENTS = frozenset({"ask", "connect", "sign-in", "sign-out", "wait"})
 
 
 def _bound_heaps() -> None:

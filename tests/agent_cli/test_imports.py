@@ -18,7 +18,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("command", ["ask", "wait", "sign-in", "connect"])
+@pytest.mark.parametrize("command", ["ask", "wait", "sign-in", "sign-out", "connect"])
 def test_neither_flask_nor_sqlalchemy_is_imported(command: str) -> None:
     code = CODE.format(command=command)
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)

@@ -33,7 +33,8 @@ def user(settings: Settings, tmp_path: Path) -> Iterator[User]:
 
 def test_the_commands_work_as_written(user: User, tmp_path: Path) -> None:
     page = user.running.app.test_client().get("/docs/command-line.md", base_url=user.running.origin)
-    sign_in, ask, file, go_on, wait, connect = re.findall(r"```bash.*?\n(.*?)```", page.text, re.S)
+    blocks = re.findall(r"```bash.*?\n(.*?)```", page.text, re.S)
+    sign_in, sign_out, ask, file, go_on, wait, connect = blocks
     terminal = Terminal(tmp_path / "folder", HOME=str(user.home))
     assert user.sign_in().code == 0
     terminal.paste(sign_in.partition("\n")[0])
@@ -44,12 +45,14 @@ def test_the_commands_work_as_written(user: User, tmp_path: Path) -> None:
     again = events(terminal.paste(go_on))
     waited = events(terminal.paste(filled(wait, "frm_…", asked[1]["formId"])))
     terminal.paste(f"{connect.strip()} <<< y")
+    signed_out = terminal.paste(sign_out)
     terminal.close()
 
     assert [event["event"] for event in asked] == ["draft", "published", "answer", "completed"]
     assert [event["event"] for event in more].count("completed") == 3
     assert again == []
     assert waited == asked[2:]
+    assert f"You are signed out of {user.running.origin}" in signed_out
     settings = json.loads((user.home / ".cursor/mcp.json").read_text())
     assert settings["mcpServers"]["askback"]["url"] == f"{user.running.origin}/mcp/app"
 

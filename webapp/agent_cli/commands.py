@@ -1,4 +1,4 @@
-"""The commands of agents: `askback sign-in`, `ask`, `wait` and `connect`."""
+"""The commands of agents: `askback sign-in`, `sign-out`, `ask`, `wait` and `connect`."""
 
 import os
 import re
@@ -22,6 +22,7 @@ from webapp.agent_cli.hosts.known_hosts import HOSTS
 from webapp.agent_cli.progress import Progress, new_key, working
 from webapp.agent_cli.servers import server_address
 from webapp.agent_cli.sign_in import sign_in
+from webapp.agent_cli.sign_out import sign_out
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 TIMEOUT = "1h"
@@ -82,6 +83,14 @@ def sign_in_command(server: str | None, timeout: float, *, no_browser: bool) -> 
         sign_in(server_address(server, os.environ), browser=not no_browser, seconds=timeout)
 
 
+@main.command("sign-out")
+@server_option
+def sign_out_command(server: str | None) -> None:
+    """End the connection of this computer, and remove what is stored of it."""
+    with _ending(), _once():
+        sign_out(server_address(server, os.environ))
+
+
 @main.command("connect")
 @click.argument("host", type=click.Choice(list(HOSTS)))
 @server_option
@@ -109,7 +118,7 @@ def ask_command(
 
     Without words and file, standard input is read, or the command of the same key goes on.
     """
-    key, deadline = key or new_key(), Deadline(timeout)
+    deadline = Deadline(timeout)
     with _ending(), _going_on("ask", server, key, responses) as (progress, address):
         body = read_content(words, file, optional=bool(progress.steps.digest))
         asking.ask(progress, Api(address, deadline), deadline, body, responses)
@@ -122,20 +131,24 @@ def wait_command(
     form: str, server: str | None, key: str | None, responses: int, timeout: float
 ) -> None:
     """Print each answer to a form as a line of JSON, from the first one on."""
-    key, deadline = key or new_key(), Deadline(timeout)
+    deadline = Deadline(timeout)
     with _ending(), _going_on("wait", server, key, responses, form) as (progress, address):
-        if progress.steps.form_id not in {"", form}:
-            raise Stopped(Exit.WRONG_USE, f"The key {key} belongs to {progress.steps.form_id}.")
+        steps = progress.steps
+        if steps.form_id not in {"", form}:
+            raise Stopped(Exit.WRONG_USE, f"The key {steps.key} belongs to {steps.form_id}.")
         progress.note(form_id=form)
         asking.wait(progress, Api(address, deadline), deadline, responses)
 
 
 @contextmanager
 def _going_on(
-    kind: str, server: str | None, key: str, responses: int, *words: str
+    kind: str, server: str | None, given: str | None, responses: int, *words: str
 ) -> Iterator[tuple[Progress, str]]:
-    """The progress of the key, and the server; when the command ends early, how it goes on."""
-    address = server_address(server, os.environ)
+    """The progress of the key, and the server; when the command ends early, how it goes on.
+
+    given  the key; what a command has noted under one of its own is of no use once it is done
+    """
+    address, key = server_address(server, os.environ), given or new_key()
     again = [called_as(), kind, *words, "--key", key, "--server", address]
     again += ["--responses", str(responses)] if responses > 1 else []
     with working(kind, address, key) as progress:
@@ -146,9 +159,13 @@ def _going_on(
             raise Stopped(Exit.INTERRUPTED, said) from end
         except Stopped as end:
             if end.code not in GOES_ON:
+                if given is None and not progress.steps.draft_id:
+                    progress.forget()
                 raise
             said = f"{end} Go on with: {shlex.join(again)}"
             raise Stopped(end.code, said) from end
+        if given is None:
+            progress.forget()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, called_as
 from webapp.agent_cli.files import config_folder, locked, short_name, uninterrupted
 from webapp.agent_cli.http_client import Reply, call
-from webapp.agent_cli.keyring_secrets import keep_secret, kept_secret
+from webapp.agent_cli.keyring_secrets import forget_secret, keep_secret, kept_secret
 from webapp.data_folder import replace_file
 
 SPARE_SECONDS = 30  # a token that ends sooner is renewed before it is used
@@ -63,6 +63,14 @@ def store(connection: Connection) -> None:
     replace_file(_path(connection.server), json.dumps(values, indent=1))
 
 
+def remove(server: str) -> None:
+    """Keep nothing of it any more; for whoever is alone (`changing`)."""
+    path = _path(server)
+    forget_secret(server)
+    for stored in (path, path.with_suffix(".lock")):
+        stored.unlink(missing_ok=True)
+
+
 @contextmanager
 def changing(server: str) -> Iterator[None]:
     """Alone among the commands that change the connection to this server."""
@@ -92,6 +100,15 @@ def token_request(connection: Connection, **form: str) -> Reply:
     """What the token endpoint answers. Raises NotNow."""
     body = urlencode({"client_id": connection.client_id, **form}).encode()
     return call("POST", connection.token_endpoint, body=body)
+
+
+def end_at_server(connection: Connection) -> bool:
+    """End the connection itself (RFC 7009); False if nothing here can. Raises NotNow."""
+    token = connection.refresh_token or connection.access_token
+    if not token:
+        return False
+    body = urlencode({"client_id": connection.client_id, "token": token}).encode()
+    return call("POST", connection.revocation_endpoint, body=body).status == 200
 
 
 def with_tokens(connection: Connection, answered: dict[str, object]) -> Connection:

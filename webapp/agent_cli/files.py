@@ -32,14 +32,34 @@ def short_name(*parts: str) -> str:
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Alone among processes that lock this file; raises BlockingIOError without `wait`.
 
-    The lock ends with the process, however that ends.
+    The lock ends with the process, however that ends. Who holds it may remove the file.
     """
-    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    opened = _lock(path, wait=wait)
     try:
-        fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
     finally:
         os.close(opened)
+
+
+def _lock(path: Path, *, wait: bool) -> int:
+    """The open file; one that was removed while it was waited for locks nothing."""
+    while True:
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if _is_at(path, opened):
+                return opened
+        except BaseException:
+            os.close(opened)
+            raise
+        os.close(opened)
+
+
+def _is_at(path: Path, opened: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(opened))
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager

@@ -16,6 +16,9 @@ class Keyring(Protocol):
     def set_password(self, service: str, user: str, text: str) -> None:
         """Store the text in the place of an older one."""
 
+    def delete_password(self, service: str, user: str) -> None:
+        """Remove the text."""
+
 
 def keep_secret(server: str, text: str) -> bool:
     """Store the text for this server; False where no keyring takes it and gives it back."""
@@ -33,6 +36,14 @@ def kept_secret(server: str) -> str | None:
     with suppress(Exception):
         return found.get_password(SERVICE, server) if found else None
     return None
+
+
+def forget_secret(server: str) -> None:
+    """Remove the text stored for this server, where there is one."""
+    found = _keyring()
+    with suppress(Exception):
+        if found:
+            found.delete_password(SERVICE, server)
 
 
 def _keyring() -> Keyring | None:

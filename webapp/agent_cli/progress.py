@@ -8,8 +8,9 @@ import json
 import os
 import secrets
 import struct
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from webapp.agent_cli.files import locked, short_name, state_folder, uninterrupt
 from webapp.data_folder import replace_file
 
 STDOUT = 1
+UNUSED_SECONDS = 90 * 86_400  # after which what a key keeps is removed
 COUNTED = struct.Struct("<QQ")  # the batch, and how many of its lines are printed
 
 
@@ -81,6 +83,11 @@ class Progress:
             os.close(counter)
         self.note(lines=())
 
+    def forget(self) -> None:
+        """Remove the files, once nobody can go on with the key."""
+        with uninterrupted():
+            _remove(self._path.with_suffix(".lock"))
+
     def _printed(self, counter: int) -> int:
         stored = os.pread(counter, COUNTED.size, 0)
         if len(stored) < COUNTED.size:
@@ -93,11 +100,38 @@ class Progress:
 def working(kind: str, server: str, key: str) -> Iterator[Progress]:
     """The progress of this key, for one command at a time. Raises Stopped."""
     path = state_folder() / f"{kind}-{short_name(server, key)}.json"
-    try:
-        with locked(path.with_suffix(".lock"), wait=False):
-            yield Progress(path, _stored(path) or Steps(server=server, key=key))
-    except BlockingIOError as problem:
-        raise Stopped(Exit.WRONG_USE, f"Another askback works with the key {key}.") from problem
+    lock = path.with_suffix(".lock")
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(lock, wait=False))
+        except BlockingIOError as problem:
+            what = f"Another askback works with the key {key}."
+            raise Stopped(Exit.WRONG_USE, what) from problem
+        os.utime(lock)
+        _remove_unused(lock.parent)
+        yield Progress(path, _stored(path) or Steps(server=server, key=key))
+
+
+def _remove_unused(folder: Path) -> None:
+    """The files of keys with which no command has begun for so long."""
+    for lock in folder.glob("*.lock"):
+        with suppress(FileNotFoundError, BlockingIOError):  # removed, or in use
+            if _is_unused(lock):
+                with locked(lock, wait=False):
+                    if _is_unused(lock):
+                        _remove(lock)
+
+
+def _is_unused(lock: Path) -> bool:
+    return lock.stat().st_mtime < time.time() - UNUSED_SECONDS
+
+
+def _remove(lock: Path) -> None:
+    """All files of the key whose lock is held, the lock last: until then nobody begins with it."""
+    for path in lock.parent.glob(f"{lock.stem}.*"):
+        if path != lock:
+            path.unlink(missing_ok=True)
+    lock.unlink()
 
 
 def new_key() -> str:

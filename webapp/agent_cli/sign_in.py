@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from webapp.agent_cli.connections import (
     Connection,
     changing,
+    end_at_server,
     load,
     store,
     token_request,
@@ -21,7 +22,6 @@ from webapp.agent_cli.connections import (
 )
 from webapp.agent_cli.discovery import Endpoints, client_of, discover
 from webapp.agent_cli.exits import Exit, NotNow, Stopped, tell
-from webapp.agent_cli.http_client import call
 from webapp.agent_cli.redirects import listening
 
 SCOPES = "forms:read responses:read forms:write offline_access"
@@ -114,9 +114,8 @@ def _end(older: Connection | None) -> None:
     """The connection that was replaced, so that it is not listed any more (RFC 7009)."""
     if older is None or not older.refresh_token:
         return
-    body = urlencode({"client_id": older.client_id, "token": older.refresh_token}).encode()
     try:
-        call("POST", older.revocation_endpoint, body=body)
+        end_at_server(older)
     except NotNow:
         tell("The older connection could not be ended; the page Agents lists it.")
 

@@ -1,0 +1,138 @@
+"""What a command notes stays while somebody can go on with it, and not for ever."""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.agent_cli.terminal import ASK, User
+from webapp.agent_cli import files
+from webapp.agent_cli.progress import UNUSED_SECONDS, working
+
+SERVER = "https://ask.example.org"
+
+
+def noted(user: User) -> set[str]:
+    return {path.suffix for path in (user.home / ".local/state/askback").glob("*")}
+
+
+def test_a_command_that_is_done_leaves_nothing(user: User) -> None:
+    command = user.start(*ASK)
+    command.event("draft")
+    assert ".json" in noted(user)
+    user.confirm()
+    form_id = command.event("published")["formId"]
+    user.respond()
+
+    assert command.end().code == 0
+    assert noted(user) == set()
+    assert user.run("wait", form_id).code == 0
+    assert noted(user) == set()
+
+
+def test_what_a_key_of_the_user_has_noted_stays(user: User) -> None:
+    command = user.start(*ASK, "--key", "mine")
+    command.event("draft")
+    user.confirm()
+    command.event("published")
+    user.respond()
+
+    assert command.end().code == 0
+    again = user.run(*ASK, "--key", "mine")
+    assert (again.code, again.printed) == (0, "")
+    assert ".json" in noted(user)
+
+
+def test_what_is_interrupted_or_late_stays(user: User) -> None:
+    assert user.run(*ASK, "--timeout", "0").code == 3
+    assert ".json" in noted(user)
+
+
+@pytest.mark.parametrize("asked", [("wait", "frm_unknown"), ("ask", "x" * 200, "Who?")])
+def test_what_began_nothing_leaves_nothing(user: User, asked: tuple[str, ...]) -> None:
+    assert user.run(*asked).code in {2, 5}
+    assert noted(user) == set()
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return files.state_folder()
+
+
+def begun(key: str, *, days: float = 0) -> None:
+    """A command with this key has noted something, and ended so many days ago."""
+    with working("ask", SERVER, key) as progress:
+        progress.note(draft_id="drf_1")
+        progress.output([], since="")
+    lock = lock_of(key)
+    long_ago = time.time() - days * 86_400
+    os.utime(lock, (long_ago, long_ago))
+
+
+def lock_of(key: str) -> Path:
+    return files.state_folder() / f"ask-{files.short_name(SERVER, key)}.lock"
+
+
+def test_what_nobody_has_used_for_long_is_removed(state: Path) -> None:
+    days = UNUSED_SECONDS / 86_400
+    begun("old", days=days + 1)
+    begun("newer", days=days - 1)
+    (state / "more.txt").touch()
+
+    begun("own")
+
+    left = {path.stem for path in state.iterdir()}
+    assert left == {lock_of("newer").stem, lock_of("own").stem, "more"}
+
+
+def test_what_is_used_again_is_not_old(state: Path) -> None:
+    begun("mine", days=1_000)
+    with working("ask", SERVER, "mine") as progress:
+        assert progress.steps.draft_id == "drf_1"
+    begun("own")
+
+    assert lock_of("mine").exists()
+
+
+def test_what_a_command_waits_with_is_not_removed(state: Path) -> None:
+    begun("waiting", days=1_000)
+    lock = lock_of("waiting")
+    with lock.open("r+") as opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        begun("own")
+
+    assert lock.exists()
+    begun("other")
+    assert not lock.exists()
+
+
+def test_a_lock_that_was_removed_meanwhile_locks_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.lock"
+    with files.locked(path):
+        path.unlink()
+        with files.locked(path, wait=False):
+            with pytest.raises(BlockingIOError), files.locked(path, wait=False):
+                pass
+            assert path.exists()
+
+
+def test_who_waited_for_a_removed_lock_takes_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, flock = tmp_path / "a.lock", fcntl.flock
+    taken: list[int] = []
+
+    def removed_meanwhile(opened: int, how: int) -> None:
+        if not taken:
+            path.unlink()
+        taken.append(opened)
+        flock(opened, how)
+
+    monkeypatch.setattr(fcntl, "flock", removed_meanwhile)
+    with files.locked(path):
+        assert len(taken) == 2
+        with pytest.raises(BlockingIOError), files.locked(path, wait=False):
+            pass
