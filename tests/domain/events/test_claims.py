@@ -12,7 +12,7 @@ from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from tests.query_plans import plan_of
+from tests.query_plans import plan_of, statements_of
 from webapp.database import db, from_millis, to_millis, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.deliveries.claims import Claimed, claim, is_due, read_due, release_expired
@@ -57,8 +57,10 @@ def test_a_lease_keeps_others_away_until_it_ends(clock: Clock) -> None:
     delivery = make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
     assert ids(taken(now=clock.now)) == {delivery.id}
 
-    assert taken(now=clock.forward(seconds=29.9)) == []
-    (again,) = taken(now=clock.forward(seconds=0.1))
+    release_expired(now=clock.forward(seconds=29.9))
+    assert taken(now=clock.now) == []
+    release_expired(now=clock.forward(seconds=0.1))
+    (again,) = taken(now=clock.now)
 
     assert again.attempts == 2
 
@@ -80,7 +82,7 @@ def test_a_delivery_whose_attempts_never_end_is_given_up(clock: Clock) -> None:
 
     for number in range(1, 10):
         assert [each.attempts for each in taken(now=clock.now)] == [number]
-        clock.forward(seconds=30)
+        release_expired(now=clock.forward(seconds=30))
     assert taken(now=clock.now) == []
 
     db.session.expire_all()
@@ -264,3 +266,11 @@ def test_a_claim_reads_by_index_however_many_rows_wait(clock: Clock) -> None:
     read = [step for step in plan if "event_deliveries" in step]
     assert read
     assert [step for step in read if step.startswith(("Seq Scan", "SCAN event_deliveries"))] == []
+
+
+def test_a_claim_holds_others_up_for_few_statements(clock: Clock) -> None:
+    make_delivery(make_subscription(make_form(make_account().id)), next_at=clock.now)
+    statements = statements_of(lambda: taken(now=clock.now))
+
+    locks = [sql for sql, _ in statements if "pg_advisory_xact_lock" in sql]
+    assert len(statements) - len(locks) == 3  # what is due, its details, its lease

@@ -25,7 +25,6 @@ from sqlalchemy import (
 from webapp.database import (
     UtcDateTime,
     among,
-    db,
     execute,
     on_sqlite,
     read_rows,
@@ -100,14 +99,14 @@ def claim(
     """Lease up to `limit` due deliveries for LEASE_SECONDS, each with one attempt more; commits.
 
     Nothing is taken of subscriptions that are suspended or have expired, of forms in the trash, of
-    disabled accounts and of endpoints that rest. The body is frozen at the first attempt.
+    disabled accounts and of endpoints that rest. The body is frozen at the first attempt. A lease
+    that has ended takes its place until `release_expired`.
 
     failing_limit  how many may go to endpoints whose last attempt failed; None: all
     """
     with write_transaction() as connection:
         if not on_sqlite():
             all_rows(connection, _LOCK, {"number": ADVISORY_LOCK})
-        all_rows(connection, _RELEASE_EXPIRED, {"moment": now})
         room = _Room(limit, limit if failing_limit is None else failing_limit)
         chosen = [due.id for due in due_deliveries(now) if room.take(due)]
         if not chosen:
@@ -153,22 +152,20 @@ class _Room:
     left_for_failing: int
 
     def __post_init__(self) -> None:
-        rows = all_rows(db.session.connection(), _IN_FLIGHT, {})
         self._taken: set[str] = set()
-        self._endpoints, self._hosts = Counter[str](), Counter[str]()
-        for endpoint_id, host, count in rows:
-            self._endpoints[endpoint_id] += count
-            self._hosts[host] += count
+        self._endpoints, self._hosts = Counter[str](), Counter[str]()  # beside what is in flight
 
     def take(self, due: Due) -> bool:
         """Whether there is a place for it, which it then has."""
         probed = due.failures >= OPEN_AFTER_FAILURES
+        at_endpoint = due.endpoint_in_flight + self._endpoints[due.endpoint_id]
+        at_host = due.host_in_flight + self._hosts[due.host]
         fits = (
             self.left > 0
             and due.id not in self._taken
             and (not due.failures or self.left_for_failing > 0)
-            and self._endpoints[due.endpoint_id] < (1 if probed else AT_ONCE_PER_ENDPOINT)
-            and self._hosts[due.host] < AT_ONCE_PER_HOST
+            and at_endpoint < (1 if probed else AT_ONCE_PER_ENDPOINT)
+            and at_host < AT_ONCE_PER_HOST
         )
         if fits:
             self.left -= 1
@@ -216,11 +213,6 @@ _RELEASE_EXPIRED = (
         settled_at=case((_IS_SPENT, _NOW)),
         lease_until=None,
     )
-)
-_IN_FLIGHT = (
-    select(_D.endpoint_id, _D.host, func.count())
-    .where(_D.state == DeliveryState.SENDING)
-    .group_by(_D.endpoint_id, _D.host)
 )
 _IS_DUE = select(_D.id).where(
     _D.id == bindparam("row"), _D.state == DeliveryState.PENDING, _D.next_at <= _NOW

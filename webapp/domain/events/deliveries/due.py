@@ -7,6 +7,7 @@ from sqlalchemy import (
     CTE,
     ScalarSelect,
     Select,
+    Subquery,
     bindparam,
     case,
     func,
@@ -15,6 +16,7 @@ from sqlalchemy import (
     select,
     union_all,
 )
+from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import UtcDateTime, db, execute
 from webapp.database.prepared_statements import all_rows
@@ -29,13 +31,18 @@ _NOW = bindparam("moment", type_=UtcDateTime())
 
 
 class Due(NamedTuple):
-    """A delivery that waits for an attempt at an endpoint that may be called."""
+    """A delivery that waits for an attempt at an endpoint that may be called.
+
+    endpoint_in_flight, host_in_flight  how many attempts hold a lease there
+    """
 
     id: str
     endpoint_id: str
     host: str
     failures: int
     next_at: datetime
+    endpoint_in_flight: int
+    host_in_flight: int
 
 
 def due_deliveries(now: datetime) -> list[Due]:
@@ -118,6 +125,12 @@ def _oldest(served: CTE, rank: int) -> ScalarSelect[str]:
     )
 
 
+def _in_flight(column: InstrumentedAttribute[str]) -> Subquery:
+    """How many attempts hold a lease, by endpoint or host."""
+    counted = select(column.label("place"), func.count().label("attempts"))
+    return counted.where(_D.state == DeliveryState.SENDING).group_by(column).subquery()
+
+
 def _due() -> Select[*tuple[object, ...]]:
     served = _served()
     ranks = (
@@ -125,8 +138,17 @@ def _due() -> Select[*tuple[object, ...]]:
         for rank in range(AT_ONCE_PER_ENDPOINT)
     )
     each = union_all(*ranks).subquery()
-    found = select(_D.id, each.c.endpoint_id, each.c.host, each.c.failures, _D.next_at, each.c.rank)
-    return found.join(each, each.c.oldest == _D.id).order_by(each.c.rank, _D.next_at, _D.id)
+    # in one statement, because claims of all processes wait for each other
+    at_endpoint, at_host = _in_flight(_D.endpoint_id), _in_flight(_D.host)
+    found = select(
+        *(_D.id, each.c.endpoint_id, each.c.host, each.c.failures, _D.next_at),
+        func.coalesce(at_endpoint.c.attempts, 0).label("endpoint_in_flight"),
+        func.coalesce(at_host.c.attempts, 0).label("host_in_flight"),
+        each.c.rank,
+    ).join(each, each.c.oldest == _D.id)
+    counted = found.outerjoin(at_endpoint, at_endpoint.c.place == each.c.endpoint_id)
+    both = counted.outerjoin(at_host, at_host.c.place == each.c.host)
+    return both.order_by(each.c.rank, _D.next_at, _D.id)
 
 
 def _queued() -> Select[int, datetime]:
