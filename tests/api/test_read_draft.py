@@ -9,8 +9,15 @@ from functools import partial
 import pytest
 from werkzeug.test import TestResponse
 
+from api import draft_operations
 from tests.api.conftest import Agent, Confirm, Connect, refusal
-from tests.api.waiting import SOON_SECONDS, at_once, crowd_waiting, while_waiting
+from tests.api.waiting import (
+    SOON_SECONDS,
+    at_once,
+    crowd_waiting,
+    while_waiting,
+    whose_client_leaves,
+)
 from tests.databases import both_databases
 from tests.factories import make_account
 from webapp.account_deletion import delete_account
@@ -153,6 +160,16 @@ def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
 
     assert refusal(answer) == refusal(new) == (401, "authentication_required")
     assert answer.headers["WWW-Authenticate"] == new.headers["WWW-Authenticate"]
+
+
+def test_a_client_that_leaves_ends_the_wait(
+    agent: Agent, draft_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait = partial(agent.get, f"/drafts/{draft_id}?wait=25")
+
+    answer = whose_client_leaves(agent.app, draft_id, wait, draft_operations, monkeypatch)
+
+    assert answer.headers["Askback-Confirmation"] == "none"
 
 
 def test_waits_hold_no_database_connection(

@@ -1,8 +1,10 @@
 """Requests that wait, and what happens meanwhile."""
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 from typing import TypeVar, cast
 
 import pytest
@@ -32,6 +34,20 @@ def while_waiting(app: Flask, key: str, call: Callable[[], T], happens: Callable
         until_waiting(app, key)
         happens()
         return answer.result(SOON_SECONDS)
+
+
+def whose_client_leaves(
+    app: Flask, key: str, call: Callable[[], T], module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> T:
+    """What a call of `module` answers whose client leaves meanwhile; its place is free then."""
+    left = threading.Event()
+    monkeypatch.setattr(module, "client_gone", lambda: left.is_set)
+
+    answer = while_waiting(app, key, call, left.set)
+
+    assert not _wakeups(app)._held
+    assert not _wakeups(app)._waiters
+    return answer
 
 
 def crowd_waiting(

@@ -12,8 +12,16 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from api.agent import asks
 from tests.api.conftest import Agent, Connect, refusal
-from tests.api.waiting import CROWD, SOON_SECONDS, at_once, crowd_waiting, while_waiting
+from tests.api.waiting import (
+    CROWD,
+    SOON_SECONDS,
+    at_once,
+    crowd_waiting,
+    while_waiting,
+    whose_client_leaves,
+)
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
@@ -175,7 +183,10 @@ def assert_invalid(answer: TestResponse) -> None:
 def test_an_access_token_is_no_agent_token_and_the_other_way_round(
     agent: Agent, reader: Agent, form: Any
 ) -> None:
-    assert_invalid(agent.get(path(form)))
+    refused = agent.get(path(form))
+
+    assert_invalid(refused)
+    assert "holds no agent token" in refused.json["message"]
     for other in ("/forms", f"/forms/{form.id}", f"/forms/{form.id}/responses"):
         assert refusal(reader.get(other)) == (401, "authentication_required")
 
@@ -250,13 +261,13 @@ def test_its_use_is_noted_once_a_minute(
 ) -> None:
     monkeypatch.setattr("api.agent.guard.utc_now", lambda: clock.now)
     used = []
-    for seconds in (0, 30, 60):
+    for seconds in (0, 59, 1):
         clock.forward(seconds=seconds)
         reader.get(path(form))
         with app.app_context():
             used.append(db.session.scalars(db.select(AgentToken.last_used_at)).one())
 
-    assert used == [clock.now - timedelta(seconds=90)] * 2 + [clock.now]
+    assert used == [clock.now - timedelta(seconds=60)] * 2 + [clock.now]
 
 
 def answer_to_wait(
@@ -342,6 +353,16 @@ def test_a_deleted_form_ends_a_wait(app: Flask, reader: Agent, form: Any) -> Non
     answer = answer_to_wait(reader, form, deletes)
 
     assert refusal(answer) == (404, "form_not_found")
+
+
+def test_a_client_that_leaves_ends_the_wait(
+    app: Flask, reader: Agent, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait = partial(reader.get, path(form, wait=25))
+
+    answer = whose_client_leaves(app, form.id, wait, asks, monkeypatch)
+
+    assert answer.json["answers"] == []
 
 
 def test_a_wait_ends_when_its_seconds_are_over(reader: Agent, form: Any) -> None:

@@ -1,6 +1,5 @@
 """`watch_ask` and `wait_for_form_responses`: short waits, after which nothing stays."""
 
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from tests.api.waiting import (
     crowd_waiting,
     until_waiting,
     while_waiting,
+    whose_client_leaves,
 )
 from tests.databases import both_databases
 from tests.factories import make_answer, make_response
@@ -149,6 +149,21 @@ def test_a_time_out_has_no_item_and_the_same_since(
 
 
 @BOTH
+def test_what_was_seen_ends_no_wait(app: Flask, host: Host, form: Any, tool: str) -> None:
+    with app.app_context():
+        make_response(form)
+    (seen,) = quoted(host, "get_form_responses", formId=form.id)["responses"]
+    newest = {
+        "watch_ask": seen["answers"][-1]["respondedAt"],
+        "wait_for_form_responses": seen["submittedAt"],
+    }
+
+    found = quoted(host, tool, formId=form.id, since=newest[tool], timeoutSeconds=0)
+
+    assert (found["timedOut"], found["responses"]) == (True, [])
+
+
+@BOTH
 def test_a_time_out_without_since_has_none(host: Host, form: Any, tool: str) -> None:
     found = quoted(host, tool, formId=form.id, timeoutSeconds=0)
 
@@ -267,19 +282,12 @@ def test_a_form_that_is_deleted_ends_the_wait(app: Flask, host: Host, form: Any,
 def test_a_client_that_leaves_ends_the_wait_and_its_place_is_free(
     app: Flask, host: Host, form: Any, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = threading.Event()
-    monkeypatch.setattr(waits, "client_gone", lambda: left.is_set)
-    places = app.extensions["wakeups"]._held
+    call = {"name": tool, "arguments": {"formId": form.id, "timeoutSeconds": 25}}
+    wait = partial(host.result, "tools/call", call)
 
-    def leaves() -> None:
-        assert places[form.account_id] == 1
-        left.set()
-
-    result = ended_by(host, tool, form, leaves).get_json()["result"]
+    result = whose_client_leaves(app, form.id, wait, waits, monkeypatch)
 
     assert result["structuredContent"]["timedOut"]
-    assert not places
-    assert not app.extensions["wakeups"]._waiters
 
 
 @BOTH
