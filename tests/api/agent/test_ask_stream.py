@@ -25,6 +25,7 @@ from webapp.domain.respondents import answering
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth import connections
 from webapp.oauth.tokens import issue_token
+from webapp.runtime import server_streams
 from webapp.wire.event_stream import Place
 
 AWKWARD = "one\rtwo\nthree\r\n\r\nevent: end\ndata: {}\n\nid: 9\u2028\u2029\x85\x0b end"
@@ -43,15 +44,20 @@ def elsewhere(app: Flask, settings: Settings) -> Iterator[Site]:
         yield served
 
 
+@pytest.fixture
+def woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but wake-ups tells streams of what happens, before a test gives up."""
+    monkeypatch.setattr(server_streams, "LOOK_SECONDS", 60)
+
+
 @both_databases
+@pytest.mark.usefixtures("woken")
 def test_each_answer_and_completion_comes_once_it_is_stored(site: Site) -> None:
     form, key = site.form(), secrets.token_urlsafe(24)
     with site.stream(form) as stream:
         status = stream.next()
-        began = time.monotonic()
         site.answer(form, key, 0, "First")
         first = stream.next()
-        took = time.monotonic() - began
         site.answer(form, key, 1, "Second")
         second = stream.next()
         site.complete(form, key)
@@ -63,7 +69,6 @@ def test_each_answer_and_completion_comes_once_it_is_stored(site: Site) -> None:
             ("answer", "First"),
             ("answer", "Second"),
         ]
-        assert took < 0.5
         assert first.id == first.data["respondedAt"]
         assert changed.data == {"askId": form.id, "status": "published", "responseCount": 1}
         assert completed.name == "completed"
@@ -315,16 +320,15 @@ def test_an_expired_token_ends_the_stream(site: Site) -> None:
 
 
 @both_databases
+@pytest.mark.usefixtures("woken")
 def test_a_deleted_form_ends_the_stream(site: Site) -> None:
     form = site.form()
     with site.stream(form) as stream:
         stream.next()
-        began = time.monotonic()
         with site.app.app_context():
             form_trash.delete_form(form.account_id, form.id, now=utc_now())
 
         assert reason(stream) == "deleted"
-        assert time.monotonic() - began < 0.5
 
 
 def test_a_stop_ends_the_stream(site: Site) -> None:
@@ -336,18 +340,14 @@ def test_a_stop_ends_the_stream(site: Site) -> None:
 
 
 @on_postgresql
+@pytest.mark.usefixtures("woken")
 def test_an_answer_in_one_process_reaches_a_stream_of_another(site: Site, elsewhere: Site) -> None:
     form = site.form()
-    seconds = []
     with elsewhere.stream(form) as stream:
         stream.next()
         for number in range(10):
-            began = time.monotonic()
-            site.answer(form, f"{number:032}")
-            stream.next()
-            seconds.append(time.monotonic() - began)
-
-    assert sorted(seconds)[5] < 0.25
+            site.answer(form, f"{number:032}", text=str(number))
+            assert stream.next("answer").data["answerText"] == str(number)
 
 
 def test_the_token_is_in_no_line_of_the_log(site: Site, caplog: pytest.LogCaptureFixture) -> None:
