@@ -113,6 +113,21 @@ def test_without_a_place_it_begins_at_the_beginning(site: Site) -> None:
     assert [event.id for event in found] == sorted({event.id for event in found})
 
 
+def test_what_is_there_comes_in_the_order_of_its_ids(site: Site) -> None:
+    form = site.form()
+    site.answer(form, "a" * 32, 0, "First")
+    site.answer(form, "b" * 32, 0, "Second")
+    site.complete(form, "b" * 32)
+    site.answer(form, "a" * 32, 1, "Third")
+
+    with site.stream(form) as stream:
+        status, *found = [stream.next() for _ in range(5)]
+
+    assert status.name == "form_status"
+    assert [each.data.get("answerText") for each in found] == ["First", "Second", None, "Third"]
+    assert [each.id for each in found] == sorted(each.id for each in found)
+
+
 def test_since_and_last_event_id_are_where_it_goes_on(site: Site) -> None:
     form = site.form()
     for number in range(4):

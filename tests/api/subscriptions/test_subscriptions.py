@@ -12,13 +12,14 @@ from standardwebhooks import Webhook as Verifier
 from tests.api.conftest import Agent, Connect, refusal
 from tests.api.subscriptions.subscribing import BODY, lives_for, path, subscribe
 from tests.event_factories import make_subscription
-from tests.factories import make_account, make_form
+from tests.factories import make_account, make_form, make_response
 from tests.webhook_receiver import HOST, SECRET, Webhook
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.deletion.form_trash import delete_form
-from webapp.domain.events.models import EventSubscription
+from webapp.domain.events.models import EventDelivery, EventSubscription
+from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.vocabulary import DeliveryFailure, Scope
 from webapp.oauth.models import OAuthGrant
 
@@ -162,10 +163,30 @@ def test_the_list_tells_host_and_state_but_neither_address_nor_secret(
 def test_unsubscribing_ends_it_and_succeeds_again(agent: Agent, form: Any, hook: Webhook) -> None:
     address = f"{path(form)}/{subscribe(agent, form).json['subscriptionId']}"
 
-    statuses = [agent.call("DELETE", address).status_code for _ in range(2)]
+    answers = [agent.call("DELETE", address) for _ in range(2)]
 
-    assert statuses == [204, 204]
+    assert [answer.status_code for answer in answers] == [204, 204]
+    assert {answer.headers["Cache-Control"] for answer in answers} == {"private, no-store"}
     assert agent.get(path(form)).json == {"subscriptions": []}
+
+
+@pytest.mark.parametrize(("seconds", "sent"), [(60, 1), (20, 0)])
+def test_nothing_older_than_the_age_in_seconds_is_sent(
+    app: Flask, agent: Agent, form: Any, hook: Webhook, seconds: int, sent: int
+) -> None:
+    before = subscribe(agent, form).json
+    agent.call("DELETE", f"{path(form)}/{before['subscriptionId']}")
+    with app.app_context():
+        make_response(form)
+        earlier = ResponseSession.completed_stamp - 30_000
+        db.session.execute(update(ResponseSession).values(completed_stamp=earlier))
+        db.session.commit()
+
+    again = subscribe(agent, form, cursor=before["cursor"], maxAgeSeconds=seconds).json
+
+    assert again["truncated"] is not bool(sent)
+    with app.app_context():
+        assert db.session.scalar(select(func.count(EventDelivery.id))) == sent
 
 
 def test_the_audit_trail_says_who_subscribed_and_unsubscribed(

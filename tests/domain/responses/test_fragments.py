@@ -6,6 +6,7 @@ from collections import defaultdict
 import pytest
 
 from webapp.domain.responses.fragments import (
+    CODE_POINT_BYTES,
     EXCHANGE_BYTES,
     PAGE_BYTES,
     START,
@@ -89,6 +90,16 @@ def test_many_answers_of_any_length_are_rebuilt_exactly() -> None:
     ]
     assert max(sizes) <= PAGE_BYTES
     assert max(map(len, found)) <= PAGE_BYTES // EXCHANGE_BYTES + 1
+
+
+@pytest.mark.parametrize("left", range(CODE_POINT_BYTES + 1))
+def test_an_answer_begins_where_a_code_point_has_room(left: int) -> None:
+    filling = "x" * (PAGE_BYTES - 2 * EXCHANGE_BYTES - left)
+
+    found = pages([answer(1, "", filling), answer(2, "", "🜂")])
+
+    texts = [[each.answer_text for each in page] for page in found]
+    assert texts == ([[filling, "🜂"]] if left == CODE_POINT_BYTES else [[filling], ["🜂"]])
 
 
 def test_an_answer_begins_once() -> None:
