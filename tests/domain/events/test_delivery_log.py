@@ -13,6 +13,7 @@ from tests.factories import make_account, make_form
 from tests.query_plans import plan_of, steps_of
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
+from webapp.domain.events.deliveries import log
 from webapp.domain.events.deliveries.log import (
     PAGE_DELIVERIES,
     DeliveryFilters,
@@ -20,7 +21,6 @@ from webapp.domain.events.deliveries.log import (
     StateGroup,
     get_delivery,
     list_deliveries,
-    position_of,
 )
 from webapp.domain.events.deliveries.retries import OPEN_AFTER_FAILURES
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
@@ -44,11 +44,11 @@ def subscription() -> EventSubscription:
 
 
 def ids(account_id: str, filters: DeliveryFilters = ALL) -> list[str]:
-    return [row.id for row in list_deliveries(account_id, filters)]
+    return [row.id for row in list_deliveries(account_id, filters).deliveries]
 
 
 def only(subscription: EventSubscription) -> DeliveryRow:
-    (found,) = list_deliveries(subscription.account_id, ALL)
+    (found,) = list_deliveries(subscription.account_id, ALL).deliveries
     return found
 
 
@@ -72,13 +72,11 @@ def test_pages_follow_each_other_without_gap_or_repeat(subscription: EventSubscr
         for number in range(2 * PAGE_DELIVERIES + 7)
     ]
 
-    found: list[str] = []
     page = list_deliveries(subscription.account_id, ALL)
-    while len(page) > PAGE_DELIVERIES:
-        found += [row.id for row in page[:PAGE_DELIVERIES]]
-        before = position_of(page[PAGE_DELIVERIES - 1])
-        page = list_deliveries(subscription.account_id, ALL, before=before)
-    found += [row.id for row in page]
+    found = [row.id for row in page.deliveries]
+    while page.older:
+        page = list_deliveries(subscription.account_id, ALL, before=page.older)
+        found += [row.id for row in page.deliveries]
 
     assert sorted(found) == sorted(made)
     assert len(set(found)) == len(found)
@@ -179,7 +177,7 @@ def test_an_envelope_and_a_trashed_form_are_not_sent_again() -> None:
     there, event_id = make_subscription(trashed), make_event(trashed.id)
     make_delivery(there, state=DeliveryState.ABANDONED, event_id=event_id)
     form_trash.delete_form(form.account_id, trashed.id, now=utc_now())
-    rows = list_deliveries(form.account_id, DeliveryFilters(form_id=trashed.id))
+    rows = list_deliveries(form.account_id, DeliveryFilters(form_id=trashed.id)).deliveries
     assert [row.may_be_sent_again(utc_now()) for row in rows] == [False]
 
 
@@ -262,3 +260,52 @@ def test_a_page_costs_the_same_however_long_the_log_is(subscription: EventSubscr
     assert "TEMP B-TREE" not in plan
     assert "Sort" not in plan
     assert steps_of(page) <= 1.2 * before
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        DeliveryFilters(StateGroup.FAILED),
+        DeliveryFilters(form_id="frm_other"),
+        DeliveryFilters(host="other.example:443"),
+    ],
+)
+def test_filters_that_match_nothing_cost_the_same_however_long_the_log_is(
+    subscription: EventSubscription, filters: DeliveryFilters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "LOOKED_AT", 100)
+    page = partial(list_deliveries, subscription.account_id, filters)
+    make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 200)
+    analyze()
+    before = steps_of(page)
+
+    make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 5000)
+    analyze()
+
+    plan = "\n".join(plan_of(page))
+    assert "ix_event_deliveries_listed" in plan
+    assert steps_of(page) <= 1.2 * before
+
+
+def test_looking_further_back_finds_each_once(
+    subscription: EventSubscription, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "LOOKED_AT", 100)
+    make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 330)
+    failed = [
+        make_delivery(
+            subscription,
+            state=DeliveryState.ABANDONED,
+            created_at=utc_now() - timedelta(seconds=seconds, milliseconds=500),
+        ).id
+        for seconds in (5, 250, 251, 400)
+    ]
+
+    pages = [list_deliveries(subscription.account_id, DeliveryFilters(StateGroup.FAILED))]
+    while older := pages[-1].older:
+        filters = DeliveryFilters(StateGroup.FAILED)
+        pages.append(list_deliveries(subscription.account_id, filters, before=older))
+
+    assert [row.id for page in pages for row in page.deliveries] == failed
+    assert [len(page.deliveries) for page in pages] == [1, 0, 2, 1]
+    assert [page.is_cut_short for page in pages] == [True, True, True, False]

@@ -12,6 +12,7 @@ from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.pages.creator_client import Creator, plain
 from webapp.database import db, utc_now
+from webapp.domain.events.deliveries import log
 from webapp.domain.events.models import CallbackEndpoint, EventSubscription
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import (
@@ -20,6 +21,7 @@ from webapp.domain.shared.vocabulary import (
     DeliveryState,
     SubscriptionEnd,
 )
+from webapp.pages.creator import deliveries as pages
 
 LATER = timedelta(minutes=5)
 
@@ -229,6 +231,27 @@ def test_older_deliveries_are_on_the_next_page_with_the_same_filters(
     assert len(found) == len(set(found)) == 120
     assert 'href="/deliveries?state=delivered">Newest' in page.text
     assert ">Newest" not in ann.page("/deliveries?state=delivered").text
+
+
+def test_where_much_does_not_match_the_page_leads_further_back(
+    app: Flask, ann: Creator, subscription: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "LOOKED_AT", 3)
+    monkeypatch.setattr(pages, "LOOKED_AT", 3)
+    now = utc_now()
+    for minutes in range(4):
+        deliver(app, subscription, created_at=now - timedelta(minutes=minutes))
+    when = now - timedelta(minutes=3, seconds=30)
+    deliver(app, subscription, created_at=when, state=DeliveryState.DELIVERED)
+
+    first = ann.page("/deliveries?state=delivered")
+    link = re.search(r'href="(/deliveries\?[^"]*before=[^"]+)">Look further back', first.text)
+    assert link is not None
+    further = ann.page(link[1].replace("&amp;", "&"))
+
+    assert "None of these 3 deliveries is like that." in first.text
+    assert len(ids(further)) == 1
+    assert "Look further back" not in further.text
 
 
 @pytest.mark.parametrize("before", ["x", "1-dlv_zz", "99999999999999-dlv_1", "-", "%00", "1-sub_1"])

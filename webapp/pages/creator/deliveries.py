@@ -11,7 +11,7 @@ from webapp.data_keys import sealer
 from webapp.database import utc_now
 from webapp.domain.events.callbacks.sealing import NoKey
 from webapp.domain.events.deliveries.log import (
-    PAGE_DELIVERIES,
+    LOOKED_AT,
     AttemptRow,
     DeliveryDetails,
     DeliveryFilters,
@@ -19,7 +19,6 @@ from webapp.domain.events.deliveries.log import (
     StateGroup,
     get_delivery,
     list_deliveries,
-    position_of,
 )
 from webapp.domain.events.deliveries.resending import send_again as resend
 from webapp.domain.events.subscriptions import log as subscriptions
@@ -66,14 +65,17 @@ def show_all() -> str:
     `?tested=` and `?outcome=`: the subscription that a test was just sent to, and what came back.
     """
     filters, before = _filters(), _position_in(request.args.get("before", ""))
-    found = list_deliveries(creator_id(), filters, before=before)
-    shown, outcome = found[:PAGE_DELIVERIES], request.args.get("outcome")
+    page, outcome = (
+        list_deliveries(creator_id(), filters, before=before),
+        request.args.get("outcome"),
+    )
     return render_template(
         "deliveries/list.html",
-        deliveries=shown,
+        deliveries=page.deliveries,
+        looked_at=LOOKED_AT if page.is_cut_short else 0,
         filters=filters,
         choices=_choices(subscriptions.list_choices(creator_id()), filters),
-        older=_address(filters, position_of(shown[-1])) if len(found) > len(shown) else "",
+        older=_address(filters, page.older) if page.older else "",
         newest=_address(filters) if before else "",
         first=before is None,
         tested=request.args.get("tested", ""),

@@ -9,6 +9,8 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Executable,
+    String,
+    Tuple,
     and_,
     bindparam,
     func,
@@ -40,6 +42,7 @@ from webapp.domain.shared.vocabulary import (
 )
 
 PAGE_DELIVERIES = 50  # our choice
+LOOKED_AT = 10_000  # our choice: deliveries that filters are applied to for one page
 
 Position = tuple[int, str]  # milliseconds of the creation, id
 
@@ -120,6 +123,21 @@ class DeliveryRow(NamedTuple):
         return sendable and is_told and self.state in SENT_AGAIN
 
 
+class DeliveryPage(NamedTuple):
+    """At most PAGE_DELIVERIES, newest first.
+
+    older  where the page after them begins; None: there is none
+    """
+
+    deliveries: list[DeliveryRow]
+    older: Position | None
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether it ends because LOOKED_AT were looked at, not because it is full."""
+        return self.older is not None and len(self.deliveries) < PAGE_DELIVERIES
+
+
 class AttemptRow(NamedTuple):
     """One attempt, as `DeliveryAttempt`."""
 
@@ -198,23 +216,28 @@ def is_in(group: StateGroup) -> ColumnElement[bool]:
 
 def list_deliveries(
     account_id: str, filters: DeliveryFilters, *, before: Position | None = None
-) -> list[DeliveryRow]:
-    """At most PAGE_DELIVERIES and one more, newest first; `before` is the last one shown."""
+) -> DeliveryPage:
+    """The page after the position `before`; filters apply to the LOOKED_AT that follow it."""
+    created, delivery_id = before or _NEWEST
+    after = {"account_id": account_id, "created": created, "delivery_id": delivery_id}
+    last = read_rows(_LAST_LOOKED_AT, **after, most=LOOKED_AT - 1) if any(filters) else []
+    until, until_id = last[0] if last else _OLDEST
     group, form_id, host = filters
-    created, delivery_id = before or (0, "")
     found = read_rows(
-        _page(group, form_id is not None, host is not None, before is not None),
-        account_id=account_id,
+        _page(group, form_id is not None, host is not None),
+        **after,
+        until=until,
+        until_id=until_id,
         form_id=form_id,
         host=host,
-        created=created,
-        delivery_id=delivery_id,
     )
-    return [DeliveryRow._make(row) for row in found]
+    rows = [DeliveryRow._make(row) for row in found]
+    if len(rows) > PAGE_DELIVERIES:
+        return DeliveryPage(rows[:-1], _position_of(rows[-2]))
+    return DeliveryPage(rows, (until, until_id) if last else None)
 
 
-def position_of(delivery: DeliveryRow) -> Position:
-    """Where the page after this delivery begins."""
+def _position_of(delivery: DeliveryRow) -> Position:
     return to_millis(delivery.created_at), delivery.id
 
 
@@ -238,19 +261,32 @@ def _page(
     group: StateGroup | None,
     of_form: bool,  # noqa: FBT001
     of_host: bool,  # noqa: FBT001
-    older: bool,  # noqa: FBT001
 ) -> Executable:
     """The statement of one page; each is prepared once."""
-    query = _DELIVERIES
+    query = _DELIVERIES.where(_IS_AFTER, _position("until", "until_id") <= _POSITION)
     if group:
         query = query.where(is_in(group))
     if of_form:
         query = query.where(EventDelivery.form_id == bindparam("form_id"))
     if of_host:
         query = query.where(EventDelivery.host == bindparam("host"))
-    created = type_coerce(EventDelivery.created_at, BigInteger)
-    if older:
-        position = tuple_(bindparam("created", type_=BigInteger), bindparam("delivery_id"))
-        query = query.where(tuple_(created, EventDelivery.id) < position)
-    newest_first = query.order_by(EventDelivery.created_at.desc(), EventDelivery.id.desc())
-    return newest_first.limit(PAGE_DELIVERIES + 1)
+    return query.order_by(*_NEWEST_FIRST).limit(PAGE_DELIVERIES + 1)
+
+
+def _position(created: str, delivery_id: str) -> Tuple:
+    return tuple_(bindparam(created, type_=BigInteger), bindparam(delivery_id, type_=String))
+
+
+_NEWEST: Position = (2**62, "")
+_OLDEST: Position = (0, "")
+_CREATED = type_coerce(EventDelivery.created_at, BigInteger)
+_POSITION = tuple_(_CREATED, EventDelivery.id)
+_IS_AFTER = _position("created", "delivery_id") > _POSITION
+_NEWEST_FIRST = (EventDelivery.created_at.desc(), EventDelivery.id.desc())
+_LAST_LOOKED_AT = (
+    select(_CREATED, EventDelivery.id)
+    .where(EventDelivery.account_id == bindparam("account_id"), _IS_AFTER)
+    .order_by(*_NEWEST_FIRST)
+    .offset(bindparam("most"))
+    .limit(1)
+)
