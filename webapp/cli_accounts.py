@@ -17,6 +17,7 @@ from webapp.domain.accounts.invites import create_account, make_invite
 from webapp.domain.accounts.models import Account, clean_email
 from webapp.domain.audit.trail import OPERATOR, list_events
 from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.disabled_clients import disable_client, enable_client
 from webapp.oauth.registration import create_client
 from webapp.oauth.tokens import issue_token
 
@@ -103,7 +104,7 @@ def creator_delete(email: str, *, yes: bool) -> None:
 
 @click.group()
 def client() -> None:
-    """Agents that the operator registers by hand."""
+    """OAuth clients: agents that the operator registers by hand, and all others."""
 
 
 @client.command("create")
@@ -119,6 +120,32 @@ def client_create(name: str, redirect_uris: tuple[str, ...], *, public: bool) ->
         click.echo(f"client_id={client_id}")
         if secret is not None:
             click.echo(f"client_secret={secret}")
+
+
+@client.command("list")
+def client_list() -> None:
+    """Print every OAuth client: id, name, kind, created, state, accounts connected."""
+    with application():
+        for line in cli_listings.client_lines(now=utc_now()):
+            click.echo(line)
+
+
+@client.command("disable")
+@click.argument("client_id")
+def client_disable(client_id: str) -> None:
+    """End all connections of an OAuth client, and let it ask for no more."""
+    with application():
+        accounts = disable_client(client_id, now=utc_now(), by=OPERATOR)
+        click.echo(f"{client_id} is switched off; it was connected to {accounts} account(s).")
+
+
+@client.command("enable")
+@click.argument("client_id")
+def client_enable(client_id: str) -> None:
+    """Undo `disable`: creators may connect it anew, what has ended stays so."""
+    with application():
+        enable_client(client_id, now=utc_now(), by=OPERATOR)
+        click.echo(f"{client_id} may ask creators for consent.")
 
 
 @click.group()

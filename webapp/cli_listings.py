@@ -12,7 +12,8 @@ from webapp.domain.accounts.browser_sessions import SignIn
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.forms.models import Form
-from webapp.oauth.models import OAuthGrant
+from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.tokens import has_token
 from webapp.wire.timestamps import wire_time
 
 
@@ -47,6 +48,28 @@ def creator_lines() -> Iterator[str]:
         state = "disabled" if account.disabled_at else "active"
         times = _moment(account.created_at), _moment(active) if active else "never"
         parts = (account.email, account.name, *times, state, f"{forms} form{'s' * (forms != 1)}")
+        yield "\t".join(map(_visible, parts))
+
+
+def client_lines(*, now: datetime) -> Iterator[str]:
+    """Every OAuth client in one line, the oldest first, its parts separated by tabs.
+
+    Id, name, kind, created, state, number of accounts that it is connected to.
+    """
+    accounts = (
+        select(func.count(OAuthGrant.account_id.distinct()))
+        .where(
+            OAuthGrant.client_pk == OAuthClient.id, OAuthGrant.revoked_at.is_(None), has_token(now)
+        )
+        .correlate(OAuthClient)
+    )
+    query = select(OAuthClient, accounts.scalar_subquery()).order_by(
+        OAuthClient.created_at, OAuthClient.id
+    )
+    for client, connected in db.session.execute(query):
+        state = "disabled" if client.disabled_at else "active"
+        created, number = _moment(client.created_at), f"{connected} account{'s' * (connected != 1)}"
+        parts = (client.client_id, client.name, client.kind, created, state, number)
         yield "\t".join(map(_visible, parts))
 
 

@@ -298,6 +298,22 @@ def test_commands_are_in_the_audit_trail(here: Here, tmp_path: Path) -> None:
     assert {event["address"] for event in events} == {None}
 
 
+def test_clients_are_listed_disabled_and_enabled(here: Here) -> None:
+    here("client", "create", "--name", "Desk", "--redirect-uri", "https://a.example/cb")
+    listed = here("client", "list").stdout.split("\t")
+
+    disabled = here("client", "disable", listed[0])
+    after = here("client", "list").stdout.split("\t")
+    enabled = here("client", "enable", listed[0])
+
+    assert listed[1] == "Desk"
+    assert listed[4:] == ["active", "0 accounts\n"]
+    assert after == [*listed[:4], "disabled", "0 accounts\n"]
+    assert [disabled.exit_code, enabled.exit_code] == [0, 0]
+    assert here("client", "list").stdout.split("\t") == listed
+    assert "askback client list" in here("client", "disable", "x").output
+
+
 def test_the_audit_trail_is_filtered_by_account_time_and_number(here: Here) -> None:
     for name in ("ann", "bob"):
         here(*ANN[:3], f"{name}@example.com", "--password-stdin", typed=f"{PASSWORD}\n")

@@ -15,6 +15,8 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.events.subscriptions.endings import end_subscriptions
 from webapp.domain.forms.agent_tokens import AgentToken
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.limits import LAST_USED_EVERY_SECONDS
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import (
@@ -190,9 +192,16 @@ def issue_token(
     """An access token without a browser, for the operator and for tests; commits.
 
     All such tokens of an account form one connection, listed and disconnected like any other.
+    raises  StateConflict while their client is disabled
     """
     with write_transaction():
         client = _command_line_client(now=now)
+        if client.disabled_at is not None:
+            raise StateConflict(
+                ErrorCode.AUTHENTICATION_REQUIRED,
+                f"The client {COMMAND_LINE_CLIENT} is switched off.",
+                f"Undo that with: askback client enable {COMMAND_LINE_CLIENT}",
+            )
         scope = " ".join(sorted(scopes))
         grant = add_grant(account_id, client, scope, resource, now=now)
         db.session.flush()

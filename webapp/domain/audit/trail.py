@@ -54,6 +54,8 @@ class AuditKind(StrEnum):
     UNSUBSCRIBED = "unsubscribed"
     DISCONNECTED = "disconnected"
     CLIENT_CREATED = "client_created"
+    CLIENT_DISABLED = "client_disabled"
+    CLIENT_ENABLED = "client_enabled"
     CONFIRMED = "confirmed"
     ATTESTED = "attested"
     DISCARDED = "discarded"

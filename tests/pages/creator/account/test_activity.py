@@ -90,7 +90,8 @@ def test_identical_events_are_one_line_with_a_count(app: Flask, ann: Creator) ->
 
 
 OF_NO_ACCOUNT = {
-    *(AuditKind.CLIENT_CREATED, AuditKind.BACKED_UP),
+    *(AuditKind.CLIENT_CREATED, AuditKind.CLIENT_DISABLED, AuditKind.CLIENT_ENABLED),
+    AuditKind.BACKED_UP,
     *(AuditKind.BACKUP_RESTORED, AuditKind.MIGRATED, AuditKind.REKEYED),
 }
 
