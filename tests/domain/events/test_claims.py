@@ -156,6 +156,7 @@ def test_nothing_is_sent_and_no_attempt_used_while(
 
     assert taken(now=clock.forward(seconds=1)) == []
     assert read_due(now=clock.now) == []
+    assert not is_due(delivery.id, now=clock.now)
 
     db.session.expire_all()
     assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 0)

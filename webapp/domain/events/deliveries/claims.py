@@ -34,7 +34,12 @@ from webapp.database import (
 from webapp.database.prepared_statements import all_rows
 from webapp.domain.events.cursors import lowest_unsettled, settled_until
 from webapp.domain.events.deliveries.bodies import event_body, terminated_body
-from webapp.domain.events.deliveries.due import AT_ONCE_PER_ENDPOINT, Due, due_deliveries
+from webapp.domain.events.deliveries.due import (
+    AT_ONCE_PER_ENDPOINT,
+    Due,
+    due_deliveries,
+    may_be_sent,
+)
 from webapp.domain.events.deliveries.retries import MAX_ATTEMPTS, OPEN_AFTER_FAILURES
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
@@ -141,7 +146,8 @@ def release_expired(*, now: datetime) -> None:
 
 def is_due(delivery_id: str, *, now: datetime) -> bool:
     """Whether this delivery waits for an attempt, though others may have to go before it."""
-    return bool(read_rows(_IS_DUE, row=delivery_id, moment=now))
+    waits = read_rows(_IS_DUE, row=delivery_id, moment=now)
+    return bool(waits) and may_be_sent(delivery_id, now=now)
 
 
 @dataclass

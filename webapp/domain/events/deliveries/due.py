@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.database import UtcDateTime, db, execute
+from webapp.database import UtcDateTime, db, execute, read_rows
 from webapp.database.prepared_statements import all_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
@@ -56,6 +56,11 @@ def due_deliveries(now: datetime) -> list[Due]:
     return [Due(*row[:-1]) for row in rows]
 
 
+def may_be_sent(delivery_id: str, *, now: datetime) -> bool:
+    """Whether nothing but its time and its turn keeps a delivery from being sent."""
+    return bool(read_rows(_SERVED_ONE, row=delivery_id, moment=now))
+
+
 class QueueState(NamedTuple):
     """What waits to be sent at this moment, and how many endpoints rest after failures.
 
@@ -85,26 +90,13 @@ def _waiting() -> CTE:
 def _served() -> CTE:
     """Those of them that may be served, and what kind of deliveries they get."""
     waiting = _waiting()
-    kinds = _D.__table__.c.kind.type
-    kind = case(
-        (_S.ended_at.is_(None), literal(DeliveryKind.EVENT, kinds)),
-        else_=literal(DeliveryKind.TERMINATED, kinds),
-    )
     return (
-        select(_S.id, _S.endpoint_id, _E.host, _E.failures, kind.label("kind"))
+        select(_S.id, _S.endpoint_id, _E.host, _E.failures, _KIND.label("kind"))
         .join_from(waiting, _S, _S.id == waiting.c.id)
         .join(_E, _E.id == _S.endpoint_id)
         .join(Form, Form.id == _S.form_id)
         .join(Account, Account.id == _S.account_id)
-        .where(
-            or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
-            _S.suspended_at.is_(None),
-            _S.url.is_not(None),
-            _S.secret.is_not(None),
-            or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
-            Form.deleted_at.is_(None),
-            Account.disabled_at.is_(None),
-        )
+        .where(*_IS_SERVED)
         .cte("served")
     )
 
@@ -159,6 +151,28 @@ def _queued() -> Select[int, datetime]:
     return found.where(_D.state == DeliveryState.PENDING, _D.next_at <= _NOW)
 
 
+_KINDS = _D.__table__.c.kind.type
+_KIND = case(
+    (_S.ended_at.is_(None), literal(DeliveryKind.EVENT, _KINDS)),
+    else_=literal(DeliveryKind.TERMINATED, _KINDS),
+)
+_IS_SERVED = (
+    or_(_S.ended_at.is_not(None), _S.expires_at > _NOW),
+    _S.suspended_at.is_(None),
+    _S.url.is_not(None),
+    _S.secret.is_not(None),
+    or_(_E.paused_until.is_(None), _E.paused_until <= _NOW),
+    Form.deleted_at.is_(None),
+    Account.disabled_at.is_(None),
+)
+_SERVED_ONE = (
+    select(_D.id)
+    .join(_S, _S.id == _D.subscription_id)
+    .join(_E, _E.id == _S.endpoint_id)
+    .join(Form, Form.id == _S.form_id)
+    .join(Account, Account.id == _S.account_id)
+    .where(_D.id == bindparam("row"), _D.kind == _KIND, *_IS_SERVED)
+)
 _DUE = _due()
 _QUEUED = _queued()
 _RESTING = select(func.count()).where(_E.paused_until > _NOW)
