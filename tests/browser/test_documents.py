@@ -46,3 +46,13 @@ def test_a_heading_anchor_scrolls_to_it(site: ExampleSite) -> None:
 
         expect(page.locator("h3:target")).to_have_text("AUDIT_DAYS")
         expect(page.locator("h3:target")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("name", ["mcp", "skill"])
+def test_a_table_of_two_columns_fits_a_phone(site: ExampleSite, name: str) -> None:
+    with window(site.browser, site.address, width=390, height=664) as page:
+        page.goto(f"/docs/{name}")
+
+        table = page.locator(".doc__table").first
+        assert table.locator("th").count() == 2
+        assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
