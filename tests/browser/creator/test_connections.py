@@ -123,3 +123,14 @@ def test_the_token_is_copied_by_its_button(site: ExampleSite) -> None:
         expect(page.locator("#token-copy-status")).to_have_text("Copied.")
 
         assert page.evaluate("navigator.clipboard.readText()") == token
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_each_host_is_told_begins_at_one_edge(site: ExampleSite, width: int) -> None:
+    with window(site.browser, site.address, storage_state=site.signed_in, width=width) as page:
+        page.goto("/connections")
+        told = page.locator(".hosts dd")
+        begins = told.evaluate_all("all => all.map((one) => one.getBoundingClientRect().left)")
+
+    assert len(begins) == 6
+    assert len(set(begins)) == 1
