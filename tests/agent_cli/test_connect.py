@@ -145,6 +145,18 @@ def test_another_installation_gets_a_name_of_its_own(person: Person, host: str) 
 
 
 @by_file
+def test_an_entry_of_such_a_name_is_kept(person: Person, host: str) -> None:
+    section, port = FILES[host][1], person.origin.rpartition(":")[2]
+    name = f"askback-127-0-0-1-{port}"
+    known = {each: {"url": f"https://{each}.example.org/"} for each in ("askback", name)}
+    path = written(settings_of(person, host), json.dumps({section: known}))
+
+    assert person.run("connect", host, "--yes").exit_code == 0
+    added = {f"{name}-2": entry_of(person, host)}
+    assert json.loads(path.read_text())[section] == known | added
+
+
+@by_file
 @pytest.mark.parametrize(
     "text",
     ['{\n  // mine\n  "servers": {}\n}', '{"servers": {},}', "[]", '{"SECTION": []}', "\udcff"],

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
+from itertools import chain, count
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,10 +52,10 @@ def _url_of(entry: object) -> object:
 
 def _free_name(servers: dict[str, Any], url: str) -> str:
     """One that no other server has: those of several installations tell them apart."""
-    if NAME not in servers:
-        return NAME
-    place = urlsplit(url).netloc.replace(".", "-").replace(":", "-")
-    return f"{NAME}-{place.strip('[]')}"
+    place = urlsplit(url).netloc.replace(".", "-").replace(":", "-").strip("[]")
+    longer = f"{NAME}-{place}"
+    names = chain([NAME, longer], (f"{longer}-{number}" for number in count(2)))
+    return next(name for name in names if name not in servers)
 
 
 def _add(
