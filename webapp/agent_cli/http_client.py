@@ -5,8 +5,8 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from email.message import Message
-from typing import IO, NamedTuple
+from http.client import HTTPResponse as Answer
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from webapp.agent_cli.exits import NotNow
@@ -42,11 +42,13 @@ class Reply(NamedTuple):
         return str(next(texts, ""))[:WORDS_MAX_CHARS]
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect is an answer like any other: a token never follows it to another host."""
+class _EveryStatus(urllib.request.HTTPErrorProcessor):
+    """An error is an answer, and so is a redirect: a token never follows it to another host."""
 
-    def redirect_request(self, *_: object) -> None:
-        return None
+    def http_response(self, request: urllib.request.Request, response: Answer) -> Answer:  # noqa: ARG002
+        return response
+
+    https_response = http_response
 
 
 def call(
@@ -64,10 +66,7 @@ def call(
     asked = urllib.request.Request(url, body, dict(headers or {}), method=method)  # noqa: S310
     try:
         with _opener(url).open(asked, timeout=seconds) as answer:
-            reply = _read(answer.status, answer.headers, answer)
-    except urllib.error.HTTPError as error:
-        with error:
-            reply = _read(error.code, error.headers, error)
+            reply = _read(answer)
     except urllib.error.URLError as error:
         raise NotNow(f"{_host(url)} is not reached: {error.reason}", reached=False) from error
     except (OSError, http.client.HTTPException) as error:
@@ -78,12 +77,16 @@ def call(
 def _opener(url: str) -> urllib.request.OpenerDirector:
     """Through the proxy of the environment, except to this computer."""
     proxies: dict[str, str] | None = {} if is_local(url) else None
-    return urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler(proxies))
+    return urllib.request.build_opener(_EveryStatus, urllib.request.ProxyHandler(proxies))
 
 
-def _read(status: int, headers: Message, body: IO[bytes]) -> Reply:
-    names = {name.lower(): value for name, value in headers.items()}
-    return Reply(status, names, body.read(ANSWER_MAX_BYTES))
+def _read(answer: Answer) -> Reply:
+    """Raises OSError or HTTPException, also for a body that ends early."""
+    names = {name.lower(): value for name, value in answer.headers.items()}
+    body = answer.read(ANSWER_MAX_BYTES)
+    if answer.length and len(body) < ANSWER_MAX_BYTES:
+        raise http.client.IncompleteRead(body, answer.length)
+    return Reply(answer.status, names, body)
 
 
 def _checked(url: str, reply: Reply) -> Reply:
