@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 
 from tests.agent_cli.terminal import ASK, User
 from webapp.database import db, utc_now
@@ -76,6 +76,17 @@ def test_a_client_that_nobody_let_in_is_registered_anew_after_a_day(user: User) 
 
     assert user.sign_in().code == 0
     assert stored(user, OAuthClient.id) == 2
+
+
+def test_a_client_that_the_server_has_lost_is_registered_anew(user: User) -> None:
+    with user.running.app.app_context():
+        for model in (OAuthToken, OAuthGrant, OAuthClient):
+            db.session.execute(delete(model))
+        db.session.commit()
+
+    assert user.sign_in().code == 0
+    assert user.run(*ASK, "--timeout", "0").code == 3
+    assert stored(user, OAuthClient.id) == 1
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from webapp.agent_cli.keyring_secrets import forget_secret, keep_secret, kept_se
 from webapp.data_folder import replace_file
 
 SPARE_SECONDS = 30  # a token that ends sooner is renewed before it is used
+NO_TOKEN = "none"  # noqa: S105
 REFUSED = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
 
 
@@ -103,12 +104,23 @@ def token_request(connection: Connection, **form: str) -> Reply:
 
 
 def end_at_server(connection: Connection) -> bool:
-    """End the connection itself (RFC 7009); False if nothing here can. Raises NotNow."""
+    """End the connection itself; False if nothing here can. Raises NotNow."""
     token = connection.refresh_token or connection.access_token
-    if not token:
-        return False
+    return bool(token) and _revoke(connection, token).status == 200
+
+
+def is_known(connection: Connection) -> bool:
+    """False once the server does not have the client any more: it has begun anew, or removed it.
+
+    Raises NotNow.
+    """
+    return _revoke(connection, NO_TOKEN).text("error") != "invalid_client"
+
+
+def _revoke(connection: Connection, token: str) -> Reply:
+    """RFC 7009, where a token that means nothing is a success."""
     body = urlencode({"client_id": connection.client_id, "token": token}).encode()
-    return call("POST", connection.revocation_endpoint, body=body).status == 200
+    return call("POST", connection.revocation_endpoint, body=body)
 
 
 def with_tokens(connection: Connection, answered: dict[str, object]) -> Connection:

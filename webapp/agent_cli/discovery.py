@@ -7,7 +7,7 @@ import time
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from webapp.agent_cli.connections import Connection, load, store
+from webapp.agent_cli.connections import Connection, is_known, load, store
 from webapp.agent_cli.exits import Exit, Stopped
 from webapp.agent_cli.http_client import Reply, call
 from webapp.agent_cli.servers import is_safe
@@ -63,7 +63,7 @@ def _protected_resource(server: str, path: str) -> dict[str, object]:
 def client_of(server: str, endpoints: Endpoints) -> Connection:
     """The connection with the client that is registered there, or is now. Alone (`changing`)."""
     known = load(server)
-    if known and known.issuer == endpoints.issuer and _is_kept(known):
+    if known and known.issuer == endpoints.issuer and _is_kept(known) and is_known(known):
         return known
     made = Connection(
         server=server,
