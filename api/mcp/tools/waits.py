@@ -7,7 +7,7 @@ from api.mcp.call import Call
 from api.mcp.tools.arguments import FormArguments, FormId, Since, TimeoutSeconds
 from api.mcp.tools.responses import fitting_page, given_since, with_fitting_text
 from api.mcp.tools.results import Shortened
-from api.mcp.tools.table import tool
+from api.mcp.tools.table import Hints, tool
 from webapp.database import release_connections
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
@@ -28,6 +28,7 @@ NO_MONITORING = """This is a short wait inside an active session and no monitori
     get_form_responses and the `since` you kept."""
 AFTER_AN_EVENT = """After an event, call get_form_responses instead: nothing has to be waited
     for."""
+WAITS: Hints = {"events": AFTER_AN_EVENT, "reads": True, "quotes": True}
 
 
 class WatchArguments(InputModel):
@@ -86,12 +87,10 @@ class Wait(NamedTuple):
     description=f"""Waits at most 25 seconds until somebody has answered a question after `since`,
         also before they have sent their response, and returns what came. Send exactly one of
         `formId` and `askId`: an ask is a published form. {NO_MONITORING}""",
-    events=AFTER_AN_EVENT,
     scope=Scope.RESPONSES_READ,
     takes=WatchArguments,
     answers=WaitedResponses,
-    reads=True,
-    quotes=True,
+    **WAITS,
 )
 def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses | Shortened:
     """Until one answer is newer than `since`."""
@@ -113,12 +112,10 @@ def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses | Shortened:
     title="Wait for a response",
     description=f"""Waits at most 25 seconds until somebody has sent a response after `since`, and
         returns what came. {NO_MONITORING}""",
-    events=AFTER_AN_EVENT,
     scope=Scope.RESPONSES_READ,
     takes=WaitArguments,
     answers=WaitedResponses,
-    reads=True,
-    quotes=True,
+    **WAITS,
 )
 def wait_for_form_responses(call: Call, given: WaitArguments) -> WaitedResponses | Shortened:
     """Until one response has completed after `since`."""
