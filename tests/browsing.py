@@ -1,16 +1,17 @@
 """A window of a real browser on our pages, and checks of the page in it."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Dialog,
     Page,
     Request,
     Response,
@@ -42,7 +43,10 @@ WIDER_THAN_THE_WINDOW = """() => {
     .map((part) => `${part.tagName} ${part.className}`)];
 }"""
 
-
+TURNED = """(direction) => {
+  if (direction) document.documentElement.dir = direction;
+  return document.documentElement.scrollHeight;
+}"""
 SQUEEZED = """() => [...document.body.querySelectorAll("h1, h2, h3, p, li, dt, dd, label, a")]
   .filter((part) => part.innerText?.trim().length > 12 && !part.closest(".visually-hidden"))
   .filter((part) => { const box = part.getBoundingClientRect();
@@ -65,15 +69,7 @@ def window(
     others    further addresses that the page may go to
     options   of Playwright's `new_context`
     """
-    size = {"width": options.pop("width", 1280), "height": options.pop("height", HEIGHT)}
-    # fading from page to page would cost as much as the rest; the journey is made with it
-    options.setdefault("reduced_motion", "reduce")
-    context = browser.new_context(
-        base_url=address,
-        viewport=size,
-        ignore_https_errors=True,  # certificates of tests are signed by nobody it knows
-        **options,
-    )
+    context = new_profile(browser, address, **options)
     complaints = watch(context, [address, *others], refused)
     try:
         yield context.new_page()
@@ -81,6 +77,81 @@ def window(
             pytest.fail("\n".join(complaints))
     finally:
         context.close()
+
+
+def new_profile(browser: Browser, address: str, **options: Any) -> BrowserContext:
+    """A fresh profile; `options` as of `window`."""
+    size = {"width": options.pop("width", 1280), "height": options.pop("height", HEIGHT)}
+    # fading from page to page would cost as much as the rest; the journey is made with it
+    options.setdefault("reduced_motion", "reduce")
+    return browser.new_context(
+        base_url=address,
+        viewport=size,
+        ignore_https_errors=True,  # certificates of tests are signed by nobody it knows
+        **options,
+    )
+
+
+class Tab:
+    """One tab that shows page after page, each without cookies or kept words of the one before.
+
+    The browser compiles a script once for all of them and asks for each static file once, which
+    is half of what a page in a profile of its own costs.
+    """
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self._browser = browser
+        self._address = address
+        self._refused: set[int] = set()
+        self._page: Page | None = None
+        self._complaints: list[str] = []
+
+    @contextmanager
+    def visit(
+        self, cookies: Sequence[Any], *, refused: int, width: int = 1280, height: int = HEIGHT
+    ) -> Iterator[Page]:
+        """As `window`; after a failure the next visit has a new profile."""
+        page = self._page or self._opened()
+        self._refused.clear()
+        self._refused.add(refused)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        page.context.clear_cookies()
+        page.context.add_cookies(cookies)
+        try:
+            yield page
+            self._leave(page)
+        except BaseException:
+            self.close()
+            raise
+
+    def _opened(self) -> Page:
+        context = new_profile(self._browser, self._address)
+        self._complaints = watch(context, [self._address], self._refused)
+        self._page = context.new_page()
+        self._page.on("dialog", answer_dialog)
+        return self._page
+
+    def _leave(self, page: Page) -> None:
+        """End the page's scripts, then forget what they kept; fails when it was not quiet."""
+        page.unroute_all()
+        page.goto("/healthz")
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
+        if self._complaints:
+            pytest.fail("\n".join(self._complaints))
+
+    def close(self) -> None:
+        if self._page:
+            self._page.context.close()
+        self._page = None
+
+
+def answer_dialog(dialog: Dialog) -> None:
+    """Unsaved words may be left behind; whatever else is asked is declined."""
+    if dialog.type == "beforeunload":
+        dialog.accept()
+    else:
+        dialog.dismiss()
 
 
 def watch(
@@ -123,7 +194,10 @@ def violations(page: Page, *, contrast: bool = True) -> list[str]:
     Contrast is one rule of many and takes longer than all others.
     """
     if not page.evaluate("'axe' in window"):
-        page.evaluate(Axe().axe_script)
+        # not through `page.evaluate`, for which the browser compiles it in each page again
+        devtools = page.context.new_cdp_session(page)
+        devtools.send("Runtime.evaluate", {"expression": AXE_SCRIPT})
+        devtools.detach()
     return [
         f"{rule['id']} {' '.join(map(str, node['target']))}: {node['failureSummary']}"
         for rule in page.evaluate(AXE_RUN, AXE_OPTIONS if contrast else WITHOUT_CONTRAST)
@@ -149,13 +223,12 @@ def look(page: Page, *, width: int, scheme: str = "light", direction: str = "") 
     Without motion, because a colour that fades into another one is neither.
     """
     page.set_viewport_size({"width": width, "height": HEIGHT})
-    # as high as the page: what sticks to the edge covers nothing by chance of scrolling
-    high = page.evaluate("document.documentElement.scrollHeight")
-    page.set_viewport_size({"width": width, "height": max(high, HEIGHT)})
     dark = "dark" if scheme == "dark" else "light"
     page.emulate_media(color_scheme=dark, reduced_motion="reduce")
-    if direction:
-        page.evaluate("(direction) => { document.documentElement.dir = direction }", direction)
+    # as high as the page: what sticks to the edge covers nothing by chance of scrolling
+    high = page.evaluate(TURNED, direction)
+    if high > HEIGHT:
+        page.set_viewport_size({"width": width, "height": high})
 
 
 def photograph(page: Page, name: str, *, schemes: Collection[str] = ("light",)) -> None:

@@ -16,7 +16,7 @@ from tests.browser.example_data import ExampleData, make_example_data, write
 from tests.browser.example_steps import ExamplePage
 from tests.browser.example_texts import EMAIL, PASSWORD, ROTA
 from tests.browser.respondent_steps import QUESTIONS, Link
-from tests.browsing import window
+from tests.browsing import Tab, window
 from tests.command import DATA_KEYS
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
@@ -37,13 +37,13 @@ class ExampleSite:
     browser: Browser
     address: str
     signed_in: Any
+    tab: Tab
 
     @contextmanager
-    def open(self, example: ExamplePage, **options: Any) -> Iterator[Page]:
-        """Open the page in its own window, without console errors; `options` as of `window`."""
-        options |= {"storage_state": self.signed_in} if example.signed_in else {}
-        refused = [example.refused]
-        with window(self.browser, self.address, refused=refused, **options) as page:
+    def open(self, example: ExamplePage, **size: int) -> Iterator[Page]:
+        """Open the page in the tab, without console errors; `size` as of `Tab.visit`."""
+        cookies = self.signed_in["cookies"] if example.signed_in else []
+        with self.tab.visit(cookies, refused=example.refused, **size) as page:
             example.show(page, self.data)
             yield page
 
@@ -66,7 +66,9 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         data = make_example_data()
     with serving(app):
         address = app.config["SETTINGS"].public_url
-        yield ExampleSite(app, data, browser, address, sign_in(browser, address))
+        tab = Tab(browser, address)
+        yield ExampleSite(app, data, browser, address, sign_in(browser, address), tab)
+        tab.close()
     with app.app_context():
         db.engine.dispose()
 
