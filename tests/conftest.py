@@ -1,6 +1,7 @@
 """Fixtures for every test: an application per database, rows deleted after each test."""
 
 import gc
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -39,6 +40,12 @@ def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_refuse_outside)
+
+
+def pytest_configure() -> None:
+    """Let SIGINT reach what tests start: shells ignore it for all that runs in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 LONG = (

@@ -48,10 +48,10 @@ class Timed(Production):
 @POSTGRESQL
 @pytest.mark.parametrize(
     "seconds",
-    [pytest.param(3, marks=pytest.mark.timeout(300)), pytest.param(60, marks=pytest.mark.prove)],
+    [pytest.param(1.5, marks=pytest.mark.timeout(300)), pytest.param(60, marks=pytest.mark.prove)],
 )
 def test_nobody_who_answers_notices(
-    beside: Flask, variables: dict[str, str], place: Receivers, seconds: int
+    beside: Flask, variables: dict[str, str], place: Receivers, seconds: float
 ) -> None:
     port = free_port()
     with redis_server(port) as url:
@@ -64,7 +64,8 @@ def test_nobody_who_answers_notices(
             process_id = look.info("server")["process_id"]
         with target.up():
             with respondents.at_work():
-                time.sleep(max(2, seconds / 6))
+                respondents.wait_for(40)
+                time.sleep(seconds / 6)
                 before = target.p99(since=0)
                 lost_at = time.monotonic()
                 os.kill(process_id, signal.SIGSTOP)
