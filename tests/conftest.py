@@ -104,8 +104,19 @@ def database_url(request: pytest.FixtureRequest, data_folder: Path) -> str:
     return url
 
 
+@pytest.fixture(scope="session")
+def read_settings() -> dict[str, Settings]:
+    """The settings made so far, by the values they were made of: reading them takes a while."""
+    return {}
+
+
 @pytest.fixture
-def settings(request: pytest.FixtureRequest, database_url: str, data_folder: Path) -> Settings:
+def settings(
+    request: pytest.FixtureRequest,
+    database_url: str,
+    data_folder: Path,
+    read_settings: dict[str, Settings],
+) -> Settings:
     """Embedded settings; `@pytest.mark.settings(name=value)` changes single ones."""
     values: dict[str, Any] = {
         "public_url": "http://127.0.0.1:8000",
@@ -115,7 +126,11 @@ def settings(request: pytest.FixtureRequest, database_url: str, data_folder: Pat
         "data_folder": data_folder,
     }
     marker = request.node.get_closest_marker("settings")
-    return Settings(**values | (marker.kwargs if marker else {}))
+    values |= marker.kwargs if marker else {}
+    known = repr(values)
+    if known not in read_settings:
+        read_settings[known] = Settings(**values)
+    return read_settings[known]
 
 
 @dataclass

@@ -1,9 +1,11 @@
 """The browser and the Node that tests need: found, else installed, else the test fails."""
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
 
+from tests.command import ROOT
 from tests.services import (
     AS_ROOT,
     install_with_apt,
@@ -123,15 +126,33 @@ def _node_version(program: Path) -> int:
     return int(answer.stdout.lstrip("v").split(".")[0])
 
 
+LOCKED = [Path(__file__).parent / "node" / name for name in ("package.json", "package-lock.json")]
+
+
 @pytest.fixture(scope="session")
-def node_packages(node: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what `tests/node` locks installed, without running anybody's scripts."""
-    folder: Path = tmp_path_factory.mktemp("node")
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(Path(__file__).parent / "node" / name, folder)
-    options = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    subprocess.run([*_npm(node), *options], cwd=folder, check=True, capture_output=True)
+def node_packages(node: Path) -> Path:
+    """A folder with what `tests/node` locks installed, without running anybody's scripts.
+
+    It stays for the other processes of this run, and for later runs with the same lock.
+    """
+    lock = hashlib.sha256(b"".join(path.read_bytes() for path in LOCKED)).hexdigest()
+    folder = ROOT / "build" / f"node-{lock[:16]}"
+    with one_process_at_a_time():
+        if not folder.exists():
+            _install_node_packages(node, folder)
     return folder
+
+
+def _install_node_packages(node: Path, folder: Path) -> None:
+    folder.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        unfinished = Path(place) / folder.name
+        unfinished.mkdir()
+        for path in LOCKED:
+            shutil.copy(path, unfinished)
+        options = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        subprocess.run([*_npm(node), *options], cwd=unfinished, check=True, capture_output=True)
+        unfinished.rename(folder)
 
 
 def _npm(node: Path) -> list[Path]:

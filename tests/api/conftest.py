@@ -16,8 +16,17 @@ from webapp.domain.drafts import confirmations
 from webapp.domain.drafts import models as drafts
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
+from webapp.runtime import server_streams
+from webapp.web import wakeups
 
 ALL_SCOPES = tuple(Scope)
+
+
+@pytest.fixture
+def frequent_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of waits and streams into the database; what nobody tells them of is seen by a look alone."""
+    monkeypatch.setattr(wakeups, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(server_streams, "LOOK_SECONDS", 0.1)
 
 
 class Agent:

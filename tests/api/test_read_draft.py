@@ -101,6 +101,7 @@ def answer_to_wait(agent: Agent, draft_id: str, happens: Callable[[], object]) -
     return while_waiting(agent.app, draft_id, wait, happens)
 
 
+@pytest.mark.usefixtures("frequent_looks")
 def test_a_confirmation_ends_a_wait(agent: Agent, draft_id: str, confirm: Confirm) -> None:
     answer = answer_to_wait(agent, draft_id, lambda: confirm(draft_id))
 
@@ -130,6 +131,7 @@ def test_a_publish_by_an_agent_ends_a_wait_at_once(
     assert answer_to_wait(agent, draft_id, publish).json["status"] == "published"
 
 
+@pytest.mark.usefixtures("frequent_looks")
 def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Account) -> None:
     def discard() -> None:
         with agent.app.app_context():
@@ -138,6 +140,7 @@ def test_a_discarded_draft_ends_a_wait(agent: Agent, draft_id: str, account: Acc
     assert refusal(answer_to_wait(agent, draft_id, discard)) == (404, "draft_not_found")
 
 
+@pytest.mark.usefixtures("frequent_looks")
 @pytest.mark.parametrize(
     "end",
     [

@@ -21,7 +21,8 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.forms import agent_tokens
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
-from webapp.runtime import server_stream_connections
+from webapp.runtime import server_streams
+from webapp.runtime.server_stream_connections import Connection
 from webapp.web.wakeups import wakeups
 
 
@@ -41,13 +42,13 @@ def test_the_commands_work_as_written(
     made = json.loads(terminal.paste(filled(making, "askat_…", access)))
     first = json.loads(terminal.paste(filled(polling, "askag_…", made["token"])))
     pages = follow(running, terminal, following, form, made["tokenId"])
-    monkeypatch.setattr(server_stream_connections, "STREAM_SECONDS", 2.0)
+    monkeypatch.setattr(server_streams, "LOOK_SECONDS", 0.1)
     with running.app.app_context():
         kept = agent_tokens.make_agent_token(
             account_id, form.id, label="", expires_at=utc_now() + timedelta(1), now=utc_now()
         )
     terminal.paste(f"AGENT_TOKEN={kept.token}")
-    events = stream(running, terminal, streaming, form, kept.id)
+    events = stream(running, terminal, streaming, form, kept.id, monkeypatch)
     terminal.close()
 
     assert [answer["answerText"][:5] for answer in first["answers"]] == ["First"]
@@ -79,12 +80,27 @@ def follow(
 
 
 def stream(
-    running: Installation, terminal: Terminal, block: str, form: Any, token_id: str
+    running: Installation,
+    terminal: Terminal,
+    block: str,
+    form: Any,
+    token_id: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> list[Any]:
     """The events that the loop prints over two connections, while somebody answers."""
+    connected: list[Connection] = []
+
+    def connect(*arguments: Any, **options: Any) -> Connection:
+        made = Connection(*arguments, **options)
+        if not connected:
+            made.end_at = time.monotonic() + 0.5
+        connected.append(made)
+        return made
+
+    monkeypatch.setattr(server_streams, "Connection", connect)
     with ThreadPoolExecutor(1) as pool, running.app.app_context():
         printing = pool.submit(terminal.paste, block)
-        time.sleep(4)  # the first connection has ended
+        wait_until(lambda: len(connected) == 2, "connecting again")
         make_response(form)
         time.sleep(0.5)
         agent_tokens.revoke_agent_token(form.account_id, token_id, now=utc_now())

@@ -18,7 +18,7 @@ from tests.proof.test_slow_readers import MIB, download, memory
 # in the first seconds each thread and connection takes what it needs, so the short one allows more
 durations = pytest.mark.parametrize(
     ("seconds", "most"),
-    [(16, 64), pytest.param(1800, 16, marks=[pytest.mark.prove, pytest.mark.timeout(2400)])],
+    [(5, 64), pytest.param(1800, 16, marks=[pytest.mark.prove, pytest.mark.timeout(2400)])],
 )
 
 

@@ -283,10 +283,11 @@ def test_clocks_and_bounds(settings: Settings) -> None:
 def test_a_comment_keeps_a_silent_stream_open(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_streams, "COMMENT_SECONDS", 1.0)
-    monkeypatch.setattr(server_stream_connections, "COMMENT_SECONDS", 1.0)
+    monkeypatch.setattr(server_streams, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(server_streams, "COMMENT_SECONDS", 0.4)
+    monkeypatch.setattr(server_stream_connections, "COMMENT_SECONDS", 0.4)
     with served.stream() as stream:
-        time.sleep(3)
+        time.sleep(1.2)
         served.feed.add(served.app)
 
         assert stream.next().data == "x"

@@ -28,6 +28,7 @@ def answer_to_wait(host: Host, draft_id: str, happens: Callable[[], object]) -> 
     return while_waiting(host.app, draft_id, partial(host.send, "tools/call", call), happens)
 
 
+@pytest.mark.usefixtures("frequent_looks")
 def test_a_confirmation_ends_a_wait(host: Host, draft_id: str, confirm: Confirm) -> None:
     answer = answer_to_wait(host, draft_id, lambda: confirm(draft_id))
 
@@ -53,6 +54,7 @@ def test_a_change_by_either_door_ends_a_wait_at_once(
     assert titles == ["R", "T"]
 
 
+@pytest.mark.usefixtures("frequent_looks")
 def test_a_wait_whose_token_ends_is_answered_as_a_new_request(
     host: Host, draft_id: str, account: Account
 ) -> None:

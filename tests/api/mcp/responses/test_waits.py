@@ -247,6 +247,7 @@ def ended_by(host: Host, tool: str, form: Any, happens: Callable[[], object]) ->
     return while_waiting(host.app, form.id, partial(host.send, "tools/call", call), happens)
 
 
+@pytest.mark.usefixtures("frequent_looks")
 @both_databases
 @BOTH
 @pytest.mark.parametrize("how", ["revoked", "expired"])
@@ -278,6 +279,7 @@ def test_a_form_that_is_deleted_ends_the_wait(app: Flask, host: Host, form: Any,
     assert '"form_not_found"' in result["content"][0]["text"]
 
 
+@pytest.mark.usefixtures("frequent_looks")
 @BOTH
 def test_a_client_that_leaves_ends_the_wait_and_its_place_is_free(
     app: Flask, host: Host, form: Any, tool: str, monkeypatch: pytest.MonkeyPatch
