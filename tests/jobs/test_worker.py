@@ -60,7 +60,7 @@ def hand_over(app: Flask, ids: list[str]) -> float:
 def states(app: Flask) -> Counter[str]:
     with app.app_context():
         counted = select(EventDelivery.state, func.count()).group_by(EventDelivery.state)
-        return Counter({state: number for state, number in db.session.execute(counted)})
+        return Counter(dict(db.session.execute(counted).all()))
 
 
 def all_delivered(app: Flask) -> bool:
