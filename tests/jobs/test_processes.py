@@ -20,7 +20,7 @@ from flask import Flask
 from sqlalchemy import select, update
 
 from jobs.deliver import Deliverer
-from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, environment, start
+from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, askback_here, environment, start
 from tests.databases import both_empty_databases
 from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form
@@ -253,13 +253,13 @@ def test_after_a_restore_what_was_delivered_since_is_delivered_again(
     )
     due(beside, place, count=1)
     backup = str(tmp_path / "backup")
-    assert askback("backup", backup, **variables).returncode == 0
+    assert askback_here("backup", backup, **variables).returncode == 0
     Deliverer(beside, threads=1).work()
     assert all_delivered(beside)
     with beside.app_context():
         db.engine.dispose()
 
-    assert askback("restore", "--yes", backup, **variables).returncode == 0
+    assert askback_here("restore", "--yes", backup, **variables).returncode == 0
     Deliverer(beside, threads=1).work()
 
     assert all_delivered(beside)
@@ -278,7 +278,7 @@ def test_the_doctor_tells_of_what_waits(
         db.session.execute(update(EventDelivery).values(next_at=utc_now() - timedelta(hours=1)))
         db.session.commit()
 
-    told = askback("doctor", **variables).stdout
+    told = askback_here("doctor", **variables).stdout
 
     assert re.search(
         r"^!!  deliveries due: 2, the oldest for 36\d\d s; endpoints that rest after failures: 1$",

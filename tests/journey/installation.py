@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, environment
+from tests.command import DATA_KEYS, PROGRAM, ROOT, askback_here, environment
 from tests.journey.balancer import balancing
 from tests.services import free_port, wait_until
 from tests.tls import Authority, ending_tls
@@ -54,12 +54,12 @@ def production(
             "SECRET_KEY": "the-same-random-words-for-both-processes-0123456789",
             "DATA_KEYS": DATA_KEYS,
         }
-        migrated = askback("migrate", **variables)
+        migrated = askback_here("migrate", **variables)
         assert migrated.returncode == 0, migrated.stderr
         logs = tuple(folder / f"log-{port}" for port in backends)
         for port, log in zip(backends, logs, strict=True):
             stack.enter_context(process(log, "web", PORT=str(port), **variables))
-        link = askback("creator", "link", **variables).stdout.strip()
+        link = askback_here("creator", "link", **variables).stdout.strip()
         yield Installation(url, link, variables, logs)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from tests.command import askback
+from tests.command import askback_here
 from tests.journey.installation import Installation
 from tests.journey.people import PASSWORD
 
@@ -58,7 +58,7 @@ class Target:
         given = {"email": OWNER, "name": "Ann Lindqvist", "password": PASSWORD}
         assert post(self.owner, path, **given).status_code == 303
         scope = "forms:read forms:write responses:read"
-        issued = askback(
+        issued = askback_here(
             "token", "issue", "--email", OWNER, "--scope", scope, **self.installation.variables
         )
         self.token = issued.stdout.strip()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.command import askback
+from tests.command import askback_here
 from tests.journey.installation import Installation, embedded
 from tests.mcp_clients.people import Creator
 from tests.oauth.flow import EMAIL, PASSWORD
@@ -34,13 +34,13 @@ class Place:
     def join(self, email: str) -> None:
         """One more account."""
         command = ["creator", "create", "--email", email, "--password-stdin"]
-        made = askback(*command, typed=PASSWORD, **self.installation.variables)
+        made = askback_here(*command, typed=PASSWORD, **self.installation.variables)
         assert made.returncode == 0, made.stderr
 
     def token(self, scope: str = ALL_SCOPES, email: str = EMAIL) -> str:
         """An access token for the MCP endpoint, by the command line."""
         command = ["token", "issue", "--email", email, "--scope", scope, "--resource", "mcp"]
-        issued = askback(*command, **self.installation.variables)
+        issued = askback_here(*command, **self.installation.variables)
         assert issued.returncode == 0, issued.stderr
         return issued.stdout.strip()
 

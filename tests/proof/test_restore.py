@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from tests.command import askback, start
+from tests.command import askback, askback_here, start
 from tests.databases import both_empty_databases
 from tests.proof.killing import Target
 from tests.services import wait_until
@@ -92,14 +92,14 @@ def test_a_killed_restore_leaves_one_whole_state(
     here = Installation(empty_database_url, tmp_path)
     old, new = tmp_path / "old", tmp_path / "new"
     here.fill(0, NEW)
-    assert askback("backup", str(new), **here.variables).returncode == 0
+    assert askback_here("backup", str(new), **here.variables).returncode == 0
     here.fill(NEW, OLD)
-    assert askback("backup", str(old), **here.variables).returncode == 0
+    assert askback_here("backup", str(old), **here.variables).returncode == 0
     seconds = here.restoring_takes(old)
 
     seen, killed = [], 0
     while killed < kills:
-        moment = random.uniform(0.5, 1.3) * seconds  # noqa: S311
+        moment = random.uniform(0.5, 1.1) * seconds  # noqa: S311
         in_time = here.restore_killed_after(moment, new)
         killed += in_time
         seconds *= 1.1 if in_time else 0.8  # a machine is calmer or busier than it was
@@ -114,4 +114,4 @@ def test_a_killed_restore_leaves_one_whole_state(
 
 def _restored(here: Installation, backup: Path) -> bool:
     """Again, until what a killed restore left behind has gone from the database."""
-    return askback("restore", "--yes", str(backup), **here.variables).returncode == 0
+    return askback_here("restore", "--yes", str(backup), **here.variables).returncode == 0

@@ -23,6 +23,7 @@ from webapp.cli import main
 from webapp.config import Settings
 from webapp.data_folder import lock_folder
 from webapp.database import db, schema
+from webapp.runtime import backup_sqlite
 
 PASSWORD = "correct horse battery staple"
 
@@ -40,10 +41,8 @@ class Installation:
 
     def at(self, revision: str, work: Callable[[], Result]) -> None:
         """Do it at an earlier schema, then migrate to the newest."""
-        settings = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
-        app = create_app(
-            Settings(database_url=self.database_url, data_folder=self.data, **settings)
-        )
+        own = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
+        app = create_app(Settings(database_url=self.database_url, data_folder=self.data, **own))
         with app.app_context():
             schema.prepare()
             flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision=revision)
@@ -315,9 +314,13 @@ def assert_nothing_was_replaced(installation: Installation, refused: Result) -> 
 
 
 def test_a_reader_of_the_old_database_stops_a_restore(
-    tmp_path: Path, installation: Installation, empty_database_url: str
+    tmp_path: Path,
+    installation: Installation,
+    empty_database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It holds on to the log, in which the last writes are and nowhere else."""
+    monkeypatch.setattr(backup_sqlite, "BUSY_SECONDS", 0.5)
     file, database = tmp_path / "backup", Path(empty_database_url.removeprefix("sqlite:///"))
     installation("backup", str(file))
     with closing(sqlite3.connect(database)) as reader:

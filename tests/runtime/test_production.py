@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.command import DATA_KEYS, askback, start
+from tests.command import DATA_KEYS, askback, askback_here, start
 from tests.services import free_port, wait_until
 
 POSTGRESQL = pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
@@ -32,7 +32,7 @@ def variables(empty_database_url: str, redis_url: str) -> dict[str, str]:
 @pytest.fixture
 def web(variables: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
     """`askback web` on a migrated database."""
-    assert askback("migrate", **variables).returncode == 0
+    assert askback_here("migrate", **variables).returncode == 0
     process = start("web", **variables)
     try:
         wait_until(lambda: answers(variables) or process.poll() is not None, "starting")
@@ -95,8 +95,10 @@ def test_a_stop_ends_a_long_wait_with_a_response(
     web: subprocess.Popen[str], variables: dict[str, str]
 ) -> None:
     email = ("--email", "ann@example.com")
-    askback("creator", "create", *email, "--password-stdin", typed="a long dull day\n", **variables)
-    token = askback("token", "issue", *email, "--scope", "forms:write", **variables).stdout.strip()
+    create = ("creator", "create", *email, "--password-stdin")
+    askback_here(*create, typed="a long dull day\n", **variables)
+    issue = ("token", "issue", *email, "--scope", "forms:write")
+    token = askback_here(*issue, **variables).stdout.strip()
     draft = call(variables, "/api/drafts", token, {"title": "Rota"})
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(call, variables, f"/api/drafts/{draft['draftId']}?wait=25", token)

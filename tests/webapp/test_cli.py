@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.command import ROOT, askback, start
+from tests.command import ROOT, askback, askback_here, start
 from tests.races.test_over_http import Caller
 from tests.services import free_port, wait_until
 from webapp.cli import main
@@ -91,7 +91,7 @@ def test_a_start_prints_a_link_until_somebody_has_an_account_and_keeps_everythin
     with running(data, port) as server:
         printed.append(stop(server, signal.SIGTERM)[0])
     with running(data, port, PUBLISH_CONFIRMATION="agent") as server:
-        askback(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
+        askback_here(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
         agent = Caller(port, token(data))
         ids = write_and_answer(agent)
         before = stored(agent, *ids)
@@ -110,7 +110,7 @@ def test_a_start_prints_a_link_until_somebody_has_an_account_and_keeps_everythin
 def token(data: Path) -> str:
     scopes = "forms:read forms:write responses:read"
     arguments = ("--email", "ann@example.com", "--scope", scopes)
-    return askback("token", "issue", *arguments, ASKBACK_DATA=str(data)).stdout.strip()
+    return askback_here("token", "issue", *arguments, ASKBACK_DATA=str(data)).stdout.strip()
 
 
 def write_and_answer(agent: Caller) -> tuple[str, str]:
@@ -350,7 +350,7 @@ def test_an_invalid_moment_is_refused(here: Here) -> None:
 
 
 def creators(data: Path) -> list[list[str]]:
-    printed = askback("creator", "list", ASKBACK_DATA=str(data))
+    printed = askback_here("creator", "list", ASKBACK_DATA=str(data))
     return [line.split("\t") for line in printed.stdout.splitlines()]
 
 
@@ -358,14 +358,14 @@ def test_creators_are_disabled_enabled_and_deleted_beside_a_server(tmp_path: Pat
     data, port = tmp_path / "data", free_port()
     of_ann, statuses = ("--email", "ann@example.com"), []
     with running(data, port, PUBLISH_CONFIRMATION="agent"):
-        askback(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
+        askback_here(*ANN, typed=f"{PASSWORD}\n", ASKBACK_DATA=str(data))
         agent = Caller(port, token(data))
         draft = agent.api("POST", "/drafts", {"title": "Rota", "questions": ["Who?"]})[1]
         share_link = agent.api("POST", f"/drafts/{draft['draftId']}/publish")[1]["shareUrl"]
         listed = creators(data)
         for command in ("disable", "enable", "delete"):
             yes = ("--yes",) if command == "delete" else ()
-            done = askback("creator", command, *of_ann, *yes, ASKBACK_DATA=str(data))
+            done = askback_here("creator", command, *of_ann, *yes, ASKBACK_DATA=str(data))
             assert done.returncode == 0, done.stderr
             statuses.append((agent.api("GET", "/forms")[0], status_of(share_link)))
             listed += creators(data)

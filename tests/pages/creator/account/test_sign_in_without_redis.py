@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.command import askback, start
+from tests.command import askback_here, start
 from tests.services import free_port, redis_server, wait_until
 
 EMAIL = "ann@example.com"
@@ -36,9 +36,9 @@ def sign_in(origin: str, password: str, email: str = EMAIL) -> int:
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server whose Redis has died after one sign-in."""
     data: Path = tmp_path_factory.mktemp("data")
-    askback("migrate", ASKBACK_DATA=str(data))
+    askback_here("migrate", ASKBACK_DATA=str(data))
     create = ("creator", "create", "--email", EMAIL, "--password-stdin")
-    askback(*create, typed=PASSWORD, ASKBACK_DATA=str(data))
+    askback_here(*create, typed=PASSWORD, ASKBACK_DATA=str(data))
     port = free_port()
     origin = f"http://127.0.0.1:{port}"
     with redis_server() as redis_url:
