@@ -43,7 +43,7 @@ BUNDLES = {
         "creator/public_layout",
         "creator/account",
         "creator/audit_event",
-        "creator/ledger",
+        "creator/deliveries_table",
         "creator/document",
     ),
 }
