@@ -239,19 +239,22 @@ def test_where_much_does_not_match_the_page_leads_further_back(
     monkeypatch.setattr(log, "LOOKED_AT", 3)
     monkeypatch.setattr(pages, "LOOKED_AT", 3)
     now = utc_now()
-    for minutes in range(4):
+    for minutes in range(7):
         deliver(app, subscription, created_at=now - timedelta(minutes=minutes))
-    when = now - timedelta(minutes=3, seconds=30)
+    when = now - timedelta(minutes=6, seconds=30)
     deliver(app, subscription, created_at=when, state=DeliveryState.DELIVERED)
 
-    first = ann.page("/deliveries?state=delivered")
-    link = re.search(r'href="(/deliveries\?[^"]*before=[^"]+)">Look further back', first.text)
-    assert link is not None
-    further = ann.page(link[1].replace("&amp;", "&"))
+    seen, address = [], "/deliveries?state=delivered"
+    while address:
+        seen.append(ann.page(address))
+        link = re.search(r'href="(/deliveries\?[^"]*before=[^"]+)">Look further', seen[-1].text)
+        address = link[1].replace("&amp;", "&") if link else ""
 
-    assert "None of these 3 deliveries is like that." in first.text
-    assert len(ids(further)) == 1
-    assert "Look further back" not in further.text
+    first, second, third = seen
+    assert "None of the newest 3 deliveries is like that." in first.text
+    assert "None of the 3 before them is like that either." in second.text
+    assert [len(ids(page)) for page in seen] == [0, 0, 1]
+    assert "is like that" not in third.text
 
 
 @pytest.mark.parametrize("before", ["x", "1-dlv_zz", "99999999999999-dlv_1", "-", "%00", "1-sub_1"])
