@@ -25,6 +25,10 @@ def get_password(service, user):
 def set_password(service, user, text):
     REFUSES
     FILE.write_text(json.dumps({service + " " + user: text}))
+def delete_password(service, user):
+    if get_password(service, user) is None:
+        raise RuntimeError
+    FILE.write_text("{}")
 """
 
 

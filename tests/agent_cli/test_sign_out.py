@@ -7,23 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from tests.agent_cli.terminal import ASK, User
+from tests.agent_cli.test_sign_in import KEYRING
 from webapp.database import db
 from webapp.oauth.models import OAuthGrant
-
-KEYRING = """
-import json, pathlib
-FILE = pathlib.Path(__file__).with_name("secrets.json")
-def kept():
-    return json.loads(FILE.read_text()) if FILE.exists() else {}
-def get_password(service, user):
-    return kept().get(service + " " + user)
-def set_password(service, user, text):
-    FILE.write_text(json.dumps(kept() | {service + " " + user: text}))
-def delete_password(service, user):
-    found = kept()
-    del found[service + " " + user]
-    FILE.write_text(json.dumps(found))
-"""
 
 
 def live_connections(user: User) -> int:
@@ -94,7 +80,7 @@ def test_other_connections_stay(user: User) -> None:
 
 
 def test_tokens_leave_the_keyring(stranger: User, tmp_path: Path) -> None:
-    (tmp_path / "keyring.py").write_text(KEYRING)
+    (tmp_path / "keyring.py").write_text(KEYRING.replace("REFUSES", "pass"))
     stranger.variables["PYTHONPATH"] = str(tmp_path)
     assert stranger.sign_in().code == 0
     assert "askrt_" in (tmp_path / "secrets.json").read_text()
