@@ -43,7 +43,7 @@ def headless_path(chromium_path: str) -> str:
 @pytest.fixture(scope="module")
 def browser(headless_path: str) -> Iterator[Browser]:
     """Per module, because a running Playwright forbids asyncio to the tests of other modules."""
-    with launched(headless_path) as running:
+    with launched(headless_path, SHORT_LIVED) as running:
         yield running
 
 
@@ -55,14 +55,18 @@ def whole_browser(chromium_path: str) -> Iterator[Browser]:
 
 
 @contextmanager
-def launched(program: str) -> Iterator[Browser]:
+def launched(program: str, *arguments: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=program, args=CHROMIUM_ARGS)
+        running = playwright.chromium.launch(
+            executable_path=program, args=[*CHROMIUM_ARGS, *arguments]
+        )
         yield running
         running.close()
 
 
 CHROMIUM_ARGS = ["--no-sandbox"] if AS_ROOT else []
+# pages live for a second: optimizing their scripts and moving their objects early never pays
+SHORT_LIVED = "--js-flags=--min-semi-space-size=64,--no-opt"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_ON_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 HEADLESS = "chromium-headless-shell"
