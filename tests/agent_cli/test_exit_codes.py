@@ -128,6 +128,18 @@ def test_5_when_nobody_knows_any_more_whether_there_is_a_draft(user: User) -> No
     assert user.count(Draft) == 1
 
 
+def test_5_when_the_draft_is_gone_whose_arrival_was_not_noted(user: User) -> None:
+    user.run(*ASK, "--key", "mine", "--timeout", "0")
+    (path,) = (user.home / ".local/state/askback").glob("ask-*.json")
+    body = json.dumps({"title": ASK[1], "questions": ASK[2:]})
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"draft_id": "", "body": body}))
+    user.take_away()
+    refused = user.run("ask", "--key", "mine")
+
+    assert (refused.code, refused.events) == (5, [])
+    assert user.count(Draft) == 1
+
+
 @pytest.mark.parametrize("gone", ["draft", "form", "unknown"])
 def test_5_when_draft_or_form_is_gone(user: User, gone: str) -> None:
     if gone == "unknown":
