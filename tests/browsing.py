@@ -27,7 +27,7 @@ AXE_OPTIONS = {
 }
 WITHOUT_CONTRAST = AXE_OPTIONS | {"rules": {"color-contrast": {"enabled": False}}}
 # without the rest of axe's results, which take longer to fetch than to find
-AXE_RUN = "(options) => axe.run(options).then((results) => results.violations)"
+AXE_RUN = "(options) => window.axe?.run(options).then((results) => results.violations)"
 FADING_GIVEN_UP = (
     "ViewTransition opt-in disabled",
     "Viewport size changed",
@@ -193,14 +193,16 @@ def violations(page: Page, *, contrast: bool = True) -> list[str]:
 
     Contrast is one rule of many and takes longer than all others.
     """
-    if not page.evaluate("'axe' in window"):
+    options = AXE_OPTIONS if contrast else WITHOUT_CONTRAST
+    if (found := page.evaluate(AXE_RUN, options)) is None:
         # not through `page.evaluate`, for which the browser compiles it in each page again
         devtools = page.context.new_cdp_session(page)
         devtools.send("Runtime.evaluate", {"expression": AXE_SCRIPT})
         devtools.detach()
+        found = page.evaluate(AXE_RUN, options)
     return [
         f"{rule['id']} {' '.join(map(str, node['target']))}: {node['failureSummary']}"
-        for rule in page.evaluate(AXE_RUN, AXE_OPTIONS if contrast else WITHOUT_CONTRAST)
+        for rule in found
         for node in rule["nodes"]
     ]
 
