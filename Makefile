@@ -35,8 +35,9 @@ run: $(VENV)/.installed ## start Askback on http://127.0.0.1:8000 (HOST, PORT, P
 
 install: $(VENV)/.installed ## install what Askback needs into .venv
 
+# A third of the time a test waits, for a browser, a server or a clock: three share two cores.
 test: $(VENV)/.installed-test ## run every test with the servers and the browser it needs
-	$(SCRATCH) $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(SCRATCH) $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 prove: $(VENV)/.installed-test ## run the long proofs with their full figures
 	$(BIN)/python -m pytest -m prove --timeout 3600

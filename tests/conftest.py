@@ -70,7 +70,7 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the long ones first, so that two processes end at about the same time."""
+    """Run the long ones first, so that all processes end at about the same time."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
