@@ -12,7 +12,7 @@ from tests.databases import both_databases
 from tests.event_factories import make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
 from webapp.database import db
-from webapp.domain.events.deliveries.claims import Claimed, claim
+from webapp.domain.events.deliveries.claims import Claimed, claim, release_expired
 from webapp.domain.events.deliveries.resending import send_again
 from webapp.domain.events.deliveries.retries import asked_delay, probe_delay
 from webapp.domain.events.deliveries.settling import (
@@ -274,7 +274,7 @@ def test_a_breaker_never_rests_longer_than_its_bound() -> None:
 
 def test_who_lost_the_lease_changes_nothing(clock: Clock, delivery: EventDelivery) -> None:
     late = take(clock)
-    clock.forward(seconds=30)
+    release_expired(now=clock.forward(seconds=30))
     attempt(clock, 200)
 
     assert not settle(late, answer(clock, 500), now=clock.now)

@@ -38,7 +38,7 @@ def test_a_day_of_another_year_has_its_year(
 
     page = client.get(f"/r/{form.share_token}?lang={language}")
 
-    assert f'<time datetime="2024-03-05">{day}</time>' in page.text
+    assert f'<time datetime="2024-03-05" data-day="numeric">{day}</time>' in page.text
 
 
 def test_text_typed_before_the_form_closed_is_kept(
