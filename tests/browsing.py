@@ -25,7 +25,6 @@ AXE_OPTIONS = {
     "preload": False,  # no rule that we ask for reads style sheets
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
 }
-WITHOUT_CONTRAST = AXE_OPTIONS | {"rules": {"color-contrast": {"enabled": False}}}
 # without the rest of axe's results, which take longer to fetch than to find
 AXE_RUN = "(options) => window.axe?.run(options).then((results) => results.violations)"
 FADING_GIVEN_UP = (
@@ -188,18 +187,14 @@ def watch(
     return complaints
 
 
-def violations(page: Page, *, contrast: bool = True) -> list[str]:
-    """The violations of axe-core on the current page: rule, element, and why.
-
-    Contrast is one rule of many and takes longer than all others.
-    """
-    options = AXE_OPTIONS if contrast else WITHOUT_CONTRAST
-    if (found := page.evaluate(AXE_RUN, options)) is None:
+def violations(page: Page) -> list[str]:
+    """The violations of axe-core on the current page: rule, element, and why."""
+    if (found := page.evaluate(AXE_RUN, AXE_OPTIONS)) is None:
         # not through `page.evaluate`, for which the browser compiles it in each page again
         devtools = page.context.new_cdp_session(page)
         devtools.send("Runtime.evaluate", {"expression": AXE_SCRIPT})
         devtools.detach()
-        found = page.evaluate(AXE_RUN, options)
+        found = page.evaluate(AXE_RUN, AXE_OPTIONS)
     return [
         f"{rule['id']} {' '.join(map(str, node['target']))}: {node['failureSummary']}"
         for rule in found
