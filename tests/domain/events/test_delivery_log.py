@@ -247,14 +247,17 @@ def test_that_of_another_is_refused(changed: dict[str, Any]) -> None:
 
 
 def costs_the_same_in_a_longer_log(subscription: EventSubscription, page: partial[Any]) -> bool:
-    """Whether thousands of further deliveries add nothing to the cost; it goes by the index."""
+    """Whether a log of 26 times the length costs no more; it goes by the index.
+
+    Both databases have two plans for a short one, the better of which takes half as many steps.
+    """
     make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 200)
     analyze()
     before = steps_of(page)
     make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 5000)
     analyze()
     assert "ix_event_deliveries_listed" in "\n".join(plan_of(page))
-    return steps_of(page) <= 1.2 * before
+    return steps_of(page) <= 3 * before
 
 
 def test_a_page_costs_the_same_however_long_the_log_is(subscription: EventSubscription) -> None:
