@@ -1,6 +1,7 @@
 """Clients that other people's generators make of the OpenAPI document, against a live server.
 
 Each makes one round trip through the operations and survives an error code that no document lists.
+What takes packages of Node is a long proof, as in `tests/mcp_clients`: they are installed first.
 """
 
 import importlib
@@ -165,6 +166,7 @@ def typescript(node: Path, node_packages: Path, document: Path, tmp_path: Path) 
     return folder
 
 
+@pytest.mark.prove
 def test_the_typescript_clients(live: Live, typescript: Path, node: Path) -> None:
     given = [live.base_url, live.token, live.form_id]
 
@@ -175,6 +177,7 @@ def test_the_typescript_clients(live: Live, typescript: Path, node: Path) -> Non
     assert json.loads(second) == GOT | {"forms": 3}
 
 
+@pytest.mark.prove
 def test_redocly_reports_no_problem(node: Path, node_packages: Path, document: Path) -> None:
     program = node_packages / "node_modules/@redocly/cli/bin/cli.js"
 
@@ -183,6 +186,7 @@ def test_redocly_reports_no_problem(node: Path, node_packages: Path, document: P
     assert json.loads(report)["problems"] == []
 
 
+@pytest.mark.prove
 def test_spectral_reports_no_problem(node: Path, node_packages: Path, document: Path) -> None:
     program = node_packages / "node_modules/@stoplight/spectral-cli/dist/index.js"
     (document.parent / "rules.yaml").write_text('extends: ["spectral:oas"]\n')
