@@ -35,7 +35,7 @@ run: $(VENV)/.installed ## start Askback on http://127.0.0.1:8000 (HOST, PORT, P
 
 install: $(VENV)/.installed ## install what Askback needs into .venv
 
-# A third of the time a test waits, for a browser, a server or a clock: three share two cores.
+# With two, two cores rest a third of the time; with four, they get in each other's way.
 test: $(VENV)/.installed-test ## run every test with the servers and the browser it needs
 	$(SCRATCH) $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
