@@ -27,7 +27,12 @@ from webapp.domain.accounts.models import Account
 from webapp.web import request_audit
 from webapp.web.rate_limits.limiter import limiter
 
-pytest_plugins = ["tests.services", "tests.programs", "tests.webhook_receiver"]
+pytest_plugins = [
+    "tests.pages.compiled_once",
+    "tests.services",
+    "tests.programs",
+    "tests.webhook_receiver",
+]
 
 
 def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:
@@ -49,11 +54,19 @@ def pytest_configure() -> None:
 
 
 LONG = (
-    "tests/contract/test_fuzz.py",
-    "tests/races/",
-    "tests/journey/",
+    "tests/agent_cli/",
+    "tests/api/agent/",
     "tests/browser/",
+    "tests/contract/",
+    "tests/database/",
+    "tests/docs/",
+    "tests/jobs/",
+    "tests/journey/",
+    "tests/oauth/test_hostile",
     "tests/proof/",
+    "tests/races/",
+    "tests/runtime/",
+    "tests/webapp/test_cli.py",
     "tests/webapp/test_hostile",
 )
 
@@ -66,6 +79,7 @@ def pytest_collection() -> Iterator[None]:
         yield
     finally:
         gc.freeze()
+        gc.set_threshold(700, 10, 100)  # each look at everything takes a third of a second
         gc.enable()
 
 
@@ -210,3 +224,20 @@ def account(app: Flask) -> Account:
     """A creator; the row is detached, its columns are loaded."""
     with app.app_context():
         return make_account()
+
+
+@pytest.fixture
+def empty_app(empty_database_url: str, tmp_path: Path) -> Iterator[Flask]:
+    """An application on a database without any table and a folder of its own; in its context."""
+    app = create_app(
+        Settings(
+            public_url="http://127.0.0.1:8000",
+            database_url=empty_database_url,
+            secret_key="only-for-tests-only-for-tests-only-for-tests",
+            data_folder=tmp_path,
+        )
+    )
+    with app.app_context():
+        yield app
+        db.session.remove()
+        db.engine.dispose()

@@ -1,6 +1,7 @@
 """Answers of the API against the OpenAPI document, whichever test asked for them."""
 
 import re
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,11 @@ def assert_described(method: str, path: str, answer: TestResponse) -> None:
             continue
         schema, value = header["schema"], answer.headers[name]
         validator(schema).validate(int(value) if schema["type"] == "integer" else value)
-    for content_type, content in described.get("content", {}).items():
+    contents = described.get("content", {})
+    assert not contents or any(fnmatch(answer.mimetype, each) for each in contents)
+    for content_type, content in contents.items():
+        if content["schema"].get("format") == "binary":
+            continue
         assert answer.mimetype == content_type
         body = answer.json if content_type == "application/json" else answer.text
         validator(content["schema"]).validate(body)

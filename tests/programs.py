@@ -7,8 +7,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Playwright, sync_playwright
@@ -42,9 +43,40 @@ def headless_path(chromium_path: str) -> str:
 
 @pytest.fixture(scope="module")
 def browser(headless_path: str) -> Iterator[Browser]:
-    """Per module, because a running Playwright forbids asyncio to the tests of other modules."""
-    with launched(headless_path, SHORT_LIVED) as running:
-        yield running
+    """Without profiles of other modules; it stays for the next module if that one uses it too."""
+    if not any(kept.is_connected() for kept in _KEPT):
+        _end_kept_browser()
+        _KEPT.append(_UNTIL_UNUSED.enter_context(launched(headless_path, SHORT_LIVED)))
+    yield _KEPT[0]
+    for profile in _KEPT[0].contexts:
+        profile.close()
+
+
+_KEPT: list[Browser] = []
+_UNTIL_UNUSED = ExitStack()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Function, nextitem: pytest.Function | None
+) -> Iterator[Any]:
+    """End the browser after its last module: a running Playwright forbids asyncio to tests."""
+    result = yield
+    same_module = nextitem and nextitem.path == item.path
+    if not (same_module or nextitem and "headless_path" in nextitem.fixturenames):
+        _end_kept_browser()
+    return result
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Also when the run stopped at a failure."""
+    _end_kept_browser()
+
+
+def _end_kept_browser() -> None:
+    _KEPT.clear()
+    _UNTIL_UNUSED.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager
 from playwright.sync_api import Page
 
 from tests.browser.conftest import ExampleSite
-from tests.browser.example_steps import ExamplePage
+from tests.browser.example_steps import ALL, ExamplePage
 
 WINDOWS = ((1280, 800), (390, 664), (640, 400))  # a laptop, a phone with its bars, zoomed to 200 %
 MOST_STOPS = 250
+REFUSING = [example for example in ALL if example.refused in {409, 422, 429}]
 # the last one is the heading of the page that a decision comes to when the draft has changed
 MESSAGES = ".field__error, .note--alarm, [role=alert], .reading-column h1"
 
@@ -51,6 +52,11 @@ MESSAGES_SEEN = """(messages) => [...document.querySelectorAll(messages)]
   .filter((part) => part.checkVisibility())
   .map((part) => part.getBoundingClientRect())
   .map((box) => box.top >= 0 && box.bottom <= innerHeight)"""
+
+
+def size_of(example: ExamplePage) -> tuple[int, int]:
+    """Neighbouring pages have different windows, so that each is seen with many."""
+    return WINDOWS[ALL.index(example) % len(WINDOWS)]
 
 
 def open_in(

@@ -1,12 +1,16 @@
-"""Every page passes axe-core, without overflow, squeezed text or console errors."""
+"""Every page passes axe-core, without overflow, squeezed text or console errors, and its focused
+controls and refusals are visible in windows of real height.
+"""
 
 from collections.abc import Collection
 from itertools import product
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import ALL, ExamplePage
+from tests.browser.tab_order import REFUSING, hidden_stops, message_is_seen, open_in, size_of
 from tests.browsing import look, sideways, squeezed, violations
 
 WIDTHS = (320, 390, 768, 1280)
@@ -22,28 +26,34 @@ AXE_WIDTHS = (320, 1280)
 
 
 @pytest.mark.parametrize("example", ALL, ids=str)
-def test_every_page_passes_axe(site: ExampleSite, example: ExamplePage) -> None:
-    assert problems(site, example, LOOKS[ALL.index(example) % 2], axe_at=AXE_WIDTHS) == {}
+def test_every_page_passes_axe_and_shows_what_has_the_focus(
+    site: ExampleSite, example: ExamplePage
+) -> None:
+    """Opened once for both: a refusal shows where it scrolled to in the window it was opened in."""
+    looks = LOOKS[ALL.index(example) % 2]
+    with open_in(site, example, size_of(example)) as page:
+        if example in REFUSING:
+            assert message_is_seen(page)
+        assert hidden_stops(page) == []
+        page.evaluate("document.activeElement?.blur()")  # a skip link that is shown covers others
+        assert problems(page, looks, axe_at=AXE_WIDTHS) == {}
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("example", ALL, ids=str)
 def test_every_page_passes_axe_in_every_look(site: ExampleSite, example: ExamplePage) -> None:
-    assert problems(site, example, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
+    with site.open(example) as page:
+        assert problems(page, list(product(WIDTHS, SCHEMES, DIRECTIONS))) == {}
 
 
 def problems(
-    site: ExampleSite,
-    example: ExamplePage,
-    looks: list[tuple[int, str, str]],
-    axe_at: Collection[int] = WIDTHS,
+    page: Page, looks: list[tuple[int, str, str]], axe_at: Collection[int] = WIDTHS
 ) -> dict[str, list[str]]:
-    """The problems in each look; the page is opened once and shown in all of them."""
+    """The problems of the open page in each look."""
     found = {}
-    with site.open(example) as page:
-        for width, scheme, direction in looks:
-            look(page, width=width, scheme=scheme, direction=direction)
-            found[f"{width} {scheme} {direction}"] = (
-                (violations(page) if width in axe_at else []) + sideways(page) + squeezed(page)
-            )
+    for width, scheme, direction in looks:
+        look(page, width=width, scheme=scheme, direction=direction)
+        found[f"{width} {scheme} {direction}"] = (
+            (violations(page) if width in axe_at else []) + sideways(page) + squeezed(page)
+        )
     return {name: wrong for name, wrong in found.items() if wrong}

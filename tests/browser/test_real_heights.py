@@ -1,28 +1,22 @@
-"""In windows of real height focused controls and refusals are visible."""
+"""In windows of real height focused controls and refusals are visible.
+
+test_accessibility.py has one window of each page.
+"""
 
 import pytest
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.example_steps import ALL, ExamplePage
-from tests.browser.tab_order import WINDOWS, hidden_stops, message_is_seen, open_in
-
-REFUSING = [example for example in ALL if example.refused in {409, 422, 429}]
-
-
-def size_of(example: ExamplePage) -> tuple[int, int]:
-    """Neighbouring pages have different windows, so that each is seen with many."""
-    return WINDOWS[ALL.index(example) % len(WINDOWS)]
-
+from tests.browser.tab_order import (
+    REFUSING,
+    WINDOWS,
+    hidden_stops,
+    message_is_seen,
+    open_in,
+    size_of,
+)
 
 OTHERS = [(one, size) for one in REFUSING for size in WINDOWS if size != size_of(one)]
-
-
-@pytest.mark.parametrize("example", ALL, ids=str)
-def test_focused_controls_and_refusals_are_visible(site: ExampleSite, example: ExamplePage) -> None:
-    with open_in(site, example, size_of(example)) as page:
-        if example in REFUSING:
-            assert message_is_seen(page)
-        assert hidden_stops(page) == []
 
 
 @pytest.mark.prove

@@ -11,9 +11,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
-from tests.factories import make_draft, make_form, make_response
+from tests.factories import make_account, make_draft, make_form, make_response
 from tests.pages.creator_client import ORIGIN, Creator
 from tests.pages.respondent_client import Respondent
+from tests.voice.factories import make_voice_form
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.deliveries.log import PAGE_DELIVERIES
@@ -84,6 +85,21 @@ def test_a_respondent_page_takes_six_requests_and_no_font(
     assert not re.search(r"@import|url\(|@font-face", styles)
 
 
+def test_voice_adds_little_to_a_page(app: Flask, client: FlaskClient) -> None:
+    with app.app_context():
+        questions = ["What went wrong in the deploy?"]
+        written, spoken = (
+            load(client, client.get(f"/r/{form.share_token}"))
+            for form in (
+                make_form(make_account().id, questions=questions),
+                make_voice_form(questions=questions),
+            )
+        )
+
+    assert spoken.files.keys() > written.files.keys()
+    assert spoken.whole - written.whole <= 12 * KIB
+
+
 @pytest.mark.parametrize(
     "path",
     ["/drafts", "/drafts/{draft.id}", "/drafts/{draft.id}/confirm", "/forms/{form.id}",
@@ -121,9 +137,18 @@ def draft(app: Flask, account: Account) -> Any:
         return make_draft(account.id, context="what only the creator knows", goal="to find out")
 
 
-def test_a_script_comes_with_everything_it_imports(app: Flask) -> None:
+@pytest.mark.parametrize(
+    ("name", "part", "within"),
+    [
+        ("js/respondent.js", "js/respondent/history_state.js", b"takesCookies"),
+        ("js/voice.js", "js/respondent/voice/voice_recorder.js", b"class VoiceRecorder"),
+    ],
+)
+def test_a_script_comes_with_everything_it_imports(
+    app: Flask, name: str, part: str, within: bytes
+) -> None:
     shelf = app.extensions["assets"].assets
 
-    assert not re.search(rb"^import ", shelf["js/respondent.js"].body, re.MULTILINE)
-    assert b"takesCookies" in shelf["js/respondent.js"].body
-    assert "js/respondent/history_state.js" not in shelf
+    assert not re.search(rb"^(import|export) ", shelf[name].body, re.MULTILINE)
+    assert within in shelf[name].body
+    assert part not in shelf
