@@ -11,6 +11,7 @@ from pydantic_settings import EnvSettingsSource
 
 from webapp.config import VARIABLES, Settings, describe
 from webapp.config_readers import absolute, data_keys, is_loopback, leads_to_loopback
+from webapp.config_voice import lacking
 from webapp.data_folder import DEFAULT_FOLDER, embedded_secrets
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
@@ -104,6 +105,8 @@ def _unsafe(made: Settings) -> Iterator[Problem]:
         yield _problem("SUBSCRIPTION_SECONDS_DEFAULT", what)
     if not (made.write_limits or local):
         yield _problem("WRITE_LIMITS", "off is refused except on a loopback address")
+    for variable, what in lacking(made):
+        yield _problem(variable, what)
 
 
 def _unsafe_in_production(texts: Mapping[str, str]) -> Iterator[Problem]:

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from webapp.config_limits import LimitSettings
 from webapp.config_readers import DAY, Origins, Switch, choice, whole_number
+from webapp.config_voice import VoiceSettings
 
 SUBSCRIPTION_SECONDS = whole_number(60, 30 * DAY)
 
 
-class EventSettings(LimitSettings):
+class EventSettings(VoiceSettings):
     """Durations are seconds."""
 
     mcp_events_enabled: Switch = Field(

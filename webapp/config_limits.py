@@ -30,6 +30,14 @@ class LimitSettings(BaseSettings):
     limit_answer_address: Rate = Field(
         "3000/minute", description="Posts of respondents behind one network address"
     )
+    limit_upload_session: Rate = Field(
+        "10/minute", description="Recordings that one respondent uploads"
+    )
+    limit_transcript_session: Rate = Field(
+        "120/minute",
+        description="Looks of one respondent for the words of a recording; a page looks each "
+        "second, for eight seconds",
+    )
     limit_form_bytes: Annotated[int, whole_number(1024**2, 1024**5)] = Field(
         1024**3,
         description="Bytes of answers that one form keeps, corrected ones included, each with "

@@ -23,6 +23,7 @@ SECRET_MIN_CHARS = 32
 SECRET_MIN_DISTINCT = 10  # a repeated or counted-up key has fewer
 HOST_NAME = re.compile(r"([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?", re.I)
 DATA_KEY_BYTES = 32  # of AES-256
+BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99})*/?")
 
 
 def from_text(read: Callable[[str], object]) -> BeforeValidator:
@@ -211,6 +212,13 @@ def redis(text: str) -> str:
     return text
 
 
+def bucket(text: str) -> str:
+    """`s3://bucket/prefix`, the prefix of any depth or left out."""
+    if not BUCKET.fullmatch(text):
+        raise ValueError(f'"{text}" is not an address as s3://bucket/prefix')
+    return text.rstrip("/")
+
+
 def is_host(host: str) -> bool:
     """True for a name, and for an address in its shortest spelling: resolvers know others."""
     try:
@@ -243,6 +251,7 @@ def leads_to_loopback(host: str) -> bool:
 
 
 Address = Annotated[str, from_text(address)]
+Bucket = Annotated[str, from_text(bucket)]
 Contact = Annotated[str, from_text(contact)]
 DataKeys = Annotated[tuple[tuple[str, bytes], ...], NoDecode, from_text(data_keys)]
 DatabaseUrl = Annotated[str, from_text(database)]

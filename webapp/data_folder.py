@@ -5,9 +5,10 @@ import json
 import os
 import secrets
 import stat
+import time
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -15,6 +16,9 @@ DEFAULT_FOLDER = "./var"
 DATABASE = "askback.sqlite3"
 SECRETS = "secrets.json"
 LOCK = "server.lock"
+RECORDINGS = "recordings"
+SPOOL = "spool"
+SPOOLED_SECONDS = 3600  # far longer than any request takes
 
 
 class FolderInUse(Exception):
@@ -27,9 +31,25 @@ def open_folder(folder: Path) -> Path:
     return folder
 
 
+def spool_folder(folder: Path) -> Path:
+    """Where bodies of requests lie while they are read; raises OSError."""
+    return open_folder(folder / SPOOL)
+
+
+def empty_spool(folder: Path) -> None:
+    """Erase what requests left that ended with their process."""
+    oldest = time.time() - SPOOLED_SECONDS
+    for path in (folder / SPOOL).glob("*"):
+        with suppress(OSError):  # another process does the same
+            if path.lstat().st_mtime < oldest:
+                path.unlink()
+
+
 def open_to_others(folder: Path) -> list[Path]:
-    """The folder, and files of ours in it, that others may read or own."""
-    places = [folder, *(path for path in _files(folder) if stat.S_ISREG(path.lstat().st_mode))]
+    """The folder, and what of ours is in it, that others may read or own."""
+    kinds = stat.S_IFREG, stat.S_IFDIR
+    ours = (path for path in _ours(folder) if stat.S_IFMT(path.lstat().st_mode) in kinds)
+    places = [folder, *ours]
     return [path for path in places if _is_open(path.lstat())]
 
 
@@ -47,8 +67,8 @@ def make_private(folder: Path) -> Iterator[str]:
             yield f"{path} could be read by others, and was closed to them"
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for name in (f"{DATABASE}*", SECRETS, LOCK):
+def _ours(folder: Path) -> Iterator[Path]:
+    for name in (f"{DATABASE}*", SECRETS, LOCK, RECORDINGS, SPOOL):
         yield from folder.glob(name)
 
 

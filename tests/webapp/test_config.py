@@ -101,6 +101,20 @@ def test_a_damaged_file_of_keys_stops_the_start_and_stays(
 
 
 @pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", None),
+        ("s3://askback", "s3://askback"),
+        ("s3://askback/production/eu/", "s3://askback/production/eu"),
+    ],
+)
+def test_recordings_are_kept_in_a_folder_or_a_bucket(
+    embedded: dict[str, str], text: str, place: str | None
+) -> None:
+    assert read_settings(embedded | {"AUDIO_STORE": text}).audio_store == place
+
+
+@pytest.mark.parametrize(
     ("environ", "public_url"),
     [
         ({"PORT": "8123"}, "http://127.0.0.1:8123"),
@@ -142,6 +156,11 @@ def test_production_refuses_to_start_without(variable: str) -> None:
         ("PORT", "0", "whole number"),
         ("PORT", "65536", "whole number"),
         ("PORT", "9" * 5000, "whole number"),
+        ("AUDIO_STORE", "/var/recordings", "s3://bucket/prefix"),
+        ("AUDIO_STORE", "s3://a", "s3://bucket/prefix"),
+        ("AUDIO_STORE", "s3://bucket/../other", "s3://bucket/prefix"),
+        ("AUDIO_STORE", "s3://key:secret@bucket", "s3://bucket/prefix"),
+        ("AUDIO_FREE_BYTES", "1 GiB", "whole number"),
         ("HOST", "a b", "host name"),
         ("HOST", "0.0.0.0", "loopback"),
         ("PUBLIC_URL", "ask.example.org", "not an http"),

@@ -84,3 +84,12 @@ def test_a_start_restricts_existing_and_new_files(exposed: Path) -> None:
     assert f"{exposed} could be read by others, and was closed to them" in errors
     assert {DATABASE, f"{DATABASE}-wal", "secrets.json", "server.lock"} <= made.keys()
     assert set(made.values()) == {0o600}
+
+
+def test_the_folder_of_recordings_is_restricted_and_reported(exposed: Path) -> None:
+    (exposed / "recordings").mkdir(mode=0o755)
+
+    lines = list(make_private(exposed))
+
+    assert mode(exposed / "recordings") == 0o700
+    assert sum(line.startswith(f"{exposed}/recordings ") for line in lines) == 1
