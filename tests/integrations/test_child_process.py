@@ -1,0 +1,195 @@
+"""A child is started when needed, asked one thing at a time, ended when idle or stuck."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.integrations.child_process import (
+    REQUESTS,
+    ChildBusy,
+    ChildFailed,
+    ChildKilled,
+    ChildProcess,
+)
+
+MODULE = "tests.integrations.obedient_child"
+
+NewChild = Callable[..., ChildProcess]
+
+
+@pytest.fixture
+def new_child() -> Iterator[NewChild]:
+    made: list[ChildProcess] = []
+
+    def new(**changed: Any) -> ChildProcess:
+        made.append(ChildProcess(MODULE, **changed))
+        return made[-1]
+
+    yield new
+    for child in made:
+        child.end()
+
+
+def ask(child: ChildProcess, **request: float) -> int:
+    return int(child.call(request, [], seconds=5)["pid"])
+
+
+def until(condition: Callable[[], bool], seconds: float = 5) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+def is_gone(pid: int) -> bool:
+    """Whether no process has that id, not even as a zombie."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return False
+    return True
+
+
+def test_no_process_runs_before_it_is_needed_and_then_one(new_child: NewChild) -> None:
+    child = new_child()
+
+    assert child.pid is None
+    assert ask(child) == ask(child) == child.pid
+
+
+def test_a_file_is_handed_over_open(new_child: NewChild, tmp_path: Path) -> None:
+    path = tmp_path / "upload"
+    path.write_text("words")
+    with path.open() as file:
+        path.unlink()
+        assert new_child().call({}, [file.fileno()], seconds=5)["read"] == "words"
+
+
+def test_it_gets_no_secret_of_the_environment(
+    new_child: NewChild, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_KEY", "a secret")
+    monkeypatch.setenv("NAMED", "a setting of its library")
+    names = str(new_child(environment=["NAMED"]).call({}, [], seconds=5)["read"]).split(",")
+
+    assert "NAMED" in names
+    assert "SECRET_KEY" not in names
+
+
+def test_an_idle_one_ends_and_leaves_no_zombie(new_child: NewChild) -> None:
+    child = new_child(idle_seconds=0.2)
+    pid = ask(child)
+
+    assert until(lambda: is_gone(pid))
+    assert child.pid is None
+    assert ask(child) != pid
+
+
+def test_one_that_takes_too_long_is_killed_and_another_serves(new_child: NewChild) -> None:
+    child = new_child()
+    pid = ask(child)
+    with pytest.raises(ChildKilled):
+        child.call({"sleep": 60}, [], seconds=0.2)
+
+    assert is_gone(pid)
+    assert ask(child) != pid
+
+
+@pytest.mark.parametrize("status", [1, 3])
+def test_one_that_breaks_is_told_from_an_idle_one(new_child: NewChild, status: int) -> None:
+    child = new_child()
+    with pytest.raises(ChildKilled, match=f"status {status}"):
+        ask(child, status=status)
+
+    assert ask(child)
+
+
+def test_one_that_always_ends_is_not_started_for_ever(new_child: NewChild) -> None:
+    with pytest.raises(ChildFailed):
+        ask(new_child(), status=0)
+
+
+def test_one_that_cannot_start_says_why() -> None:
+    child = ChildProcess("tests.integrations.no_child")
+
+    with pytest.raises(ChildFailed, match="ModuleNotFoundError: .*no_child"):
+        ask(child)
+    assert child.pid is None
+
+
+def test_requests_take_turns_and_only_so_many_wait(new_child: NewChild) -> None:
+    child = new_child(waiting=2)
+    ask(child)
+    with ThreadPoolExecutor(4) as threads:
+        started = time.monotonic()
+        calls = [threads.submit(ask, child, sleep=0.3) for _ in range(4)]
+        results = [call.exception() for call in calls]
+
+    assert [type(result) for result in results].count(ChildBusy) == 1
+    assert results.count(None) == 3
+    assert time.monotonic() - started > 0.9
+
+
+def test_nobody_waits_for_ever(new_child: NewChild) -> None:
+    child = new_child(wait_seconds=0.1)
+    ask(child)
+    slow = threading.Thread(target=ask, args=(child,), kwargs={"sleep": 0.8})
+    slow.start()
+    assert until(child._turn.locked)
+    with pytest.raises(ChildBusy):
+        ask(child)
+    slow.join()
+
+    assert ask(child)
+
+
+def started_by_another(*calls: str) -> tuple["subprocess.Popen[str]", int]:
+    """A process that has asked a child, and the id of that child."""
+    code = (
+        "import time\n"
+        "from webapp.integrations.child_process import ChildProcess\n"
+        f"child = ChildProcess({MODULE!r})\n"
+        "print(child.call({}, [], seconds=5)['pid'], flush=True)\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", "\n".join((code, *calls, "time.sleep(60)"))],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdout is not None
+    return parent, int(parent.stdout.readline())
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_end_of_the_parent_ends_an_idle_one(number: int) -> None:
+    parent, pid = started_by_another()
+    with parent:
+        parent.send_signal(number)
+    assert until(lambda: is_gone(pid))
+
+
+def test_the_end_of_the_parent_ends_one_at_work() -> None:
+    parent, pid = started_by_another("child.call({'sleep': 60}, [], seconds=60)")
+    with parent:
+        time.sleep(0.2)
+        parent.kill()
+    assert until(lambda: is_gone(pid))
+
+
+def test_a_request_that_nobody_ends_ends_by_itself() -> None:
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-m", REQUESTS, MODULE, "60"]
+    with ours, theirs, subprocess.Popen(command, stdin=theirs.fileno()) as process:
+        assert ours.recv(100) == b"{}\n"
+        ours.send(b'{"sleep": 60, "seconds": -0.8}\n')
+        assert process.wait(5) == -signal.SIGALRM

@@ -1,0 +1,85 @@
+"""Whether somebody speaks, by the loudness of short frames."""
+
+import array
+import random
+
+import pytest
+
+from webapp.integrations.voice_activity import frame_levels, is_voiced, level_curve
+
+RANDOM = random.Random(11)  # noqa: S311
+
+
+def background(level: float, seconds: float = 3.0, spread: float = 1.0) -> list[float]:
+    return [level + RANDOM.uniform(-spread, spread) for _ in range(int(seconds / 0.03))]
+
+
+def with_syllables(level: float, floor: float) -> list[float]:
+    """150 ms of each 600 ms are at `level`."""
+    levels = background(floor)
+    return [level if number % 20 < 5 else floor for number, floor in enumerate(levels)]
+
+
+@pytest.mark.parametrize("level", [-100.0, -80.0, -65.0, -50.0])
+def test_what_is_as_loud_all_the_time_is_no_voice(level: float) -> None:
+    assert not is_voiced(background(level))
+
+
+def test_nothing_is_no_voice() -> None:
+    assert not is_voiced([])
+
+
+@pytest.mark.parametrize(("level", "floor"), [(-20, -60), (-45, -55), (-60, -75), (-65, -95)])
+def test_syllables_above_the_background_are_a_voice(level: float, floor: float) -> None:
+    assert is_voiced(with_syllables(level, floor))
+
+
+def test_a_voice_in_a_noisy_place_is_heard() -> None:
+    assert is_voiced(with_syllables(-43, -50))
+
+
+def test_speech_without_a_pause_is_a_voice() -> None:
+    assert is_voiced(background(-30))
+
+
+def test_one_word_in_minutes_of_silence_is_a_voice() -> None:
+    assert is_voiced(background(-60, 300) + [-35.0] * 6 + background(-60, 300))
+
+
+def test_clicks_and_keys_are_no_voice() -> None:
+    levels = [-20.0 if number % 30 < 2 else level for number, level in enumerate(background(-60))]
+    assert not is_voiced(levels)
+
+
+def test_a_microphone_that_starts_late_is_no_voice() -> None:
+    assert not is_voiced([-100.0] * 40 + background(-58))
+
+
+def test_noise_until_a_browser_suppresses_it_is_no_voice() -> None:
+    settling = [-60.0, -58, -63, -65, -66, -66, -67, -67, -68, -68]
+
+    assert not is_voiced(settling + background(-71))
+    assert is_voiced(settling + with_syllables(-60, -71))
+    assert is_voiced([-30.0] * 5 + background(-71))
+
+
+def test_frames_are_thirty_milliseconds_whatever_the_chunks() -> None:
+    samples = array.array("h", [16384] * 1000).tobytes()
+    whole = list(frame_levels([samples]))
+
+    assert whole == list(frame_levels([samples[:322], samples[322:324], samples[324:]]))
+    assert whole == pytest.approx([-6.02] * 4, abs=0.01)
+
+
+def test_the_curve_has_64_digits_that_follow_the_loudness() -> None:
+    curve = level_curve([-60.0] * 500 + [-20.0] * 500)
+
+    assert curve == "0" * 32 + "9" * 32
+    assert level_curve([-60.0, -20.0]) == "0" * 32 + "9" * 32
+    assert level_curve([]) == "0" * 64
+
+
+def test_the_curve_of_silence_stays_low_and_that_of_a_soft_voice_does_not() -> None:
+    assert set(level_curve(background(-90))) == {"0"}
+    assert max(level_curve(with_syllables(-48, -70))) > "4"
+    assert max(level_curve(background(-62))) < "5"

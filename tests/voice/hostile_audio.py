@@ -1,0 +1,77 @@
+"""Files that are made to cost too much, or to make a library open something else."""
+
+import random
+import re
+import struct
+from collections.abc import Iterator
+
+from tests.voice.audio_files import KINDS, recording
+
+MANY = 120_000_000
+
+
+def huge_sample_table() -> bytes:
+    """An mp4 of a few kilobytes whose index has 120 million entries of 24 bytes and more."""
+    file = bytearray(recording("m4a"))
+    for box in (b"stts", b"stsc", b"stsz"):
+        at = file.index(box) + 4
+        if box == b"stts":  # entries, then count and duration of the first
+            file[at + 8 : at + 12] = struct.pack(">I", MANY)
+        elif box == b"stsc":  # entries, then first chunk and samples of each
+            file[at + 12 : at + 16] = struct.pack(">I", MANY)
+        else:  # one size for all samples, and how many
+            file[at + 4 : at + 12] = struct.pack(">II", 1, MANY)
+    return bytes(file)
+
+
+def wrong_rate(rate: int) -> bytes:
+    """A WAV file that claims a sampling rate."""
+    file = bytearray(recording("wav"))
+    at = file.index(b"fmt ") + 12
+    file[at : at + 4] = struct.pack("<I", rate)
+    return bytes(file)
+
+
+def many_channels() -> bytes:
+    """A WAV file that claims 64 channels."""
+    file = bytearray(recording("wav"))
+    at = file.index(b"fmt ") + 10
+    file[at : at + 2] = struct.pack("<H", 64)
+    file[at + 10 : at + 12] = struct.pack("<H", 128)
+    return bytes(file)
+
+
+def external_reference(url: str) -> bytes:
+    """An mp4 whose samples are in another file (`dref` without the flag of its own file)."""
+    file = recording("m4a")
+    name = url.encode() + b"\0"
+    entry = struct.pack(">I4sI", 12 + len(name), b"url ", 0) + name
+    found = re.search(rb"\0\0\0\x0curl \0\0\0\x01", file)
+    assert found is not None
+    return _grown(file, found.start(), found.end(), entry)
+
+
+def _grown(file: bytes, start: int, end: int, content: bytes) -> bytes:
+    """With other content at a place in the boxes that lead to it, which get longer."""
+    changed = bytearray(file[:start] + content + file[end:])
+    for box in (b"moov", b"trak", b"mdia", b"minf", b"dinf", b"dref"):
+        at = changed.index(box) - 4
+        (size,) = struct.unpack_from(">I", changed, at)
+        struct.pack_into(">I", changed, at, size + len(content) - (end - start))
+    return bytes(changed)
+
+
+def damaged(count: int, seed: int = 11) -> Iterator[bytes]:
+    """Recordings with bytes changed, cut out or doubled at random places."""
+    chance = random.Random(seed)  # noqa: S311
+    for number in range(count):
+        file = bytearray(recording(list(KINDS)[number % len(KINDS)]))
+        for _ in range(chance.choice((1, 4, 40))):
+            at = chance.randrange(len(file))
+            file[at] = chance.choice((0, 255, chance.randrange(256)))
+        at = chance.randrange(len(file))
+        if number % 3 == 0:
+            del file[at : at + chance.randrange(200)]
+        elif number % 7 == 0:
+            file[at:at] = file[at : at + 100]
+        yield bytes(file)

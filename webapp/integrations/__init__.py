@@ -1,0 +1,1 @@
+"""What other programs do for us: keeping audio, looking at it, writing it down."""

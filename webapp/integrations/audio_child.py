@@ -1,0 +1,252 @@
+"""Opens audio: the process that `audio_inspection` asks, and the only one that imports PyAV.
+
+During a look no file descriptor can be made, so whatever a file makes the libraries do, they open
+no file and no connection; names that a file holds are refused before that.
+"""
+
+import io
+import os
+import re
+import resource
+import wave
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import BinaryIO, NoReturn, cast
+
+import av
+from av.audio.frame import AudioFrame
+from av.audio.stream import AudioStream
+from av.container.input import InputContainer
+from av.filter import Graph
+
+from webapp.integrations import voice_activity
+from webapp.integrations.child_requests import Answer, Request
+
+MEMORY_BYTES = 512 * 1024**2
+NICE = 5
+DESCRIPTORS = 16  # standard streams and the files of a request
+PCM_RATE = 16000
+SAMPLE_BYTES = 2
+MAX_SECONDS = 660  # decoded; recordings are at most ten minutes
+MAX_PACKETS = 300_000  # eleven minutes of the shortest that Opus has
+FIRST_PACKETS = 50  # one of them must decode to sound
+SURPLUS_BYTES = 64 * 1024  # headers, indexes and tags, beside what each packet takes
+SURPLUS_PER_PACKET = 64
+EDGE_BYTES = 4096  # where programs look for what a file is: at its head, and archives at its end
+OTHER_TYPES = re.compile(
+    rb"<html|<!doctype|<script|<svg|<\?php|%PDF-|#EXTM3U|ffconcat|PK\x03\x04|PK\x05\x06",
+    re.IGNORECASE,
+)
+CODECS = (
+    *("opus", "vorbis", "aac", "mp3", "flac", "alac"),
+    *("pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_mulaw", "pcm_alaw"),
+)
+DECODERS = (*CODECS, "libopus", "libvorbis", "mp3float")
+RATES = range(4000, 192_001)
+CHANNELS = range(1, 9)
+
+
+class Refused(Exception):
+    """The file is no recording that we take."""
+
+
+def prepare() -> None:
+    """Set the limits that hold for all requests."""
+    os.nice(NICE)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+    _import_all()
+
+
+def _import_all() -> None:
+    """PyAV imports parts of itself when they are needed, which a look cannot."""
+    file = io.BytesIO()
+    _write_wav(file, [bytes(PCM_RATE)])
+    file.seek(0)
+    with _opened(file, "wav") as container:
+        list(_voice_band(container, _only_track(container)))
+
+
+def answer(request: Request, files: Sequence[int]) -> Answer:
+    """Of a question about the first file; what it asks for is written into the second."""
+    try:
+        with _nothing_else_opened():
+            return _answer(str(request["question"]), str(request["demuxer"]), files)
+    except MemoryError:
+        os._exit(1)
+    except Exception as error:  # whatever a hostile file makes of the libraries
+        return {"refused": f"{type(error).__name__}: {error}"[:200]}
+
+
+@contextmanager
+def _nothing_else_opened() -> Iterator[None]:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, DESCRIPTORS))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
+
+
+def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
+    with open(files[0], "rb", closefd=False) as file, _opened(file, demuxer) as container:
+        track = _only_track(container)
+        if question == "inspect":
+            length = duration_ms(container, track, os.fstat(files[0]).st_size)
+            _require_no_other_type(file)
+            return {"duration_ms": length}
+        if question == "look":
+            levels = list(voice_activity.frame_levels(_voice_band(container, track)))
+            voiced = voice_activity.is_voiced(levels)
+            return {"voiced": voiced, "levels": voice_activity.level_curve(levels)}
+        with open(files[1], "wb", closefd=False) as out:
+            _write_wav(out, _converted(_frames(container, track), PCM_RATE))
+        return {"written": True}
+
+
+@contextmanager
+def _opened(file: BinaryIO, demuxer: str) -> Iterator[InputContainer]:
+    options = {
+        "protocol_whitelist": "",
+        "format_whitelist": demuxer,
+        "codec_whitelist": ",".join(DECODERS),
+    }
+    with av.open(
+        file,
+        "r",
+        format=demuxer,
+        container_options=options,
+        metadata_errors="replace",
+        io_open=_open_no_other,
+    ) as container:
+        yield container
+
+
+def _open_no_other(url: str, flags: int, options: dict[str, str]) -> NoReturn:
+    raise Refused("it names another file")
+
+
+def _only_track(container: InputContainer) -> AudioStream:
+    if [stream.type for stream in container.streams] != ["audio"]:
+        raise Refused("it holds something other than one track of sound")
+    track = container.streams.audio[0]
+    codec = track.codec_context
+    if codec.codec.canonical_name not in CODECS:
+        raise Refused("a codec that recordings do not have")
+    if codec.sample_rate not in RATES or codec.layout.nb_channels not in CHANNELS:
+        raise Refused("a sampling rate or channels that recordings do not have")
+    codec.thread_count = 1
+    return track
+
+
+def duration_ms(container: InputContainer, track: AudioStream, size: int) -> int:
+    """From the packets, whatever headers say: the span of their times, or what they last if more.
+
+    A recorder that was cut off writes no length. Raises Refused for a file without sound, and for
+    one that is in good part something else.
+    """
+    times: list[int] = []
+    lasted = carried = packets = 0
+    heard = False
+    for packet in container.demux(track):
+        packets += 1
+        if packets > MAX_PACKETS:
+            raise Refused("too many packets")
+        heard = heard or (packets <= FIRST_PACKETS and any(_decoded(packet)))
+        carried += packet.size
+        lasted += packet.duration or 0
+        if packet.pts is not None:
+            times += (packet.pts, packet.pts + (packet.duration or 0))
+    span = max(times) - min(times) if times else 0
+    length = int(max(span, lasted) * 1000 * (track.time_base or 0))
+    if not heard or length < 1:
+        raise Refused("no sound")
+    if size - carried > SURPLUS_BYTES + SURPLUS_PER_PACKET * packets:
+        raise Refused("too much beside the sound")
+    return length
+
+
+def _require_no_other_type(file: BinaryIO) -> None:
+    """Raise Refused for a recording that other programs take for a page, an archive or a list."""
+    for start, whence in ((0, os.SEEK_SET), (-EDGE_BYTES, os.SEEK_END)):
+        with suppress(OSError):  # shorter than that
+            file.seek(start, whence)
+        if OTHER_TYPES.search(file.read(EDGE_BYTES)):
+            raise Refused("something else as well")
+
+
+def _decoded(packet: "av.Packet[AudioStream]") -> list[AudioFrame]:
+    """Its frames; none if it is damaged."""
+    try:
+        return packet.decode()
+    except av.error.MemoryError:
+        raise
+    except av.error.FFmpegError:
+        return []
+
+
+def _frames(container: InputContainer, track: AudioStream) -> Iterator[AudioFrame]:
+    """What can be decoded, at most MAX_SECONDS of it; a damaged packet is left out."""
+    seconds = 0.0
+    for packet in container.demux(track):
+        for frame in _decoded(packet):
+            yield frame
+            seconds += frame.samples / frame.sample_rate
+        if seconds > MAX_SECONDS:
+            return
+
+
+def _voice_band(container: InputContainer, track: AudioStream) -> Iterator[bytes]:
+    highpass = ("highpass", f"f={voice_activity.HIGHPASS_HZ}")
+    return _converted(_frames(container, track), voice_activity.RATE, highpass)
+
+
+def _converted(
+    frames: Iterable[AudioFrame], rate: int, *filters: tuple[str, str]
+) -> Iterator[bytes]:
+    """One channel of 16-bit samples at that rate; frames may change their format on the way."""
+    graph, made_for = None, None
+    for frame in frames:
+        shape = (frame.sample_rate, frame.format.name, frame.layout.name)
+        if graph is None or shape != made_for:
+            yield from _drained(graph)
+            graph, made_for = _graph(frame, rate, filters), shape
+        frame.pts = None
+        graph.push(frame)
+        yield from _pulled(graph)
+    yield from _drained(graph)
+
+
+def _graph(frame: AudioFrame, rate: int, filters: Sequence[tuple[str, str]]) -> Graph:
+    graph = Graph()
+    graph.threads = 1
+    source = graph.add_abuffer(
+        sample_rate=frame.sample_rate,
+        format=frame.format.name,
+        layout=frame.layout.name,
+        time_base=frame.time_base,
+    )
+    wanted = f"sample_fmts=s16:sample_rates={rate}:channel_layouts=mono"
+    chain = [graph.add(name, arguments) for name, arguments in (*filters, ("aformat", wanted))]
+    graph.link_nodes(source, *chain, graph.add("abuffersink")).configure()
+    return graph
+
+
+def _drained(graph: Graph | None) -> Iterator[bytes]:
+    if graph is not None:
+        graph.push(None)
+        yield from _pulled(graph)
+
+
+def _pulled(graph: Graph) -> Iterator[bytes]:
+    with suppress(av.error.BlockingIOError, av.error.EOFError):
+        while True:
+            frame = cast(AudioFrame, graph.pull())
+            yield bytes(frame.planes[0])[: frame.samples * SAMPLE_BYTES]
+
+
+def _write_wav(out: BinaryIO, chunks: Iterable[bytes]) -> None:
+    with wave.open(out, "wb") as file:
+        file.setparams((1, SAMPLE_BYTES, PCM_RATE, 0, "NONE", "not compressed"))
+        for chunk in chunks:
+            file.writeframesraw(chunk)

@@ -1,0 +1,118 @@
+"""What a recording is: its type by its first bytes; its length, its loudness and its samples by a
+child.
+
+No audio is opened in this process, and PyAV is not imported in it: `audio_child` does both. A child
+reads one file that was opened for it, by the demuxer that the bytes name, and may take ten seconds
+and half a gigabyte for it. It can open nothing else, neither a file nor a connection.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from webapp.integrations.child_process import ChildBusy, ChildFailed, ChildKilled, ChildProcess
+from webapp.integrations.child_requests import Answer
+
+LOOK_SECONDS = 10.0
+HEAD_BYTES = 64  # enough to sniff
+
+log = logging.getLogger("askback.audio")
+
+
+class AudioFormat(NamedTuple):
+    """What the first bytes say; `demuxer` as FFmpeg calls it."""
+
+    media_type: str
+    extension: str
+    demuxer: str
+
+
+class Look(NamedTuple):
+    """Whether somebody speaks, and the loudness in 64 steps of equal length, digits 0 to 9."""
+
+    voiced: bool
+    levels: str
+
+
+class NotAudio(Exception):
+    """No recording that we take: no sound, something beside it, broken, or too much work."""
+
+
+class AudioBusy(Exception):
+    """Nothing is known about the file: too many wait for the child, or it cannot be started."""
+
+
+WEBM = AudioFormat("audio/webm", "webm", "matroska")
+MP4 = AudioFormat("audio/mp4", "m4a", "mov")
+OGG = AudioFormat("audio/ogg", "ogg", "ogg")
+WAV = AudioFormat("audio/wav", "wav", "wav")
+MP3 = AudioFormat("audio/mpeg", "mp3", "mp3")
+
+child = ChildProcess("webapp.integrations.audio_child", fixed={"MALLOC_ARENA_MAX": "1"})
+
+
+def sniff(head: bytes) -> AudioFormat | None:
+    """The format that the first HEAD_BYTES of a file have; None for none that we take."""
+    if head.startswith(b"\x1a\x45\xdf\xa3") and b"webm" in head[:HEAD_BYTES]:
+        return WEBM
+    if head[4:8] == b"ftyp":
+        return MP4
+    if head.startswith(b"OggS\0"):
+        return OGG
+    if head.startswith(b"RIFF") and head[8:12] == b"WAVE":
+        return WAV
+    return MP3 if head.startswith(b"ID3") or _is_mp3_frame(head) else None
+
+
+def _is_mp3_frame(head: bytes) -> bool:
+    """Eleven bits of sync, layer III, a bit rate and a sampling rate (ISO 11172-3, 2.4.1.3)."""
+    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE6 != 0xE2:
+        return False
+    return head[2] & 0xF0 not in {0x00, 0xF0} and head[2] & 0x0C != 0x0C
+
+
+def inspect(path: Path, audio: AudioFormat) -> int:
+    """The length in milliseconds, at least 1, of a file that holds one track of sound and nothing
+    else. Raises NotAudio, AudioBusy, OSError.
+    """
+    return int(_ask("inspect", path, audio)["duration_ms"])
+
+
+def look(path: Path, audio: AudioFormat) -> Look:
+    """Decode it and listen. Raises NotAudio, AudioBusy, OSError."""
+    answer = _ask("look", path, audio)
+    return Look(voiced=bool(answer["voiced"]), levels=str(answer["levels"]))
+
+
+def to_pcm(path: Path, audio: AudioFormat, out: BinaryIO) -> None:
+    """Write it into the open file `out` as WAV: 16 kHz, one channel, 16 bits.
+
+    Raises NotAudio, AudioBusy, OSError.
+    """
+    _ask("to_pcm", path, audio, out)
+
+
+def _ask(question: str, path: Path, audio: AudioFormat, out: BinaryIO | None = None) -> Answer:
+    request = {"question": question, "demuxer": audio.demuxer}
+    with ExitStack() as opened, _named_failures():
+        files = [opened.enter_context(path.open("rb")).fileno()]
+        files += [out.fileno()] if out else []
+        answer = child.call(request, files, seconds=LOOK_SECONDS)
+    if "refused" in answer:
+        raise NotAudio(answer["refused"])
+    return answer
+
+
+@contextmanager
+def _named_failures() -> Iterator[None]:
+    try:
+        yield
+    except ChildKilled as error:
+        raise NotAudio(str(error)) from error
+    except ChildBusy as error:
+        raise AudioBusy(str(error)) from error
+    except ChildFailed as error:
+        log.error("audio cannot be opened: %s", error)
+        raise AudioBusy(str(error)) from error

@@ -1,0 +1,142 @@
+"""A service with the wire format of `/v1/audio/transcriptions`, through the SDK of OpenAI.
+
+It gets the recording, the name of the model, the format of the answer and, where one is set, the
+language: nothing of our environment and nothing about this machine. Redirects and proxies would
+show the recording to hosts that no page named. No answer is read beyond its bounds.
+"""
+
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import httpx2
+import openai
+
+from webapp.config_voice import VoiceSettings
+from webapp.integrations.audio_inspection import AudioFormat
+from webapp.public_addresses import is_private
+
+CONNECT_SECONDS = 5.0
+WRITE_SECONDS = 30.0  # for each piece of the recording
+ANSWER_SECONDS = 300.0  # until the answer begins: ten minutes of speech on a machine without a GPU
+TOTAL_SECONDS = 600.0
+ANSWER_MAX_BYTES = 4 * 1024**2  # many times the words that are kept, however they are escaped
+SENT_HEADERS = frozenset({"accept", "content-length", "content-type", "host", "transfer-encoding"})
+
+
+class TranscriptionFailed(Exception):
+    """There are no words; the reason, for the log, holds none either, nor any secret."""
+
+
+def transcribe(path: Path, audio: AudioFormat, language: str, *, config: VoiceSettings) -> str:
+    """The text of the answer, however long and odd. Raises TranscriptionFailed, OSError."""
+    try:
+        with _client(config) as client, path.open("rb") as file:
+            found = client.audio.transcriptions.create(
+                file=(f"recording.{audio.extension}", file, audio.media_type),
+                model=config.transcriber_model or "",
+                response_format="json",
+                language=language or openai.omit,
+            )
+    except openai.APIStatusError as error:
+        raise TranscriptionFailed(f"it answered with status {error.status_code}") from None
+    except openai.OpenAIError as error:
+        raise TranscriptionFailed(f"{type(error).__name__}: {_cause_of(error)}") from None
+    except (ValueError, RecursionError):
+        raise TranscriptionFailed("it answered with something else than JSON") from None
+    text = getattr(found, "text", None)  # the SDK checks no types, and may hand over a plain string
+    if not isinstance(text, str):
+        raise TranscriptionFailed("it answered without a text")
+    return text
+
+
+class _Bounded(httpx2.SyncByteStream):
+    """A body on its way: at most so many bytes, and no step after the moment `ends`."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, *, most: float, ends: float) -> None:
+        self._stream, self._room, self._ends = stream, most, ends
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            self._room -= len(chunk)
+            if self._room < 0:
+                raise httpx2.ReadError("the answer is too long")
+            if time.monotonic() > self._ends:
+                raise httpx2.ReadTimeout("it takes too long")
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _Guarded(httpx2.HTTPTransport):
+    """Plain http goes to a private address; what SDK and environment add to a request stays here.
+
+    An answer that is compressed although nobody allowed it is not unpacked.
+    """
+
+    def __init__(self, key: str | None) -> None:
+        super().__init__(verify=_tls_context(), trust_env=False)
+        self._own = {"accept-encoding": "identity", "user-agent": "Askback", "connection": "close"}
+        self._own |= {"authorization": f"Bearer {key}"} if key else {}
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        ends = time.monotonic() + TOTAL_SECONDS
+        kept = {name: each for name, each in request.headers.items() if name in SENT_HEADERS}
+        request.headers = httpx2.Headers(kept | self._own)
+        if request.url.scheme == "http":  # the header Host keeps the name
+            request.url = request.url.copy_with(host=_private_address(request.url.host))
+        assert isinstance(request.stream, httpx2.SyncByteStream)  # noqa: S101 (for mypy)
+        request.stream = _Bounded(request.stream, most=float("inf"), ends=ends)
+        response = super().handle_request(request)
+        response.headers.pop("content-encoding", None)
+        assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 (for mypy)
+        response.stream = _Bounded(response.stream, most=ANSWER_MAX_BYTES, ends=ends)
+        return response
+
+
+def _client(config: VoiceSettings) -> openai.OpenAI:
+    seconds = httpx2.Timeout(
+        ANSWER_SECONDS, connect=CONNECT_SECONDS, write=WRITE_SECONDS, pool=CONNECT_SECONDS
+    )
+    transport = _Guarded(config.transcriber_api_key)
+    return openai.OpenAI(
+        api_key="sent by the transport",
+        base_url=config.transcriber_url,
+        organization="",
+        project="",
+        max_retries=0,
+        timeout=seconds,
+        http_client=httpx2.Client(
+            transport=transport, timeout=seconds, trust_env=False, follow_redirects=False
+        ),
+    )
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    """Kept: reading the authorities of the system takes 34 ms."""
+    return ssl.create_default_context()
+
+
+def _private_address(host: str) -> str:
+    """An address of the host, all of whose addresses have to be private: the way is not encrypted.
+
+    raises httpx2.ConnectError
+    """
+    try:
+        rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise httpx2.ConnectError("its name has no address") from None
+    found = [str(row[4][0]) for row in rows]
+    if not found or not all(is_private(address) for address in found):
+        raise httpx2.ConnectError("plain http, and its address is not private")
+    return found[0]
+
+
+def _cause_of(error: openai.OpenAIError) -> str:
+    """What the connection failed of, in the words of this module or of the system."""
+    return str(error.__cause__ or "")[:200]

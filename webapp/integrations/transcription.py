@@ -1,0 +1,22 @@
+"""Writing a recording down, by the engine that the settings name. Engines are imported on use."""
+
+from pathlib import Path
+
+from webapp.config_voice import WHISPER, VoiceSettings
+from webapp.integrations.audio_inspection import AudioFormat
+
+
+def write_down(path: Path, audio: AudioFormat, language: str, *, config: VoiceSettings) -> str:
+    """The words of one recording as the engine heard them, "" for none; nothing is tried twice.
+
+    language  a tag of the creator's choice; "": the engine finds out
+
+    Raises TranscriptionFailed of `openai_transcriber`, and what `whisper` raises.
+    """
+    if config.transcriber == WHISPER:
+        from webapp.integrations import whisper
+
+        return whisper.transcribe(path, model=config.transcriber_model or "", language=language)
+    from webapp.integrations import openai_transcriber
+
+    return openai_transcriber.transcribe(path, audio, language, config=config)

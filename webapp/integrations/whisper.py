@@ -1,0 +1,54 @@
+"""Words of a recording by faster-whisper on this server, in a child.
+
+In a thread of a serving process the engine would stop all the others for seconds. Its child keeps
+the model for the next recording and ends, with all its memory, when none comes for a minute. It
+gets samples that `audio_inspection` made and never the file of a stranger.
+"""
+
+import tempfile
+from pathlib import Path
+
+from webapp.integrations.audio_inspection import HEAD_BYTES, NotAudio, sniff, to_pcm
+from webapp.integrations.child_process import ChildBusy, ChildFailed, ChildKilled, ChildProcess
+
+TRANSCRIBE_SECONDS = 1800.0  # a model that takes three times as long as the longest recording
+WAIT_SECONDS = 2 * TRANSCRIBE_SECONDS
+
+# where the libraries look for models, certificates, proxies and processors
+ENVIRONMENT = (
+    *("HOME", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_ENDPOINT", "HF_HUB_OFFLINE"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "OMP_NUM_THREADS"),
+)
+
+child = ChildProcess(
+    "webapp.integrations.whisper_child", environment=ENVIRONMENT, wait_seconds=WAIT_SECONDS
+)
+
+
+class WhisperFailed(Exception):
+    """No words; the message names the reason for an operator. Another attempt may find some."""
+
+
+def transcribe(path: Path, *, model: str, language: str) -> str:
+    """The words of the recording at `path`, at most 100,000 code points.
+
+    model     a name that faster-whisper knows and fetches once, or the folder of one
+    language  a tag as `pt-BR`; what the engine hears if that is "" or none that the model knows
+
+    Raises NotAudio, AudioBusy, WhisperFailed, OSError.
+    """
+    with path.open("rb") as file:
+        audio = sniff(file.read(HEAD_BYTES))
+    if audio is None:
+        raise NotAudio("no format that we take")
+    request = {"model": model, "language": language.partition("-")[0].lower()}
+    with tempfile.TemporaryFile(dir=path.parent) as samples:
+        to_pcm(path, audio, samples)
+        try:
+            answer = child.call(request, [samples.fileno()], seconds=TRANSCRIBE_SECONDS)
+        except (ChildBusy, ChildFailed, ChildKilled) as error:
+            raise WhisperFailed(str(error)) from error
+    if "refused" in answer:
+        raise WhisperFailed(answer["refused"])
+    return str(answer["text"])
