@@ -2,40 +2,20 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
 import flask_migrate
-import pytest
 from flask import Flask
 from sqlalchemy import inspect, text
 
 from tests.command import ROOT, askback
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_answer, make_form
-from webapp.app import create_app
-from webapp.config import Settings
 from webapp.database import db, release_connections, schema, to_millis, utc_now
 from webapp.domain.accounts.browser_sessions import find_session_account, list_sessions
 from webapp.domain.forms.models import get_form
-
-
-@pytest.fixture
-def empty_app(empty_database_url: str, tmp_path: Path) -> Iterator[Flask]:
-    app = create_app(
-        Settings(
-            public_url="http://127.0.0.1:8000",
-            database_url=empty_database_url,
-            secret_key="only-for-tests-only-for-tests-only-for-tests",
-            data_folder=tmp_path,
-        )
-    )
-    with app.app_context():
-        yield app
-        db.session.remove()
-        db.engine.dispose()
 
 
 def tables() -> list[str]:

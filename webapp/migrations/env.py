@@ -11,6 +11,7 @@ import webapp.domain.drafts.publishing
 import webapp.domain.events.models
 import webapp.domain.forms.agent_tokens
 import webapp.domain.respondents.answering
+import webapp.domain.responses.recordings
 import webapp.oauth.models  # noqa: F401
 from webapp.database import UtcDateTime, db, schema
 from webapp.database.sqlite import IMMEDIATE

@@ -9,15 +9,20 @@ from typing import Any, NamedTuple
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 
 from tests.databases import both_databases
+from tests.domain.voice.claims import answer_with, make_waiting
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from webapp.account_deletion import delete_account
-from webapp.database import note_change, utc_now, write_transaction
+from webapp.database import db, note_change, utc_now, write_transaction
 from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import publishing
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.voice.late_transcripts import conclude
+from webapp.domain.voice.transcripts import claim, settle_written
 
 ROOT = Path(__file__).parents[3]
 KEY = "a-session-key-of-one-respondent"
@@ -77,6 +82,20 @@ def purge(form: Any) -> None:
     assert sum(form_trash.purge_deleted(utc_now() + timedelta(days=60)))
 
 
+def speak(form: Any) -> None:
+    """An answer without words, whose recording has been written down since."""
+    answer(form)
+    recording = make_waiting(form, KEY)
+    answer_with(recording, KEY)
+    held = claim(now=utc_now())
+    assert held
+    settle_written(held, "Somebody", now=utc_now())
+
+
+def fill_in(form: Any) -> None:
+    conclude(db.session.scalars(select(Recording.id)).one(), now=utc_now())
+
+
 def leave(form: Any) -> None:
     delete_account(form.account_id, now=utc_now())
 
@@ -95,6 +114,7 @@ CHANGES: dict[Callable[[Any], None], tuple[Callable[[Any], None], ...]] = {
     erase: (trash,),
     purge: (trash, erase),
     leave: (),
+    fill_in: (speak,),
 }
 
 
@@ -167,10 +187,13 @@ WRITES: dict[str, tuple[Callable[[Any], None], ...] | str] = {
     "webapp/domain/drafts/publishing.py:_in_steps": "test_a_new_form_is_told",
     "webapp/domain/forms/embedding.py:allow_embedding": "changes who may show it, and no status",
     "webapp/domain/forms/models.py:_set_status": (close, reopen),
+    "webapp/domain/forms/spoken_language.py:set_spoken_language": "a hint for transcribers",
+    "webapp/domain/forms/voice_terms.py:agree_to_terms": "changes how people answer, no status",
     "webapp/domain/respondents/answer_writes.py:_in_steps": (answer, correct),
     "webapp/domain/respondents/answer_writes.py:store_answer": (answer, correct),
     "webapp/domain/respondents/answer_writes.py:store_completion": (complete,),
     "webapp/domain/respondents/session_state.py:change_form": (take_back, withdraw),
+    "webapp/domain/voice/late_transcripts.py:_fill": (fill_in,),
 }
 _WRITING = {"update", "insert", "delete", "insert_into"}
 _TABLE = {"Form", "_FORMS", "Form.__table__", "table"}

@@ -15,9 +15,12 @@ from webapp.domain.drafts.models import (
     open_draft,
     unpublished,
 )
+from webapp.domain.forms.voice_terms import TYPED, ShownTerms, VoiceTerms, terms_for
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import ConfirmationMethod, DraftStatus
+
+TOLD_TYPED = ShownTerms()
 
 
 class ConfirmationRow(NamedTuple):
@@ -37,21 +40,29 @@ def confirm_draft(
     revision: int,
     shown_hash: str,
     now: datetime,
+    voice: ShownTerms = TOLD_TYPED,
     by: Actor = SYSTEM,
 ) -> DraftConfirmation:
     """Store the creator's confirmation of exactly the content that the browser showed.
 
+    voice   what it said of spoken answers
     raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
-            `confirmation_stale` when the draft is at another revision or hash
+            `confirmation_stale` when the draft is at another revision or hash, or the server
+            does something else with spoken answers
     """
     with write_transaction():
-        confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now)
+        confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now, voice)
         add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     return confirmation
 
 
 def confirm_shown(
-    account_id: str, draft_id: str, revision: int, shown_hash: str, now: datetime
+    account_id: str,
+    draft_id: str,
+    revision: int,
+    shown_hash: str,
+    now: datetime,
+    voice: ShownTerms = TOLD_TYPED,
 ) -> DraftConfirmation:
     """As `confirm_draft`, in a transaction that the caller has begun and commits."""
     draft = open_draft(account_id, draft_id)
@@ -62,13 +73,17 @@ def confirm_shown(
             "Read the change, then decide again.",
         )
     require_complete(draft)
-    return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now)
+    agreed = voice.confirmed(draft.response_mode)
+    return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now, agreed)
 
 
-def attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool:
+def attest(
+    account_id: str, draft_id: str, grant_id: str, now: datetime, offered: VoiceTerms = TYPED
+) -> bool:
     """Store the agent's confirmation of the current revision; False if it is confirmed already.
 
-    raises  NotFound; StateConflict `draft_incomplete`
+    offered  what this server does with spoken answers: no page told it to the creator
+    raises   NotFound; StateConflict `draft_incomplete`
     """
     draft = lock_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
@@ -76,7 +91,8 @@ def attest(account_id: str, draft_id: str, grant_id: str, now: datetime) -> bool
     require_complete(draft)
     if is_current(find_confirmation(draft.id), draft):
         return False
-    _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now)
+    agreed = terms_for(draft.response_mode, offered)
+    _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now, agreed)
     return True
 
 
@@ -144,7 +160,11 @@ _COUNT_WAITING = select(func.count(Draft.id)).where(_MINE, ~exists().where(curre
 
 
 def _add_confirmation(
-    draft: Draft, method: ConfirmationMethod, grant_id: str | None, now: datetime
+    draft: Draft,
+    method: ConfirmationMethod,
+    grant_id: str | None,
+    now: datetime,
+    agreed: VoiceTerms,
 ) -> DraftConfirmation:
     confirmation = DraftConfirmation(
         id=new_id("cnf"),
@@ -154,6 +174,7 @@ def _add_confirmation(
         method=method,
         grant_id=grant_id,
         created_at=now,
+        **agreed._asdict(),
     )
     db.session.add(confirmation)
     db.session.flush()

@@ -17,6 +17,7 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
+    false,
     func,
     select,
     text,
@@ -101,7 +102,10 @@ class DraftRevision(Base):
 
 
 class DraftConfirmation(Base):
-    """A confirmation of one revision, by the creator or `agent_attested`. Append-only."""
+    """A confirmation of one revision, by the creator or `agent_attested`. Append-only.
+
+    `records_voice` and `transcriber` are what the page said of them, as in `Form`.
+    """
 
     __tablename__ = "draft_confirmations"
 
@@ -112,6 +116,8 @@ class DraftConfirmation(Base):
     method: Mapped[ConfirmationMethod] = mapped_column(enum_type(ConfirmationMethod, "method"))
     grant_id: Mapped[str | None] = mapped_column(String(40))
     created_at: Mapped[datetime]
+    records_voice: Mapped[bool] = mapped_column(server_default=false())
+    transcriber: Mapped[str] = mapped_column(String(260), server_default="")
 
 
 class DraftView(Base):

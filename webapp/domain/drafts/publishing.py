@@ -32,6 +32,7 @@ from webapp.domain.audit.trail import (
 )
 from webapp.domain.content.model import CONTENT_COLUMNS
 from webapp.domain.drafts.confirmations import (
+    TOLD_TYPED,
     attest,
     confirm_shown,
     current_confirmation,
@@ -39,8 +40,9 @@ from webapp.domain.drafts.confirmations import (
     is_current,
     require_complete,
 )
-from webapp.domain.drafts.models import Draft, no_draft, owned_draft
+from webapp.domain.drafts.models import Draft, DraftConfirmation, no_draft, owned_draft
 from webapp.domain.forms.models import FORM_COLUMNS, Form, FormLink, FormRow
+from webapp.domain.forms.voice_terms import TYPED, ShownTerms, VoiceTerms
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotConfirmed
 from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
@@ -63,11 +65,12 @@ def confirm_and_publish(
     revision: int,
     shown_hash: str,
     now: datetime,
+    voice: ShownTerms = TOLD_TYPED,
     by: Actor = SYSTEM,
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
     with write_transaction() as connection:
-        confirm_shown(account_id, draft_id, revision, shown_hash, now)
+        confirm_shown(account_id, draft_id, revision, shown_hash, now, voice)
         add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
         made, event = _made(account_id, draft_id, now, by)
         published = _published(_in_steps(connection, made, event), account_id, draft_id)
@@ -80,11 +83,13 @@ def publish_draft(
     *,
     now: datetime,
     attested_by: str | None = None,
+    offered: VoiceTerms = TYPED,
     by: Actor = SYSTEM,
 ) -> Published:
     """The form of a confirmed draft; a repeat returns the same form.
 
     attested_by  the grant that may confirm for the creator, recorded as `agent_attested`
+    offered      what this server does with spoken answers, for what an agent confirms
     raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`;
                  StateConflict `draft_incomplete`
     """
@@ -92,7 +97,7 @@ def publish_draft(
         made, event = _made(account_id, draft_id, now, by)
         return _logged(_published(_at_once(made, event), account_id, draft_id), event)
     with write_transaction() as connection:
-        if attest(account_id, draft_id, attested_by, now):
+        if attest(account_id, draft_id, attested_by, now, offered):
             add_event(AuditKind.ATTESTED, account_id, by=by, now=now, subject=draft_id)
         made, event = _made(account_id, draft_id, now, by)
         published = _published(_in_steps(connection, made, event), account_id, draft_id)
@@ -130,9 +135,19 @@ _MADE = (
     "started_count",
     "answer_bytes",
 )
+# of the newest confirmation, because the creator may have been told twice
+_AGREED = {
+    name: select(getattr(DraftConfirmation, name))
+    .join(Draft, current_confirmation())
+    .where(Draft.id == bindparam("draft"))
+    .order_by(DraftConfirmation.created_at.desc(), DraftConfirmation.id.desc())
+    .limit(1)
+    .scalar_subquery()
+    for name in VoiceTerms._fields
+}
 _ADD_FORM = (
     insert(Form)
-    .values({name: bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS)})
+    .values({name: bindparam(name) for name in (*_MADE, *CONTENT_COLUMNS)} | _AGREED)
     .returning(*FORM_COLUMNS)
 )
 _ADD_EVENT = insert(AuditEvent)
@@ -141,10 +156,11 @@ _TAKEN = _TAKE_DRAFT.cte("taken")
 _MADE_FORM = (
     insert(Form)
     .from_select(
-        [*_MADE, *CONTENT_COLUMNS],
+        [*_MADE, *CONTENT_COLUMNS, *_AGREED],
         select(
             *(bindparam(f"new_{name}", type_=Form.__table__.c[name].type) for name in _MADE),
             *_TAKEN.c,
+            *_AGREED.values(),
         ),
         include_defaults=False,
     )
@@ -191,7 +207,7 @@ def _in_steps(
     taken = all_rows(connection, _TAKE_DRAFT, keys)
     if not taken:
         return None
-    form = all_rows(connection, _ADD_FORM, made | taken[0]._asdict())[0]
+    form = all_rows(connection, _ADD_FORM, keys | made | taken[0]._asdict())[0]
     run(connection, _ADD_EVENT, event)
     note_change(str(made["id"]))
     return FormRow(*form)

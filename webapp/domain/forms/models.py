@@ -20,6 +20,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    false,
     func,
     select,
 )
@@ -55,6 +56,9 @@ class Form(Content, Base):
     is the size of the texts of all stored answers, superseded ones included, in UTF-8: each is
     kept with the text of its question.
     `frame_origins` are the origins that may show it in a frame, separated by spaces.
+    `records_voice` and `transcriber` are what its creator was told when it was confirmed, or has
+    agreed to since: whether people may speak, and which host writes it down ("" for none).
+    `spoken_language` is a tag that the creator chose for the transcriber, or "".
     """
 
     __tablename__ = "forms"
@@ -75,6 +79,9 @@ class Form(Content, Base):
     closed_at: Mapped[datetime | None]
     frame_origins: Mapped[str] = mapped_column(Text, server_default="")
     deleted_at: Mapped[datetime | None]
+    records_voice: Mapped[bool] = mapped_column(server_default=false())
+    transcriber: Mapped[str] = mapped_column(String(260), server_default="")
+    spoken_language: Mapped[str] = mapped_column(String(20), server_default="")
 
 
 def owned_form(
@@ -108,6 +115,9 @@ class FormRow(ContentRow):
     closed_at: datetime | None
     frame_origins: str
     deleted_at: datetime | None
+    records_voice: bool
+    transcriber: str
+    spoken_language: str
 
 
 FORM_COLUMNS = tuple(Form.__table__.c[field.name] for field in fields(FormRow))

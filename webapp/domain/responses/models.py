@@ -1,9 +1,10 @@
 """Responses: sessions of respondents with their answers, and both as rows read in bulk."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import NamedTuple, Protocol
 
 from sqlalchemy import (
@@ -26,7 +27,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
 
-from webapp.database import Base, UtcDateTime, among, enum_type, execute, on_sqlite, read_rows
+from webapp.database import (
+    Base,
+    UtcDateTime,
+    among,
+    enum_type,
+    execute,
+    from_millis,
+    on_sqlite,
+    read_rows,
+)
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.shared.limits import ABANDONED_AFTER_SECONDS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, SessionStatus
@@ -147,12 +157,34 @@ class SessionRow(NamedTuple):
     completed_stamp: int | None
 
 
+class AttachmentRow(NamedTuple):
+    """The recording of a spoken answer as read in bulk; times in milliseconds."""
+
+    answer_id: str
+    id: str
+    object_key: str
+    media_type: str
+    size: int
+    duration_ms: int
+    created_at: int
+
+    @property
+    def name(self) -> str:
+        """A file name of ours: what a client calls its file is not stored."""
+        day = from_millis(self.created_at).date().isoformat()
+        return f"recording-{day}-{self.id[-6:]}{PurePosixPath(self.object_key).suffix}"
+
+
 @dataclass(slots=True)
 class SessionAnswers:
-    """A session with those of its answers that the page holds, oldest first."""
+    """A session with those of its answers that the page holds, oldest first.
+
+    attachments  by id of the answer; those of other sessions may be among them
+    """
 
     session: SessionRow
     answers: list[AnswerRow] = field(default_factory=list)
+    attachments: Mapping[str, AttachmentRow] = field(default_factory=dict)
 
 
 def current_answers(session_ids: Iterable[str]) -> list[AnswerRow]:

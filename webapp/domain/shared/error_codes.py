@@ -173,6 +173,12 @@ class ErrorCode(StrEnum):
         " yet",
         "Wait until it is sent; `get_form_responses` has its answers so far.",
     )
+    RANGE_NOT_SATISFIABLE = (
+        "range_not_satisfiable",
+        HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE,
+        "the `Range` of a request for an attachment begins after its last byte",
+        "Send a `Range` inside the `size` of the attachment, or none for all of it.",
+    )
     RATE_LIMITED = (
         "rate_limited",
         HTTPStatus.TOO_MANY_REQUESTS,
@@ -221,10 +227,19 @@ class PageCode(StrEnum):
     FORM_COMPLETED = "form_completed"
     FORM_FULL = "form_full"
     FORM_UNREADABLE = "form_unreadable"
+    LANGUAGE_UNKNOWN = "language_unknown"
     NAME_TOO_LONG = "name_too_long"
     NOTHING_ANSWERED = "nothing_answered"
     ORIGIN_UNREADABLE = "origin_unreadable"
     QUESTION_UNKNOWN = "question_unknown"
+    RECORDING_UNKNOWN = "recording_unknown"
+    RECORDINGS_FULL = "recordings_full"
+    RECORDING_MISSING = "recording_missing"
+    RECORDING_NO_ROOM = "recording_no_room"
+    RECORDING_NOT_AUDIO = "recording_not_audio"
+    RECORDING_TOO_LARGE = "recording_too_large"
+    RECORDING_TOO_LONG = "recording_too_long"
+    RECORDING_UNSENT = "recording_unsent"
     RESPONSE_COMPLETED = "response_completed"
     RESPONSE_WITHDRAWN = "response_withdrawn"
     REVISION_NOT_FOUND = "revision_not_found"
@@ -232,7 +247,10 @@ class PageCode(StrEnum):
     SUBSCRIPTION_ENDED = "subscription_ended"
     TOO_BUSY = "too_busy"
     TOO_MANY_ORIGINS = "too_many_origins"
+    TRANSCRIBER_CHANGED = "transcriber_changed"
+    TRANSCRIPT_SETTLED = "transcript_settled"
     UNSAVED_TEXT = "unsaved_text"
+    VOICE_UNAVAILABLE = "voice_unavailable"
 
 
 Code = ErrorCode | PageCode

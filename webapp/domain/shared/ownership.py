@@ -28,6 +28,7 @@ class Owned(NamedTuple):
 
 OF_SESSION = (
     Owned("handovers", "session_id"),
+    Owned("recordings", "session_id"),
     Owned("answers", "session_id"),
     Owned("response_sessions", "id"),
 )
@@ -37,6 +38,7 @@ OF_FORM = (
     Owned("event_subscriptions", "form_id"),
     Owned("agent_tokens", "form_id"),
     Owned("handovers", "form_id", many=True),
+    Owned("recordings", "form_id", many=True),
     Owned("answers", "form_id", many=True),
     Owned("response_sessions", "form_id", many=True),
     Owned("question_counts", "form_id"),
@@ -68,7 +70,7 @@ OF_ACCOUNT = (
     Owned("audit_events", "account_id"),
     Owned("accounts", "id"),
 )
-OF_NOBODY = ("oauth_clients", "schema_marks")
+OF_NOBODY = ("oauth_clients", "schema_marks", "object_deletions")
 _BELOW = {"forms": OF_FORM, "drafts": OF_DRAFT, "oauth_grants": OF_CONNECTION}
 
 

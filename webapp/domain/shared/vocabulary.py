@@ -5,6 +5,8 @@ The OpenAPI document shows the first paragraph of those that the contract names.
 
 from enum import StrEnum
 
+from webapp.config_voice import ON_THIS_SERVER as ON_THIS_SERVER
+
 
 class DraftStatus(StrEnum):
     """`draft` until it is published, then `published` for good.
@@ -85,6 +87,18 @@ class ResponseType(StrEnum):
 
     VOICE = "voice"
     TEXT = "text"
+
+
+class TranscriptState(StrEnum):
+    """`waiting`: until it was looked at and, where somebody does, written down. `none`: nobody
+    writes it down. `silent`: no voice was heard. `failed`: the last attempt failed.
+    """
+
+    WAITING = "waiting"
+    NONE = "none"
+    SILENT = "silent"
+    DONE = "done"
+    FAILED = "failed"
 
 
 class ConfirmationMethod(StrEnum):

@@ -1,0 +1,203 @@
+"""What a form keeps of what its creator was told of spoken answers, and how that changes."""
+
+import pytest
+from sqlalchemy import select
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.factories import make_account, make_draft, make_form
+from webapp.database import db
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import AuditEvent, AuditKind
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.deletion import form_trash
+from webapp.domain.drafts import confirmations, editing, publishing
+from webapp.domain.drafts.models import Draft
+from webapp.domain.forms import models as forms
+from webapp.domain.forms import voice_terms
+from webapp.domain.forms.spoken_language import SPOKEN_LANGUAGES, set_spoken_language
+from webapp.domain.forms.voice_terms import TYPED, ShownTerms, VoiceTerms, terms_of
+from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
+
+pytestmark = pytest.mark.usefixtures("app_context")
+
+SPOKEN = VoiceTerms(records_voice=True)
+WRITTEN_DOWN = VoiceTerms(records_voice=True, transcriber="speech.example.org")
+BY_ANOTHER = VoiceTerms(records_voice=True, transcriber="other.example.org")
+
+
+def told(terms: VoiceTerms) -> ShownTerms:
+    return ShownTerms(terms, terms)
+
+
+def confirm(draft: Draft, clock: Clock, voice: ShownTerms) -> None:
+    confirmations.confirm_draft(
+        draft.account_id,
+        draft.id,
+        revision=draft.revision,
+        shown_hash=draft.content_hash,
+        voice=voice,
+        now=clock.now,
+    )
+
+
+def agreed_events() -> int:
+    query = select(AuditEvent).where(AuditEvent.kind == AuditKind.VOICE_AGREED)
+    return len(db.session.scalars(query).all())
+
+
+@both_databases
+def test_a_form_keeps_what_its_creator_was_told(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    confirm(draft, clock, told(WRITTEN_DOWN))
+
+    form = publishing.publish_draft(account.id, draft.id, offered=BY_ANOTHER, now=clock.now)
+
+    assert terms_of(form.form) == WRITTEN_DOWN
+    assert terms_of(forms.get_form(account.id, form.form.id)) == WRITTEN_DOWN
+
+
+@both_databases
+def test_publish_now_keeps_what_the_page_told(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    form = publishing.confirm_and_publish(
+        account.id,
+        draft.id,
+        revision=1,
+        shown_hash=draft.content_hash,
+        voice=told(SPOKEN),
+        now=clock.now,
+    ).form
+
+    assert terms_of(form) == SPOKEN
+
+
+@both_databases
+def test_the_newest_confirmation_counts(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    for terms in (TYPED, WRITTEN_DOWN, BY_ANOTHER):
+        confirm(draft, clock, told(terms))
+        clock.forward(milliseconds=1)
+
+    form = publishing.publish_draft(account.id, draft.id, now=clock.now).form
+
+    assert terms_of(form) == BY_ANOTHER
+
+
+@both_databases
+def test_what_an_older_revision_was_told_does_not_count(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+    confirm(draft, clock, told(WRITTEN_DOWN))
+    changes = parse_draft_input({"title": "After"})
+    draft = editing.update_draft(account.id, draft.id, changes, author=None, now=clock.now)
+    confirm(draft, clock, told(SPOKEN))
+
+    form = publishing.publish_draft(account.id, draft.id, now=clock.now).form
+
+    assert terms_of(form) == SPOKEN
+
+
+@both_databases
+def test_an_agents_word_takes_what_is_so_on_this_server(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id)
+
+    form = publishing.publish_draft(
+        account.id, draft.id, attested_by="grn_1", offered=WRITTEN_DOWN, now=clock.now
+    ).form
+
+    assert terms_of(form) == WRITTEN_DOWN
+
+
+def test_a_form_that_takes_typed_answers_only_never_records(account: Account, clock: Clock) -> None:
+    draft = make_draft(account.id, responseMode="text_only")
+    confirm(draft, clock, ShownTerms(TYPED, WRITTEN_DOWN))
+
+    form = publishing.publish_draft(account.id, draft.id, now=clock.now).form
+    voice_terms.agree_to_terms(account.id, form.id, told(WRITTEN_DOWN), now=clock.now)
+
+    assert terms_of(forms.get_form(account.id, form.id)) == TYPED
+
+
+def test_a_page_that_told_of_no_recordings_makes_a_typed_form(
+    account: Account, clock: Clock
+) -> None:
+    draft = make_draft(account.id)
+    confirm(draft, clock, ShownTerms(TYPED, WRITTEN_DOWN))
+
+    assert terms_of(publishing.publish_draft(account.id, draft.id, now=clock.now).form) == TYPED
+
+
+@pytest.mark.parametrize("page", [SPOKEN, BY_ANOTHER])
+def test_nothing_is_confirmed_that_the_page_told_otherwise(
+    account: Account, clock: Clock, page: VoiceTerms
+) -> None:
+    draft = make_draft(account.id)
+
+    with pytest.raises(StateConflict) as caught:
+        confirm(draft, clock, ShownTerms(page, WRITTEN_DOWN))
+    db.session.rollback()
+
+    assert caught.value.code == "confirmation_stale"
+    assert confirmations.find_confirmation(draft.id) is None
+
+
+@both_databases
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_published_form_changes_by_consent_alone(
+    account: Account, clock: Clock, *, closed: bool
+) -> None:
+    form = make_form(account.id)
+    if closed:
+        forms.close_form(account.id, form.id, now=clock.now)
+    for _ in range(2):
+        voice_terms.agree_to_terms(account.id, form.id, told(WRITTEN_DOWN), now=clock.now)
+
+    kept = forms.get_form(account.id, form.id)
+    assert terms_of(form) == TYPED
+    assert terms_of(kept) == WRITTEN_DOWN
+    assert kept.questions == form.questions
+    assert agreed_events() == 1
+
+
+def test_a_page_that_told_otherwise_changes_no_form(account: Account, clock: Clock) -> None:
+    form = make_form(account.id)
+
+    for page in (TYPED, WRITTEN_DOWN):
+        with pytest.raises(StateConflict):
+            voice_terms.agree_to_terms(
+                account.id, form.id, ShownTerms(page, BY_ANOTHER), now=clock.now
+            )
+
+    assert terms_of(forms.get_form(account.id, form.id)) == TYPED
+    assert agreed_events() == 0
+
+
+def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
+    account: Account, clock: Clock
+) -> None:
+    theirs, gone = make_form(make_account().id), make_form(account.id)
+    form_trash.delete_form(account.id, gone.id, now=clock.now)
+
+    for form in (theirs, gone):
+        with pytest.raises(NotFound):
+            voice_terms.agree_to_terms(account.id, form.id, told(SPOKEN), now=clock.now)
+        with pytest.raises(NotFound):
+            set_spoken_language(account.id, form.id, "de")
+
+
+def test_a_language_is_one_that_transcribers_know(account: Account) -> None:
+    form = make_form(account.id)
+    set_spoken_language(account.id, form.id, "pt")
+
+    for unknown in ("xx", "pt-BR", "PT", " pt", "p" * 1000):
+        with pytest.raises(InvalidInput):
+            set_spoken_language(account.id, form.id, unknown)
+
+    assert forms.get_form(account.id, form.id).spoken_language == "pt"
+    set_spoken_language(account.id, form.id, "")
+    assert forms.get_form(account.id, form.id).spoken_language == ""
+
+
+def test_the_languages_are_iso_639_1_and_each_once() -> None:
+    assert all(len(tag) == 2 and tag.isalpha() and tag.islower() for tag in SPOKEN_LANGUAGES)
+    assert len(set(SPOKEN_LANGUAGES)) == len(SPOKEN_LANGUAGES)
