@@ -53,6 +53,7 @@ def make_answer(
     position: int = 0,
     text: str = "Me",
     *,
+    recording_id: str = "",
     signs: Signs | None = None,
 ) -> None:
     """An answer to one question, in the session of this key."""
@@ -63,6 +64,7 @@ def make_answer(
         answer_text=text,
         answer_key=secrets.token_urlsafe(16),
         now=utc_now(),
+        recording_id=recording_id,
         signs=signs,
     )
 

@@ -15,6 +15,7 @@ from tests.databases import both_databases
 from tests.domain.events.subscribing import KEY, asked_for, make_grant, subscribe_now
 from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
+from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, on_sqlite, utc_now
 from webapp.domain.deletion.discarded_drafts import discard_draft
 from webapp.domain.drafts.confirmations import confirm_draft
@@ -28,6 +29,7 @@ from webapp.domain.respondents.answering import (
     skip_question,
     withdraw_response,
 )
+from webapp.domain.voice.uploads import add_recording
 from webapp.oauth.connections import disconnect
 
 Call = Callable[[], Any]
@@ -121,7 +123,7 @@ def correct(account_id: str) -> Call:
     return answer_of(form, key)
 
 
-def answer_of(form: Any, key: str) -> Call:
+def answer_of(form: Any, key: str, recording_id: str = "") -> Call:
     return partial(
         answer_question,
         form.share_token,
@@ -129,8 +131,52 @@ def answer_of(form: Any, key: str) -> Call:
         position=0,
         answer_text="Robin",
         answer_key="render-1",
+        recording_id=recording_id,
         now=utc_now(),
     )
+
+
+def upload(account_id: str) -> Call:
+    sent = {"upload_key": "recorder-1", "object_key": "o.webm", "media_type": "audio/webm"}
+    form = make_voice_form(account_id)
+    given: dict[str, Any] = sent | {"size": 4000, "duration_ms": 1200, "now": utc_now()}
+    return partial(add_recording, form.share_token, "a" * 32, position=0, **given)
+
+
+def speak(account_id: str) -> Call:
+    form, key, recording_id = uploaded(account_id)
+    return answer_of(form, key, recording_id)
+
+
+def speak_again(account_id: str) -> Call:
+    form, key, _ = spoken(account_id)
+    again: str = make_recording(form, key).id
+    db.session.commit()
+    return answer_of(form, key, again)
+
+
+def type_instead(account_id: str) -> Call:
+    form, key, _ = spoken(account_id)
+    return answer_of(form, key)
+
+
+def skip_spoken(account_id: str) -> Call:
+    form, key, _ = spoken(account_id)
+    return partial(skip_question, form.share_token, key, position=0, now=utc_now())
+
+
+def uploaded(account_id: str) -> tuple[Any, str, str]:
+    form, key = make_voice_form(account_id), secrets.token_urlsafe(16)
+    recording_id: str = make_recording(form, key).id
+    make_recording(form, key)
+    db.session.commit()
+    return form, key, recording_id
+
+
+def spoken(account_id: str) -> tuple[Any, str, str]:
+    form, key, recording_id = uploaded(account_id)
+    make_answer(form, key, recording_id=recording_id)
+    return form, key, recording_id
 
 
 def skip(account_id: str) -> Call:
@@ -197,6 +243,11 @@ STEPS = [
     answer,
     correct,
     skip,
+    upload,
+    speak,
+    speak_again,
+    type_instead,
+    skip_spoken,
     complete,
     withdraw,
     subscribe,

@@ -3,31 +3,31 @@
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import psycopg._queries as psycopg_queries
 import pytest
-from sqlalchemy import Table, Update, bindparam, select, update
+from sqlalchemy import select, update
 
 from tests.bulk import dump
 from tests.databases import both_databases, on_postgresql
 from tests.factories import make_account, make_answer, make_form
 from tests.query_plans import statements_of
+from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answer_writes import Attachments, NewAnswer, store_answer
+from webapp.domain.respondents.answer_writes import NewAnswer, store_answer
 from webapp.domain.respondents.answering import complete_response
-from webapp.domain.respondents.device_transfer import DeviceTransfer, create_transfer_link
 from webapp.domain.respondents.session_state import read_session_state
 from webapp.domain.responses.counters import QuestionCount
 from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
+from webapp.domain.responses.recordings import ObjectDeletion, Recording
+from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.vocabulary import QuestionKind
 
 WEBAPP = Path(__file__).parents[3] / "webapp"
 KEY = "a" * 32
-LINK = cast(Table, DeviceTransfer.__table__)
 first_or_later = pytest.mark.parametrize("earlier", [[], ["Before"]])
-CLAIM = update(LINK).where(LINK.c.id == bindparam("link")).values(claimed_by=bindparam("id"))
 
 
 @pytest.fixture
@@ -36,11 +36,15 @@ def form(app_context: None) -> Any:
 
 
 @pytest.fixture
-def link(form: Any) -> DeviceTransfer:
-    """A stored row that an answer can claim."""
-    make_answer(form, "b" * 32)
-    create_transfer_link(form.share_token, "b" * 32, now=utc_now())
-    return db.session.scalars(select(DeviceTransfer)).one()
+def voice_form(app_context: None) -> Any:
+    return make_voice_form()
+
+
+def uploaded(form: Any, key: str = KEY, **changed: Any) -> str:
+    """The id of a recording that no answer has claimed."""
+    recording_id: str = make_recording(form, key, **changed).id
+    db.session.commit()
+    return recording_id
 
 
 def new_answer(form: Any, text: str = "Me", **given: Any) -> NewAnswer:
@@ -69,8 +73,15 @@ def session() -> ResponseSession:
     return db.session.scalars(select(ResponseSession)).one()
 
 
-def claimed_by(link: DeviceTransfer) -> str | None:
-    return db.session.scalar(select(DeviceTransfer.claimed_by).where(DeviceTransfer.id == link.id))
+def session_of(key: str) -> ResponseSession:
+    of_key = select(ResponseSession).where(ResponseSession.key_hash == token_hash(key))
+    return db.session.scalars(of_key).one()
+
+
+def recordings() -> dict[str, tuple[str | None, str | None]]:
+    """Answer and session by id of the recording."""
+    found = db.session.execute(select(Recording.id, Recording.answer_id, Recording.session_id))
+    return {row.id: (row.answer_id, row.session_id) for row in found}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +106,7 @@ def test_every_field_of_an_answer_is_stored(form: Any, earlier: list[str]) -> No
     for text in earlier:
         store(form, new_answer(form, text))
 
-    assert store(form, follow_up(form, response_type=ResponseType.VOICE))
+    assert store(form, follow_up(form))
 
     *_, answer = stored()
     assert (answer.question_id, answer.question_text, answer.answer_text) == (
@@ -103,7 +114,7 @@ def test_every_field_of_an_answer_is_stored(form: Any, earlier: list[str]) -> No
         "Why?",
         "Because",
     )
-    assert (answer.response_type, answer.question_kind) == ("voice", "followup")
+    assert (answer.response_type, answer.question_kind) == ("text", "followup")
     assert answer.parent_question_id == form.questions[0]["id"]
     assert session().answered["q_why"] == answer.id
 
@@ -140,43 +151,103 @@ def test_a_session_that_has_changed_stores_nothing(form: Any) -> None:
 
 @both_databases
 @first_or_later
-def test_an_answer_claims_its_attachments(
-    form: Any, link: DeviceTransfer, earlier: list[str]
+def test_an_answer_claims_its_recording_and_deletes_the_others(
+    voice_form: Any, earlier: list[str]
 ) -> None:
     for text in earlier:
-        store(form, follow_up(form, text))
+        store(voice_form, new_answer(voice_form, text))
+    mine, other = uploaded(voice_form), uploaded(voice_form)
+    elsewhere = uploaded(voice_form, position=1)
+    somebody = uploaded(voice_form, "b" * 32)
 
-    assert store(form, new_answer(form, attachments=Attachments(CLAIM, {"link": link.id})))
-    assert claimed_by(link) == stored()[-1].id
+    assert store(voice_form, new_answer(voice_form, recording_id=mine))
+
+    answer = stored()[-1]
+    assert answer.response_type == "voice"
+    unclaimed = {elsewhere: (None, None), somebody: (None, None)}
+    assert recordings() == {mine: (answer.id, session().id)} | unclaimed
+    assert other not in recordings()
+    assert len(list(db.session.scalars(select(ObjectDeletion)))) == 1
 
 
 @both_databases
 @first_or_later
-def test_an_answer_to_a_full_form_claims_no_attachments(
-    form: Any, link: DeviceTransfer, earlier: list[str]
+def test_a_follow_up_claims_a_recording_too(voice_form: Any, earlier: list[str]) -> None:
+    for text in earlier:
+        store(voice_form, follow_up(voice_form, text))
+    mine = uploaded(voice_form, question_id="q_why")
+
+    assert store(voice_form, follow_up(voice_form, recording_id=mine))
+    assert recordings() == {mine: (stored()[-1].id, session().id)}
+
+
+@both_databases
+@first_or_later
+def test_an_answer_to_a_full_form_claims_no_recording(voice_form: Any, earlier: list[str]) -> None:
+    for text in earlier:
+        store(voice_form, new_answer(voice_form, text))
+    mine = uploaded(voice_form)
+    uploaded(voice_form)
+    before = dump()
+
+    answer = new_answer(voice_form, recording_id=mine)
+    assert not store(voice_form, answer, form_bytes_max=1)
+    assert dump() == before
+
+
+@both_databases
+@first_or_later
+def test_a_recording_that_cannot_be_claimed_stores_nothing(
+    voice_form: Any, earlier: list[str]
 ) -> None:
     for text in earlier:
-        store(form, follow_up(form, text))
+        store(voice_form, new_answer(voice_form, text))
+    other_form = make_voice_form()
+    strange = [
+        uploaded(voice_form, "b" * 32),
+        uploaded(voice_form, position=1),
+        uploaded(other_form, question_id=voice_form.questions[0]["id"]),
+        "att_unknown",
+    ]
+    uploaded(voice_form)
     before = dump()
-    answer = new_answer(form, attachments=Attachments(CLAIM, {"link": link.id}))
 
-    assert not store(form, answer, form_bytes_max=1)
+    for recording_id in strange:
+        assert not store(voice_form, new_answer(voice_form, recording_id=recording_id))
+    assert dump() == before
+
+
+@both_databases
+def test_a_recording_of_another_answer_is_not_claimed(voice_form: Any) -> None:
+    mine = uploaded(voice_form)
+    store(voice_form, new_answer(voice_form, recording_id=mine))
+    make_answer(voice_form, "b" * 32)
+    others = db.session.scalars(
+        select(ResponseSession.answered).where(ResponseSession.id != session_of(KEY).id)
+    ).one()
+    held_by = next(iter(others.values()))
+    db.session.execute(update(Recording).values(answer_id=held_by))
+    db.session.commit()
+    before = dump()
+
+    assert not store(voice_form, new_answer(voice_form, "Again", recording_id=mine))
     assert dump() == before
 
 
 @on_postgresql
-@pytest.mark.parametrize("claim", [None, CLAIM])
-def test_an_answer_is_one_statement_that_the_driver_keeps(
-    form: Any, link: DeviceTransfer, claim: Update | None
-) -> None:
+@pytest.mark.parametrize("spoken", [False, True])
+def test_an_answer_is_one_statement_that_the_driver_keeps(voice_form: Any, *, spoken: bool) -> None:
     """psycopg parses longer statements, and those with more parameters, each time."""
-    attachments = None if claim is None else Attachments(claim, {"link": link.id})
-    answers = [new_answer(form, text, attachments=attachments) for text in ("first", "corrected")]
+    recording_id = uploaded(voice_form) if spoken else ""
+    answers = [
+        new_answer(voice_form, text, recording_id=recording_id) for text in ("first", "corrected")
+    ]
 
     for answer in answers:
-        state = read_session_state(form.share_token, KEY)
+        state = read_session_state(voice_form.share_token, KEY)
         call = partial(store_answer, state, answer, now=utc_now())
         ((sql, values),) = statements_of(call)
+        assert ("recordings" in sql) == spoken
         assert len(sql) <= psycopg_queries.MAX_CACHED_STATEMENT_LENGTH
         assert len(values) <= psycopg_queries.MAX_CACHED_STATEMENT_PARAMS
 

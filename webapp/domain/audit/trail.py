@@ -63,6 +63,7 @@ class AuditKind(StrEnum):
     PUBLISHED = "published"
     CLOSED = "closed"
     REOPENED = "reopened"
+    VOICE_AGREED = "voice_agreed"
     DELETED = "deleted"
     RESTORED = "restored"
     ERASED = "erased"

@@ -19,11 +19,14 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
+    case,
+    exists,
     func,
     insert,
     literal,
     literal_column,
     select,
+    type_coerce,
     update,
 )
 
@@ -31,9 +34,11 @@ from webapp.database import db, execute, to_millis
 from webapp.database.prepared_statements import all_rows
 from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.responses.models import Completion
+from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState
 
 UNSETTLED = (DeliveryState.PENDING, DeliveryState.SENDING)
+WORDS_MILLIS = 60_000  # how long an event waits at most for recordings to be written down
 
 DELIVERIES = cast(Table, EventDelivery.__table__)
 _SUBSCRIPTIONS = cast(Table, EventSubscription.__table__)
@@ -73,7 +78,8 @@ def digits_of(object_id: str) -> str:
 def queue_deliveries(completion: Completion, *, now: datetime) -> list[str]:
     """A delivery for each live subscription of the form; returns the ids of the deliveries.
 
-    Suspended ones included: theirs wait. The last statement of the transaction that completes the
+    Due at once, or in WORDS_MILLIS if recordings of the response are being written down. Suspended
+    subscriptions included: theirs wait. The last statement of the transaction that completes the
     response, which holds the form's row lock.
     """
     found = all_rows(
@@ -81,12 +87,23 @@ def queue_deliveries(completion: Completion, *, now: datetime) -> list[str]:
         _QUEUE,
         {
             "form": completion.form_id,
+            "session": completion.session_id,
             "digits": digits_of(completion.session_id),
             "answer_count": completion.answer_count,
             "stamp": completion.stamp,
             "now": to_millis(now),
         },
     )
+    return [row[0] for row in found]
+
+
+def release_deliveries(session_id: str, *, now: datetime) -> list[str]:
+    """Make due what waits for recordings of this response, if none is being written down any more.
+
+    Returns the ids of the deliveries. Under the lock of the session, or a completion beside it
+    could queue them unseen. The caller commits.
+    """
+    found = execute(_RELEASE, event=event_id_of(session_id), session=session_id, now=to_millis(now))
     return [row[0] for row in found]
 
 
@@ -150,6 +167,12 @@ def delivery_rows(
     )
 
 
+_NOW = bindparam("now", type_=BigInteger)
+_IS_WRITTEN_DOWN = exists().where(
+    Recording.session_id == bindparam("session"),
+    Recording.transcriber != "",
+    Recording.next_at.is_not(None),
+)
 _QUEUE: Insert = (
     insert(DELIVERIES)
     .from_select(
@@ -158,11 +181,20 @@ _QUEUE: Insert = (
             bindparam("digits", type_=String),
             bindparam("answer_count", type_=Integer),
             bindparam("stamp", type_=BigInteger),
-            bindparam("now", type_=BigInteger),
-        ).where(
-            _SUBSCRIPTIONS.c.form_id == bindparam("form"),
-            alive(bindparam("now", type_=BigInteger)),
-        ),
+            _NOW + case((_IS_WRITTEN_DOWN, WORDS_MILLIS), else_=0),
+        ).where(_SUBSCRIPTIONS.c.form_id == bindparam("form"), alive(_NOW)),
     )
+    .returning(DELIVERIES.c.id)
+)
+_RELEASE = (
+    update(DELIVERIES)
+    .where(
+        DELIVERIES.c.event_id == bindparam("event"),
+        DELIVERIES.c.state == DeliveryState.PENDING,
+        DELIVERIES.c.attempts == 0,
+        type_coerce(DELIVERIES.c.next_at, BigInteger) > _NOW,
+        ~_IS_WRITTEN_DOWN,
+    )
+    .values(next_at=_NOW)
     .returning(DELIVERIES.c.id)
 )

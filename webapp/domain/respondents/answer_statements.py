@@ -1,7 +1,7 @@
 """The statements that write an answer, a completion and their session, each defined once.
 
-All are built once and take times in milliseconds. Locks are taken in one order: session, form,
-counters.
+All are built once and take times in milliseconds. Locks are taken in one order: session,
+recordings, form, counters.
 """
 
 from functools import cache
@@ -11,14 +11,18 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     ColumnElement,
+    Delete,
     FromClause,
     Insert,
     Table,
     Update,
+    and_,
     bindparam,
     case,
+    delete,
     exists,
     false,
+    func,
     insert,
     or_,
     select,
@@ -31,11 +35,13 @@ from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import question_count_upsert
 from webapp.domain.responses.cursor import NOW, next_stamp
 from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, SessionStatus
 
 _FORMS = cast(Table, Form.__table__)
 _SESSIONS = cast(Table, ResponseSession.__table__)
 _ANSWERS = cast(Table, Answer.__table__)
+_RECORDINGS = cast(Table, Recording.__table__)
 _SUSPECT = or_(_SESSIONS.c.suspect, bindparam("suspect", type_=Boolean))
 _AS_SEEN = (
     _SESSIONS.c.id == bindparam("session_id"),
@@ -109,6 +115,27 @@ _GIVEN = (
     "answer_key",
     "word_count",
 )
+RECORDINGS_OF_QUESTION = (
+    _RECORDINGS.c.key_hash == bindparam("key_hash"),
+    _RECORDINGS.c.form_id == bindparam("form_id"),
+    _RECORDINGS.c.question_id == bindparam("question_id"),
+)
+
+
+def _claimable(recordings: FromClause) -> ColumnElement[bool]:
+    """The recording of an answer: one that no answer has, or the answer that it corrects."""
+    columns = recordings.c
+    free = or_(columns.answer_id.is_(None), columns.answer_id == bindparam("earlier"))
+    return and_(columns.id == bindparam("recording"), free)
+
+
+CLAIM_RECORDING = (
+    update(_RECORDINGS)
+    .where(*RECORDINGS_OF_QUESTION, _claimable(_RECORDINGS))
+    .values(answer_id=bindparam("id"), session_id=bindparam("session_id"))
+)
+DELETE_RECORDINGS = delete(_RECORDINGS).where(*RECORDINGS_OF_QUESTION)
+DELETE_OTHER_RECORDINGS = DELETE_RECORDINGS.where(_RECORDINGS.c.id != bindparam("recording"))
 
 
 def _session_insert() -> Insert:
@@ -143,20 +170,38 @@ def _insert_answer(stamp: ColumnElement[int], *sources: FromClause) -> Insert:
 ADD_ANSWER = _insert_answer(bindparam("stamp", type_=BigInteger))
 
 
+def _has_claimable(opened: FromClause) -> ColumnElement[bool]:
+    """Whether `:claims` recordings can be claimed, 1 or 0; locks those of the question."""
+    held = (
+        select(_RECORDINGS.c.id, _RECORDINGS.c.answer_id)
+        .where(opened.c.id.is_not(None), *RECORDINGS_OF_QUESTION)
+        .with_for_update(of=_RECORDINGS)
+        .cte("held")
+    )
+    found = select(func.count()).select_from(held).where(_claimable(held)).scalar_subquery()
+    return found == bindparam("claims")
+
+
 @cache
-def answer_at_once(claim: Update | None, *, begins: bool) -> Insert:
+def answer_at_once(*, begins: bool, recordings: bool) -> Insert:
     """All parts as one PostgreSQL statement, in order by data dependency.
 
-    Returns no row if the session has changed. A form that takes no answers gets no stamp: then no
-    further part writes, and NOT NULL rolls back a session that was inserted.
+    Returns no row if the session has changed. A form that takes no answers, or a recording that
+    cannot be claimed, gets no stamp: then no further part writes, and NOT NULL rolls back a session
+    that was inserted.
+
+    recordings  there are some under the key of the session: one is claimed, the others go
     """
     opened = (_session_insert().returning(_SESSIONS.c.id) if begins else _HOLD).cte("opened")
-    stamped = STAMP_ANSWER.where(opened.c.id.is_not(None)).cte("stamped")
+    stamp = STAMP_ANSWER.where(opened.c.id.is_not(None))
+    stamped = (stamp.where(_has_claimable(opened)) if recordings else stamp).cte("stamped")
     taken = stamped.c.last_stamp.is_not(None)
     source = opened.outerjoin(stamped, true()) if begins else stamped
-    changes: list[Insert | Update] = [] if begins else [TOUCH.where(taken), SUPERSEDE.where(taken)]
+    changes: list[Insert | Update | Delete] = (
+        [] if begins else [TOUCH.where(taken), SUPERSEDE.where(taken)]
+    )
+    if recordings:
+        changes += [CLAIM_RECORDING.where(taken), DELETE_OTHER_RECORDINGS.where(taken)]
     changes.append(question_count_upsert(taken))
-    if claim is not None:
-        changes.append(claim.where(taken))
     parts = (change.cte(f"part_{number}") for number, change in enumerate(changes))
     return _insert_answer(stamped.c.last_stamp, source).add_cte(*parts).returning(_ANSWERS.c.stamp)

@@ -7,11 +7,10 @@ has no round trips and one writer at a time. The state of the session was read b
 written if it has changed since.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Update
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from webapp.database import (
@@ -26,7 +25,9 @@ from webapp.database import (
 from webapp.database.prepared_statements import run
 from webapp.domain.respondents.answer_statements import (
     ADD_ANSWER,
+    CLAIM_RECORDING,
     COMPLETE,
+    DELETE_OTHER_RECORDINGS,
     STAMP_ANSWER,
     STAMP_COMPLETION,
     SUPERSEDE,
@@ -42,31 +43,25 @@ from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
 
 
-class Attachments(NamedTuple):
-    """Stored rows that an answer claims.
-
-    claim   an UPDATE that is built once; the columns of the answer are its parameters, too (`:id`)
-    values  those of its other parameters
-    """
-
-    claim: Update
-    values: Mapping[str, object]
-
-
 class NewAnswer(NamedTuple):
     """An answer as given; the parent of a follow-up is its scripted question.
 
-    answer_key  made for each rendered question; unique in a session
+    answer_key    made for each rendered question; unique in a session
+    recording_id  of the recording that it claims, "" for a typed answer
     """
 
     question_id: str
     question_text: str
     answer_text: str
     answer_key: str
-    response_type: ResponseType = ResponseType.TEXT
+    recording_id: str = ""
     question_kind: QuestionKind = QuestionKind.SCRIPTED
     parent_question_id: str | None = None
-    attachments: Attachments | None = None
+
+    @property
+    def response_type(self) -> ResponseType:
+        """What agents are told of it."""
+        return ResponseType.VOICE if self.recording_id else ResponseType.TEXT
 
 
 class _Refused(Exception):
@@ -81,24 +76,24 @@ def store_answer(
     suspect: bool = False,
     form_bytes_max: int = FORM_BYTES_MAX,
 ) -> bool:
-    """Write an answer with its stamp and commit.
+    """Write an answer with its stamp and its recording, delete others of its question, commit.
 
     False, and nothing written, if the session has changed since, the form takes no answers or
-    has no room for it, or the key has stored one.
+    has no room for it, the key has stored one, or its recording cannot be claimed.
     """
     values = _row(state, answer) | _changes(state, answer, now)
     values |= {"suspect": suspect, "most_bytes": form_bytes_max}
     values["answered"] = state.answered | {answer.question_id: values["id"]}
-    claim = None
-    if answer.attachments:
-        claim, values = answer.attachments.claim, {**answer.attachments.values, **values}
     begins = state.last_active_at == 0
+    recordings = state.has_recordings or bool(answer.recording_id)
     note_change(state.form_id)
     try:
         if not on_sqlite():
-            return bool(execute_autocommit(answer_at_once(claim, begins=begins), **values))
+            return bool(
+                execute_autocommit(answer_at_once(begins=begins, recordings=recordings), **values)
+            )
         with write_transaction() as connection:
-            _in_steps(connection, values, claim, begins=begins)
+            _in_steps(connection, values, begins=begins, recordings=recordings)
     except _Refused:
         return False
     except IntegrityError:
@@ -155,7 +150,7 @@ def supersede(answer_id: str | None) -> None:
 
 
 def _in_steps(
-    connection: Connection, values: dict[str, object], claim: Update | None, *, begins: bool
+    connection: Connection, values: dict[str, object], *, begins: bool, recordings: bool
 ) -> None:
     opening = insert_session() if begins else TOUCH_BY_NEW_KEY
     if not run(connection, opening, values).rowcount:
@@ -168,8 +163,10 @@ def _in_steps(
         run(connection, SUPERSEDE, values)
     if values["more_answered"] or values["more_skipped"]:
         run(connection, add_question_count(), values)
-    if claim is not None:
-        run(connection, claim, values)
+    if recordings:
+        if run(connection, CLAIM_RECORDING, values).rowcount != values["claims"]:
+            raise _Refused
+        run(connection, DELETE_OTHER_RECORDINGS, values)
 
 
 def _row(state: SessionState, answer: NewAnswer) -> dict[str, object]:
@@ -205,6 +202,8 @@ def _changes(state: SessionState, answer: NewAnswer, now: datetime) -> dict[str,
         "started": int(state.last_active_at == 0),
         "bytes": count_bytes(answer.question_text, answer.answer_text),
         "earlier": earlier,
+        "recording": answer.recording_id,
+        "claims": int(bool(answer.recording_id)),
         "skipped": [each for each in state.skipped if each != answer.question_id],
         "answer_count": len(state.answered) + int(earlier is None),
         "more_answered": int(scripted and earlier is None),

@@ -1,23 +1,25 @@
 """Use cases of respondents. Each answer is stored when given; sending completes the response.
 
 A respondent is identified by a session key, made by the page and stored with the first answer, as
-its SHA-256 only. Rows are locked in one order: session, form, counters.
+its SHA-256 only. Rows are locked in one order: session, recordings, form, counters.
 """
 
 from datetime import datetime
 
 from sqlalchemy import (
     String,
-    bindparam,
     case,
+    delete,
     func,
     select,
     type_coerce,
 )
 
-from webapp.database import db, read_rows, write_transaction
+from webapp.database import db, execute, write_transaction
 from webapp.domain.events.outbox import cancel_event, queue_deliveries
 from webapp.domain.forms.models import Form
+from webapp.domain.respondents.answer_repeats import is_repeat, is_unchanged
+from webapp.domain.respondents.answer_statements import DELETE_RECORDINGS
 from webapp.domain.respondents.answer_writes import (
     NewAnswer,
     store_answer,
@@ -26,6 +28,7 @@ from webapp.domain.respondents.answer_writes import (
     touch_session,
 )
 from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.respondents.input_checks import clean_name, require_answer
 from webapp.domain.respondents.public_form import get_public_form, next_open
 from webapp.domain.respondents.session_state import (
     SessionState,
@@ -36,20 +39,17 @@ from webapp.domain.respondents.session_state import (
     not_open,
     question_at,
     read_session_state,
+    recordings_of,
     refusal,
 )
 from webapp.domain.responses.counters import QuestionCounts, count_completion, count_questions
-from webapp.domain.responses.models import Answer, ResponseSession, count_bytes, stored_bytes
+from webapp.domain.responses.models import Answer, ResponseSession, stored_bytes
+from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.shared.errors import InvalidInput, Phrase, StateConflict
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS, FORM_BYTES_MAX, RESPONDER_NAME_MAX_CHARS
+from webapp.domain.shared.errors import Phrase, StateConflict
+from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.ownership import OF_SESSION, deletion_of
 from webapp.domain.shared.vocabulary import FormStatus, QuestionKind, SessionStatus
-
-_STORED_UNDER_KEY = select(Answer.question_id, Answer.answer_text).where(
-    Answer.session_id == bindparam("session"), Answer.answer_key == bindparam("key")
-)
-_ANSWER_TEXT = select(Answer.answer_text).where(Answer.id == bindparam("answer"))
 
 
 def answer_question(  # noqa: PLR0913 - a value of the request each, besides the limit
@@ -60,34 +60,42 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     answer_text: str,
     answer_key: str,
     now: datetime,
+    recording_id: str = "",
+    blank: bool = False,
     signs: Signs | None = None,
     form_bytes_max: int = FORM_BYTES_MAX,
 ) -> int | None:
-    """Store one typed answer durably; a repeat of `answer_key` stores nothing and is no error.
+    """Store one answer durably; a repeat of `answer_key` stores nothing and is no error.
 
-    The text of the current answer sent again stores nothing either: id and stamp stay.
+    The current answer sent again, the same text and recording, stores nothing either: id and stamp
+    stay. An answer without a recording deletes the one that it corrects, and the uploads.
 
-    position    0-based place of the scripted question
-    answer_key  made for each rendered question, so that a double click or a retry is stored once
-    signs       how the page was used: flags the session if it looks automated
-    returns     position of the next question that is neither answered nor skipped, None at the end
-    raises      NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
-                `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key stored
-                another text); InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`;
-                nothing is stored then
+    position      0-based place of the scripted question
+    answer_key    made for each rendered question, so that a double click or a retry is stored once
+    recording_id  an upload to this question under this session key, or the recording that its
+                  answer has; "" for a typed answer. The text may be empty then
+    blank         the page showed no words of an answer: leaving them out again beside the same
+                  recording takes none back that were written down meanwhile
+    signs         how the page was used: flags the session if it looks automated
+    returns       position of the next question that is neither answered nor skipped, None at the
+                  end
+    raises        NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
+                  `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key
+                  stored another answer); InvalidInput `question_unknown`, `answer_empty`,
+                  `answer_too_long`, `recording_unknown`; nothing is stored then
     """
-    _require_answer(answer_text)
+    require_answer(answer_text, spoken=bool(recording_id))
     while True:
         state = read_session_state(share_token, session_key)
         question = question_at(state, position)
-        if _is_unchanged(state, question["id"], answer_text):
+        answer = NewAnswer(question["id"], question["text"], answer_text, answer_key, recording_id)
+        if is_unchanged(state, answer, blank=blank):
             break
-        answer = NewAnswer(question["id"], question["text"], answer_text, answer_key)
         reached = len(state.answered.keys() | {question["id"]})
         suspect = signs is not None and signs.looks_automated(reached, now)
         if store_answer(state, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max):
             break
-        if _is_repeat(state, answer, form_bytes_max=form_bytes_max):
+        if is_repeat(state, answer, form_bytes_max=form_bytes_max):
             break
     settled = {question["id"], *state.skipped, *state.answered}
     return next_open(state.questions, settled, after=position)
@@ -96,7 +104,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
 def skip_question(
     share_token: str, session_key: str, *, position: int, now: datetime
 ) -> int | None:
-    """Skip a question and supersede an answer it has; repeats change nothing.
+    """Skip a question, supersede an answer it has, delete its recordings; repeats change nothing.
 
     returns  as `answer_question`
     raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
@@ -109,6 +117,8 @@ def skip_question(
         answered = dict(state.answered)
         earlier = answered.pop(question["id"], None)
         supersede(earlier)
+        if state.has_recordings:
+            execute(DELETE_RECORDINGS, **recordings_of(state, question["id"]))
         _count_skip(state, taken_back=earlier is not None and not answered)
         newly_skipped = question["id"] not in state.skipped
         change = QuestionCounts(-int(earlier is not None), int(newly_skipped))
@@ -134,7 +144,7 @@ def complete_response(
     raises   NotFound; StateConflict `form_closed`, `form_completed`, `nothing_answered`;
              InvalidInput `name_too_long`
     """
-    name = _clean_name(responder_name)
+    name = clean_name(responder_name)
     with write_transaction():
         state = lock_session_state(share_token, session_key)
         if state is None:
@@ -165,6 +175,7 @@ def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> b
         if state is None:
             return False
         reached, size = _reached(state), stored_bytes(state.session_id)
+        connection.execute(delete(Recording).where(Recording.key_hash == state.key_hash))
         for owned in OF_SESSION:
             connection.execute(deletion_of(owned, state.session_id))
         _lower_counts(state, size)
@@ -174,64 +185,6 @@ def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> b
         if state.completed_stamp is not None:
             cancel_event(state.session_id, now=now)
     return True
-
-
-def _clean_name(name: str) -> str | None:
-    """The name in one line, without control and formatting characters."""
-    name = " ".join("".join(c for c in name if c.isprintable() or c.isspace()).split())
-    if len(name) > RESPONDER_NAME_MAX_CHARS:
-        raise InvalidInput(
-            PageCode.NAME_TOO_LONG,
-            Phrase("The name is longer than %(limit)s characters.", limit=RESPONDER_NAME_MAX_CHARS),
-            Phrase("Shorten it or leave it out."),
-            field="name",
-        )
-    return name or None
-
-
-def _require_answer(answer_text: str) -> None:
-    if not answer_text.strip():
-        raise InvalidInput(
-            PageCode.ANSWER_EMPTY,
-            Phrase("This page is still empty."),
-            Phrase("Write something, or skip the question."),
-            field="answer",
-        )
-    if len(answer_text) > ANSWER_MAX_CHARS:
-        raise InvalidInput(
-            PageCode.ANSWER_TOO_LONG,
-            Phrase("The answer is longer than %(limit)s characters.", limit=ANSWER_MAX_CHARS),
-            Phrase("Shorten it; nothing you wrote is lost."),
-            field="answer",
-        )
-
-
-def _is_unchanged(state: SessionState, question_id: str, answer_text: str) -> bool:
-    """True if this is the text of the current answer and the form is open."""
-    current = state.answered.get(question_id)
-    if current is None or state.form_status != FormStatus.PUBLISHED:
-        return False
-    return [tuple(row) for row in read_rows(_ANSWER_TEXT, answer=current)] == [(answer_text,)]
-
-
-def _is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -> bool:
-    """After a failed write: True if this key has stored this answer, False to try again.
-
-    raises  StateConflict, NotFound if another try would fail, too
-    """
-    stored = read_rows(_STORED_UNDER_KEY, session=state.session_id, key=answer.answer_key)
-    if stored and tuple(stored[0]) != (answer.question_id, answer.answer_text):
-        raise StateConflict(
-            PageCode.ANSWER_DIFFERS,
-            Phrase("An earlier version of this answer is saved."),
-            Phrase("Continue once more to replace it with these words."),
-        )
-    if stored:
-        return True
-    size = count_bytes(answer.question_text, answer.answer_text)
-    if refused := refusal(state.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
-        raise refused
-    return False
 
 
 def _count_skip(state: SessionState, *, taken_back: bool) -> None:

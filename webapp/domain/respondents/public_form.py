@@ -1,21 +1,29 @@
 """What respondents may see: the public part of a form and their progress in it."""
 
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import Label, and_, bindparam, exists, select
 
 from webapp.database import from_millis, read_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.forms.models import Form, is_full, shared_form
 from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.secrets import token_hash
-from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, SessionStatus
+from webapp.domain.shared.vocabulary import (
+    FormStatus,
+    ResponseLimit,
+    ResponseMode,
+    SessionStatus,
+    TranscriptState,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +38,52 @@ class RespondentForm:
     asker: str
     closed_at: datetime | None
     frame_origins: str
+    records_voice: bool
+    response_mode: ResponseMode
+    transcriber: str  # the host that writes recordings down, "" for none
     is_full: bool  # no room for new sessions; what is left is for those that have begun
+
+
+class RecordingShown(NamedTuple):
+    """A recording as its respondent knows it, besides its key in the audio store.
+
+    levels   the loudness in 64 steps of equal length, each a digit; None until it was looked at
+    claimed  it is part of an answer
+    """
+
+    id: str
+    question_id: str
+    object_key: str
+    media_type: str
+    size: int
+    duration_ms: int
+    levels: str | None
+    transcript_state: TranscriptState
+    transcript: str | None
+    claimed: bool
+
+    @property
+    def seconds(self) -> int:
+        """Its length, rounded up."""
+        return -(-self.duration_ms // 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A respondent's current answers by question id; not `started` if nothing is stored."""
+    """A respondent's current answers by question id; not `started` if nothing is stored.
+
+    recordings  those of the current answers, by question id
+    uploads     the newest of each question that no answer has claimed; also before the session
+                has started
+    """
 
     texts: dict[str, str]
     skipped: frozenset[str] = frozenset()
     started: bool = True
     completed_at: datetime | None = None
     responder_name: str | None = None
+    recordings: dict[str, RecordingShown] = field(default_factory=dict)
+    uploads: dict[str, RecordingShown] = field(default_factory=dict)
 
     @property
     def settled(self) -> frozenset[str]:
@@ -52,6 +94,16 @@ class Progress:
 NOTHING_YET = Progress({}, started=False)
 
 
+def has_recordings() -> Label[bool]:
+    """A column: whether any were uploaded under `:key_hash`."""
+    uploaded = exists().where(Recording.key_hash == bindparam("key_hash"))
+    return uploaded.label("has_recordings")
+
+
+SHOWN_COLUMNS = (
+    *(Recording.__table__.c[name] for name in RecordingShown._fields[:-1]),
+    Recording.answer_id.is_not(None).label("claimed"),
+)
 _FORM = (
     select(
         Form.share_token,
@@ -62,6 +114,9 @@ _FORM = (
         Account.name.label("asker"),
         Form.closed_at,
         Form.frame_origins,
+        Form.records_voice,
+        Form.response_mode,
+        Form.transcriber,
         Form.answer_bytes,
     )
     .join(Account, Account.id == Form.account_id)
@@ -77,6 +132,7 @@ _PROGRESS = (
         ResponseSession.responder_name,
         Answer.question_id,
         Answer.answer_text,
+        has_recordings(),
     )
     .join(Form, Form.id == ResponseSession.form_id)
     .outerjoin(Answer, and_(Answer.session_id == ResponseSession.id, Answer.superseded.is_(False)))
@@ -84,6 +140,12 @@ _PROGRESS = (
         ResponseSession.key_hash == bindparam("key_hash"),
         shared_form(bindparam("share_token")),
     )
+)
+_RECORDINGS = (
+    select(*SHOWN_COLUMNS)
+    .join(Form, Form.id == Recording.form_id)
+    .where(Recording.key_hash == bindparam("key_hash"), shared_form(bindparam("share_token")))
+    .order_by(Recording.created_at, Recording.id)
 )
 
 
@@ -101,8 +163,12 @@ def read_progress(share_token: str, session_key: str) -> Progress:
     """What is stored under this key for this form; NOTHING_YET for a key of another form."""
     keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     found = read_rows(_PROGRESS, **keys)
+    any_recorded = not found or found[0].has_recordings
+    recorded = read_rows(_RECORDINGS, **keys) if any_recorded else []
+    shown = list(map(RecordingShown._make, recorded))
+    uploads = {each.question_id: each for each in shown if not each.claimed}
     if not found:
-        return NOTHING_YET
+        return replace(NOTHING_YET, uploads=uploads)
     session = found[0]
     completed = session.status is SessionStatus.COMPLETED
     return Progress(
@@ -110,6 +176,8 @@ def read_progress(share_token: str, session_key: str) -> Progress:
         frozenset(session.skipped),
         completed_at=from_millis(session.completed_stamp) if completed else None,
         responder_name=session.responder_name,
+        recordings={each.question_id: each for each in shown if each.claimed},
+        uploads=uploads,
     )
 
 

@@ -7,27 +7,32 @@ session as they were before the write.
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import BigInteger, String, bindparam, select, type_coerce, update
+from sqlalchemy import BigInteger, String, and_, bindparam, select, type_coerce, update
 
 from webapp.database import db, execute, new_id, note_change, read_rows, to_millis
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.answer_statements import insert_session
-from webapp.domain.respondents.public_form import no_public_form
+from webapp.domain.respondents.public_form import has_recordings, no_public_form
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.secrets import token_hash
-from webapp.domain.shared.vocabulary import FormStatus, SessionStatus
+from webapp.domain.shared.vocabulary import FormStatus, ResponseMode, SessionStatus
 
 
 class SessionState(NamedTuple):
-    """Columns of a form and one session; each state of it has its own `last_active_at` (ms)."""
+    """Columns of a form and one session; each state of it has its own `last_active_at` (ms).
+
+    has_recordings  some were uploaded under its key, claimed by an answer or not
+    """
 
     form_id: str
     questions: list[QuestionRow]
     form_status: str
+    records_voice: bool
+    has_recordings: bool
     session_id: str
     status: str
     skipped: list[str]
@@ -39,17 +44,21 @@ class SessionState(NamedTuple):
 
 
 class _FormState(NamedTuple):
-    """What a session that is not stored has of its form."""
+    """What is known of a session that is not stored."""
 
     id: str
     questions: list[QuestionRow]
     status: str
+    records_voice: bool
+    has_recordings: bool
 
 
 _FORM_COLUMNS = (
     Form.id.label("form_id"),
     Form.questions,
     type_coerce(Form.status, String).label("form_status"),
+    and_(Form.records_voice, Form.response_mode != ResponseMode.TEXT_ONLY).label("records_voice"),
+    has_recordings(),
 )
 _COLUMNS = (
     *_FORM_COLUMNS,
@@ -143,6 +152,11 @@ def question_at(state: SessionState, position: int) -> QuestionRow:
     return question
 
 
+def recordings_of(state: SessionState, question_id: str) -> dict[str, str]:
+    """The parameters of RECORDINGS_OF_QUESTION."""
+    return {"key_hash": state.key_hash, "form_id": state.form_id, "question_id": question_id}
+
+
 def is_new(state: SessionState) -> bool:
     """True for a session inserted in this transaction, with nothing answered or skipped yet."""
     return state.answer_count == 0 and not state.skipped
@@ -176,10 +190,10 @@ def not_open(status: str | None) -> StateConflict:
 
 def _insert_or_lock(share_token: str, session_key: str, now: datetime) -> SessionState:
     """Insert the session, or lock the one that a concurrent request inserted."""
-    found = execute(_FORM, share_token=share_token).one_or_none()
+    key = token_hash(session_key)
+    found = execute(_FORM, share_token=share_token, key_hash=key).one_or_none()
     if found is None:
         raise no_public_form()
-    key = token_hash(session_key)
     made = _unstored(_FormState._make(found), key)._replace(last_active_at=to_millis(now))
     if _insert(made, now):
         return made
@@ -197,6 +211,8 @@ def _unstored(form: _FormState, key: str) -> SessionState:
         form.id,
         form.questions,
         form.status,
+        form.records_voice,
+        form.has_recordings,
         session_id=new_id("ses"),
         status=SessionStatus.IN_PROGRESS,
         skipped=[],

@@ -21,6 +21,7 @@ from webapp.domain.responses.models import (
     SessionAnswers,
     SessionRow,
 )
+from webapp.domain.responses.recordings import attachments_of
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, NotFound, StateConflict
 from webapp.domain.shared.vocabulary import SessionStatus
@@ -53,7 +54,7 @@ def get_completed_response(form_id: str, response_id: str) -> SessionAnswers:
             "Wait until it is sent. What is answered so far is among the responses of the form.",
         )
     answers = [AnswerRow._make(row[_ANSWER:]) for row in rows if row[_ANSWER] is not None]
-    return SessionAnswers(session, answers)
+    return SessionAnswers(session, answers, attachments_of(answers))
 
 
 def read_fragments(

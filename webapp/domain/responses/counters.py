@@ -27,7 +27,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import Base, built_once, db, insert_into, read_rows, write_transaction
+from webapp.database import (
+    Base,
+    built_once,
+    db,
+    execute,
+    insert_into,
+    read_rows,
+    to_millis,
+    write_transaction,
+)
 
 DAY_MILLIS = 86_400_000
 EPOCH_DAY = date(1970, 1, 1)
@@ -48,13 +57,17 @@ _QUESTIONS = cast(Table, QuestionCount.__table__)
 
 
 class DayCount(Base):
-    """Responses completed on one UTC day; `day` counts days since the epoch."""
+    """Responses completed on one UTC day; `day` counts days since the epoch.
+
+    `transcribed_ms` is the length of the recordings that an engine was given to write down.
+    """
 
     __tablename__ = "day_counts"
 
     form_id: Mapped[str] = mapped_column(ForeignKey("forms.id"), primary_key=True)
     day: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     completed: Mapped[int] = mapped_column(Integer)
+    transcribed_ms: Mapped[int] = mapped_column(BigInteger, server_default="0")
 
 
 class LinkViews(Base):
@@ -125,6 +138,15 @@ def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
     db.session.execute(_ADD_DAY, row)
 
 
+def count_transcription(form_id: str, duration_ms: int, *, most_ms: int, now: datetime) -> bool:
+    """Add a recording to its form's UTC day; False, and nothing added, beyond `most_ms` in it.
+
+    Does not commit.
+    """
+    row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS, "more": duration_ms}
+    return bool(execute(_ADD_TRANSCRIPTION, **row, most=most_ms).all())
+
+
 def store_link_views(views: Mapping[str, int]) -> None:
     """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
     with write_transaction():
@@ -166,6 +188,15 @@ _DAYS_OF_FORM = select(DayCount.day, DayCount.completed).where(
 _ADD_DAY = text(
     "INSERT INTO day_counts (form_id, day, completed) VALUES (:form_id, :day, :change)"
     " ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + :change"
+)
+_ADD_TRANSCRIPTION = text(
+    "INSERT INTO day_counts (form_id, day, completed, transcribed_ms)"
+    " SELECT CAST(:form_id AS VARCHAR), CAST(:day AS INTEGER), 0, CAST(:more AS BIGINT)"
+    " WHERE CAST(:more AS BIGINT) <= CAST(:most AS BIGINT)"
+    " ON CONFLICT (form_id, day) DO UPDATE"
+    " SET transcribed_ms = day_counts.transcribed_ms + excluded.transcribed_ms"
+    " WHERE day_counts.transcribed_ms + excluded.transcribed_ms <= CAST(:most AS BIGINT)"
+    " RETURNING day"
 )
 _ADD_LINK_VIEWS = text(
     "INSERT INTO link_openings (form_id, opened)"

@@ -33,12 +33,14 @@ from webapp.domain.responses.models import (
     SESSION_COLUMNS,
     Answer,
     AnswerRow,
+    AttachmentRow,
     ResponseSession,
     SessionAnswers,
     SessionRow,
     StampedForm,
     count_bytes,
 )
+from webapp.domain.responses.recordings import attachments_of
 from webapp.domain.shared.limits import PAGE_MAX_BYTES, PAGE_MAX_ITEMS
 
 NOW = bindparam("now", type_=BigInteger)
@@ -82,7 +84,7 @@ def read_responses(
     items = sorted(_read_items(form.id, since or 0, form.last_stamp, max_items + 1), key=_STAMP)
     kept = items[: _fitting(items, max_items, max_bytes)]
     return ResponsePage(
-        _by_session(kept),
+        _by_session(kept, attachments_of(kept)),
         sum(_is_answer(item) for item in kept),
         kept[-1].stamp if kept else since,
         truncated=len(kept) < len(items),
@@ -106,6 +108,8 @@ class _Item(Protocol):
     def question_text(self) -> str: ...
     @property
     def answer_text(self) -> str: ...
+    @property
+    def response_type(self) -> str | None: ...
     @property
     def stamp(self) -> int: ...
     @overload
@@ -191,14 +195,14 @@ def _fitting(items: list[_Item], max_items: int, max_bytes: int) -> int:
     return max_items
 
 
-def _by_session(items: list[_Item]) -> list[SessionAnswers]:
+def _by_session(items: list[_Item], attachments: dict[str, AttachmentRow]) -> list[SessionAnswers]:
     """Sessions in the order of their first item."""
     sessions: dict[object, SessionAnswers] = {}
     for item in items:
         entry = sessions.get(item[_SESSION])
         if entry is None:
             session = SessionRow._make(item[_SESSION:])
-            entry = sessions[session.id] = SessionAnswers(session)
+            entry = sessions[session.id] = SessionAnswers(session, attachments=attachments)
         if _is_answer(item):
             entry.answers.append(AnswerRow._make(item[:_SESSION]))
     return list(sessions.values())

@@ -9,9 +9,11 @@ from typing import NamedTuple
 from itsdangerous import BadData, URLSafeSerializer
 
 from webapp.domain.responses.models import AnswerRow
+from webapp.domain.shared.vocabulary import ResponseType
 
 PAGE_BYTES = 24 * 1024  # of UTF-8, our choice
 EXCHANGE_BYTES = 300  # counted for the other fields of each exchange
+ATTACHMENT_BYTES = 200  # and for the recording of an answer
 CODE_POINT_BYTES = 4  # at most; with less room an exchange is left to the next page
 CURSOR_MAX_CHARS = 512
 VERSION = 1
@@ -65,6 +67,8 @@ def cut_page(answers: Sequence[AnswerRow], start: Position) -> FragmentPage:
     fragments: list[Fragment] = []
     for number in range(start.answer, len(answers)):
         room -= EXCHANGE_BYTES
+        if answers[number].response_type == ResponseType.VOICE:
+            room -= ATTACHMENT_BYTES
         if fragments and room < CODE_POINT_BYTES:
             return FragmentPage(fragments, Position(number, 0))
         fragment = _fragment(answers[number], offset, room)

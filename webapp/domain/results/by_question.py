@@ -53,6 +53,7 @@ class ShownAnswer(NamedTuple):
     responder_name: str | None
     session_status: str
     suspect: bool
+    response_type: str
 
     @property
     def is_sent(self) -> bool:
@@ -79,6 +80,7 @@ SHOWN_COLUMNS = (
     ResponseSession.responder_name,
     raw_column(ResponseSession.status).label("session_status"),
     ResponseSession.suspect,
+    raw_column(Answer.response_type),
 )
 
 

@@ -17,11 +17,13 @@ from webapp.domain.responses.models import (
     SESSION_COLUMNS,
     Answer,
     AnswerRow,
+    AttachmentRow,
     ResponseSession,
     SessionAnswers,
     SessionRow,
     current_answers,
 )
+from webapp.domain.responses.recordings import attachments_of
 
 ANSWERS_IN_BATCH = 1000
 PEOPLE_IN_BATCH = 100
@@ -62,10 +64,13 @@ _CHARS_OF_PEOPLE = select(
 
 
 class AnswerBatch(NamedTuple):
-    """Answers in the order of their stamps, and by id the sessions that they belong to."""
+    """Answers in the order of their stamps, by id the sessions that they belong to, and by id of
+    the answer the recordings.
+    """
 
     answers: Sequence[AnswerRow]
     people: dict[str, SessionRow]
+    attachments: dict[str, AttachmentRow]
 
 
 def read_answers(form_id: str) -> Iterator[AnswerBatch]:
@@ -86,11 +91,13 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
         session_ids = {answer.session_id for answer in answers}
         found = cast(Sequence[SessionRow], read_rows(_SESSIONS, ids=list(session_ids)))
         people = {row.id: row for row in found}
+        attachments = attachments_of(answers)
         release_connections()
         if len(people) == len(session_ids):
-            yield AnswerBatch(answers, people)
+            yield AnswerBatch(answers, people, attachments)
         else:  # one was withdrawn between the two
-            yield AnswerBatch([each for each in answers if each.session_id in people], people)
+            left = [each for each in answers if each.session_id in people]
+            yield AnswerBatch(left, people, attachments)
         after = answers[-1].stamp
     release_connections()
 
@@ -105,8 +112,12 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
         if not found:
             break
         people = {row.id: SessionAnswers(SessionRow._make(row)) for row in found}
-        for answer in current_answers(people):
+        answers = current_answers(people)
+        for answer in answers:
             people[answer.session_id].answers.append(answer)
+        attachments = attachments_of(answers)
+        for person in people.values():
+            person.attachments = attachments
         release_connections()
         yield [person for person in people.values() if person.answers]
         after = (found[-1].created_at, found[-1].id)

@@ -21,11 +21,12 @@ from webapp.domain.responses.models import (
     SessionRow,
     current_answers,
 )
+from webapp.domain.responses.recordings import spoken_ids
 from webapp.domain.results.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.unicode_normalization import normalized
-from webapp.domain.shared.vocabulary import SessionStatus
+from webapp.domain.shared.vocabulary import ResponseType, SessionStatus
 
 ANSWERS_FOUND = 50  # on one page
 PEOPLE_FOUND = 20
@@ -42,12 +43,13 @@ PersonKey = tuple[int, str]
 class Filters:
     """Filters: text to find, sent responses only, times in milliseconds, `until` excluded.
 
-    `unflagged` leaves out what looks automated.
+    `unflagged` leaves out what looks automated, `spoken` what was typed.
     """
 
     words: str = ""
     sent_only: bool = False
     unflagged: bool = False
+    spoken: bool = False
     since: int | None = None
     until: int | None = None
 
@@ -103,6 +105,7 @@ def find_answers(form_id: str, filters: Filters, *, before: int | None) -> Found
     for answer, superseded in _answers_backwards(form_id, filters, before):
         kept = filters.keep(sent=answer.is_sent, suspect=answer.suspect)
         texts = (answer.answer_text, answer.responder_name or "")
+        kept = kept and (answer.response_type == ResponseType.VOICE or not filters.spoken)
         passes = kept and not superseded and _holds(needle, *texts)
         if passes:
             found.append(answer._replace(answer_text=cut(answer.answer_text)))
@@ -114,14 +117,16 @@ def find_answers(form_id: str, filters: Filters, *, before: int | None) -> Found
 def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> FoundPeople:
     """Persons with at least one answer who pass the filters and began before `before`.
 
-    The times of the filters are those of the beginning. A found person has all their answers.
+    The times of the filters are those of the beginning. A found person has all their answers, of
+    which one is spoken if that is filtered for.
     """
     effort, needle = _Effort(PEOPLE_FOUND, PEOPLE_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
     found: list[SessionAnswers] = []
     for person in _people_backwards(form_id, filters, before):
         session, answers = person.session, person.answers
         texts = [answer.answer_text for answer in answers]
-        passes = bool(answers) and _holds(needle, *texts, session.responder_name or "")
+        kept = bool(spoken_ids(answers) if filters.spoken else answers)
+        passes = kept and _holds(needle, *texts, session.responder_name or "")
         if passes:
             shown = [answer._replace(answer_text=cut(answer.answer_text)) for answer in answers]
             found.append(SessionAnswers(session, shown))

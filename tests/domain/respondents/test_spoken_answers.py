@@ -1,0 +1,364 @@
+"""Answers with a recording: given, repeated, corrected, skipped, withdrawn and refused."""
+
+import secrets
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tests.bulk import dump
+from tests.databases import both_databases
+from tests.factories import make_answer
+from tests.voice.factories import make_recording, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.forms.models import Form, close_form
+from webapp.domain.respondents.answering import (
+    answer_question,
+    complete_response,
+    skip_question,
+    withdraw_response,
+)
+from webapp.domain.respondents.public_form import get_public_form, read_progress
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.responses.recordings import ObjectDeletion, Recording
+from webapp.domain.shared.errors import InvalidInput, Outcome
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
+from webapp.domain.shared.secrets import token_hash
+
+KEY = "a" * 32
+OTHER = "b" * 32
+
+pytestmark = both_databases
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_voice_form()
+
+
+def upload(form: Any, key: str = KEY, position: int = 0) -> Recording:
+    recording = make_recording(form, key, position)
+    db.session.commit()
+    return recording
+
+
+def give(form: Any, recording_id: str = "", text: str = "", **given: Any) -> int | None:
+    sent = {"position": 0, "answer_key": secrets.token_urlsafe(16)} | given
+    return answer_question(
+        form.share_token, KEY, answer_text=text, recording_id=recording_id, now=utc_now(), **sent
+    )
+
+
+def skip(form: Any) -> None:
+    skip_question(form.share_token, KEY, position=0, now=utc_now())
+
+
+def current() -> Answer:
+    return db.session.scalars(select(Answer).where(Answer.superseded.is_(False))).one()
+
+
+def kept() -> dict[str, str | None]:
+    """The answer of each recording that is there."""
+    return {row[0]: row[1] for row in db.session.execute(select(Recording.id, Recording.answer_id))}
+
+
+def to_erase() -> set[str]:
+    return set(db.session.scalars(select(ObjectDeletion.object_key)))
+
+
+def refused(call: Any, *arguments: Any, **given: Any) -> str:
+    """The code of the refusal, which stored nothing."""
+    before = dump()
+    with pytest.raises(Outcome) as caught:
+        call(*arguments, **given)
+    db.session.rollback()
+    assert dump() == before
+    return caught.value.code
+
+
+def test_a_recording_alone_is_an_answer(form: Any) -> None:
+    recording = upload(form)
+
+    assert give(form, recording.id) == 1
+
+    assert (current().response_type, current().answer_text) == ("voice", "")
+    assert kept() == {recording.id: current().id}
+
+
+def test_no_words_and_no_recording_are_no_answer(form: Any) -> None:
+    assert refused(give, form) == "answer_empty"
+
+
+def test_words_beside_a_recording_may_be_longer_than_typed_ones(form: Any) -> None:
+    recording = upload(form)
+    most = "\U0001f600" * SPOKEN_ANSWER_MAX_CHARS
+
+    assert refused(give, form, text=most[: ANSWER_MAX_CHARS + 1]) == "answer_too_long"
+    assert refused(give, form, recording.id, most + ".") == "answer_too_long"
+
+    give(form, recording.id, most)
+    assert current().answer_text == most
+
+
+def test_the_size_of_its_words_counts_for_the_form(form: Any) -> None:
+    give(form, upload(form).id, "Me" * 20_000)
+
+    size = db.session.scalar(select(Form.answer_bytes).where(Form.id == form.id))
+    assert size == 40_000 + len(form.questions[0]["text"])
+
+
+def test_a_repeat_of_an_answer_key_stores_nothing(form: Any) -> None:
+    recording = upload(form)
+    give(form, recording.id, answer_key="render-1")
+    before = dump()
+
+    assert give(form, recording.id, answer_key="render-1") == 1
+    assert dump() == before
+
+
+def test_a_repeat_after_a_correction_stores_nothing(form: Any) -> None:
+    recording = upload(form)
+    give(form, recording.id, answer_key="render-1")
+    give(form, recording.id, "Me", answer_key="render-2")
+    before = dump()
+
+    assert give(form, recording.id, answer_key="render-1") == 1
+    assert dump() == before
+
+
+def test_an_answer_key_with_another_recording_is_refused(form: Any) -> None:
+    give(form, upload(form).id, "Me", answer_key="render-1")
+    other = upload(form)
+
+    assert refused(give, form, other.id, "Me", answer_key="render-1") == "answer_differs"
+    assert refused(give, form, text="Me", answer_key="render-1") == "answer_differs"
+
+
+def test_the_current_answer_sent_again_stores_nothing(form: Any) -> None:
+    recording = upload(form)
+    give(form, recording.id, "Me")
+    before = dump()
+
+    give(form, recording.id, "Me")
+    assert dump() == before
+
+
+def test_words_written_down_meanwhile_are_not_taken_back_by_a_page_that_showed_none(
+    form: Any,
+) -> None:
+    recording = upload(form)
+    give(form, recording.id, blank=True)
+    give(form, recording.id, "What was heard")
+    before = dump()
+
+    give(form, recording.id, " ", blank=True)
+    assert dump() == before
+
+    give(form, recording.id)
+    assert current().answer_text == ""
+
+
+def test_a_page_that_showed_no_words_may_give_others_or_another_recording(form: Any) -> None:
+    first, second = upload(form), upload(form)
+    give(form, first.id, "What was heard")
+
+    give(form, first.id, "What was said", blank=True)
+    assert current().answer_text == "What was said"
+
+    third = upload(form)
+    give(form, third.id, blank=True)
+    assert current().answer_text == ""
+    assert to_erase() == {first.object_key, second.object_key}
+
+
+def test_a_correction_of_the_words_keeps_the_recording(form: Any) -> None:
+    recording = upload(form)
+    give(form, recording.id, "He")
+    first = current().id
+
+    give(form, recording.id, "Me")
+
+    assert current().answer_text == "Me"
+    assert current().id != first
+    assert kept() == {recording.id: current().id}
+    assert to_erase() == set()
+
+
+def test_another_recording_replaces_the_first(form: Any) -> None:
+    first = upload(form)
+    give(form, first.id)
+    second = upload(form)
+
+    give(form, second.id)
+
+    assert kept() == {second.id: current().id}
+    assert to_erase() == {first.object_key}
+
+
+def test_typing_instead_erases_the_recording(form: Any) -> None:
+    first, elsewhere = upload(form), upload(form, position=1)
+    give(form, first.id, "Me")
+
+    give(form, text="Me")
+
+    assert current().response_type == "text"
+    assert kept() == {elsewhere.id: None}
+    assert to_erase() == {first.object_key}
+
+
+def test_a_first_typed_answer_erases_what_was_uploaded(form: Any) -> None:
+    recording = upload(form)
+
+    give(form, text="Me")
+
+    assert to_erase() == {recording.object_key}
+
+
+def test_skipping_erases_the_recordings_of_the_question(form: Any) -> None:
+    first = upload(form)
+    give(form, first.id)
+    second, elsewhere = upload(form), upload(form, position=1)
+
+    skip(form)
+
+    assert kept() == {elsewhere.id: None}
+    assert to_erase() == {first.object_key, second.object_key}
+
+
+def test_skipping_before_any_answer_erases_an_upload(form: Any) -> None:
+    recording = upload(form)
+    somebody = upload(form, OTHER)
+
+    skip(form)
+
+    assert kept() == {somebody.id: None}
+    assert to_erase() == {recording.object_key}
+
+
+def test_withdrawing_erases_every_recording_of_the_session(form: Any) -> None:
+    mine = [upload(form), upload(form, position=1)]
+    somebody = upload(form, OTHER)
+    give(form, mine[0].id)
+
+    withdraw_response(form.share_token, KEY, now=utc_now())
+
+    assert kept() == {somebody.id: None}
+    assert to_erase() == {each.object_key for each in mine}
+
+
+def test_a_recording_of_somebody_or_something_else_is_refused(form: Any) -> None:
+    somebody = upload(form, OTHER)
+    of_another_form = make_recording(make_voice_form(), KEY, question_id=form.questions[0]["id"])
+    strange = [somebody, upload(form, position=1), of_another_form]
+    db.session.commit()
+
+    for recording_id in [*(each.id for each in strange), "att_unknown", "\U0001f600" * 50]:
+        assert refused(give, form, recording_id, "Me") == "recording_unknown"
+    give(form, text="Me")
+    for recording_id in [*(each.id for each in strange), "att_unknown"]:
+        assert refused(give, form, recording_id, "You") == "recording_unknown"
+
+
+def test_a_recording_that_was_replaced_is_refused(form: Any) -> None:
+    first, second = upload(form), upload(form)
+    give(form, second.id)
+
+    assert refused(give, form, first.id) == "recording_unknown"
+
+
+@pytest.mark.parametrize("earlier", [[], ["Before"]])
+def test_a_form_that_takes_no_answers_keeps_the_upload(form: Any, earlier: list[str]) -> None:
+    for text in earlier:
+        give(form, text=text)
+    recording = upload(form)
+
+    close_form(form.account_id, form.id, now=utc_now())
+    assert refused(give, form, recording.id, "Me") == "form_closed"
+    assert refused(give, form, text="Me") == "form_closed"
+    assert refused(skip, form) == "form_closed"
+
+
+def test_a_full_form_keeps_the_upload(form: Any) -> None:
+    recording = upload(form)
+
+    assert refused(give, form, recording.id, "Me", form_bytes_max=1) == "form_full"
+
+
+def test_a_sent_response_keeps_its_recording(form: Any) -> None:
+    recording = upload(form)
+    give(form, recording.id)
+    complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+    later = upload(form)
+
+    assert refused(give, form, later.id, "Me") == "response_completed"
+    assert refused(give, form, text="Me") == "response_completed"
+
+
+def test_a_recording_is_claimed_after_its_form_stopped_recording(form: Any) -> None:
+    recording = upload(form)
+    db.session.get_one(Form, form.id).records_voice = False
+    db.session.commit()
+
+    give(form, recording.id)
+    give(form, text="Me")
+
+    assert to_erase() == {recording.object_key}
+
+
+def test_progress_shows_recordings_and_uploads_by_question(form: Any) -> None:
+    question, other = (each["id"] for each in form.questions)
+    upload(form, position=1)
+    upload(form, OTHER)
+    before = read_progress(form.share_token, KEY)
+    assert (before.started, before.recordings, list(before.uploads)) == (False, {}, [other])
+
+    recording = upload(form)
+    give(form, recording.id)
+    again = make_recording(form, KEY, duration_ms=61_001, levels="5" * 64)
+    db.session.commit()
+
+    progress = read_progress(form.share_token, KEY)
+    assert progress.texts == {question: ""}
+    assert progress.settled == {question}
+    assert {key: shown.id for key, shown in progress.recordings.items()} == {question: recording.id}
+    assert progress.recordings[question].claimed is True
+    shown = progress.uploads[question]
+    assert (shown.id, shown.claimed, shown.seconds) == (again.id, False, 62)
+    assert (shown.object_key, shown.levels) == (again.object_key, "5" * 64)
+
+
+def test_progress_of_another_form_shows_nothing(form: Any) -> None:
+    upload(form)
+
+    progress = read_progress(make_voice_form().share_token, KEY)
+    assert (progress.recordings, progress.uploads) == ({}, {})
+
+
+def test_the_public_form_says_who_writes_recordings_down(form: Any) -> None:
+    silent = get_public_form(form.share_token)
+    named = get_public_form(make_voice_form(transcriber="api.example.com").share_token)
+
+    assert (silent.records_voice, silent.transcriber) == (True, "")
+    assert (named.transcriber, named.response_mode) == ("api.example.com", "voice_preferred")
+
+
+def test_only_the_session_that_uploaded_may_claim(form: Any) -> None:
+    recording = upload(form)
+    make_answer(form, OTHER)
+
+    with pytest.raises(InvalidInput):
+        answer_question(
+            form.share_token,
+            OTHER,
+            position=0,
+            answer_text="Me",
+            answer_key="render-1",
+            recording_id=recording.id,
+            now=utc_now(),
+        )
+
+    of_other = select(ResponseSession.answer_count).where(
+        ResponseSession.key_hash == token_hash(OTHER)
+    )
+    assert db.session.scalar(of_other) == 1
+    assert kept() == {recording.id: None}

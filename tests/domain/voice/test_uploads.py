@@ -1,0 +1,210 @@
+"""Uploads: rows of recordings before an answer claims them."""
+
+import secrets
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from tests.voice.factories import make_recording, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.forms.models import Form, close_form
+from webapp.domain.respondents.public_form import RecordingShown
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.responses.recordings import ObjectDeletion, Recording
+from webapp.domain.shared.errors import Outcome
+from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
+from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.voice.uploads import (
+    add_recording,
+    check_upload,
+    find_recording,
+    find_upload,
+)
+
+KEY = "a" * 32
+
+pytestmark = both_databases
+
+
+@pytest.fixture
+def form(app_context: None) -> Any:
+    return make_voice_form()
+
+
+def add(form: Any, key: str = KEY, **changed: Any) -> RecordingShown:
+    values: dict[str, Any] = {
+        "position": 0,
+        "upload_key": secrets.token_urlsafe(16),
+        "object_key": f"{form.id}/{secrets.token_hex(8)}.webm",
+        "media_type": "audio/webm",
+        "size": 4000,
+        "duration_ms": 1200,
+        "now": utc_now(),
+    }
+    return add_recording(form.share_token, key, **values | changed)
+
+
+def refused(call: Any, *arguments: Any, **given: Any) -> str:
+    """The code of the refusal, which stored nothing."""
+    before = count()
+    with pytest.raises(Outcome) as caught:
+        call(*arguments, **given)
+    db.session.rollback()
+    assert count() == before
+    return caught.value.code
+
+
+def count(of: Any = Recording) -> int:
+    return db.session.scalar(select(func.count()).select_from(of)) or 0
+
+
+def row() -> Recording:
+    return db.session.scalars(select(Recording).execution_options(populate_existing=True)).one()
+
+
+def test_an_upload_is_stored_with_what_we_measured(form: Any) -> None:
+    now = utc_now()
+
+    added = add(form, position=1, upload_key="recorder-1", object_key="there.webm", now=now)
+
+    stored = row()
+    assert (stored.form_id, stored.question_id) == (form.id, form.questions[1]["id"])
+    assert (stored.key_hash, stored.upload_key) == (token_hash(KEY), "recorder-1")
+    assert (stored.session_id, stored.answer_id) == (None, None)
+    assert (stored.media_type, stored.size, stored.duration_ms) == ("audio/webm", 4000, 1200)
+    assert (stored.transcript_state, stored.next_at) == (TranscriptState.WAITING, now)
+    assert (stored.created_at, stored.attempts, stored.transcript) == (now, 0, None)
+    assert (added.id, added.object_key, added.claimed) == (stored.id, "there.webm", False)
+    assert stored.id.startswith("att_")
+
+
+def test_an_upload_makes_no_session(form: Any) -> None:
+    add(form)
+
+    assert count(ResponseSession) == 0
+
+
+def test_the_same_upload_key_keeps_the_first(form: Any) -> None:
+    first = add(form, upload_key="recorder-1")
+
+    again = add(form, upload_key="recorder-1", size=9, duration_ms=9)
+
+    assert again == first
+    assert count() == 1
+
+
+def test_the_same_upload_key_of_another_session_is_another_upload(form: Any) -> None:
+    add(form, upload_key="recorder-1")
+    add(form, "b" * 32, upload_key="recorder-1")
+
+    assert count() == 2
+
+
+def test_the_upload_key_of_another_question_is_refused(form: Any) -> None:
+    add(form, upload_key="recorder-1")
+
+    assert refused(add, form, upload_key="recorder-1", position=1) == "form_unreadable"
+
+
+@pytest.mark.parametrize(
+    ("told", "stored"),
+    [(None, "api.example.com"), ("api.example.com", "api.example.com"), ("", ""), ("other", "")],
+)
+def test_only_the_host_that_the_page_named_gets_a_recording(
+    form: Any, told: str | None, stored: str
+) -> None:
+    db.session.execute(update(Form).values(transcriber="api.example.com"))
+    db.session.commit()
+
+    add(form, told=told)
+
+    assert row().transcriber == stored
+
+
+def test_what_was_uploaded_is_found(form: Any) -> None:
+    added = add(form, upload_key="recorder-1")
+    place = check_upload(form.share_token, KEY, 0)
+
+    assert find_upload(place, "recorder-1") == added
+    assert find_upload(place, "recorder-2") is None
+    assert find_upload(check_upload(form.share_token, KEY, 1), "recorder-1") is None
+    assert find_recording(form.share_token, KEY, added.id) == added
+
+
+def test_a_recording_is_found_by_its_own_session_and_form_only(form: Any) -> None:
+    added = add(form)
+
+    assert find_recording(form.share_token, "b" * 32, added.id) is None
+    assert find_recording(make_voice_form().share_token, KEY, added.id) is None
+    assert find_recording(form.share_token, KEY, "att_unknown") is None
+
+
+def test_where_an_upload_belongs(form: Any) -> None:
+    place = check_upload(form.share_token, KEY, 1)
+
+    assert place == (form.id, form.questions[1]["id"], token_hash(KEY))
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_upload_is_refused_as_words_are(form: Any, *, begun: bool) -> None:
+    if begun:
+        make_answer(form, KEY)
+    check = (form.share_token, KEY, 0)
+    assert refused(check_upload, form.share_token, KEY, 2) == "question_unknown"
+    assert refused(check_upload, form.share_token, KEY, -1) == "question_unknown"
+    assert refused(check_upload, "no-such-form", KEY, 0) == "not_found"
+    close_form(form.account_id, form.id, now=utc_now())
+    assert refused(check_upload, *check) == "form_closed"
+    assert refused(add, form) == "form_closed"
+    delete_form(form.account_id, form.id, now=utc_now())
+    assert refused(check_upload, *check) == "not_found"
+    assert refused(add, form) == "not_found"
+
+
+def test_an_upload_to_a_sent_response_is_refused(form: Any) -> None:
+    make_response(form, KEY)
+
+    assert refused(check_upload, form.share_token, KEY, 0) == "response_completed"
+    assert refused(add, form) == "response_completed"
+
+
+def test_an_upload_under_the_key_of_another_form_is_refused(form: Any) -> None:
+    make_answer(make_voice_form(), KEY)
+
+    assert refused(add, form) == "not_found"
+
+
+@pytest.mark.parametrize("text_only", [False, True])
+def test_a_form_that_records_nothing_takes_no_upload(app_context: None, *, text_only: bool) -> None:
+    silent = make_form(make_account().id)
+    form = make_voice_form(responseMode="text_only") if text_only else silent
+
+    assert refused(check_upload, form.share_token, KEY, 0) == "voice_unavailable"
+    assert refused(add, form) == "voice_unavailable"
+
+
+def test_recordings_of_a_session_have_a_limit(form: Any) -> None:
+    for _ in range(RECORDINGS_MAX_BYTES // RECORDING_MAX_BYTES):
+        add(form, position=1, size=RECORDING_MAX_BYTES)
+
+    assert refused(add, form, size=1) == "recordings_full"
+    assert add(form, "b" * 32, size=1)
+
+
+def test_beyond_the_limit_other_uploads_of_the_question_go(form: Any) -> None:
+    make_answer(form, KEY, position=1)
+    for position in (0, 0, 1, 1):
+        make_recording(form, KEY, position, size=RECORDING_MAX_BYTES)
+    db.session.commit()
+
+    added = add(form, size=RECORDING_MAX_BYTES)
+
+    kept = list(db.session.scalars(select(Recording.id).where(Recording.size > 1)))
+    assert len(kept) == 3
+    assert added.id in kept
+    assert count(ObjectDeletion) == 2

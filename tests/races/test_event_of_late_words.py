@@ -1,0 +1,90 @@
+"""Words written down beside another answer of the session, and beside its completion."""
+
+import secrets
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.databases import both_databases
+from tests.domain.voice.claims import answer_with, make_waiting, stored
+from tests.event_factories import make_subscription
+from tests.factories import make_answer, make_form
+from tests.races.threads import together
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.events.models import EventDelivery
+from webapp.domain.respondents.answering import complete_response
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.voice.late_transcripts import conclude
+from webapp.domain.voice.transcripts import Claimed, claim, settle_written
+
+WORDS, TYPED = "Ben swapped it.", "It was Ann."
+
+pytestmark = [
+    both_databases,
+    pytest.mark.parametrize("rounds", [8, pytest.param(300, marks=pytest.mark.prove)]),
+]
+
+
+def spoken(account: Account) -> tuple[Any, str, Claimed]:
+    """A form with an answer that is a recording alone, its session key, and who writes it down."""
+    form, key = make_form(account.id), secrets.token_urlsafe(24)
+    make_subscription(form)
+    make_answer(form, key)
+    recording = make_waiting(form, key)
+    answer_with(recording, key)
+    held = claim(now=utc_now())
+    assert held
+    assert held.id == recording
+    return form, key, held
+
+
+def write_down(held: Claimed) -> None:
+    settle_written(held, WORDS, now=utc_now())
+    conclude(held.id, now=utc_now())
+
+
+def complete(form: Any, key: str) -> None:
+    complete_response(form.share_token, key, responder_name="", now=utc_now())
+
+
+def answer_another(form: Any, key: str) -> None:
+    make_answer(form, key, position=1, text=TYPED)
+
+
+def current(form: Any) -> list[str]:
+    """The texts of the current answers, which are those that the session names."""
+    kept = select(Answer).where(Answer.form_id == form.id, Answer.superseded.is_(False))
+    found = db.session.scalars(kept.order_by(Answer.answer_text)).all()
+    sessions = select(ResponseSession.answered).where(ResponseSession.form_id == form.id)
+    assert set(db.session.scalars(sessions).one().values()) == {each.id for each in found}
+    return [each.answer_text for each in found]
+
+
+def test_another_answer_and_the_words_are_both_stored(
+    app: Flask, account: Account, rounds: int
+) -> None:
+    for _ in range(rounds):
+        with app.app_context():
+            form, key, held = spoken(account)
+        together(app, [partial(write_down, held), partial(answer_another, form, key)])
+        with app.app_context():
+            assert current(form) == [WORDS, TYPED]
+
+
+def test_an_event_that_waits_is_due_when_the_words_are_there(
+    app: Flask, account: Account, rounds: int
+) -> None:
+    for _ in range(rounds):
+        with app.app_context():
+            form, key, held = spoken(account)
+        together(app, [partial(write_down, held), partial(complete, form, key)])
+        with app.app_context():
+            mine = select(EventDelivery.next_at).where(EventDelivery.form_id == form.id)
+            (due,) = db.session.scalars(mine)
+            assert due <= utc_now()
+            assert current(form) == [WORDS]
+            assert stored(held.id).next_at is None

@@ -1,0 +1,162 @@
+"""Words written down late, beside what their respondent does at the same moment."""
+
+import secrets
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.databases import both_databases
+from tests.factories import make_answer
+from tests.races.threads import together
+from tests.voice.factories import make_recording, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.deletion.form_trash import delete_form, restore_form
+from webapp.domain.forms.models import close_form, get_form
+from webapp.domain.respondents.answering import (
+    answer_question,
+    complete_response,
+    skip_question,
+    withdraw_response,
+)
+from webapp.domain.responses.cursor import read_responses
+from webapp.domain.responses.models import Answer
+from webapp.domain.responses.recordings import ObjectDeletion, Recording
+from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.voice.late_transcripts import conclude
+
+KEY = "a" * 32
+HEARD = "What was heard"
+
+Call = Callable[[], Any]
+
+pytestmark = [both_databases, pytest.mark.parametrize("attempt", range(2))]
+
+
+@pytest.fixture
+def form(app: Flask) -> Any:
+    with app.app_context():
+        return make_voice_form()
+
+
+@pytest.fixture
+def spoken(app: Flask, form: Any) -> str:
+    """The id of the recording of an answer without words, which were written down meanwhile."""
+    with app.app_context():
+        now = utc_now()
+        written = {"transcript_state": TranscriptState.DONE, "transcript": HEARD, "next_at": now}
+        recording_id: str = make_recording(form, KEY, **written).id
+        db.session.commit()
+        make_answer(form, KEY, text="", recording_id=recording_id)
+    return recording_id
+
+
+def give(form: Any, recording_id: str, text: str = "", **given: Any) -> Call:
+    sent = {"position": 0, "answer_key": secrets.token_urlsafe(16), "now": utc_now()} | given
+    return partial(
+        answer_question, form.share_token, KEY, answer_text=text, recording_id=recording_id, **sent
+    )
+
+
+def beside_words(app: Flask, recording_id: str, call: Call) -> list[tuple[str, str | None]]:
+    """Text and recording of the current answers after both; the words settle what they left."""
+    words = partial(conclude, recording_id, now=utc_now())
+    together(app, [call, words])
+    together(app, [words])
+    with app.app_context():
+        query = (
+            select(Answer.answer_text, Recording.id)
+            .outerjoin(Recording, Recording.answer_id == Answer.id)
+            .where(Answer.superseded.is_(False))
+        )
+        return [(row[0], row[1]) for row in db.session.execute(query)]
+
+
+def as_polled(app: Flask, form: Any) -> list[str]:
+    """The texts that an agent reads from the beginning."""
+    with app.app_context():
+        page = read_responses(get_form(form.account_id, form.id), None)
+        return [answer.answer_text for entry in page.sessions for answer in entry.answers]
+
+
+def erased(app: Flask) -> int:
+    with app.app_context():
+        return len(list(db.session.scalars(select(ObjectDeletion))))
+
+
+def test_what_the_person_wrote_stays(app: Flask, form: Any, spoken: str, attempt: int) -> None:
+    assert beside_words(app, spoken, give(form, spoken, "Me")) == [("Me", spoken)]
+    assert as_polled(app, form) == ["Me"]
+
+
+def test_a_page_that_showed_no_words_takes_none_back(
+    app: Flask, form: Any, spoken: str, attempt: int
+) -> None:
+    call = give(form, spoken, blank=True)
+
+    assert beside_words(app, spoken, call) == [(HEARD, spoken)]
+    assert as_polled(app, form) == [HEARD]
+
+
+def test_another_recording_gets_no_words_of_the_first(
+    app: Flask, form: Any, spoken: str, attempt: int
+) -> None:
+    with app.app_context():
+        other: str = make_recording(form, KEY).id
+        db.session.commit()
+
+    assert beside_words(app, spoken, give(form, other)) == [("", other)]
+    assert erased(app) == 1
+
+
+def test_typing_instead_leaves_no_words_of_the_recording(
+    app: Flask, form: Any, spoken: str, attempt: int
+) -> None:
+    assert beside_words(app, spoken, give(form, "", "Me")) == [("Me", None)]
+    assert erased(app) == 1
+
+
+def test_an_answer_that_was_taken_back_is_not_revived(
+    app: Flask, form: Any, spoken: str, attempt: int
+) -> None:
+    skip = partial(skip_question, form.share_token, KEY, position=0, now=utc_now())
+
+    assert beside_words(app, spoken, skip) == []
+    assert (as_polled(app, form), erased(app)) == ([], 1)
+
+
+def test_a_withdrawn_response_is_not_revived(
+    app: Flask, form: Any, spoken: str, attempt: int
+) -> None:
+    withdraw = partial(withdraw_response, form.share_token, KEY, now=utc_now())
+
+    assert beside_words(app, spoken, withdraw) == []
+    with app.app_context():
+        after = get_form(form.account_id, form.id)
+        assert (after.answer_bytes, after.started_count, after.answered_count) == (0, 0, 0)
+
+
+def test_they_reach_a_response_that_is_sent_and_a_form_that_closes(
+    app: Flask, form: Any, spoken: str, attempt: int
+) -> None:
+    send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
+    close = partial(close_form, form.account_id, form.id, now=utc_now())
+
+    together(app, [send, partial(conclude, spoken, now=utc_now())])
+    assert beside_words(app, spoken, close) == [(HEARD, spoken)]
+    assert as_polled(app, form) == [HEARD]
+
+
+def test_a_form_in_the_trash_keeps_them_for_its_return(
+    app: Flask, form: Any, spoken: str, attempt: int
+) -> None:
+    delete = partial(delete_form, form.account_id, form.id, now=utc_now())
+
+    left = beside_words(app, spoken, delete)
+    assert left in ([(HEARD, spoken)], [("", spoken)])
+    restore = partial(restore_form, form.account_id, form.id, now=utc_now())
+    together(app, [restore])
+    assert beside_words(app, spoken, lambda: None) == [(HEARD, spoken)]

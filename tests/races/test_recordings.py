@@ -1,0 +1,245 @@
+"""Recordings at the same moment: claimed, swept, replaced, taken back."""
+
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import delete, select
+
+from tests.databases import both_databases, on_postgresql
+from tests.races.test_given_up import waits
+from tests.races.threads import together
+from tests.services import wait_until
+from tests.voice.factories import make_recording, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.forms.models import close_form
+from webapp.domain.respondents.answering import (
+    answer_question,
+    skip_question,
+    withdraw_response,
+)
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.responses.recordings import ObjectDeletion, Recording
+from webapp.domain.shared.errors import Outcome
+from webapp.domain.voice.erasing import purge_unclaimed
+from webapp.domain.voice.uploads import add_recording
+
+KEY = "a" * 32
+
+Call = Callable[[], Any]
+
+
+@pytest.fixture
+def form(app: Flask) -> Any:
+    with app.app_context():
+        return make_voice_form()
+
+
+def uploaded(app: Flask, form: Any, count: int = 1) -> list[Recording]:
+    with app.app_context():
+        made = [make_recording(form, KEY) for _ in range(count)]
+        db.session.commit()
+    return made
+
+
+def give(form: Any, recording: Recording | None, text: str = "", answer_key: str = "") -> Call:
+    return partial(
+        answer_question,
+        form.share_token,
+        KEY,
+        position=0,
+        answer_text=text,
+        answer_key=answer_key or secrets.token_urlsafe(16),
+        recording_id=recording.id if recording else "",
+        now=utc_now(),
+    )
+
+
+def skip(form: Any) -> Call:
+    return partial(skip_question, form.share_token, KEY, position=0, now=utc_now())
+
+
+def withdraw(form: Any) -> Call:
+    return partial(withdraw_response, form.share_token, KEY, now=utc_now())
+
+
+def upload(form: Any, upload_key: str) -> Call:
+    def run() -> Any:
+        name = f"{form.id}/{secrets.token_hex(8)}.webm"
+        sent = {"upload_key": upload_key, "object_key": name, "media_type": "audio/webm"}
+        measured = {"size": 4000, "duration_ms": 1200}
+        return add_recording(
+            form.share_token, KEY, position=0, **sent, **measured, now=utc_now()
+        ).object_key
+
+    return run
+
+
+def sweep() -> int:
+    """Deletes every recording that no answer claims."""
+    return sum(purge_unclaimed(utc_now() + timedelta(days=2)))
+
+
+def outcome(call: Call) -> Call:
+    """The result of a call as a word, or the code it was refused with."""
+
+    def run() -> str:
+        try:
+            return str(call())
+        except Outcome as refused:
+            db.session.rollback()
+            return refused.code
+
+    return run
+
+
+def check(app: Flask, form: Any, made: list[Recording]) -> str | None:
+    """The recording of the current answer, None without one; every object is where it belongs."""
+    with app.app_context():
+        held = dict(map(tuple, db.session.execute(select(Recording.object_key, Recording.id))))
+        noted = set(db.session.scalars(select(ObjectDeletion.object_key)))
+        answers = select(Answer.id, Answer.response_type).where(Answer.superseded.is_(False))
+        current = dict(map(tuple, db.session.execute(answers)))
+        claims = select(Recording.answer_id, Recording.id).where(Recording.answer_id.is_not(None))
+        claimed = dict(map(tuple, db.session.execute(claims)))
+        sessions = list(db.session.scalars(select(ResponseSession.answered)))
+    assert not held.keys() & noted
+    assert {each.object_key for each in made} <= held.keys() | noted
+    assert claimed.keys() == {each for each, kind in current.items() if kind == "voice"}
+    assert [each for answered in sessions for each in answered.values()] == list(current)
+    assert len(claimed) <= 1
+    return next(iter(claimed.values()), None)
+
+
+@both_databases
+@pytest.mark.parametrize("attempt", range(3))
+def test_an_answer_beside_the_sweep_is_stored_whole_or_refused(
+    app: Flask, form: Any, attempt: int
+) -> None:
+    (mine,) = made = uploaded(app, form)
+
+    answered, swept = together(app, [outcome(give(form, mine, "Me")), sweep])
+
+    assert (answered, swept) in {("1", 0), ("recording_unknown", 1)}
+    assert check(app, form, made) == (mine.id if swept == 0 else None)
+
+
+@on_postgresql
+@pytest.mark.parametrize("text", ["Me", ""])
+@pytest.mark.parametrize("earlier", [[], ["Before"]])
+def test_an_answer_that_waited_for_the_sweep_stores_nothing(
+    app: Flask, form: Any, earlier: list[str], text: str
+) -> None:
+    for each in earlier:
+        together(app, [give(form, None, each)])
+    (mine,) = made = uploaded(app, form)
+
+    deleted = threading.Event()
+
+    def swept_meanwhile() -> str:
+        with db.engine.connect() as sweeping:
+            sweeping.execute(delete(Recording).where(Recording.id == mine.id))
+            deleted.set()
+            wait_until(lambda: waits(app), "the answer waits")
+            sweeping.commit()
+        return "swept"
+
+    def answer() -> str:
+        deleted.wait(30)
+        return str(outcome(give(form, mine, text))())
+
+    answered, _ = together(app, [answer, swept_meanwhile])
+
+    assert answered == "recording_unknown"
+    assert check(app, form, made) is None
+    with app.app_context():
+        assert list(db.session.scalars(select(Answer.answer_text))) == earlier
+        assert len(list(db.session.scalars(select(ResponseSession)))) == len(earlier)
+
+
+@both_databases
+@pytest.mark.parametrize("attempt", range(3))
+def test_two_tabs_with_a_recording_each_leave_one(app: Flask, form: Any, attempt: int) -> None:
+    made = uploaded(app, form, 2)
+
+    results = together(app, [outcome(give(form, each, "Me")) for each in made])
+
+    assert Counter(results) == {"1": 1, "recording_unknown": 1}
+    assert check(app, form, made) == made[results.index("1")].id
+
+
+@both_databases
+def test_a_double_click_claims_once(app: Flask, form: Any) -> None:
+    (mine,) = made = uploaded(app, form)
+
+    results = together(app, [outcome(give(form, mine, answer_key="render-1"))] * 6)
+
+    assert results == ["1"] * 6
+    assert check(app, form, made) == mine.id
+    with app.app_context():
+        assert len(list(db.session.scalars(select(Answer)))) == 1
+
+
+@both_databases
+def test_corrections_at_once_keep_the_recording(app: Flask, form: Any) -> None:
+    (mine,) = made = uploaded(app, form)
+
+    results = together(app, [outcome(give(form, mine, f"version {n}")) for n in range(5)])
+
+    assert results == ["1"] * 5
+    assert check(app, form, made) == mine.id
+
+
+@both_databases
+@pytest.mark.parametrize("beside", [skip, withdraw, partial(give, recording=None, text="Typed")])
+def test_an_answer_beside_what_takes_its_recording_back(
+    app: Flask, form: Any, beside: Callable[[Any], Call]
+) -> None:
+    together(app, [give(form, None, "Before")])
+    (mine,) = made = uploaded(app, form)
+
+    results = together(app, [outcome(give(form, mine, "Me")), outcome(beside(form))])
+
+    assert results[0] in {"1", "recording_unknown"}
+    assert check(app, form, made) in {mine.id, None}
+
+
+@both_databases
+@pytest.mark.parametrize("attempt", range(3))
+def test_an_answer_beside_closing_keeps_its_upload(app: Flask, form: Any, attempt: int) -> None:
+    (mine,) = made = uploaded(app, form)
+    close = partial(close_form, form.account_id, form.id, now=utc_now())
+
+    answered, _ = together(app, [outcome(give(form, mine)), close])
+
+    assert answered in {"1", "form_closed"}
+    assert check(app, form, made) == (mine.id if answered == "1" else None)
+    with app.app_context():
+        assert not list(db.session.scalars(select(ObjectDeletion)))
+
+
+@both_databases
+def test_one_upload_sent_at_once_is_stored_once(app: Flask, form: Any) -> None:
+    stored = together(app, [upload(form, "recorder-1")] * 5)
+
+    assert len(set(stored)) == 1
+    with app.app_context():
+        assert list(db.session.scalars(select(Recording.object_key))) == stored[:1]
+
+
+@both_databases
+def test_uploads_beside_answers_never_stand_in_each_others_way(app: Flask, form: Any) -> None:
+    made = uploaded(app, form, 3)
+    answers = [outcome(give(form, each, "Me")) for each in made]
+    uploads = [outcome(upload(form, f"recorder-{number}")) for number in range(3)]
+
+    results = together(app, [*answers, *uploads, outcome(skip(form)), sweep])
+
+    assert set(results[:3]) <= {"1", "recording_unknown"}
+    check(app, form, made)

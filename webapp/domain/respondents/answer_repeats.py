@@ -1,0 +1,85 @@
+"""Answers that are stored already, and why one could not be: read back after the fact."""
+
+from sqlalchemy import String, bindparam, select, type_coerce
+
+from webapp.database import read_rows
+from webapp.domain.respondents.answer_statements import RECORDINGS_OF_QUESTION
+from webapp.domain.respondents.answer_writes import NewAnswer
+from webapp.domain.respondents.session_state import SessionState, recordings_of, refusal
+from webapp.domain.responses.models import Answer, count_bytes
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.error_codes import PageCode
+from webapp.domain.shared.errors import InvalidInput, Phrase, StateConflict
+from webapp.domain.shared.vocabulary import FormStatus
+
+_STORED = select(
+    Answer.question_id,
+    Answer.answer_text,
+    type_coerce(Answer.response_type, String).label("response_type"),
+    Recording.id.label("recording_id"),
+).outerjoin(Recording, Recording.answer_id == Answer.id)
+_STORED_UNDER_KEY = _STORED.where(
+    Answer.session_id == bindparam("session"), Answer.answer_key == bindparam("key")
+)
+_CURRENT = _STORED.where(Answer.id == bindparam("answer"))
+_UPLOADED = select(Recording.id).where(
+    *RECORDINGS_OF_QUESTION, Recording.id == bindparam("recording")
+)
+
+
+def is_unchanged(state: SessionState, answer: NewAnswer, *, blank: bool) -> bool:
+    """True if this is the current answer and the form is open; `blank` as in `answer_question`."""
+    current = state.answered.get(answer.question_id)
+    if current is None or state.form_status != FormStatus.PUBLISHED:
+        return False
+    untouched = blank and answer.recording_id and not answer.answer_text.strip()
+    return any(
+        (row.recording_id or "") == answer.recording_id
+        and (untouched or row.answer_text == answer.answer_text)
+        for row in read_rows(_CURRENT, answer=current)
+    )
+
+
+def is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -> bool:
+    """After a failed write: True if this key has stored this answer, False to try again.
+
+    raises  StateConflict, NotFound, InvalidInput if another try would fail, too
+    """
+    if stored := read_rows(_STORED_UNDER_KEY, session=state.session_id, key=answer.answer_key):
+        _require_same(answer, *stored[0])
+        return True
+    size = count_bytes(answer.question_text, answer.answer_text)
+    if refused := refusal(state.form_id, more_bytes=size, form_bytes_max=form_bytes_max):
+        raise refused
+    if answer.recording_id:
+        _require_uploaded(state, answer)
+    return False
+
+
+def _require_same(
+    answer: NewAnswer, question_id: str, text: str, response_type: str, recording_id: str | None
+) -> None:
+    """Raise StateConflict if an answer stored under the same key is another one.
+
+    recording_id  None also if a correction has taken it over
+    """
+    stored = (question_id, text, response_type, recording_id or answer.recording_id)
+    given = (answer.question_id, answer.answer_text, answer.response_type, answer.recording_id)
+    if stored != given:
+        raise StateConflict(
+            PageCode.ANSWER_DIFFERS,
+            Phrase("An earlier version of this answer is saved."),
+            Phrase("Continue once more to replace it with these words."),
+        )
+
+
+def _require_uploaded(state: SessionState, answer: NewAnswer) -> None:
+    """Raise InvalidInput if its recording is not there, or of another session or question."""
+    place = recordings_of(state, answer.question_id)
+    if not read_rows(_UPLOADED, recording=answer.recording_id, **place):
+        raise InvalidInput(
+            PageCode.RECORDING_UNKNOWN,
+            Phrase("The recording is not here any more."),
+            Phrase("Record again, or type your answer."),
+            field="recording",
+        )

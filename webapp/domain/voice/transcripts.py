@@ -1,0 +1,276 @@
+"""What is to be done with recordings: who does it for now, how often it was tried, what came of it.
+
+The row says it: `next_at` is when the next step is due, null when none is left. A recording that
+waits is looked at and, where its page named an engine, written down. After that a step is left if
+an answer has the recording (webapp/domain/voice/late_transcripts.py), or may come to have it
+without its words.
+"""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    String,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
+
+from webapp.database import UtcDateTime, execute, read_rows, tried_again, write_transaction
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.counters import count_transcription
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
+from webapp.domain.shared.vocabulary import TranscriptState
+
+LEASE_SECONDS = 60  # of an attempt, renewed while it lasts
+RETRY_SECONDS = (30, 300)  # after the first attempt and the second
+MAX_ATTEMPTS = len(RETRY_SECONDS) + 1
+LOOKED_AT = 64  # rows of one sweep
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+_R = Recording
+
+
+class Claimed(NamedTuple):
+    """A recording that the caller is to look at and to write down before its lease ends.
+
+    levels       null until it was looked at; once it was, a voice was heard
+    transcriber  the host that its page named, "" for none
+    language     a tag that the creator chose, or ""
+    attempts     this one included
+    """
+
+    id: str
+    form_id: str
+    object_key: str
+    duration_ms: int
+    levels: str | None
+    transcriber: str
+    language: str
+    attempts: int
+
+
+class Step(NamedTuple):
+    """A recording with something left to do, whose time has come."""
+
+    id: str
+    state: TranscriptState
+    next_at: datetime
+    lease_until: datetime | None
+
+
+@tried_again
+def claim(*, now: datetime) -> Claimed | None:
+    """Lease the recording that is due for longest, with one attempt more; None: none is. Commits.
+
+    Those of forms in the trash wait there. A lease that has ended takes its place until
+    `release_expired`.
+    """
+    with write_transaction():
+        found = execute(_NEXT, moment=now).first()
+        if found is None:
+            return None
+        execute(_LEASE, row=found.id, until=now + timedelta(seconds=LEASE_SECONDS))
+    return Claimed._make(found)
+
+
+def read_steps(*, now: datetime) -> list[Step]:
+    """What is left to do at this moment: the oldest LOOKED_AT after an attempt, and before one."""
+    found = [*read_rows(_STEPS_AFTER, moment=now), *read_rows(_STEPS_BEFORE, moment=now)]
+    return [Step._make(row) for row in found]
+
+
+def read_unheard(*, now: datetime) -> tuple[int, datetime | None]:
+    """How many recordings wait for an attempt that is due, and since when the oldest does."""
+    ((due, oldest),) = read_rows(_UNHEARD, moment=now)
+    return due, oldest
+
+
+def release_expired(*, now: datetime) -> None:
+    """Make recordings due again whose attempt did not end within its lease; commits.
+
+    Those that had their last attempt are given up: they may be what stops whoever tries.
+    """
+    with write_transaction():
+        execute(_RELEASE_EXPIRED, moment=now)
+
+
+@tried_again
+def renew(claimed: Claimed, *, now: datetime) -> bool:
+    """Begin the lease anew; False where it was lost, or the recording is gone. Commits."""
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    with write_transaction():
+        return bool(execute(_RENEW, **_held(claimed), until=until).rowcount)
+
+
+@tried_again
+def note_look(claimed: Claimed, levels: str) -> None:
+    """Store the curve of a recording in which a voice was heard; commits."""
+    with write_transaction():
+        execute(_NOTE_LOOK, **_held(claimed), curve=levels)
+
+
+@tried_again
+def put_back(claimed: Claimed, *, now: datetime) -> None:
+    """Make it due again without an attempt: whoever was at it stops. Commits."""
+    with write_transaction():
+        execute(_POSTPONE, **_held(claimed), due=now)
+
+
+@tried_again
+def spend_minutes(claimed: Claimed, *, most: int, now: datetime) -> bool:
+    """Count an attempt to its form's day before an engine gets the recording; commits.
+
+    False, and the recording waits for the next day (UTC) without an attempt, beyond `most` minutes.
+    """
+    with write_transaction():
+        length = claimed.duration_ms
+        if count_transcription(claimed.form_id, length, most_ms=most * 60_000, now=now):
+            return True
+        tomorrow = datetime.combine(now.astimezone(UTC).date(), time(), UTC) + timedelta(days=1)
+        execute(_POSTPONE, **_held(claimed), due=tomorrow)
+    return False
+
+
+def settle_written(claimed: Claimed, heard: str, *, now: datetime) -> None:
+    """Store the words as text that any database keeps; without one, silence. Commits."""
+    text = UNSTORABLE.sub("\ufffd", heard[: SPOKEN_ANSWER_MAX_CHARS * 2])
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()[:SPOKEN_ANSWER_MAX_CHARS]
+    state = TranscriptState.DONE if text else TranscriptState.SILENT
+    _settle(claimed, state, text=text or None, now=now)
+
+
+def settle_silent(claimed: Claimed, levels: str, *, now: datetime) -> None:
+    """No voice was heard: no engine is asked. Commits."""
+    _settle(claimed, TranscriptState.SILENT, levels=levels, now=now)
+
+
+def settle_unwritten(claimed: Claimed, *, now: datetime) -> None:
+    """Nobody writes it down: its page named no engine, or another one than there is. Commits."""
+    _settle(claimed, TranscriptState.NONE, now=now)
+
+
+@tried_again
+def settle_failed(claimed: Claimed, *, now: datetime) -> None:
+    """The attempt failed: the next one is due by the schedule, or it was the last. Commits."""
+    if claimed.attempts >= MAX_ATTEMPTS:
+        state = TranscriptState.FAILED if claimed.transcriber else TranscriptState.NONE
+        return _settle(claimed, state, now=now)
+    due = now + timedelta(seconds=RETRY_SECONDS[claimed.attempts - 1])
+    with write_transaction():
+        execute(_RETRY, **_held(claimed), due=due)
+    return None
+
+
+@tried_again
+def _settle(
+    claimed: Claimed,
+    state: TranscriptState,
+    *,
+    now: datetime,
+    text: str | None = None,
+    levels: str | None = None,
+) -> None:
+    with write_transaction():
+        execute(
+            _SETTLE,
+            **_held(claimed),
+            moment=now,
+            new_state=state,
+            text=text,
+            curve=levels or claimed.levels,
+            left=state is TranscriptState.DONE,
+        )
+
+
+def _held(claimed: Claimed) -> dict[str, object]:
+    """What `_HELD` compares: a lease that was lost belongs to another attempt."""
+    return {"row": claimed.id, "attempt": claimed.attempts}
+
+
+def _left(has_words: ColumnElement[bool]) -> ColumnElement[datetime | None]:
+    """When the step after the last attempt is due: none is left of silence that no answer has."""
+    return case((or_(_R.answer_id.is_not(None), has_words), _NOW))
+
+
+_NOW = bindparam("moment", type_=UtcDateTime())
+_STATES = _R.__table__.c.transcript_state.type
+_WAITING = _R.transcript_state == TranscriptState.WAITING
+_HELD = and_(
+    _R.id == bindparam("row"),
+    _R.attempts == bindparam("attempt"),
+    _R.lease_until.is_not(None),
+    _WAITING,
+)
+_NEXT = (
+    select(
+        *(_R.id, _R.form_id, _R.object_key, _R.duration_ms, _R.levels, _R.transcriber),
+        Form.spoken_language,
+        _R.attempts + 1,
+    )
+    .join(Form, Form.id == _R.form_id)
+    .where(_WAITING, _R.next_at <= _NOW, _R.lease_until.is_(None), Form.deleted_at.is_(None))
+    .order_by(_R.next_at, _R.id)
+    .limit(1)
+    .with_for_update(of=_R, skip_locked=True)
+)
+_LEASE = (
+    update(_R)
+    .where(_R.id == bindparam("row"))
+    .values(attempts=_R.attempts + 1, lease_until=bindparam("until", type_=UtcDateTime()))
+)
+_STEPS = (
+    select(_R.id, _R.transcript_state, _R.next_at, _R.lease_until)
+    .join(Form, Form.id == _R.form_id)
+    .where(_R.next_at <= _NOW, Form.deleted_at.is_(None))
+    .order_by(_R.next_at)
+    .limit(LOOKED_AT)
+)
+_STEPS_AFTER = _STEPS.where(~_WAITING, _R.answer_id.is_not(None))
+_STEPS_BEFORE = _STEPS.where(_WAITING, or_(_R.lease_until.is_(None), _R.lease_until <= _NOW))
+_UNHEARD = (
+    select(func.count(), func.min(_R.next_at))
+    .join(Form, Form.id == _R.form_id)
+    .where(_WAITING, _R.next_at <= _NOW, Form.deleted_at.is_(None))
+)
+_IS_SPENT = _R.attempts >= MAX_ATTEMPTS
+_GIVEN_UP = case(
+    (_R.transcriber == "", literal(TranscriptState.NONE, _STATES)),
+    else_=literal(TranscriptState.FAILED, _STATES),
+)
+_RELEASE_EXPIRED = (
+    update(_R)
+    .where(_WAITING, _R.lease_until <= _NOW)
+    .values(
+        transcript_state=case(
+            (_IS_SPENT, _GIVEN_UP), else_=literal(TranscriptState.WAITING, _STATES)
+        ),
+        next_at=_left(~_IS_SPENT),
+        lease_until=None,
+    )
+)
+_RENEW = update(_R).where(_HELD).values(lease_until=bindparam("until", type_=UtcDateTime()))
+_NOTE_LOOK = update(_R).where(_HELD).values(levels=bindparam("curve", type_=String))
+_DUE = bindparam("due", type_=UtcDateTime())
+_RETRY = update(_R).where(_HELD).values(next_at=_DUE, lease_until=None)
+_POSTPONE = _RETRY.values(attempts=_R.attempts - 1)
+_SETTLE = (
+    update(_R)
+    .where(_HELD)
+    .values(
+        transcript_state=bindparam("new_state", type_=_STATES),
+        transcript=bindparam("text", type_=_R.transcript.type),
+        levels=bindparam("curve", type_=String),
+        next_at=_left(bindparam("left", type_=Boolean)),
+        lease_until=None,
+    )
+)
