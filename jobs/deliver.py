@@ -10,9 +10,9 @@ from functools import partial
 from typing import cast
 
 from flask import Flask, current_app
-from sqlalchemy.exc import SQLAlchemyError
 
 from jobs import queue
+from jobs.settling import store
 from webapp.config import Settings, settings
 from webapp.data_keys import cursor_key, sealer
 from webapp.database import utc_now
@@ -30,9 +30,6 @@ from webapp.domain.events.deliveries.settling import (
 from webapp.domain.events.protocol import webhook_id
 from webapp.domain.events.subscriptions.writes import secret_place
 from webapp.outbound import Bounds, Reply, Unreachable
-
-SETTLE_TRIES = 5  # of a database that does not answer, while the lease lasts
-SETTLE_PAUSE_SECONDS = 1.0
 
 log = logging.getLogger("askback.deliveries")
 
@@ -134,22 +131,11 @@ class Deliverer:
         try:
             with self._app.app_context():
                 outcome = _attempted(claimed)
-            self._store(outcome)
+            store(self._app, lambda: outcome(now=utc_now()))
         except Exception:
             log.exception("an attempt was not completed")
             with suppress(Exception):
-                self._store(partial(settle_broken, claimed))
-
-    def _store(self, change: Callable[..., object]) -> None:
-        for left in reversed(range(SETTLE_TRIES)):
-            try:
-                with self._app.app_context():
-                    change(now=utc_now())
-                return
-            except SQLAlchemyError:
-                if not left:
-                    raise
-            time.sleep(SETTLE_PAUSE_SECONDS)
+                store(self._app, lambda: settle_broken(claimed, now=utc_now()))
 
 
 def wake(delivery_id: str) -> None:

@@ -1,7 +1,7 @@
-"""The queue of wake-ups: RQ on Redis, or on one inside this process where none is configured.
+"""The queues of wake-ups: RQ on Redis, or on one inside this process where none is configured.
 
-It holds ids of deliveries and loses them at any time: the database is the queue, and whoever
-delivers looks there each second.
+They hold ids of rows and lose them at any time: the database is the queue, and whoever delivers, or
+writes recordings down, looks there each second.
 """
 
 import logging
@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import cast
+from typing import NamedTuple, cast
 
 import redis
 from flask import Flask, current_app
@@ -19,8 +19,19 @@ from redis.retry import Retry
 
 from webapp.config import Settings
 
-NAME = "askback-deliveries"
-FUNCTION = "jobs.deliver.wake"
+
+class Kind(NamedTuple):
+    """A queue of RQ and the function of its jobs, whose only argument is an id."""
+
+    name: str
+    function: str
+    extension: str
+
+
+DELIVERIES = Kind("askback-deliveries", "jobs.deliver.wake", "wake_up_queue")
+TRANSCRIPTIONS = Kind(
+    "askback-transcriptions", "jobs.transcribe.wake", "transcription_wake_up_queue"
+)
 REDIS_SECONDS = 0.3  # to connect, and for each answer
 HANDED_OVER = 1000  # ids that wait in this process
 ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
@@ -35,7 +46,8 @@ log = logging.getLogger("askback.deliveries")
 class WakeUpQueue:
     """Where this process hands its wake-ups to, and the thread that does so, begun by the first."""
 
-    def __init__(self, redis_url: str | None) -> None:
+    def __init__(self, redis_url: str | None, kind: Kind = DELIVERIES) -> None:
+        self.kind = kind
         self._url = redis_url
         self._ids: queue.Queue[str] = queue.Queue(HANDED_OVER)
         self._lock = threading.Lock()
@@ -43,25 +55,25 @@ class WakeUpQueue:
         self._client: redis.Redis | None = None
         self._failed = False
 
-    def hand_over(self, delivery_ids: Sequence[str]) -> None:
+    def hand_over(self, ids: Sequence[str]) -> None:
         """Leave the ids to the thread; what finds no room is dropped."""
         with suppress(queue.Full):
-            for delivery_id in delivery_ids:
-                self._ids.put_nowait(delivery_id)
-        if delivery_ids and self._thread is None:
+            for each in ids:
+                self._ids.put_nowait(each)
+        if ids and self._thread is None:
             self._begin()
 
-    def enqueue(self, delivery_ids: Sequence[str]) -> bool:
+    def enqueue(self, ids: Sequence[str]) -> bool:
         """Enqueue wake-ups, or give up after REDIS_SECONDS; never raises.
 
         False if none was enqueued: enough of them wait, or Redis is away.
         """
         try:
-            enqueued = self._enqueue(delivery_ids)
+            enqueued = self._enqueue(ids)
             self._failed = False
         except Exception:
             if not self._failed:
-                log.warning("no wake-up was enqueued: events go out seconds later", exc_info=True)
+                log.warning("no wake-up was enqueued: all is done seconds later", exc_info=True)
             self._failed = True
             return False
         return enqueued
@@ -99,40 +111,46 @@ class WakeUpQueue:
                     ids.append(self._ids.get_nowait())
             time.sleep(REST_SECONDS if self.enqueue(ids) else FULL_REST_SECONDS)
 
-    def _enqueue(self, delivery_ids: Sequence[str]) -> bool:
+    def _enqueue(self, ids: Sequence[str]) -> bool:
         from rq import Queue  # takes long to import, so not before the server listens
         from rq.serializers import JSONSerializer
 
         if self._client is None:
             self._client = self.client()
-        waiting = Queue(NAME, connection=self._client, serializer=JSONSerializer)
+        waiting = Queue(self.kind.name, connection=self._client, serializer=JSONSerializer)
         if waiting.count >= WAITING_IN_REDIS:
             return False
         wake_ups = (
             Queue.prepare_data(
-                FUNCTION,
+                self.kind.function,
                 (each,),
                 timeout=-1,  # any other would start a timer thread for each
                 result_ttl=0,
                 ttl=WAKE_UP_SECONDS,
                 failure_ttl=WAKE_UP_SECONDS,
             )
-            for each in delivery_ids[:ENQUEUED_AT_ONCE]
+            for each in ids[:ENQUEUED_AT_ONCE]
         )
         waiting.enqueue_many(list(wake_ups))
         return True
 
 
 def init_app(app: Flask, config: Settings) -> None:
-    """Give the application its own queue of wake-ups; nothing is started or connected."""
-    app.extensions["wake_up_queue"] = WakeUpQueue(config.redis_url)
+    """Give the application its own queues of wake-ups; nothing is started or connected."""
+    for kind in (DELIVERIES, TRANSCRIPTIONS):
+        app.extensions[kind.extension] = WakeUpQueue(config.redis_url, kind)
 
 
-def wake_up_queue() -> WakeUpQueue:
-    """The queue of the current application."""
-    return cast(WakeUpQueue, current_app.extensions["wake_up_queue"])
+def wake_up_queue(kind: Kind = DELIVERIES) -> WakeUpQueue:
+    """The queue of this kind of the current application."""
+    return cast(WakeUpQueue, current_app.extensions[kind.extension])
 
 
 def hand_over(delivery_ids: Sequence[str]) -> None:
     """Wake whoever delivers these, soon; never blocks and never raises."""
     wake_up_queue().hand_over(delivery_ids)
+
+
+def hand_over_recordings(recording_ids: Sequence[str]) -> None:
+    """Wake whoever looks at these and writes them down, soon; never blocks and never raises."""
+    wake_up_queue(TRANSCRIPTIONS).hand_over(recording_ids)

@@ -10,10 +10,11 @@ from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.timeouts import TimerDeathPenalty
 
-from jobs.queue import FUNCTION, NAME, wake_up_queue
+from jobs.queue import DELIVERIES, TRANSCRIPTIONS, Kind, wake_up_queue
 
 WORKER_TTL = 60  # seconds; by it RQ bounds how long a lost connection goes unnoticed
 RESTART_SECONDS = 1.0
+FUNCTIONS = {kind.name: kind.function for kind in (DELIVERIES, TRANSCRIPTIONS)}
 
 log = logging.getLogger("askback.deliveries")
 
@@ -26,7 +27,7 @@ class ThreadWorker(SimpleWorker):
 
     def execute_job(self, job: Job, queue: Queue) -> None:
         """Do nothing but what we enqueue: whoever writes to Redis could name any function."""
-        if job.func_name == FUNCTION:
+        if job.func_name == FUNCTIONS[queue.name]:
             super().execute_job(job, queue)
         else:
             log.warning("a job of somebody else was dropped")
@@ -42,23 +43,23 @@ class ThreadWorker(SimpleWorker):
         """See `subscribe`."""
 
 
-def work_until(app: Flask, ended: threading.Event) -> None:
+def work_until(app: Flask, ended: threading.Event, kind: Kind = DELIVERIES) -> None:
     """Take wake-ups, with a new worker whenever one ends: they quit on errors of Redis."""
     for name in ("rq.worker", "rq.job", "rq.registry"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # the loss of Redis is told once, by us
     while not ended.is_set():
         try:
             with app.app_context():
-                _worker().work(logging_level="CRITICAL")
+                _worker(kind).work(logging_level="CRITICAL")
         except Exception:
             log.debug("a worker of the queue ended", exc_info=True)
         time.sleep(RESTART_SECONDS)
 
 
-def _worker() -> ThreadWorker:
+def _worker(kind: Kind = DELIVERIES) -> ThreadWorker:
     return ThreadWorker(
-        [NAME],
-        connection=wake_up_queue().client(seconds=WORKER_TTL),
+        [kind.name],
+        connection=wake_up_queue(kind).client(seconds=WORKER_TTL),
         worker_ttl=WORKER_TTL,
         serializer=JSONSerializer,
         log_job_description=False,

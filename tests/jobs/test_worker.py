@@ -112,7 +112,9 @@ def test_a_wake_up_starts_no_timer_and_leaves_nothing(
     monkeypatch.setitem(app.extensions, "wake_up_queue", wake_ups)
     wake_ups.enqueue(["dlv_1", "dlv_1"])
 
-    jobs = Queue(queue.NAME, connection=wake_ups.client(), serializer=JSONSerializer).jobs
+    jobs = Queue(
+        queue.DELIVERIES.name, connection=wake_ups.client(), serializer=JSONSerializer
+    ).jobs
     with app.app_context():
         worker = rq_worker._worker()
 
@@ -261,12 +263,16 @@ def test_nothing_but_wake_ups_is_carried_out(
     client = app.extensions["wake_up_queue"].client()
     folders = [str(tmp_path / "json"), str(tmp_path / "pickle")]
     for folder, serializer in zip(folders, (JSONSerializer, DefaultSerializer), strict=True):
-        Queue(queue.NAME, connection=client, serializer=serializer).enqueue("os.mkdir", folder)
+        Queue(queue.DELIVERIES.name, connection=client, serializer=serializer).enqueue(
+            "os.mkdir", folder
+        )
     with delivering(app, stop_seconds=2):
         time.sleep(0.5)
         hand_over(app, due(app, place, count=3))
         wait_until(lambda: all_delivered(app), "being delivered", seconds=10)
-        wait_until(lambda: client.llen(f"rq:queue:{queue.NAME}") == 0, "being taken", seconds=10)
+        wait_until(
+            lambda: client.llen(f"rq:queue:{queue.DELIVERIES.name}") == 0, "being taken", seconds=10
+        )
 
     assert list(tmp_path.iterdir()) == []
 

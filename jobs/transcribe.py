@@ -1,0 +1,165 @@
+"""Writing down: the threads of one process claim what is due, look at it and give it an engine.
+
+Every recording is looked at, for its curve and for whether a voice is in it, also where nobody
+writes it down.
+"""
+
+import logging
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from flask import Flask, current_app
+from sqlalchemy.exc import SQLAlchemyError
+
+from jobs.queue import hand_over
+from jobs.settling import store
+from webapp.config import Settings, settings
+from webapp.data_folder import open_folder, spool_folder
+from webapp.database import release_connections, utc_now
+from webapp.domain.voice.late_transcripts import conclude
+from webapp.domain.voice.transcripts import (
+    Claimed,
+    claim,
+    note_look,
+    put_back,
+    renew,
+    settle_failed,
+    settle_silent,
+    settle_unwritten,
+    settle_written,
+    spend_minutes,
+)
+from webapp.integrations.audio_inspection import HEAD_BYTES, NotAudio, look, sniff
+from webapp.integrations.audio_store import audio_store
+from webapp.integrations.transcription import write_down
+
+EXTENSION = "transcriber"
+RENEW_SECONDS = 20.0
+
+log = logging.getLogger("askback.transcripts")
+
+
+class Transcriber:
+    """What writes down in this process, at most so many recordings at a time.
+
+    A thread that finds nothing to do leaves.
+    """
+
+    def __init__(self, app: Flask, at_once: int) -> None:
+        self._app = app
+        self._free = threading.Semaphore(at_once)
+        self._refuses = threading.Event()
+        self._running: dict[str, Claimed] = {}
+
+    def work(self) -> None:
+        """Write down until nothing is due, or there is no place for this thread."""
+        if not self._free.acquire(blocking=False):
+            return
+        try:
+            while not self._refuses.is_set() and (claimed := self._claim()) is not None:
+                self._attempt(claimed)
+        finally:
+            self._free.release()
+
+    def refuse(self) -> None:
+        """Claim nothing any more; what runs goes on."""
+        self._refuses.set()
+
+    def put_back(self) -> None:
+        """Leave what runs to others, because this process ends; what fails is left to its lease."""
+        self.refuse()
+        for claimed in list(self._running.values()):
+            with suppress(SQLAlchemyError), self._app.app_context():
+                put_back(claimed, now=utc_now())
+
+    def _claim(self) -> Claimed | None:
+        with self._app.app_context():
+            return claim(now=utc_now())
+
+    def _attempt(self, claimed: Claimed) -> None:
+        """Look, write down and settle; whatever fails uses the attempt up.
+
+        Where not even that can be stored, the end of the lease brings the recording back.
+        """
+        self._running[claimed.id] = claimed
+        try:
+            with self._app.app_context(), _renewed(self._app, claimed):
+                outcome = _outcome(claimed, settings())
+        except Exception:
+            log.warning("a recording was not written down", exc_info=True)
+            outcome = partial(settle_failed, claimed)
+        with suppress(Exception):
+            store(self._app, lambda: outcome(now=utc_now()))
+            store(self._app, lambda: conclude_and_wake(claimed.id))
+        del self._running[claimed.id]
+
+
+def wake(_recording_id: str) -> None:
+    """A job: go on with whatever is due, if there is a place."""
+    cast(Transcriber, current_app.extensions[EXTENSION]).work()
+
+
+def conclude_and_wake(recording_id: str) -> None:
+    """The step after an attempt; deliveries that waited for it are handed over."""
+    hand_over(conclude(recording_id, now=utc_now(), form_bytes_max=settings().limit_form_bytes))
+
+
+def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
+    """What the attempt brought. Raises whatever the store, the child and the engine raise."""
+    with _copy(claimed, config.data_folder) as path:
+        with path.open("rb") as file:
+            audio = sniff(file.read(HEAD_BYTES))
+        if audio is None:
+            raise NotAudio("no format that we take")
+        if claimed.levels is None:
+            seen = look(path, audio)
+            if not seen.voiced:
+                return partial(settle_silent, claimed, seen.levels)
+            note_look(claimed, seen.levels)
+            claimed = claimed._replace(levels=seen.levels)
+        if not claimed.transcriber or claimed.transcriber != config.transcriber_host:
+            return partial(settle_unwritten, claimed)
+        if not spend_minutes(claimed, most=config.transcriber_minutes_per_day, now=utc_now()):
+            return _nothing
+        release_connections()  # for as long as the engine takes
+        return partial(
+            settle_written, claimed, write_down(path, audio, claimed.language, config=config)
+        )
+
+
+def _nothing(*, now: object) -> None:
+    """It waits for another day."""
+
+
+@contextmanager
+def _copy(claimed: Claimed, data_folder: Path) -> Iterator[Path]:
+    """The recording as a file that its owner alone may read, gone after the block."""
+    open_folder(data_folder)
+    with tempfile.NamedTemporaryFile(dir=spool_folder(data_folder)) as file:
+        path = Path(file.name)
+        audio_store().copy_to(claimed.object_key, path)
+        release_connections()
+        yield path
+
+
+@contextmanager
+def _renewed(app: Flask, claimed: Claimed) -> Iterator[None]:
+    """Keep the lease while the block runs."""
+    ended = threading.Event()
+
+    def keep() -> None:
+        while not ended.wait(RENEW_SECONDS):
+            with suppress(SQLAlchemyError), app.app_context():
+                if not renew(claimed, now=utc_now()):
+                    return
+
+    threading.Thread(target=keep, name="lease", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()

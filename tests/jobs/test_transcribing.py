@@ -1,0 +1,369 @@
+"""Recordings on their way through the store, the child and a service: what comes of them."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+
+from jobs import transcribe, transcribing
+from jobs.queue import TRANSCRIPTIONS, WakeUpQueue, hand_over_recordings
+from jobs.transcribe import Transcriber
+from tests.databases import both_databases
+from tests.domain.voice.claims import answer_with, make_waiting, stored
+from tests.event_factories import make_subscription
+from tests.factories import make_answer, make_form
+from tests.services import free_port, wait_until
+from tests.voice.audio_files import recording as audio_file
+from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
+from webapp.config_voice import OPENAI
+from webapp.data_folder import spool_folder
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.events.models import EventDelivery
+from webapp.domain.forms.models import Form
+from webapp.domain.respondents.answering import complete_response, withdraw_response
+from webapp.domain.responses.models import Answer
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.vocabulary import DeliveryState, TranscriptState
+from webapp.domain.voice.transcripts import settle_written
+from webapp.integrations import audio_inspection
+from webapp.integrations.audio_inspection import AudioFormat, Look
+from webapp.integrations.audio_store import audio_store
+
+KEY = "k" * 24
+WORDS = "Ben swapped it."
+DONE, FAILED, NONE, SILENT, WAITING = (
+    TranscriptState.DONE,
+    TranscriptState.FAILED,
+    TranscriptState.NONE,
+    TranscriptState.SILENT,
+    TranscriptState.WAITING,
+)
+
+Use = Callable[..., None]
+
+
+@pytest.fixture
+def use(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Use:
+    """Let the application write recordings down by this service."""
+
+    def used(engine: SpeechEngine, **changed: Any) -> None:
+        given = {
+            "transcriber": OPENAI,
+            "transcriber_url": engine.url,
+            "transcriber_model": "small-en",
+        }
+        config = app.config["SETTINGS"].model_copy(update=given | changed)
+        monkeypatch.setitem(app.config, "SETTINGS", config)
+
+    return used
+
+
+@pytest.fixture
+def engine(use: Use) -> Iterator[SpeechEngine]:
+    """One that hears WORDS in everything."""
+    with speech_engine(lambda _number: words(WORDS)) as found:
+        use(found)
+        yield found
+
+
+@pytest.fixture
+def form(app: Flask, account: Account) -> Any:
+    with app.app_context():
+        return make_form(account.id)
+
+
+def recorded(app: Flask, form: Any, sound: str = "voice", **changed: Any) -> str:
+    """The id of a recording that waits, with its object; for the transcriber that there is."""
+    with app.app_context():
+        told = {"transcriber": app.config["SETTINGS"].transcriber_host}
+        made = make_waiting(form, KEY, **told | changed)
+        path = spool_folder(app.config["SETTINGS"].data_folder) / made
+        path.write_bytes(audio_file("webm", sound, 1.0))
+        audio_store().put(stored(made).object_key, path)
+        path.unlink()
+        return made
+
+
+def work(app: Flask) -> None:
+    Transcriber(app, at_once=1).work()
+
+
+def outcome(app: Flask, recording_id: str) -> tuple[str, str | None]:
+    with app.app_context():
+        found = stored(recording_id)
+        return found.transcript_state, found.transcript
+
+
+def left_behind(app: Flask) -> list[Path]:
+    return list(spool_folder(app.config["SETTINGS"].data_folder).iterdir())
+
+
+@both_databases
+def test_a_recording_is_looked_at_and_written_down(
+    app: Flask, form: Any, engine: SpeechEngine
+) -> None:
+    recording = recorded(app, form)
+    work(app)
+
+    assert outcome(app, recording) == (DONE, WORDS)
+    with app.app_context():
+        levels = stored(recording).levels
+    assert levels
+    assert len(levels) == 64
+    assert set(levels) <= set("0123456789")
+    assert [each.file for each in engine.heard] == [audio_file("webm", "voice", 1.0)]
+    assert left_behind(app) == []
+
+
+@pytest.mark.parametrize("sound", ["silence", "noise"])
+def test_silence_reaches_no_engine(app: Flask, form: Any, engine: SpeechEngine, sound: str) -> None:
+    recording = recorded(app, form, sound)
+    work(app)
+
+    assert outcome(app, recording) == (SILENT, None)
+    assert engine.heard == []
+
+
+def test_where_nobody_writes_down_it_is_looked_at_all_the_same(app: Flask, form: Any) -> None:
+    spoken, silent = recorded(app, form), recorded(app, form, "silence")
+    work(app)
+
+    assert outcome(app, spoken) == (NONE, None)
+    assert outcome(app, silent) == (SILENT, None)
+    with app.app_context():
+        assert len(stored(spoken).levels or "") == 64
+
+
+@pytest.mark.parametrize("named", ["", "speech.example.org"])
+def test_only_the_host_that_the_page_named_gets_it(
+    app: Flask, form: Any, engine: SpeechEngine, named: str
+) -> None:
+    recording = recorded(app, form, transcriber=named)
+    work(app)
+
+    assert outcome(app, recording) == (NONE, None)
+    assert engine.heard == []
+
+
+def test_the_language_goes_along(app: Flask, form: Any, engine: SpeechEngine) -> None:
+    with app.app_context():
+        db.session.execute(update(Form).values(spoken_language="pt"))
+        db.session.commit()
+    recorded(app, form)
+    work(app)
+
+    assert engine.heard[0].fields["language"] == "pt"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [Reply(b"busy", 500), Reply(b"\x00junk", headers={"Content-Type": "application/json"})],
+)
+def test_what_fails_is_tried_three_times_and_looked_at_once(
+    app: Flask, form: Any, use: Use, monkeypatch: pytest.MonkeyPatch, reply: Reply
+) -> None:
+    looked: list[AudioFormat] = []
+
+    def look(path: Path, audio: AudioFormat) -> Look:
+        looked.append(audio)
+        return audio_inspection.look(path, audio)
+
+    monkeypatch.setattr(transcribe, "look", look)
+    with speech_engine(lambda _number: reply) as engine:
+        use(engine)
+        recording = recorded(app, form)
+        for left in (2, 1, 0):
+            assert outcome(app, recording)[0] == WAITING
+            work(app)
+            work(app)  # not due yet
+            assert len(engine.heard) == 3 - left
+            make_due(app)
+
+    assert outcome(app, recording) == (FAILED, None)
+    assert len(looked) == 1
+
+
+def make_due(app: Flask) -> None:
+    with app.app_context():
+        later = Recording.next_at > utc_now()
+        db.session.execute(update(Recording).where(later).values(next_at=utc_now()))
+        db.session.commit()
+
+
+def test_a_megabyte_of_words_is_cut(app: Flask, form: Any, use: Use) -> None:
+    with speech_engine(lambda _number: words("word " * 200_000)) as engine:
+        use(engine)
+        recording = recorded(app, form)
+        work(app)
+
+    assert len(outcome(app, recording)[1] or "") in (99_999, 100_000)
+
+
+def test_beyond_the_minutes_of_a_day_no_engine_is_asked(
+    app: Flask, form: Any, engine: SpeechEngine, use: Use
+) -> None:
+    use(engine, transcriber_minutes_per_day=1)
+    recorded(app, form, duration_ms=40_000)
+    second = recorded(app, form, duration_ms=40_000)
+    work(app)
+
+    assert len(engine.heard) == 1
+    assert outcome(app, second) == (WAITING, None)
+
+
+def test_a_recording_whose_object_is_gone_is_given_up(
+    app: Flask, form: Any, engine: SpeechEngine
+) -> None:
+    with app.app_context():
+        recording = make_waiting(form, KEY, transcriber=engine.host)
+    for _ in range(3):
+        work(app)
+        make_due(app)
+
+    assert outcome(app, recording) == (FAILED, None)
+
+
+def test_one_that_is_withdrawn_meanwhile_leaves_nothing(app: Flask, form: Any, use: Use) -> None:
+    def withdraw(_number: int) -> Reply:
+        with app.app_context():
+            withdraw_response(form.share_token, KEY, now=utc_now())
+        return words(WORDS)
+
+    with speech_engine(withdraw) as engine:
+        use(engine)
+        with app.app_context():
+            make_answer(form, KEY)
+        recording = recorded(app, form)
+        work(app)
+
+    assert len(engine.heard) == 1
+    with app.app_context():
+        assert db.session.get(Recording, recording) is None
+        assert db.session.query(Answer).count() == 0
+
+
+def running(app: Flask) -> Any:
+    """The threads of a process that writes down."""
+    return transcribing.transcribing(app, at_once=1)
+
+
+@both_databases
+def test_a_wake_up_is_enough_and_the_answer_gets_its_words(
+    app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcribing, "SWEEP_SECONDS", 60)
+    waiting = WakeUpQueue(None, TRANSCRIPTIONS)
+    monkeypatch.setitem(app.extensions, TRANSCRIPTIONS.extension, waiting)
+    with app.app_context():
+        make_subscription(form)
+        make_answer(form, KEY)
+    recording = recorded(app, form)
+    with app.app_context():
+        answer_with(recording, KEY)
+        queued = complete_response(form.share_token, KEY, responder_name="", now=utc_now())
+    with running(app):
+        time.sleep(0.3)
+        with app.app_context():
+            hand_over_recordings([recording])
+        wait_until(lambda: outcome(app, recording) == (DONE, WORDS), "being written down")
+        wait_until(lambda: texts(app) == ["", WORDS], "filling the answer")
+
+    with app.app_context():
+        assert queued
+        delivery = db.session.get_one(EventDelivery, queued[0])
+        assert (delivery.state, delivery.next_at <= utc_now()) == (DeliveryState.PENDING, True)
+
+
+def texts(app: Flask) -> list[str]:
+    with app.app_context():
+        return [row.answer_text for row in db.session.query(Answer).order_by(Answer.stamp)]
+
+
+def test_without_redis_the_sweeper_does_it(
+    app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcribing, "SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr(transcribing, "OVERDUE_SECONDS", 0.1)
+    nowhere = WakeUpQueue(f"redis://127.0.0.1:{free_port()}/0", TRANSCRIPTIONS)
+    monkeypatch.setitem(app.extensions, TRANSCRIPTIONS.extension, nowhere)
+    recording = recorded(app, form)
+    with running(app):
+        wait_until(lambda: outcome(app, recording) == (DONE, WORDS), "being written down")
+
+
+def test_the_sweeper_fills_what_a_killed_process_left(
+    app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcribing, "SWEEP_SECONDS", 0.05)
+    with app.app_context():
+        make_answer(form, KEY)
+    recording = recorded(app, form)
+    with app.app_context():
+        answer_with(recording, KEY)
+        held = transcribe.claim(now=utc_now())
+        assert held
+        settle_written(held, WORDS, now=utc_now())
+        assert texts(app) == [""]
+    with running(app):
+        wait_until(lambda: texts(app) == ["", WORDS], "filling the answer")
+
+
+def test_one_at_a_time(app: Flask, form: Any, use: Use) -> None:
+    with speech_engine(lambda _number: words(WORDS, after=0.1)) as engine:
+        use(engine)
+        recordings = [recorded(app, form) for _ in range(4)]
+        one = Transcriber(app, at_once=1)
+        threads = [threading.Thread(target=one.work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert [outcome(app, each)[0] for each in recordings] == [DONE] * 4
+    assert engine.most_at_once == 1
+
+
+def test_the_lease_is_renewed_while_an_engine_takes_long(
+    app: Flask, form: Any, use: Use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcribe, "RENEW_SECONDS", 0.1)
+    leases: list[Any] = []
+
+    def slow(_number: int) -> Reply:
+        for _ in range(2):
+            with app.app_context():
+                leases.append(stored(recording).lease_until)
+            time.sleep(0.4)
+        return words(WORDS)
+
+    with speech_engine(slow) as engine:
+        use(engine)
+        recording = recorded(app, form)
+        work(app)
+
+    assert leases[0] < leases[1]
+
+
+def test_a_process_that_stops_puts_back_what_it_has(app: Flask, form: Any, use: Use) -> None:
+    with speech_engine(lambda _number: words(WORDS, after=1.0)) as engine:
+        use(engine)
+        recording = recorded(app, form)
+        stopping = Transcriber(app, at_once=1)
+        thread = threading.Thread(target=stopping.work)
+        thread.start()
+        wait_until(lambda: bool(engine.heard), "being asked")
+        stopping.put_back()
+        with app.app_context():
+            found = stored(recording)
+            assert (found.transcript_state, found.attempts, found.lease_until) == (WAITING, 0, None)
+        thread.join()
+        assert outcome(app, recording) == (WAITING, None)
+        work(app)
+
+    assert outcome(app, recording) == (DONE, WORDS)

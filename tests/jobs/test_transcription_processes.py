@@ -1,0 +1,145 @@
+"""`askback run` and `askback worker` as processes that write recordings down and are killed."""
+
+import secrets
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+
+from tests.command import askback_here, start
+from tests.databases import both_empty_databases
+from tests.domain.voice.claims import answer_with, make_waiting, stored
+from tests.factories import make_account, make_answer, make_form
+from tests.jobs.receiving import Receivers, receivers
+from tests.jobs.test_processes import beside, variables
+from tests.services import free_port, redis_server, wait_until
+from tests.voice.audio_files import recording as audio_file
+from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
+from webapp.database import db, utc_now
+from webapp.domain.responses.models import Answer
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.integrations.audio_store import audio_store
+
+WORDS = "Ben swapped it."
+
+__all__ = ["beside", "variables"]
+
+
+@pytest.fixture
+def place() -> Iterator[Receivers]:
+    with receivers() as found:
+        yield found
+
+
+def spoken(app: Flask, engine: SpeechEngine, path: Path) -> str:
+    """The id of a recording that has an answer and waits, with its object."""
+    path.write_bytes(audio_file("webm", "voice", 1.0))
+    with app.app_context():
+        form: Any = make_form(make_account().id)
+        key = secrets.token_urlsafe(24)
+        make_answer(form, key)
+        made = make_waiting(form, key, transcriber=engine.host)
+        audio_store().put(stored(made).object_key, path)
+        answer_with(made, key)
+        return made
+
+
+def written(app: Flask, recording_id: str) -> bool:
+    """Whether the words are in the answer."""
+    with app.app_context():
+        found = stored(recording_id)
+        answer = db.session.get_one(Answer, found.answer_id)
+        return (found.transcript_state, answer.answer_text) == (TranscriptState.DONE, WORDS)
+
+
+def by(engine: SpeechEngine) -> dict[str, str]:
+    return {
+        "TRANSCRIBER": "openai",
+        "TRANSCRIBER_URL": engine.url,
+        "TRANSCRIBER_MODEL": "small-en",
+        "PORT": str(free_port()),
+    }
+
+
+@contextmanager
+def killed_at_the_end(command: str, **changed: str) -> Iterator[subprocess.Popen[str]]:
+    process = start(command, **changed)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+@both_empty_databases
+@pytest.mark.parametrize("waits", [False, pytest.param(True, marks=pytest.mark.prove)])
+def test_one_that_is_killed_in_the_middle_loses_no_words(
+    beside: Flask,
+    variables: dict[str, str],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    *,
+    waits: bool,
+) -> None:
+    """Killed while the engine listens; the long form waits for the end of the lease."""
+    command = "run"
+    if not variables["DATABASE_URL"].startswith("sqlite"):
+        command, variables["REDIS_URL"] = "worker", request.getfixturevalue("redis_url")
+    with speech_engine(lambda n: words(WORDS, after=0 if n else 30)) as engine:
+        seen = variables | by(engine)
+        recording = spoken(beside, engine, tmp_path / "recording")
+        with killed_at_the_end(command, **seen):
+            wait_until(lambda: len(engine.heard) == 1, "being asked")
+        assert not written(beside, recording)
+        if not waits:
+            with beside.app_context():
+                db.session.execute(update(Recording).values(lease_until=utc_now()))
+                db.session.commit()
+        with killed_at_the_end(command, **seen):
+            wait_until(lambda: written(beside, recording), "being written down", seconds=90)
+
+    assert [each.file for each in engine.heard] == [audio_file("webm", "voice", 1.0)] * 2
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_without_redis_recordings_are_written_down_all_the_same(
+    beside: Flask, variables: dict[str, str], tmp_path: Path
+) -> None:
+    port = free_port()
+    answers = {0: words(WORDS, after=7), 1: Reply(b"busy", 500)}
+    with ExitStack() as stack:
+        engine = stack.enter_context(speech_engine(lambda n: answers.get(n, words(WORDS))))
+        with redis_server(port) as url:
+            seen = variables | by(engine) | {"REDIS_URL": url}
+            stack.enter_context(killed_at_the_end("worker", **seen))
+            first = spoken(beside, engine, tmp_path / "first")
+            wait_until(lambda: written(beside, first), "being written down")
+        recordings = [spoken(beside, engine, tmp_path / str(number)) for number in range(5)]
+        for each in recordings:
+            wait_until(lambda: written(beside, each), "being written down", seconds=60)  # noqa: B023
+
+
+@both_empty_databases
+def test_the_doctor_tells_who_writes_down_and_what_waits(
+    beside: Flask, variables: dict[str, str]
+) -> None:
+    engine = SpeechEngine(8001, lambda _number: words(WORDS))
+    with beside.app_context():
+        form: Any = make_form(make_account().id)
+        make_waiting(form, next_at=utc_now() - timedelta(hours=1))
+        make_waiting(form, next_at=utc_now() + timedelta(hours=1))
+
+    told = askback_here("doctor", **variables | by(engine)).stdout
+
+    assert "ok  recordings are written down by: 127.0.0.1:8001, with the model small-en\n" in told
+    assert "!!  recordings to look at and to write down: 1, the oldest for 36" in told
+    assert "recordings are written down by: nobody" in askback_here("doctor", **variables).stdout
