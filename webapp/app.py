@@ -14,6 +14,7 @@ from jobs import deliver
 from webapp import data_keys, database
 from webapp.config import Settings
 from webapp.database import TRIES, engine_options, failures
+from webapp.integrations import audio_store
 from webapp.oauth import endpoints as oauth_endpoints
 from webapp.oauth import server
 from webapp.pages import errors, filters
@@ -32,11 +33,12 @@ from webapp.pages.creator import (
     questions,
     results,
     revisions,
+    spoken_answers,
 )
 from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
 from webapp.pages.public import docs, home, privacy, security_txt, theme_switch
-from webapp.pages.respondent import cross_site_posts, device_transfer
+from webapp.pages.respondent import cross_site_posts, device_transfer, voice
 from webapp.pages.respondent import routes as respondent_routes
 from webapp.web import (
     assets,
@@ -74,10 +76,11 @@ ROUTES = {
             browser_sessions,
             sign_in,
             consent,
+            spoken_answers,
         ),
     ),
     RequestKind.OAUTH: (oauth_endpoints,),
-    RequestKind.RESPONDENT_PAGE: (respondent_routes, device_transfer, privacy),
+    RequestKind.RESPONDENT_PAGE: (respondent_routes, device_transfer, voice, privacy),
 }
 
 log = logging.getLogger("askback.requests")
@@ -128,7 +131,8 @@ def create_app(config: Settings) -> Flask:
     security_headers.init_app(app, config)
     hosts.init_app(app, config)
     database.init_app(app)
-    data_keys.init_app(app, config)
+    for part in (data_keys, audio_store):
+        part.init_app(app, config)
     with request_kind.hooks_without(app, PROGRAMS):
         htmx.init_app(app)
         form_body_limits.init_app(app)
@@ -141,8 +145,7 @@ def create_app(config: Settings) -> Flask:
         themes.init_app(app)
     wakeups.init_app(app)
     deliver.init_app(app, config)
-    download_limits.init_app(app)
-    for module in (link_view_counter, deferred_writes, request_audit):
+    for module in (download_limits, link_view_counter, deferred_writes, request_audit):
         module.init_app(app)
     assets.init_app(app, ROOT / "static")
     filters.init_app(app)

@@ -14,14 +14,14 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.openapi.document import document
+from jobs.transcribing import transcribing
 from jobs.worker import delivering
 from webapp import open_files
 from webapp.agent_cli import commands as agent_commands
 from webapp.app import create_app
 from webapp.cli_accounts import audit, client, creator, invite_url, token
 from webapp.cli_application import application, note
-from webapp.cli_backup import backup_to, restore_from
-from webapp.cli_keys import rekey
+from webapp.cli_storage import backup_to, rekey, restore_from
 from webapp.config import Settings
 from webapp.config_environment import (
     EXIT_CONFIGURATION,
@@ -29,7 +29,7 @@ from webapp.config_environment import (
     data_folder,
     read_settings,
 )
-from webapp.data_folder import FolderInUse, lock_folder, make_private
+from webapp.data_folder import FolderInUse, empty_spool, lock_folder, make_private
 from webapp.database import schema, utc_now
 from webapp.domain.accounts.invites import make_invite
 from webapp.domain.accounts.models import has_account
@@ -108,10 +108,13 @@ def run() -> None:
             schema.upgrade()
             _print_first_link(settings)
         logs.configure()
-        with delivering(
-            app, start_after=AFTER_START_SECONDS, stop_seconds=STOP_SECONDS
-        ) as deliverer:
-            server.at_stop.append(deliverer.refuse)
+        with (
+            delivering(
+                app, start_after=AFTER_START_SECONDS, stop_seconds=STOP_SECONDS
+            ) as deliverer,
+            transcribing(app, at_once=1, start_after=AFTER_START_SECONDS) as transcriber,
+        ):
+            server.at_stop += [deliverer.refuse, transcriber.refuse]
             _serve(app, server, settings, tell=click.echo)
 
 
@@ -128,14 +131,18 @@ def web() -> None:
 
 @main.command()
 def worker() -> None:
-    """Start one process of a production installation that sends events to agents."""
+    """Start one process that sends events to agents and has recordings written down."""
     settings = read_settings(os.environ, production=True)
     logs.configure()
     app = create_app(settings)
     with app.app_context():
         _require_schema()
     stopped = threading.Event()
-    with background_work(app), delivering(app, stop_seconds=WORKER_STOP_SECONDS):
+    with (
+        background_work(app),
+        delivering(app, stop_seconds=WORKER_STOP_SECONDS),
+        transcribing(app, at_once=TRANSCRIBED_AT_ONCE),
+    ):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stopped.set())
         log.info("Askback delivers events")
@@ -201,6 +208,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     if (files := open_files.limit()) < open_files.RECOMMENDED:
         log.warning(FEW_FILES.format(files, open_files.RECOMMENDED))
     load_pages(app)
+    empty_spool(settings.data_folder)
     tell(f"Askback runs on {settings.public_url}")
     with background_work(app), shared_wakeups(app):
         server.run()
@@ -211,6 +219,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
 
 AFTER_START_SECONDS = 1.0  # so that what the deliveries import delays no first answer
 WORKER_STOP_SECONDS = 10.0  # for what is being sent
+TRANSCRIBED_AT_ONCE = 4  # by one worker: an engine at an address serves several
 DEFERRED_SECONDS = 0.5  # for writes that wait at the stop
 FEW_FILES = "only {} files may be open, so few people are served at once; allow at least {}"
 

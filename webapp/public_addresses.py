@@ -1,4 +1,4 @@
-"""Which network addresses belong to the public internet."""
+"""Which network addresses belong to the public internet, and which to a network of one's own."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
@@ -30,6 +30,16 @@ CLOSED_IPV6 = [
     for block in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 ]
 
+PRIVATE = [
+    ip_network(block)
+    for block in (
+        *("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+        *("::1/128", "fc00::/7"),
+    )
+]
+# of machines and of names that no public zone holds (RFC 6761, RFC 6762, RFC 8375, ICANN)
+PRIVATE_NAMES = (".localhost", ".local", ".home.arpa", ".internal")
+
 
 def is_public(address: str) -> bool:
     """Whether this address belongs to the public internet, by our own table."""
@@ -41,3 +51,17 @@ def is_public(address: str) -> bool:
     if isinstance(ip, IPv4Address):
         return not any(ip in block for block in CLOSED_IPV4)
     return ip in OPEN_IPV6 and not any(ip in block for block in CLOSED_IPV6)
+
+
+def is_private(address: str) -> bool:
+    """Whether this address is of this machine, or of a private network (RFC 1918, RFC 4193)."""
+    ip = ip_address(address)
+    return any(ip in block for block in PRIVATE)
+
+
+def may_be_private(host: str) -> bool:
+    """Whether this host is a private address, or a name that only a network of one's own has."""
+    try:
+        return is_private(host)
+    except ValueError:
+        return "." not in host or host.endswith(PRIVATE_NAMES)

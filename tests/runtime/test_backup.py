@@ -1,117 +1,22 @@
 """Backup of the whole database into one file, and restore."""
 
-import shutil
 import sqlite3
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
-import flask_migrate
 import psycopg
 import pytest
 from click.testing import CliRunner, Result
-from sqlalchemy import NullPool, create_engine, text
 
 from tests.command import askback
 from tests.databases import both_empty_databases
-from tests.services import copy_database, free_port, postgresql_database
+from tests.runtime.installations import Installation
+from tests.services import free_port
 from tests.webapp.test_cli import running
-from webapp.app import create_app
 from webapp.cli import main
-from webapp.config import Settings
 from webapp.data_folder import lock_folder
-from webapp.database import db, schema
 from webapp.runtime import backup_sqlite
-
-PASSWORD = "correct horse battery staple"
-
-
-class Installation:
-    """Commands on one database of the test."""
-
-    def __init__(self, data: Path, database_url: str) -> None:
-        self.data = data
-        self.database_url = database_url
-        self._runner = CliRunner(env={"ASKBACK_DATA": str(data), "DATABASE_URL": database_url})
-
-    def __call__(self, *arguments: str) -> Result:
-        return self._runner.invoke(main, arguments, input=f"{PASSWORD}\n")
-
-    def at(self, revision: str, work: Callable[[], Result]) -> None:
-        """Do it at an earlier schema, then migrate to the newest."""
-        own = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
-        app = create_app(Settings(database_url=self.database_url, data_folder=self.data, **own))
-        with app.app_context():
-            schema.prepare()
-            flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision=revision)
-            db.engine.dispose()
-        assert work().exit_code == 0
-        assert self("migrate").exit_code == 0
-
-    def says(self, *statements: str) -> None:
-        """Past this program, in one transaction."""
-        engine = create_engine(self.database_url, poolclass=NullPool)
-        with engine.begin() as connection:
-            for statement in statements:
-                connection.execute(text(statement))
-
-    def back_up_plainly(self, file: Path) -> None:
-        """As versions before the mark wrote their backups."""
-        if self.database_url.startswith("sqlite"):
-            database = self.database_url.removeprefix("sqlite:///")
-            with closing(sqlite3.connect(database, isolation_level=None)) as connection:
-                connection.execute("VACUUM INTO ?", [str(file)])
-            return
-        url = self.database_url.replace("+psycopg", "")
-        command = ["pg_dump", "--format=custom", "--no-owner", f"--file={file}", url]
-        subprocess.run(command, check=True)
-
-    def add(self, email: str) -> Result:
-        return self("creator", "create", "--email", email, "--password-stdin")
-
-    def knows(self, email: str) -> bool:
-        issued = self("token", "issue", "--email", email, "--scope", "forms:read")
-        return issued.exit_code == 0
-
-
-@pytest.fixture(scope="module")
-def migrated(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[str], Installation]]:
-    """By the kind of the database: a migrated one that has an account, made once."""
-    made: dict[str, Installation] = {}
-    with ExitStack() as kept:
-
-        def once(kind: str) -> Installation:
-            if kind not in made:
-                folder = tmp_path_factory.mktemp(kind)
-                url = f"sqlite:///{folder}/migrated.sqlite3"
-                if kind != "sqlite":
-                    server = request.getfixturevalue("postgresql_url")
-                    url = kept.enter_context(postgresql_database(server))
-                made[kind] = Installation(folder / "data", url)
-                assert made[kind]("migrate").exit_code == 0
-                made[kind].add("ann@example.com")
-            return made[kind]
-
-        yield once
-
-
-@pytest.fixture
-def installation(
-    empty_database_url: str,
-    tmp_path: Path,
-    postgresql_programs: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    migrated: Callable[[str], Installation],
-) -> Installation:
-    monkeypatch.setenv("PATH", str(postgresql_programs), prepend=":")
-    original = migrated(empty_database_url.partition(":")[0])
-    shutil.copytree(original.data, tmp_path / "data")
-    copy_database(original.database_url, empty_database_url)
-    return Installation(tmp_path / "data", empty_database_url)
 
 
 def complaints(command: Result) -> list[str]:

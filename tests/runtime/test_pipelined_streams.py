@@ -1,10 +1,14 @@
 """A stream asked for behind another request of its connection, without waiting for the answer."""
 
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
+from flask import Response, request
 from waitress.channel import HTTPChannel
+from werkzeug.wsgi import wrap_file
 
 from tests.event_streams import EventStream
 from tests.numbered_streams import Numbers, Served, leave
@@ -51,3 +55,28 @@ def test_a_slow_thread_of_the_request_before_hands_nothing_over(
             assert get(app, "/healthz").startswith(b"HTTP/1.1 200")
 
             assert taken == ["one"]
+
+
+def test_a_file_of_the_request_before_is_sent_whole(settings: Settings, tmp_path: Path) -> None:
+    """The server holds little of it at a time, the stream comes after all of it."""
+    (tmp_path / "file").write_bytes(content := os.urandom(6 * 1024**2))
+
+    def send_file() -> Response:
+        body = wrap_file(request.environ, (tmp_path / "file").open("rb"))
+        return Response(body, direct_passthrough=True, headers={"Content-Length": len(content)})
+
+    app = new_app(settings)
+    app.extensions["feed"] = Numbers()
+    app.add_url_rule("/test/stream", "stream", leave)
+    app.add_url_rule("/test/file", "file", send_file)
+    with serving(app), connect(app) as connection:
+        host = f" HTTP/1.1\r\nHost: 127.0.0.1:{app.config['SETTINGS'].port}\r\n\r\n"
+        connection.sendall(f"GET /test/file{host}GET /test/stream?holder=one{host}".encode())
+        time.sleep(0.2)  # what the socket does not take waits
+        came = b""
+        while b"text/event-stream" not in came[len(content) :]:
+            came += connection.recv(2**20)
+
+    _, _, rest = came.partition(b"\r\n\r\n")
+    assert rest[: len(content)] == content
+    assert rest[len(content) :].startswith(b"HTTP/1.1 200")

@@ -16,6 +16,7 @@ from tests.event_factories import (
 )
 from tests.factories import make_account, make_answer, make_form, make_response
 from tests.oauth.flow import EMAIL, Flow, enter, register
+from tests.voice.factories import make_recording
 from webapp.account_deletion import delete_account, purge_deleted_accounts
 from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
@@ -27,8 +28,10 @@ from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable, remember
 from webapp.domain.respondents.device_transfer import create_transfer_link
 from webapp.domain.responses.counters import store_link_views
+from webapp.domain.responses.recordings import ObjectDeletion
 
-OF_NO_ACCOUNT = {"schema_marks"}
+OF_NO_ACCOUNT = {"schema_marks", "object_deletions"}
+RECORDINGS = 2
 ONLY_CLIENTS_STAY = {"oauth_clients": 1, "audit_events": 1}
 
 
@@ -58,6 +61,7 @@ def fill(account_id: str) -> None:
     make_response(form)
     make_response(in_trash)
     for each in (form, in_trash):
+        make_recording(each, secrets.token_hex(16))
         make_attempt(make_delivery(make_subscription(each)))
         make_agent_token(each)
     session_key = secrets.token_hex(16)
@@ -70,11 +74,12 @@ def fill(account_id: str) -> None:
 
 
 def rows() -> dict[str, int]:
-    """How many rows each table holds, empty tables left out."""
+    """How many rows each table of accounts holds, empty tables left out."""
     db.session.rollback()
     counts = {
         table.name: db.session.scalar(select(func.count()).select_from(table)) or 0
         for table in db.metadata.sorted_tables
+        if table.name != "object_deletions"
     }
     return {name: count for name, count in counts.items() if count}
 
@@ -92,6 +97,7 @@ def test_nothing_is_left_of_a_deleted_account(app: Flask, full: Account) -> None
         assert sum(purge_deleted_accounts(utc_now())) > 0
 
         assert rows() == ONLY_CLIENTS_STAY
+        assert len(db.session.scalars(select(ObjectDeletion)).all()) == RECORDINGS
 
 
 def test_other_accounts_keep_all_rows(app: Flask, full: Account) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,15 +37,21 @@ class Here(CliRunner):
         return self.invoke(main, arguments, input=typed)
 
 
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated data folder, to be copied."""
+    data = tmp_path_factory.mktemp("migrated") / "data"
+    assert askback_here("migrate", ASKBACK_DATA=str(data)).returncode == 0
+    return data
+
+
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, migrated: Path) -> Here:
     """A migrated data folder."""
     names = ("DATABASE_URL", "REDIS_URL", "PUBLIC_URL", "HOST", "PORT", "SECRET_KEY", "DATA_KEYS")
     for name in names:
         monkeypatch.delenv(name, raising=False)
-    commands = Here(tmp_path / "data")
-    assert commands("migrate").exit_code == 0
-    return commands
+    return Here(Path(shutil.copytree(migrated, tmp_path / "data")))
 
 
 @contextmanager

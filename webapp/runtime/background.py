@@ -1,11 +1,12 @@
-"""Background work of a process, in one thread: stores counts every second, ends expired
-subscriptions every minute, purges every hour. Several processes may do so concurrently.
+"""Background work of a process: stores counts every second, ends expired subscriptions every
+minute, purges every hour; in a thread beside, which a store of recordings that does not answer
+delays alone, erases recordings. Several processes may do so concurrently.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -21,10 +22,13 @@ from webapp.domain.deletion.form_trash import purge_deleted
 from webapp.domain.events.deliveries.expiry import purge_settled
 from webapp.domain.events.subscriptions.endings import end_expired, note_unqueued, purge_ended
 from webapp.domain.respondents.device_transfer import purge_expired_links
+from webapp.domain.voice.erasing import purge_unclaimed
 from webapp.oauth.expiry import purge_dead
+from webapp.runtime.audio_cleanup import erase_noted, erase_unreferenced
 from webapp.web import link_view_counter, request_audit
 
 STORE_SECONDS = 1.0
+ERASE_SECONDS = 20.0
 EXPIRE_SECONDS = 60.0
 PURGE_SECONDS = 3600.0
 STOP_SECONDS = 0.5  # so that a hanging database does not delay the stop
@@ -39,10 +43,15 @@ PURGES: tuple[Purge, ...] = (
     purge_deleted_accounts,
     purge_dead,
     purge_expired_links,
+    purge_unclaimed,
     purge_settled,
     purge_ended,
 )
 
+ERASURES: dict[float, tuple[Purge, ...]] = {
+    ERASE_SECONDS: (erase_noted,),
+    PURGE_SECONDS: (erase_unreferenced,),
+}
 EXPIRIES: tuple[Purge, ...] = (end_expired,)
 EXPIRIES_WITHOUT_EVENTS: tuple[Purge, ...] = (*EXPIRIES, note_unqueued)
 
@@ -51,30 +60,54 @@ log = logging.getLogger("askback.background")
 
 @contextmanager
 def background_work(app: Flask) -> Iterator[None]:
-    """Run the thread while the block runs; the last counts are stored when it ends."""
+    """Run the threads while the block runs; the last counts are stored when it ends."""
     ended = threading.Event()
-    thread = threading.Thread(target=_work, args=(app, ended), name="background", daemon=True)
-    thread.start()
+    threads = [
+        threading.Thread(target=target, args=(app, ended), name=name, daemon=True)
+        for name, target in (("background", _work), ("erasing", _erase))
+    ]
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:
         ended.set()
-        thread.join(STOP_SECONDS)
+        until = time.monotonic() + STOP_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _work(app: Flask, ended: threading.Event) -> None:
-    due = dict.fromkeys((EXPIRE_SECONDS, PURGE_SECONDS), time.monotonic())
+    """Everything that is done with the database."""
     config: Settings = app.config["SETTINGS"]
     expiries = EXPIRIES if config.mcp_events_enabled else EXPIRIES_WITHOUT_EVENTS
     work = {EXPIRE_SECONDS: expiries, PURGE_SECONDS: PURGES}
+    due = dict.fromkeys(work, time.monotonic())
     while not ended.wait(STORE_SECONDS):
         _store(app)
-        for seconds, purges in work.items():
-            if time.monotonic() >= due[seconds]:
-                for purge in purges:
-                    _once(app, partial(_purge, purge, ended))
-                due[seconds] = time.monotonic() + seconds
+        _purge_what_is_due(app, ended, work, due)
     _store(app)
+
+
+def _erase(app: Flask, ended: threading.Event) -> None:
+    """What needs the store of recordings, too."""
+    due = dict.fromkeys(ERASURES, time.monotonic())
+    while not ended.wait(STORE_SECONDS):
+        _purge_what_is_due(app, ended, ERASURES, due)
+
+
+def _purge_what_is_due(
+    app: Flask,
+    ended: threading.Event,
+    work: Mapping[float, Sequence[Purge]],
+    due: dict[float, float],
+) -> None:
+    """Do the work whose seconds have passed, and note in `due` when it is to be done again."""
+    for seconds, purges in work.items():
+        if time.monotonic() >= due[seconds]:
+            for purge in purges:
+                _once(app, partial(_purge, purge, ended))
+            due[seconds] = time.monotonic() + seconds
 
 
 def _store(app: Flask) -> None:

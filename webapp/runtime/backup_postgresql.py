@@ -1,18 +1,15 @@
 """Dumps a PostgreSQL database, and restores it in one transaction.
 
-A backup is a tar file: `manifest.json`, then `database.dump` as `pg_dump` wrote it. A bare dump, as
-earlier versions wrote it, can be restored, too.
+A backup is a tar file; a bare dump, as earlier versions wrote it, can be restored, too.
 """
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import tarfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from io import BytesIO
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, cast
@@ -22,6 +19,16 @@ from sqlalchemy import URL, Connection, NullPool, create_engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.database import db, schema
+from webapp.runtime.backup_archive import (
+    DUMP,
+    MANIFEST,
+    RECORDINGS,
+    add_json,
+    append_recordings,
+    dump_begins,
+    manifest_of,
+    recordings_in,
+)
 from webapp.runtime.backup_contents import (
     VERSIONS,
     BackupFailed,
@@ -29,11 +36,9 @@ from webapp.runtime.backup_contents import (
     check,
     check_counts,
     mark,
-    read_mark,
 )
+from webapp.runtime.backup_recordings import BackupRecordings, check_recording
 
-MANIFEST = "manifest.json"
-DUMP = "database.dump"
 COPIED_BYTES = 1024 * 1024
 # in the output of pg_restore, rows of data follow only these lines
 DATA = re.compile(rb'^COPY (?:\S+\.)?"?(\w+)"? \((.*)\) FROM stdin;\n$')
@@ -44,19 +49,20 @@ OTHER_CONNECTIONS = text(
 )
 
 
-def write(url: URL, target: Path) -> None:
-    """Dump one snapshot into the empty file `target`, with the row counts of that snapshot."""
+def write(url: URL, target: Path, recordings: BackupRecordings) -> None:
+    """Dump one snapshot into the empty file `target`, with its row counts and its recordings."""
     with _connected(url) as connection:
         connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         snapshot = connection.scalar(text("SELECT pg_export_snapshot()"))
-        manifest = json.dumps(mark(_revision(connection), _rows(connection))).encode()
-        with target.open("wb") as file:
+        keys = _object_keys(connection) if recordings.included else []
+        manifest = mark(_revision(connection), _rows(connection)) | {RECORDINGS: bool(keys)}
+        with target.open("w+b") as file:
             with tarfile.open(fileobj=file, mode="w") as archive:
-                described = tarfile.TarInfo(MANIFEST)
-                described.size = len(manifest)
-                archive.addfile(described, BytesIO(manifest))
+                add_json(archive, MANIFEST, manifest)
                 begins = archive.offset
             _append_dump(url, file, begins, str(snapshot))
+            if keys:
+                append_recordings(file, recordings.opened(keys))
             file.flush()
             os.fsync(file.fileno())
 
@@ -77,7 +83,7 @@ def _append_dump(url: URL, file: IO[bytes], begins: int, snapshot: str) -> None:
     file.write(described.tobuf())
 
 
-def replace(url: URL, file: Path, kept: Path) -> Path | None:
+def replace(url: URL, file: Path, kept: Path, recordings: BackupRecordings) -> Path | None:
     """Restore `file` in the newest schema; returns the backup of the replaced database.
 
     Locks keep all writers out from the backup of the replaced database until the commit. None if
@@ -90,7 +96,8 @@ def replace(url: URL, file: Path, kept: Path) -> Path | None:
         tables = inspect(connection).get_table_names()
         if tables:
             _lock(connection, tables)
-            _keep(url, connection, kept)
+            _keep(url, connection, kept, recordings)
+        recordings.put_back(recordings_in(file))
         db.metadata.drop_all(connection)
         _run_script(url, file, connection)
         check_counts(file, found.rows, _rows(connection))
@@ -105,13 +112,13 @@ def _lock(connection: Connection, tables: list[str]) -> None:
     connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
 
 
-def _keep(url: URL, connection: Connection, kept: Path) -> None:
+def _keep(url: URL, connection: Connection, kept: Path, recordings: BackupRecordings) -> None:
     """Back up the replaced database; the file gets its name after its rows were counted."""
     writing = kept.with_name(f"{kept.name}.part")
     writing.unlink(missing_ok=True)
     os.close(os.open(writing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
-        write(url, writing)
+        write(url, writing, recordings)
         check_counts(writing, _rows(connection), survey(url, writing).rows)
         writing.rename(kept)
     finally:
@@ -132,7 +139,9 @@ def survey(url: URL, file: Path) -> Contents:
                 if table == VERSIONS:
                     revision = next(iter(data), b"").decode().strip() or None
                 rows[table] = sum(1 for _ in data)
-    return Contents(revision, columns, rows, _manifest(file))
+    for key, content, sha256 in recordings_in(file):
+        check_recording(file, key, content, sha256)
+    return Contents(revision, columns, rows, manifest_of(file))
 
 
 def _run_script(url: URL, file: Path, connection: Connection) -> None:
@@ -164,23 +173,10 @@ def _data(script: IO[bytes]) -> Iterator[bytes]:
 def _script(url: URL, file: Path, *options: str) -> Iterator[IO[bytes]]:
     """The lines of a backup as SQL; raises BackupFailed when it cannot be read to its end."""
     with file.open("rb") as opened:
-        os.lseek(opened.fileno(), _dump_begins(file), os.SEEK_SET)
+        os.lseek(opened.fileno(), dump_begins(file), os.SEEK_SET)
         arguments = ("--no-owner", "--file=-", *options)
         with _running("pg_restore", url, *arguments, stdin=opened) as script:
             yield script
-
-
-def _dump_begins(file: Path) -> int:
-    with suppress(tarfile.TarError, KeyError), tarfile.open(file) as archive:
-        return archive.getmember(DUMP).offset_data
-    return 0
-
-
-def _manifest(file: Path) -> Any:
-    with suppress(tarfile.TarError, KeyError), tarfile.open(file) as archive:
-        found = archive.extractfile(MANIFEST)
-        return read_mark(file, found.read()) if found else None
-    return None
 
 
 def _revision(connection: Connection) -> str | None:
@@ -188,6 +184,12 @@ def _revision(connection: Connection) -> str | None:
         return None
     found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
     return found
+
+
+def _object_keys(connection: Connection) -> list[str]:
+    if not inspect(connection).has_table(RECORDINGS):
+        return []
+    return list(connection.scalars(text("SELECT object_key FROM recordings")))
 
 
 def _rows(connection: Connection) -> dict[str, int]:

@@ -24,24 +24,27 @@ from webapp.runtime.backup_contents import (
     mark,
     read_mark,
 )
+from webapp.runtime.backup_recordings import BackupRecordings, check_recording, digest
 
 MARK = "askback_backup"  # a table with one row of JSON
+RECORDINGS = "askback_recordings"  # a table with a row for each file
 APPLICATION_ID = 0x41534B42  # "ASKB", as `file` and SQLite show it
 BUSY_SECONDS = 5.0
 
 
-def write(database: Path, target: Path) -> None:
-    """Copy the committed content into the empty file `target`, and add the description."""
+def write(database: Path, target: Path, recordings: BackupRecordings) -> None:
+    """Copy the committed content into the empty file `target`; add recordings and description."""
     if not database.exists():
         raise BackupFailed(f"There is no database at {database} yet.")
     with _opened(database) as source:
         source.execute("VACUUM INTO ?", [str(target)])
     with _opened(target) as copy:
+        _write_recordings(copy, recordings)
         _write_mark(copy)
     _sync(target)
 
 
-def replace(database: Path, file: Path) -> Path | None:
+def replace(database: Path, file: Path, recordings: BackupRecordings) -> Path | None:
     """Restore `file` in the newest schema; returns the backup of the replaced database.
 
     None if there was no database. Raises BackupFailed, with nothing replaced.
@@ -52,7 +55,9 @@ def replace(database: Path, file: Path) -> Path | None:
     try:
         _copy_file(file, arriving)
         _migrate(arriving)
-        return _swap(database, arriving)
+        with _opened(file, mode="ro") as backup:
+            recordings.put_back(_recordings(backup))
+        return _swap(database, arriving, recordings)
     finally:
         arriving.unlink(missing_ok=True)
 
@@ -60,9 +65,7 @@ def replace(database: Path, file: Path) -> Path | None:
 def survey(file: Path) -> Contents:
     """The contents of a file, after an integrity check of all its pages."""
     try:
-        with closing(
-            sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
-        ) as connection:
+        with closing(_connected(file, "ro")) as connection:
             return _survey(file, connection)
     except sqlite3.Error as error:
         raise BackupFailed(f"{file} is no backup of Askback: {error}.") from error
@@ -80,6 +83,8 @@ def _survey(file: Path, connection: sqlite3.Connection) -> Contents:
     if MARK in columns:
         (text,) = connection.execute(f"SELECT mark FROM {MARK}").fetchone() or ("",)  # noqa: S608
         carried = read_mark(file, text)
+    for key, content, sha256 in _recordings(connection):
+        check_recording(file, key, content, sha256)
     return Contents(revision, columns, _rows(connection), carried)
 
 
@@ -99,6 +104,34 @@ def _rows(connection: sqlite3.Connection) -> dict[str, int]:
     return {each: connection.execute(count.format(each)).fetchone()[0] for each in tables}
 
 
+def _write_recordings(copy: sqlite3.Connection, recordings: BackupRecordings) -> None:
+    """Add the files of the recordings that this copy of the database names."""
+    if "recordings" not in _tables(copy) or not recordings.included:
+        return
+    copy.execute(f"CREATE TABLE {RECORDINGS} (object_key TEXT, sha256 TEXT, content BLOB)")
+    keys = [key for (key,) in copy.execute("SELECT object_key FROM recordings")]
+    adding = f"INSERT INTO {RECORDINGS} VALUES (?, ?, zeroblob(?))"  # noqa: S608
+    copy.execute("BEGIN")
+    for key, file in recordings.opened(keys):
+        sha256, size = digest(file), file.tell()
+        number = copy.execute(adding, [key, sha256, size]).lastrowid or 0
+        file.seek(0)
+        with copy.blobopen(RECORDINGS, "content", number) as content:
+            for chunk in file:
+                content.write(chunk)
+    copy.execute("COMMIT")
+
+
+def _recordings(backup: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Blob, str]]:
+    """Key, content and SHA-256 of each; the content is open for its turn."""
+    if RECORDINGS in _tables(backup):
+        listed = f"SELECT rowid, object_key, sha256 FROM {RECORDINGS}"  # noqa: S608
+        for number, key, sha256 in backup.execute(listed).fetchall():
+            content = backup.blobopen(RECORDINGS, "content", number, readonly=True)
+            yield key, content, sha256
+            content.close()  # else the connection does
+
+
 def _write_mark(connection: sqlite3.Connection) -> None:
     tables = _tables(connection)
     revision = None
@@ -112,12 +145,15 @@ def _write_mark(connection: sqlite3.Connection) -> None:
 
 
 def _copy_file(file: Path, arriving: Path) -> None:
-    """Copy into a file with mode 0600, without the description."""
+    """Copy into a file with mode 0600, without recordings and description."""
     os.close(os.open(arriving, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with _opened(file) as source, _opened(arriving) as copy:
         source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute(f"DROP TABLE IF EXISTS {MARK}")
+        if RECORDINGS in _tables(copy):
+            copy.execute(f"DROP TABLE {RECORDINGS}")
+            copy.execute("VACUUM")  # it would stay as large as with the recordings
 
 
 def _migrate(arriving: Path) -> None:
@@ -126,11 +162,11 @@ def _migrate(arriving: Path) -> None:
         schema.upgrade_on(connection)
 
 
-def _swap(database: Path, arriving: Path) -> Path | None:
+def _swap(database: Path, arriving: Path, recordings: BackupRecordings) -> Path | None:
     """Replace the content under one exclusive lock, so that nothing is written in between."""
     os.close(os.open(database, os.O_WRONLY | os.O_CREAT, 0o600))
     with _held(database) as live:
-        kept = _keep(live, free_name(database)) if _tables(live) else None
+        kept = _keep(live, free_name(database), recordings) if _tables(live) else None
         with _opened(arriving) as source:
             source.backup(live)
         live.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -155,7 +191,7 @@ def _held(database: Path) -> Iterator[sqlite3.Connection]:
 IN_USE = "{} is in use by another program. Stop everything that reads it first."
 
 
-def _keep(live: sqlite3.Connection, kept: Path) -> Path:
+def _keep(live: sqlite3.Connection, kept: Path, recordings: BackupRecordings) -> Path:
     """Back up the replaced database; the file gets its name after its rows were counted."""
     writing = kept.with_name(f"{kept.name}.part")
     writing.unlink(missing_ok=True)
@@ -164,6 +200,7 @@ def _keep(live: sqlite3.Connection, kept: Path) -> Path:
         with _opened(writing) as copy:
             live.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
+            _write_recordings(copy, recordings)
             _write_mark(copy)
         check_counts(writing, _rows(live), survey(writing).rows)
     except BackupFailed as error:
@@ -182,15 +219,20 @@ NOT_KEPT = (
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[sqlite3.Connection]:
+def _opened(file: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
     """A connection in autocommit mode; raises BackupFailed for its errors."""
     try:
-        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        with closing(_connected(file, mode)) as connection:
             yield connection
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
             raise BackupFailed(IN_USE.format(file)) from error
         raise BackupFailed(f"{file}: {error}.") from error
+
+
+def _connected(file: Path, mode: str) -> sqlite3.Connection:
+    address = f"{file.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(address, uri=True, isolation_level=None)
 
 
 def _sync(path: Path) -> None:

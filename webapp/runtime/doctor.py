@@ -14,9 +14,15 @@ from webapp.database import db, schema, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.deliveries.due import read_queue_state
 from webapp.domain.events.subscriptions.rekeying import count_sealed_otherwise
+from webapp.domain.voice.erasing import read_backlog
+from webapp.domain.voice.transcripts import read_unheard
+from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
+from webapp.runtime.audio_cleanup import count_without_object
 from webapp.web.health import redis_state
 
 LATE_SECONDS = 120  # of a delivery: nobody sends, or too few do
+UNHEARD_SECONDS = 1800  # of a recording: nobody writes down, or it takes too long
+ERASED_SECONDS = 60  # after which the object of a withdrawn recording is gone
 OPEN_FILES = 4096  # for a server with all its slots for waiting agents in use
 DURABLE: dict[str, dict[str, str | int]] = {
     "postgresql": {
@@ -44,6 +50,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     state = redis_state(settings.redis_url)
     yield Finding(state != "degraded", f"Redis: {state}")
     yield _callbacks(settings)
+    yield _transcriber(settings)
     yield from _proxy(settings)
     yield from _operator(settings)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -73,7 +80,9 @@ def _database(settings: Settings) -> Iterator[Finding]:
             count = db.session.scalar(select(func.count()).where(Account.deleted_at.is_(None)))
             yield Finding(bool(count), f"accounts: {count}" if count else NO_ACCOUNT)
             yield _deliveries(utc_now())
+            yield _recordings(utc_now())
             yield _data_keys([key_id for key_id, _ in settings.data_keys])
+            yield from examine_recordings(settings, utc_now())
     except SQLAlchemyError as error:
         yield Finding(False, f"{kind}: {getattr(error, 'orig', error)}")  # noqa: FBT003
 
@@ -85,6 +94,32 @@ def _deliveries(now: datetime) -> Finding:
     age = f", the oldest for {waited:.0f} s" if queue.due else ""
     resting = f"; endpoints that rest after failures: {queue.resting_endpoints}"
     return Finding(waited < LATE_SECONDS, f"deliveries due: {queue.due}{age}{resting}")
+
+
+def examine_recordings(settings: Settings, now: datetime) -> Iterator[Finding]:
+    """Whether each has its object, those of withdrawn ones are erased, and more have room."""
+    store = audio_store()
+    try:
+        count, missing = count_without_object()
+        lost = f", {missing} of them without what was recorded" if missing else ""
+        yield Finding(not missing, f"recordings in {store.place}: {count}{lost}")
+        room = store.has_room(0)
+        what = "there is room for more" if room else "people are told to type"
+        yield Finding(room, f"{settings.audio_free_bytes} bytes stay free on the disk: {what}")
+    except AudioStoreUnavailable as error:
+        yield Finding(False, f"recordings in {store.place}: {error}")  # noqa: FBT003
+    backlog = read_backlog()
+    waited = (now - backlog.oldest_at).total_seconds() if backlog.oldest_at else 0
+    age = f", the oldest for {waited:.0f} s" if backlog.objects else ""
+    yield Finding(waited <= ERASED_SECONDS, f"recordings to erase: {backlog.objects}{age}")
+
+
+def _recordings(now: datetime) -> Finding:
+    """Whether somebody looks at what was recorded and has it written down."""
+    due, oldest = read_unheard(now=now)
+    waited = (now - oldest).total_seconds() if oldest else 0
+    age = f", the oldest for {waited:.0f} s" if due else ""
+    return Finding(waited < UNHEARD_SECONDS, f"recordings to look at and to write down: {due}{age}")
 
 
 def _data_keys(key_ids: list[str]) -> Finding:
@@ -102,6 +137,13 @@ def _callbacks(settings: Settings) -> Finding:
     """Addresses inside the network are told: whoever subscribes can send requests there."""
     origins = ", ".join(sorted(settings.mcp_events_callback_allowlist))
     return Finding(True, f"events also go to: {origins or 'no origin of your network'}")  # noqa: FBT003
+
+
+def _transcriber(settings: Settings) -> Finding:
+    """The host is told: it gets what people say."""
+    host, model = settings.transcriber_host, settings.transcriber_model
+    told = f"{host}, with the model {model}" if host else "nobody"
+    return Finding(True, f"recordings are written down by: {told}")  # noqa: FBT003
 
 
 NO_ACCOUNT = "accounts: none; make one with: askback creator link"

@@ -21,12 +21,12 @@ from waitress.adjustments import Adjustments
 
 from webapp import open_files
 from webapp.config import Settings
+from webapp.domain.shared.limits import UPLOAD_BODY_MAX_BYTES
 from webapp.runtime.server_connections import Channel, Listener
 from webapp.runtime.server_streams import Streams
 from webapp.runtime.server_threads import Dispatcher
 from webapp.web.wakeups import THREADS, Wakeups
 
-MAX_BODY_BYTES = 32 * 1024 * 1024  # above every limit of the application
 MAX_HEADER_BYTES = 64 * 1024
 UNSENT_BYTES = 512 * 1024  # of one response; beyond, its thread waits for the client
 BODIES_AT_ONCE = 8  # large bodies that begin to be stored in files in one turn of the loop
@@ -159,13 +159,13 @@ def _adjustments(settings: Settings) -> Adjustments:
             "trusted_proxy_count": settings.trusted_proxy_count,
             "trusted_proxy_headers": {"x-forwarded-for"},
         }
-    return Adjustments(
+    adjustments = Adjustments(
         host=settings.host,
         port=settings.port,
         threads=THREADS,
         url_scheme="https" if settings.secure else "http",
         channel_request_lookahead=1,  # else a thread never learns that its client has gone
-        max_request_body_size=MAX_BODY_BYTES,
+        max_request_body_size=UPLOAD_BODY_MAX_BYTES,  # of most addresses less: see Parser
         max_request_header_size=MAX_HEADER_BYTES,
         connection_limit=sys.maxsize,  # at which it would accept nobody; see _make_room
         channel_timeout=IDLE_SECONDS,
@@ -176,3 +176,6 @@ def _adjustments(settings: Settings) -> Adjustments:
         ident=None,
         **trusted,
     )
+    adjustments.data_folder = settings.data_folder
+    adjustments.free_bytes = settings.audio_free_bytes
+    return adjustments

@@ -7,9 +7,11 @@ import termios
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from waitress.buffers import ReadOnlyFileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
@@ -95,7 +97,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """
         if self._stream:
             stream, header, chunked = self._stream
-            left = b"".join(each.get(each.__len__()) for each in self.outbufs)
+            left = b"".join(part for each in self.outbufs for part in _parts(each))
             for each in self.outbufs:
                 each.close()
             self.del_channel()
@@ -170,9 +172,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def files(self) -> int:
-        """Open files besides the socket: bodies and responses too large for memory."""
+        """Open files besides the socket: bodies and responses too large for memory, recordings."""
         bodies = [each for each in (*self.requests, self.request) if each and each.is_in_file]
-        answers = [each for each in self.outbufs if getattr(each, "overflowed", False)]
+        answers = [each for each in self.outbufs if _is_file(each)]
         return len(bodies) + len(answers)
 
     @property
@@ -217,6 +219,16 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().handle_close()
         if self.request is not None:  # half received: a large body is in a file
             self.request.close()
+
+
+def _parts(buffer: Any) -> Iterator[bytes]:
+    """All of it, which a file gives in parts."""
+    while part := buffer.get(buffer.__len__(), True):  # noqa: FBT003 - removed from the buffer
+        yield part
+
+
+def _is_file(buffer: Any) -> bool:
+    return isinstance(buffer, ReadOnlyFileBasedBuffer) or getattr(buffer, "overflowed", False)
 
 
 def _unacknowledged(connection: socket.socket) -> int:

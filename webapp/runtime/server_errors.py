@@ -1,16 +1,26 @@
 """Error responses of the server itself, before the application was called or after it failed."""
 
+from collections.abc import Mapping
 from http import HTTPStatus
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
+from waitress.utilities import Error
+from werkzeug.wrappers import Response
 
 from api.mcp import origins
 from api.mcp.messages import INTERNAL_ERROR, INVALID_REQUEST, RpcError, encoded, error_body
 from webapp.config import Settings
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.oauth import endpoints
-from webapp.web.request_kind import REST, RequestKind
+from webapp.web.form_body_limits import REFUSED
+from webapp.web.request_kind import REST, RequestKind, of_address
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+# of requests to nobody's address, too: these are pages of creators and of the public
+PAGES = {RequestKind.RESPONDENT_PAGE, None}
 FAULT = "The service could not complete the request."
 # whether anything was stored before the error is unknown, so the text does not say
 BROKEN = """<!doctype html>
@@ -25,8 +35,65 @@ Go back and look whether what you sent is there before you send it again.</p>
 """.encode()
 
 
-def refusal(code: int, reason: str, kind: RequestKind | None) -> tuple[str, str, bytes]:
-    """Status line, content type and body, in the form that requests of this kind expect."""
+# of the headers of a browser, those that choose a page: its language, its colours, its size
+OF_PAGES = ("ACCEPT_LANGUAGE", "COOKIE", "HX_REQUEST", "HX_TARGET", "SEC_FETCH_DEST")
+
+
+class Asked(NamedTuple):
+    """A request that the application does not see; `headers` as in a WSGI environment."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    client: str = ""
+
+    @property
+    def kind(self) -> RequestKind | None:
+        """Whose format the refusal has; None for pages of creators and of the public."""
+        return of_address(self.path)
+
+
+class Refused(NamedTuple):
+    """A response of this server."""
+
+    status: str
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+def refusal(app: "WSGIApplication", config: Settings, error: Error, asked: Asked) -> Refused:
+    """The response, in the form that requests of this kind expect."""
+    if asked.path and error.code != 500 and asked.kind in PAGES:
+        return _page(app, config, error.code, asked)
+    status, content_type, body = _text(error.code, error.reason, asked.kind)
+    headers = {
+        "Content-Type": content_type,
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+    return Refused(status, list(headers.items()), body)
+
+
+def _page(app: "WSGIApplication", config: Settings, code: int, asked: Asked) -> Refused:
+    """The page that the application has for this status, in the language of the browser."""
+    from werkzeug.test import create_environ  # here to keep the start fast
+
+    environ = create_environ(
+        asked.path,
+        config.public_url,
+        query_string=asked.query,
+        method="POST" if asked.method == "POST" else "GET",
+        headers={name: asked.headers[name] for name in OF_PAGES if name in asked.headers},
+    )
+    environ |= {"REMOTE_ADDR": asked.client, REFUSED: code}
+    page = Response.from_app(app, environ, buffered=True)
+    headers = [each for each in page.headers if each[0] != "Content-Length"]
+    return Refused(page.status, headers, page.get_data())
+
+
+def _text(code: int, reason: str, kind: RequestKind | None) -> tuple[str, str, bytes]:
+    """Status line, content type and body, without the application."""
     if kind in REST:
         status, body = _api_refusal(code)
         return status, "application/json", body

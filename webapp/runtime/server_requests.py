@@ -3,27 +3,59 @@
 import logging
 import re
 from copy import copy
+from pathlib import Path
+from shutil import disk_usage
+from tempfile import TemporaryFile
 
 from waitress.adjustments import Adjustments
+from waitress.buffers import FileBasedBuffer, OverflowableBuffer, ReadOnlyFileBasedBuffer
 from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask, WSGITask
+from waitress.utilities import Error, RequestEntityTooLarge
 
-from webapp.domain.shared.limits import MCP_BODY_MAX_BYTES
-from webapp.runtime.server_errors import cors_headers, refusal
-from webapp.web.request_kind import RequestKind, of_address
+from webapp.data_folder import spool_folder
+from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
+from webapp.runtime.server_errors import Asked, cors_headers, refusal
+from webapp.web.form_body_limits import body_max_bytes
 from webapp.wire.event_stream import LEAVE_CONNECTION, Stream
 
+SENT_BYTES = 128 * 1024  # of a file, read at a time
 HEAD_BYTES = 1024  # enough of a request line to know its path
-REQUEST_LINE = re.compile(rb"\s*\S+ +(?:https?://[^/\s]*)?/*(/[^\s?]*)")
-ORIGIN = re.compile(rb"\norigin:[ \t]*([!-~]+)[ \t]*(?=\r\n)", re.IGNORECASE)
+REQUEST_LINE = re.compile(rb"\s*(\S+) +(?:https?://[^/\s]*)?/*(/[^\s?]*)(?:\?(\S*))?")
+# of headers that were not parsed: which page may read why, and in which language
+FOUND_ANYWAY = {
+    "ORIGIN": re.compile(rb"\norigin:[ \t]*([!-~]+)[ \t]*(?=\r\n)", re.IGNORECASE),
+    "ACCEPT_LANGUAGE": re.compile(
+        rb"\naccept-language:[ \t]*([ -~]{1,200})(?=\r\n)", re.IGNORECASE
+    ),
+}
 
 log = logging.getLogger("askback.server")
 
 
+class BodyBuffer(OverflowableBuffer):  # type: ignore[misc]
+    """A body in memory; a larger one in a file of the data folder that has no name."""
+
+    buf: FileBasedBuffer | None = None
+
+    def __init__(self, overflow: int, folder: Path) -> None:
+        super().__init__(overflow)
+        self._folder = folder
+
+    def _set_large_buffer(self) -> None:
+        small = self.buf
+        file = TemporaryFile("w+b", dir=spool_folder(self._folder))  # noqa: SIM115
+        self.buf = FileBasedBuffer(file, small)
+        if small is not None:
+            small.close()
+        self.overflowed = True
+
+
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Remembers the path and the origin of a request that is refused before it is parsed."""
+    """Remembers what a request asks for that is refused before it is parsed."""
 
     head = b""
+    error: Error | None = None
     adj: Adjustments
 
     @property
@@ -41,61 +73,84 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
     def parse_header(self, header_plus: bytes) -> None:
         """An absolute request target names the host, not the header (RFC 9112 section 3.2.2).
 
-        Of a body to the MCP endpoint nothing is read beyond its limit.
+        Nothing of a body is read beyond what its address takes.
         """
         super().parse_header(header_plus)
         if self.proxy_netloc:
             self.headers["HOST"] = self.proxy_netloc
-        may_be_large = self.chunked or self.content_length > MCP_BODY_MAX_BYTES
-        if may_be_large and self.kind is RequestKind.MCP:
+        if self.chunked or self.content_length >= self.adj.inbuf_overflow:
+            most = body_max_bytes(self.asked.path)
             self.adj = copy(self.adj)
-            self.adj.max_request_body_size = MCP_BODY_MAX_BYTES + 1  # the first that is refused
+            # the first that is refused; the sizes of chunks count, so the application bounds those
+            self.adj.max_request_body_size = most + (most // 8 if self.chunked else 1)
+            self.body_rcv.buf = BodyBuffer(self.adj.inbuf_overflow, self.adj.data_folder)
 
     def received(self, data: bytes) -> int:
         if len(self.head) < HEAD_BYTES:
             self.head += data[:HEAD_BYTES]
         before = self.header_plus
         consumed: int = super().received(data)
+        if self.error is None and self._takes_last_room():
+            self.error, self.completed = RequestEntityTooLarge("for the disk"), True
         if self.error is not None and "ORIGIN" not in self.headers:  # too long, or broken before it
-            self._find_origin(before + data)
+            self._find_headers(before + data)
         return consumed
 
-    def _find_origin(self, header_plus: bytes) -> None:
-        """Keep the origin, if there is one, for a browser to be told why its request failed."""
-        found = ORIGIN.findall(header_plus.partition(b"\r\n\r\n")[0] + b"\r\n")
-        if len(found) == 1:
-            self.headers["ORIGIN"] = found[0].decode("latin-1")
+    def _takes_last_room(self) -> bool:
+        """Whether a body larger than forms are leaves others less than AUDIO_FREE_BYTES."""
+        if not self.is_in_file or self.adj.max_request_body_size <= FORM_BODY_MAX_BYTES * 2:
+            return False
+        return bool(disk_usage(self.adj.data_folder).free < self.adj.free_bytes)
+
+    def _find_headers(self, header_plus: bytes) -> None:
+        """Keep what tells a browser why its request failed, each if there is one."""
+        lines = header_plus.partition(b"\r\n\r\n")[0] + b"\r\n"
+        for name, pattern in FOUND_ANYWAY.items():
+            found = pattern.findall(lines)
+            if len(found) == 1:
+                self.headers.setdefault(name, found[0].decode("latin-1"))
 
     @property
-    def kind(self) -> RequestKind | None:
-        """The kind of the request by its address, which says what a refusal looks like."""
+    def asked(self) -> Asked:
+        """What is asked for, by the start of the request line; "" where it cannot be read."""
         found = REQUEST_LINE.match(self.head)
-        return of_address(found[1].decode("latin-1")) if found else None
+        method, path, query = (
+            (part or b"").decode("latin-1") for part in (found.groups() if found else (b"",) * 3)
+        )
+        return Asked(method, path, query, self.headers)
 
 
 class Refusal(ErrorTask):  # type: ignore[misc]
     """What this server refuses before the application sees it."""
 
     def execute(self) -> None:
-        code, asked = self.request.error.code, self._asked()
-        log.info("refused", extra={"status": code})
-        self.status, content_type, body = refusal(code, self.request.error.reason, asked.kind)
-        origin, config = asked.headers.get("ORIGIN"), self.channel.server.config
+        error, asked = self.request.error, self._asked()
+        log.info("refused", extra={"status": error.code})
+        server = self.channel.server
+        answer = refusal(server.application, server.config, error, asked)
+        self.status = answer.status
         self.response_headers += [
-            ("Content-Type", content_type),
-            ("X-Content-Type-Options", "nosniff"),
-            ("Cache-Control", "no-store"),
-            *cors_headers(asked.kind, origin, config).items(),
+            *answer.headers,
+            *cors_headers(asked.kind, asked.headers.get("ORIGIN"), server.config).items(),
         ]
         self.channel.lingers = True
         self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(body)
+        self.content_length = len(answer.body)
+        self.write(answer.body)
 
-    def _asked(self) -> Parser:
+    def _asked(self) -> Asked:
         """After an error of the application waitress passes a new request without a path."""
-        asked: Parser = self.channel.requests[0] if self.channel.requests else self.request
-        return asked
+        parser: Parser = self.channel.requests[0] if self.channel.requests else self.request
+        return parser.asked._replace(client=self.channel.addr[0])
+
+
+class SentFile(ReadOnlyFileBasedBuffer):  # type: ignore[misc]
+    """A file as a response, of which little is held in memory, however much its socket takes."""
+
+    def get(self, numbytes: int = -1, skip: bool = False) -> bytes:  # noqa: FBT001, FBT002
+        at_most = SENT_BYTES if numbytes < 0 else min(numbytes, SENT_BYTES)
+        found: bytes = super().get(at_most, skip)
+        return found
 
 
 class Answer(WSGITask):  # type: ignore[misc]
@@ -104,9 +159,10 @@ class Answer(WSGITask):  # type: ignore[misc]
     stream: Stream | None = None  # to which the connection is left
 
     def get_environment(self) -> dict[str, object]:
-        """The environment, in which a view finds how to leave its connection to the server."""
+        """The environment, in which a view finds how to leave its connection or a file to us."""
         environ: dict[str, object] = super().get_environment()
         environ[LEAVE_CONNECTION] = self.leave
+        environ["wsgi.file_wrapper"] = SentFile
         return environ
 
     def leave(self, stream: Stream) -> bool:

@@ -1,7 +1,7 @@
 """Static files under immutable addresses: `/static/v/<build>/<name>`.
 
 `<build>` is a hash over all of them, so a page, its styles and its scripts always match.
-All files are read, bundled and compressed once, when the application is created.
+All files are read, bundled and compressed once in a process, when its first application is created.
 """
 
 import gzip
@@ -9,6 +9,7 @@ import hashlib
 import mimetypes
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -48,8 +49,13 @@ BUNDLES = {
     ),
 }
 # each includes the scripts that it imports, so that a page loads one file and not a chain of them
-SCRIPTS = ("js/respondent.js", "js/creator.js")
+SCRIPTS = ("js/respondent.js", "js/voice.js", "js/creator.js")
 IMPORT = re.compile(rb'^import "\./(?P<name>[a-z_/]+)\.js";$', re.MULTILINE)
+# within an imported script: names of scripts imported before it, and names for those after it
+NAMED_IMPORT = re.compile(rb'^import \{[^}]*\} from "[^"]+";\n', re.MULTILINE)
+EXPORT = re.compile(rb"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+# what people read in a script and browsers need not; no string of ours has several lines
+READING_AIDS = re.compile(rb"^ *//.*\n|^ +", re.MULTILINE)
 IMMUTABLE = "public, max-age=31536000, immutable"
 COMPRESSED_FROM_BYTES = 512  # our choice: below, the gzip header costs more than compression saves
 
@@ -106,6 +112,7 @@ def _current() -> Shelf:
     return shelf
 
 
+@cache
 def _shelf(folder: Path) -> Shelf:
     bodies = {
         str(path.relative_to(folder)): path.read_bytes()
@@ -129,11 +136,21 @@ def _join_scripts(bodies: dict[str, bytes]) -> None:
     imported = set()
     for name in SCRIPTS:
         parts = [f"js/{part.decode()}.js" for part in IMPORT.findall(bodies[name])]
-        blocks = iter([b"{\n" + bodies[part] + b"}" for part in parts])
-        bodies[name] = IMPORT.sub(lambda _found, blocks=blocks: next(blocks), bodies[name])  # type: ignore[misc]
+        blocks = iter([_block(bodies[part]) for part in parts])
+        joined = IMPORT.sub(lambda _found, blocks=blocks: next(blocks), bodies[name])  # type: ignore[misc]
+        bodies[name] = READING_AIDS.sub(b"", joined)
         imported.update(parts)
     for part in imported:
         del bodies[part]
+
+
+def _block(body: bytes) -> bytes:
+    """A script in a scope of its own; the scripts after it see the names that it exports."""
+    names = b", ".join(EXPORT.findall(body))
+    own = EXPORT.sub(b"", NAMED_IMPORT.sub(b"", body))
+    if not names:
+        return b"{\n" + own + b"}"
+    return b"const { " + names + b" } = (() => {\n" + own + b"return { " + names + b" };\n})();"
 
 
 def _asset(name: str, body: bytes) -> Asset:

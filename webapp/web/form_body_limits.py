@@ -1,21 +1,37 @@
 """The bounds of form bodies, which are read once, before our code or an extension reads fields.
 
-A blueprint with another bound sets `request.max_content_length` in a URL value preprocessor.
+Only the addresses that take recordings read more than FORM_BODY_MAX_BYTES. Their file is stored in
+the data folder, where there is room for it: a temporary folder may be memory.
 """
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
-from typing import IO
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, cast
 
-from flask import Flask, request
+from flask import Flask, Request, abort, request
 from werkzeug.datastructures import FileStorage, MultiDict
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
-from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES, FORM_FIELDS_MAX
+from webapp.config import settings
+from webapp.data_folder import spool_folder
+from webapp.domain.shared.limits import (
+    FORM_BODY_MAX_BYTES,
+    FORM_FIELDS_MAX,
+    UPLOAD_BODY_MAX_BYTES,
+    UPLOAD_FIELDS_MAX,
+)
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 
 URLENCODED = "application/x-www-form-urlencoded"
 READ_THEIR_OWN = {*PROGRAMS, RequestKind.OAUTH}  # these read and bound bodies themselves
+
+UPLOAD_PATH = re.compile(r"/r/[^/]+/q/[0-9]+/recording")
+REFUSED = "askback.refused"  # in the WSGI environment: the status with which the server refuses it
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
 
@@ -39,13 +55,88 @@ class FormParser(FormDataParser):
         return super().parse(stream, mimetype, content_length, options)
 
 
+class UploadedFile:
+    """A posted file, with a name in the data folder until the request ends.
+
+    A disk that fails loses the file, not the text that was posted beside it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.size = 0
+        self._file: IO[bytes] | None = None
+        self._failure: OSError | None = None
+        with self._keeping_failure():
+            self._file = NamedTemporaryFile(dir=spool_folder(folder), buffering=0)  # noqa: SIM115
+
+    @property
+    def path(self) -> Path:
+        """Where it is; raises OSError if it could not be stored."""
+        if self._failure or not self._file:
+            raise self._failure or OSError("closed")
+        return Path(self._file.name)
+
+    def write(self, data: bytes) -> int:
+        """Never raises: see `path`."""
+        if self._file and not self._failure:
+            with self._keeping_failure():
+                self._file.write(data)
+        self.size += len(data)
+        return len(data)
+
+    def seek(self, position: int) -> int:
+        """As Werkzeug does once the file is complete."""
+        if self._file:
+            with self._keeping_failure():
+                self._file.seek(position)
+        return position
+
+    def close(self) -> None:
+        """Erase it."""
+        if self._file:
+            self._file.close()
+            self._file = None
+
+    @contextmanager
+    def _keeping_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._failure = error
+
+
+class BoundedRequest(Request):
+    """Stores at most one posted file, and that in the data folder, where uploads are taken."""
+
+    form_data_parser_class = FormParser
+    _has_file = False
+
+    def _get_file_stream(
+        self,
+        total_content_length: int | None,  # noqa: ARG002
+        content_type: str | None,  # noqa: ARG002
+        filename: str | None = None,  # noqa: ARG002
+        content_length: int | None = None,  # noqa: ARG002
+    ) -> IO[bytes]:
+        """Raises BadRequest for a second file."""
+        if body_max_bytes(self.path) <= FORM_BODY_MAX_BYTES:
+            return BytesIO()
+        if self._has_file:
+            raise BadRequest
+        self._has_file = True
+        return cast(IO[bytes], UploadedFile(settings().data_folder))
+
+
+def body_max_bytes(path: str) -> int:
+    """Bytes that are read of a body to this path."""
+    return UPLOAD_BODY_MAX_BYTES if UPLOAD_PATH.fullmatch(path) else FORM_BODY_MAX_BYTES
+
+
 def init_app(app: Flask) -> None:
     """Bound the bodies of all routes.
 
     Call it after anything that replaces the request class, and before anything that reads forms.
     """
-    bounded = {"form_data_parser_class": FormParser}
-    app.request_class = type("BoundedRequest", (app.request_class,), bounded)
+    app.request_class = type("Bounded", (BoundedRequest, app.request_class), {})
     app.config.update(
         MAX_CONTENT_LENGTH=FORM_BODY_MAX_BYTES,
         MAX_FORM_MEMORY_SIZE=FORM_BODY_MAX_BYTES,
@@ -55,5 +146,10 @@ def init_app(app: Flask) -> None:
     @app.before_request
     def read_form() -> None:
         """Refuse a form that is too large here: the limiter would treat it as a server error."""
+        if REFUSED in request.environ:
+            abort(request.environ[REFUSED])
+        if UPLOAD_PATH.fullmatch(request.path):
+            request.max_content_length = UPLOAD_BODY_MAX_BYTES
+            request.max_form_parts = UPLOAD_FIELDS_MAX
         if request.content_type and request_kind() not in READ_THEIR_OWN:
             request.form  # noqa: B018

@@ -28,7 +28,7 @@ from webapp.domain.audit.trail import (
     event_values,
     log_event,
 )
-from webapp.web.client_address import client_address, client_network
+from webapp.web.rate_limits.client_address import client_address, client_network
 from webapp.web.rate_limits.limiter import is_first_refusal
 
 ROWS_OF_SAME = 10  # our choice: failures of one key within an hour that get a row each

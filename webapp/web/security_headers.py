@@ -20,10 +20,11 @@ POLICY = {
     "base-uri": "'none'",
     "frame-ancestors": "'none'",
 }
-DENIED_FEATURES = (
-    "microphone=(), camera=(), geolocation=(), payment=(), usb=(), display-capture=(), "
+FEATURES = (
+    "microphone={}, camera=(), geolocation=(), payment=(), usb=(), display-capture=(), "
     "browsing-topics=()"
 )
+WITHOUT_MICROPHONE, WITH_MICROPHONE = FEATURES.format("()"), FEATURES.format("(self)")
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 # No route sets any of these itself: looking for each header before it is added takes time.
 FOR_EVERYBODY = (
@@ -62,6 +63,11 @@ def allow_frames(origins: str) -> None:
     g.frame_origins = origins
 
 
+def allow_microphone() -> None:
+    """Let this document record. Pages that are swapped into it have its rights, not their own."""
+    g.microphone = True
+
+
 def _with_headers(response: Response) -> Response:
     headers = response.headers
     kind = request_kind()
@@ -72,7 +78,9 @@ def _with_headers(response: Response) -> Response:
     headers.setdefault("Cache-Control", "private, no-store")
     if response.mimetype == "text/html":
         headers.add("Content-Security-Policy", _policy())
-        headers.add("Permissions-Policy", DENIED_FEATURES)
+        headers.add(
+            "Permissions-Policy", WITH_MICROPHONE if g.get("microphone") else WITHOUT_MICROPHONE
+        )
         if not g.get("frame_origins"):
             headers.add("X-Frame-Options", "DENY")
         return response

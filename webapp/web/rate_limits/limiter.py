@@ -11,7 +11,7 @@ from flask_limiter import Limiter, RateLimitExceeded, RequestLimit
 from limits import RateLimitItem
 
 from webapp.config import Settings, settings
-from webapp.web.client_address import client_network
+from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.storage import LimitStorage
 from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 

@@ -1,0 +1,66 @@
+"""An installation on a database of the test, worked on by commands."""
+
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import flask_migrate
+from click.testing import CliRunner, Result
+from sqlalchemy import NullPool, create_engine, text
+
+from webapp.app import create_app
+from webapp.cli import main
+from webapp.config import Settings
+from webapp.database import db, schema
+
+PASSWORD = "correct horse battery staple"
+
+
+class Installation:
+    """Commands on one database of the test."""
+
+    def __init__(self, data: Path, database_url: str) -> None:
+        self.data = data
+        self.database_url = database_url
+        self._runner = CliRunner(env={"ASKBACK_DATA": str(data), "DATABASE_URL": database_url})
+
+    def __call__(self, *arguments: str) -> Result:
+        return self._runner.invoke(main, arguments, input=f"{PASSWORD}\n")
+
+    def at(self, revision: str, work: Callable[[], Result]) -> None:
+        """Do it at an earlier schema, then migrate to the newest."""
+        own = {"public_url": "http://127.0.0.1:8000", "secret_key": PASSWORD * 2}
+        app = create_app(Settings(database_url=self.database_url, data_folder=self.data, **own))
+        with app.app_context():
+            schema.prepare()
+            flask_migrate.downgrade(directory=str(schema.MIGRATIONS), revision=revision)
+            db.engine.dispose()
+        assert work().exit_code == 0
+        assert self("migrate").exit_code == 0
+
+    def says(self, *statements: str) -> None:
+        """Past this program, in one transaction."""
+        engine = create_engine(self.database_url, poolclass=NullPool)
+        with engine.begin() as connection:
+            for statement in statements:
+                connection.execute(text(statement))
+
+    def back_up_plainly(self, file: Path) -> None:
+        """As versions before the mark wrote their backups."""
+        if self.database_url.startswith("sqlite"):
+            database = self.database_url.removeprefix("sqlite:///")
+            with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+                connection.execute("VACUUM INTO ?", [str(file)])
+            return
+        url = self.database_url.replace("+psycopg", "")
+        command = ["pg_dump", "--format=custom", "--no-owner", f"--file={file}", url]
+        subprocess.run(command, check=True)
+
+    def add(self, email: str) -> Result:
+        return self("creator", "create", "--email", email, "--password-stdin")
+
+    def knows(self, email: str) -> bool:
+        issued = self("token", "issue", "--email", email, "--scope", "forms:read")
+        return issued.exit_code == 0

@@ -1,0 +1,158 @@
+"""Recordings are sent whole or in parts, and never as pages of ours."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask, Response, request
+from flask.testing import FlaskClient
+
+from tests.services import wait_until
+from tests.serving import connect, get, new_app, serving
+from webapp.config import Settings
+from webapp.integrations.audio_store import audio_store
+from webapp.web.byte_ranges import audio_response
+
+KEY = "frm_1/b8Zk.webm"
+CONTENT = os.urandom(700_000)
+SIZE = len(CONTENT)
+
+
+def recording(keeping: str) -> Response:
+    store = audio_store()
+    return audio_response(
+        size=(Path(store.place) / KEY).stat().st_size if request.method == "GET" else SIZE,
+        media_type="audio/webm",
+        name="recording-1.webm",
+        read=lambda start, end: store.read(KEY, start, end),
+        download=keeping == "kept",
+    )
+
+
+@pytest.fixture
+def recorded_app(settings: Settings, tmp_path: Path) -> Iterator[Flask]:
+    app = new_app(settings.model_copy(update={"data_folder": tmp_path}))
+    app.add_url_rule("/test/<keeping>", "recording", recording)
+    (tmp_path / "uploaded").write_bytes(CONTENT)
+    with app.app_context():
+        audio_store().put(KEY, tmp_path / "uploaded")
+    return app
+
+
+@pytest.fixture
+def browser(recorded_app: Flask) -> FlaskClient:
+    return recorded_app.test_client()
+
+
+def test_all_of_it_is_sent_without_a_range(browser: FlaskClient) -> None:
+    answer = browser.get("/test/played")
+
+    assert (answer.status_code, answer.data) == (200, CONTENT)
+    assert answer.headers["Accept-Ranges"] == "bytes"
+    assert answer.headers["Content-Length"] == str(SIZE)
+    assert "Content-Range" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "end"),
+    [
+        ("bytes=0-0", 0, 1),
+        ("bytes=0-", 0, SIZE),
+        ("bytes=699999-", SIZE - 1, SIZE),
+        ("bytes=300000-400000", 300_000, 400_001),
+        ("bytes=5-99999999", 5, SIZE),
+        ("bytes=-7", SIZE - 7, SIZE),
+        ("bytes=-99999999", 0, SIZE),
+    ],
+)
+def test_one_range_is_sent_as_such(browser: FlaskClient, asked: str, start: int, end: int) -> None:
+    answer = browser.get("/test/played", headers={"Range": asked})
+
+    assert (answer.status_code, answer.data) == (206, CONTENT[start:end])
+    assert answer.headers["Content-Range"] == f"bytes {start}-{end - 1}/{SIZE}"
+    assert answer.headers["Content-Length"] == str(end - start)
+
+
+@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", "bytes=99999999-99999999"])
+def test_a_range_beyond_the_end_is_refused(browser: FlaskClient, asked: str) -> None:
+    answer = browser.get("/test/played", headers={"Range": asked})
+
+    assert (answer.status_code, answer.data) == (416, b"")
+    assert answer.headers["Content-Range"] == f"bytes */{SIZE}"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Range": "bytes=0-1,4-5"},
+        {"Range": "bytes=5-2"},
+        {"Range": "bytes=-0"},
+        {"Range": "bytes=a-b"},
+        {"Range": "pages=1-2"},
+        {"Range": "bytes=0-1", "If-Range": '"some"'},
+        {"Range": "bytes=0-1", "If-Range": "Sun, 22 Nov 2026 08:00:00 GMT"},
+    ],
+)
+def test_what_we_do_not_do_in_parts_is_sent_whole(
+    browser: FlaskClient, headers: dict[str, str]
+) -> None:
+    answer = browser.get("/test/played", headers=headers)
+
+    assert (answer.status_code, answer.data) == (200, CONTENT)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Range": "bytes=0-1"}])
+def test_head_tells_the_whole_length_and_reads_nothing(
+    browser: FlaskClient, tmp_path: Path, headers: dict[str, str]
+) -> None:
+    (tmp_path / "recordings" / KEY).unlink()
+
+    answer = browser.head("/test/played", headers=headers)
+
+    assert (answer.status_code, answer.data) == (200, b"")
+    assert answer.headers["Content-Length"] == str(SIZE)
+
+
+@pytest.mark.parametrize("asked", ["", "bytes=1-2", f"bytes={SIZE}-"])
+def test_it_is_no_page_of_ours_and_for_no_other_origin(browser: FlaskClient, asked: str) -> None:
+    headers = browser.get("/test/played", headers={"Range": asked}).headers
+
+    assert headers["Content-Type"] == "audio/webm"
+    assert headers["Content-Disposition"] == "attachment"
+    assert headers.getlist("X-Content-Type-Options") == ["nosniff"]
+    assert "sandbox" in headers.getlist("Content-Security-Policy")
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers.getlist("Cache-Control") == ["private, no-store"]
+
+
+def test_a_name_is_told_to_those_who_keep_it(browser: FlaskClient) -> None:
+    headers = browser.get("/test/kept").headers
+
+    assert headers["Content-Disposition"] == "attachment; filename=recording-1.webm"
+
+
+@pytest.mark.parametrize("asked", ["", "Range: bytes=300000-699998"])
+def test_the_server_sends_the_same(recorded_app: Flask, asked: str) -> None:
+    with serving(recorded_app):
+        head, _, body = get(recorded_app, "/test/played", *filter(None, [asked])).partition(
+            b"\r\n\r\n"
+        )
+
+    assert body == (CONTENT[300_000:699_999] if asked else CONTENT)
+    assert f"Content-Length: {len(body)}".encode() in head
+
+
+def test_a_reader_that_stops_reading_holds_no_thread(recorded_app: Flask, tmp_path: Path) -> None:
+    """More of them than the server has threads would otherwise keep everybody out."""
+    os.truncate(tmp_path / "recordings" / KEY, 64 * 1024**2)  # more than sockets take
+    with serving(recorded_app) as server, connect(recorded_app) as reader:
+        port = recorded_app.config["SETTINGS"].port
+        reader.sendall(f"GET /test/played HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        reader.recv(1)
+        (channel,) = server._channels()
+        wait_until(lambda: not channel.requests, "leaving the file to the loop", 5)
+
+        assert channel.total_outbufs_len > 0
+        assert channel.files == 1
+        assert len(channel.outbufs[0].get(2**30)) <= 128 * 1024  # whatever its socket takes

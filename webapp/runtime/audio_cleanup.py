@@ -1,0 +1,47 @@
+"""Erases objects of the audio store that nothing refers to, and finds recordings without one."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+
+from webapp.domain.voice.erasing import (
+    ERASED_AT_ONCE,
+    forget_objects,
+    noted_objects,
+    object_keys,
+    unclaimed_before,
+    without_row,
+)
+from webapp.integrations.audio_store import audio_store
+
+
+def erase_noted(_now: datetime) -> Iterator[int]:
+    """Erase objects whose row is gone; yields how many, after each batch.
+
+    A key is forgotten after its object is gone: killed between the two, the next run erases again.
+    """
+    while keys := noted_objects():
+        audio_store().delete(keys)
+        forget_objects(keys)
+        yield len(keys)
+
+
+def erase_unreferenced(now: datetime) -> Iterator[int]:
+    """Erase objects without a row, once they are a day old; yields how many, for each batch.
+
+    Younger ones may belong to an upload or a restore that has not committed its rows.
+    """
+    latest = unclaimed_before(now)
+    old = (each.key for each in audio_store().list_objects() if each.changed_at < latest)
+    while batch := list(islice(old, ERASED_AT_ONCE)):
+        if lost := without_row(batch):
+            audio_store().delete(sorted(lost))
+            yield len(lost)
+
+
+def count_without_object() -> tuple[int, int]:
+    """How many recordings there are, and how many of them have no object."""
+    rows = set(object_keys())
+    missing = rows - {each.key for each in audio_store().list_objects()}
+    # some may have been withdrawn since they were read
+    return len(rows), len(missing - without_row(missing))

@@ -1,0 +1,70 @@
+"""Recordings over HTTP, whole or a part of them (RFC 9110, section 14)."""
+
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from io import FileIO
+
+from flask import Response, request
+from werkzeug.wsgi import wrap_file
+
+SERVER_SENDS_FILES = "wsgi.file_wrapper"
+
+
+def audio_response(
+    *,
+    size: int,
+    media_type: str,
+    name: str,
+    read: Callable[[int, int], Iterator[bytes]],
+    download: bool,
+) -> Response:
+    """200, the part of a Range header as 206, or 416 where there is none of it.
+
+    What people uploaded is never shown as a page of ours, nor read by other origins. Several
+    ranges, and ranges under a condition (`If-Range`: there are no validators), get all of it.
+
+    size      of the whole recording, in bytes
+    name      of the file as which a browser keeps it, said if it is to be kept (`download`)
+    read      the bytes from one position up to, not including, another; not called for HEAD
+    """
+    start, end, status = _asked(size)
+    response = Response(status=status, mimetype=media_type)
+    headers = response.headers
+    headers["Accept-Ranges"] = "bytes"
+    headers["Cache-Control"] = "private, no-store"
+    headers["Content-Disposition"] = "attachment"
+    if download:
+        headers.set("Content-Disposition", "attachment", filename=name)
+    headers["Content-Security-Policy"] = "sandbox"  # beside the one of every response
+    headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    if status is HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        headers["Content-Range"] = f"bytes */{size}"
+        return response
+    if status is HTTPStatus.PARTIAL_CONTENT:
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    headers["Content-Length"] = str(end - start)
+    if request.method != "HEAD":
+        _fill(response, read(start, end))
+    return response
+
+
+def _asked(size: int) -> tuple[int, int, HTTPStatus]:
+    """First position, the one after the last, and how it is answered."""
+    asked = request.range if request.method == "GET" and "If-Range" not in request.headers else None
+    if asked is None or asked.units != "bytes" or len(asked.ranges) != 1:
+        return 0, size, HTTPStatus.OK
+    first, after_last = asked.ranges[0]
+    start = max(0, size + first) if first < 0 else first
+    end = size if after_last is None else min(after_last, size)
+    if start >= end:
+        return 0, 0, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+    return start, end, HTTPStatus.PARTIAL_CONTENT
+
+
+def _fill(response: Response, parts: Iterator[bytes]) -> None:
+    """Leave an open file to the server, which needs no thread for it; else send the parts."""
+    if isinstance(parts, FileIO) and SERVER_SENDS_FILES in request.environ:
+        response.direct_passthrough = True
+        response.response = wrap_file(request.environ, parts)
+    else:
+        response.response = parts
