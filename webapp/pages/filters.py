@@ -12,6 +12,9 @@ from webapp.database import from_millis
 from webapp.domain.responses.models import session_status
 from webapp.domain.results.by_question import CHARS_SHOWN
 from webapp.domain.shared.errors import Phrase
+from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
+from webapp.domain.shared.vocabulary import ON_THIS_SERVER
+from webapp.pages.level_curve import level_path, loudest_at, play_time
 from webapp.pages.tally_drawing import tally_of
 
 NUMBERS = (
@@ -44,8 +47,16 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(translated, "translated")
     app.add_template_filter(unbroken, "unbroken")
     app.add_template_filter(short_day, "short_day")
+    app.add_template_filter(level_path, "level_path")
+    app.add_template_filter(loudest_at, "loudest_at")
+    app.add_template_filter(play_time, "play_time")
     app.add_template_global(tally_of, "tally_of")
-    app.jinja_env.globals["CHARS_SHOWN"] = CHARS_SHOWN
+    app.jinja_env.globals.update(
+        CHARS_SHOWN=CHARS_SHOWN,
+        ON_THIS_SERVER=ON_THIS_SERVER,
+        RECORDING_MAX_BYTES=RECORDING_MAX_BYTES,
+        RECORDING_MAX_SECONDS=RECORDING_MAX_SECONDS,
+    )
 
 
 def moment(at: datetime, *, now: datetime | None = None) -> Markup:

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from flask import Flask
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.respondent_steps import Link, asked, finish, give, press
 from tests.browsing import look, sideways, violations, watch, window
@@ -16,24 +15,6 @@ from tests.pages.respondent_client import storage_away
 from tests.programs import CHROMIUM_ARGS
 from webapp.database import utc_now
 from webapp.domain.forms.models import close_form
-
-
-@pytest.fixture
-def page(browser: Browser, link: Link) -> Iterator[Page]:
-    """The form, opened with scripts."""
-    with window(browser, link.address) as page:
-        page.goto(link.path)
-        yield page
-
-
-@pytest.fixture
-def troubled(browser: Browser, link: Link) -> Iterator[Page]:
-    """The form in a window whose requests fail on purpose; console errors are allowed."""
-    context = browser.new_context(base_url=link.address)
-    page = context.new_page()
-    page.goto(link.path)
-    yield page
-    context.close()
 
 
 def test_unsent_text_survives_a_reload_and_is_cleared_by_saving(page: Page) -> None:
@@ -288,29 +269,40 @@ def test_without_scripts_a_failed_save_returns_the_text(browser: Browser, link: 
 # --- a browser that refuses cookies ---
 
 
-@contextmanager
-def refusing_cookies(browser: Browser, chromium: str, folder: Path, link: Link) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def refusing_cookies(
+    browser: Browser,
+    chromium_path: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    served: Flask,
+) -> Iterator[BrowserContext]:
     """A profile whose settings block all cookies, and with them every storage of pages."""
+    folder = tmp_path_factory.mktemp("profile")
     settings = {"profile": {"default_content_setting_values": {"cookies": 2}}}
-    (folder / "Default").mkdir(parents=True)
+    (folder / "Default").mkdir()
     (folder / "Default" / "Preferences").write_bytes(orjson.dumps(settings))
     context = browser.browser_type.launch_persistent_context(
-        folder, executable_path=chromium, args=CHROMIUM_ARGS, base_url=link.address
+        folder,
+        executable_path=chromium_path,
+        args=CHROMIUM_ARGS,
+        base_url=served.config["SETTINGS"].public_url,
     )
-    complaints = watch(context, [link.address])
-    try:
-        yield context.pages[0]
-        assert complaints == []
-    finally:
-        context.close()
+    yield context
+    context.close()
 
 
 @pytest.fixture
-def cookieless(browser: Browser, chromium_path: str, tmp_path: Path, link: Link) -> Iterator[Page]:
-    with refusing_cookies(browser, chromium_path, tmp_path, link) as page:
+def cookieless(refusing_cookies: BrowserContext, link: Link) -> Iterator[Page]:
+    """A tab of the profile, which can keep nothing of the tab before."""
+    complaints = watch(refusing_cookies, [link.address])
+    page = refusing_cookies.new_page()
+    try:
         page.goto(link.path)
         yield page
-        assert page.context.cookies() == []
+        assert refusing_cookies.cookies() == []
+        assert complaints == []
+    finally:
+        page.close()
 
 
 def test_a_browser_without_cookies_answers_a_whole_form(cookieless: Page, link: Link) -> None:

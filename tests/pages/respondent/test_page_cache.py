@@ -15,7 +15,7 @@ from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.respondents.public_form import NOTHING_YET, Progress, RespondentForm
 from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
+from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, ResponseMode
 from webapp.pages.respondent import page_cache, rendering
 from webapp.pages.respondent.page_cache import ANSWER_KEY, PageCache
 from webapp.pages.respondent.visit import Visit
@@ -36,6 +36,9 @@ FORM = RespondentForm(
     "Robin Example",
     None,
     "",
+    records_voice=False,
+    response_mode=ResponseMode.TEXT_ONLY,
+    transcriber="",
     is_full=False,
 )
 UNDER_WAY = Progress({"q_1": "Robin did, <at> night & alone"}, frozenset({"q_2"}))

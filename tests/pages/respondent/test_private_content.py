@@ -49,10 +49,10 @@ def client(app: Flask) -> Iterator[Overheard]:
     def note() -> None:
         client.endpoints.add(request.endpoint or "")
 
-    for blueprint in ("respond", "elsewhere"):
+    for blueprint in ("respond", "elsewhere", "voice"):
         app.before_request_funcs.setdefault(blueprint, []).append(note)
     yield client
-    for blueprint in ("respond", "elsewhere"):
+    for blueprint in ("respond", "elsewhere", "voice"):
         app.before_request_funcs[blueprint].remove(note)
 
 
@@ -98,6 +98,9 @@ def whole_way(respondent: Respondent) -> None:
         respondent.open(path)
     respondent.post("/q/9")
     respondent.post("/q/1", foreign="field")
+    for path in ("/q/1/recording", "/q/1/transcript", "/recordings/att_1"):
+        respondent.post(path)
+    respondent.open("/recordings/att_1")
     respondent.post("/withdraw")
     respondent.post("/withdraw/now")
 
@@ -175,6 +178,9 @@ def test_pages_load_only_the_public_part_of_a_form() -> None:
         "asker",
         "closed_at",
         "frame_origins",
+        "records_voice",
+        "response_mode",
+        "transcriber",
     }
 
 

@@ -90,8 +90,9 @@ SCRIPTS = Path(__file__).parents[3] / "static" / "js"
 SENTENCE = re.compile(r"""["'`][A-Z][a-z]+ [a-z]|textContent = ["'`]""")
 
 
-def test_scripts_of_respondents_have_no_words_of_their_own() -> None:
-    names = re.findall(r'import "\./(\S+)";', (SCRIPTS / "respondent.js").read_text())
+@pytest.mark.parametrize("entry", ["respondent.js", "voice.js"])
+def test_scripts_of_respondents_have_no_words_of_their_own(entry: str) -> None:
+    names = re.findall(r'import "\./(\S+)";', (SCRIPTS / entry).read_text())
 
     assert len(names) >= 5
     assert [name for name in names if SENTENCE.search((SCRIPTS / name).read_text())] == []

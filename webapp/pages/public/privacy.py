@@ -26,6 +26,7 @@ def show() -> str:
         operator=settings().operator_name,
         contact=settings().operator_contact,
         host=settings().public_host,
+        transcriber=settings().transcriber_host,
         cookie_days=COOKIE_DAYS,
         link_minutes=TRANSFER_LINK_SECONDS // 60,
         trash_days=TRASH_KEPT_SECONDS // DAY,

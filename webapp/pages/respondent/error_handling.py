@@ -1,5 +1,6 @@
 """Limits and errors of respondent POSTs. Whatever happens, the page keeps the typed text."""
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -15,6 +16,7 @@ from webapp.domain.shared.error_codes import Code, PageCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.secrets import token_hash
 from webapp.pages import errors
+from webapp.pages.error_pages import problem
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
 from webapp.pages.respondent.form_data import read_form_data, typed
@@ -26,17 +28,24 @@ from webapp.pages.respondent.visit import (
     new_visit,
     posted_visit,
 )
-from webapp.web.client_address import client_network
+from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import limiter, seconds_to_wait
 from webapp.web.security_headers import allow_frames
 
 STORAGE_RETRY_SECONDS = 5
 
+log = logging.getLogger("askback.pages")
+
 
 def add_limits_and_error_handlers(bp: Blueprint) -> None:
     """Limit the rate of all POSTs of `bp`, and answer their errors."""
-    _limit_addresses(bp)
     _limit_sessions(bp)
+    add_error_handlers(bp)
+
+
+def add_error_handlers(bp: Blueprint) -> None:
+    """The same, with the limit of network addresses alone."""
+    _limit_addresses(bp)
     bp.register_error_handler(RateLimitExceeded, _too_fast)
     bp.register_error_handler(Outcome, _outcome)
     for failure in STORAGE_FAILURES:
@@ -61,7 +70,7 @@ def _frame_origins(share_token: str) -> str:
     return LAST_KNOWN_FRAMES.get(share_token, "")
 
 
-def _session() -> str:
+def session_or_network() -> str:
     """The hash of the posted session key, or the client's network for a malformed one."""
     key = request.form.get("session", "")
     return token_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
@@ -76,7 +85,7 @@ _limit_addresses = limiter.shared_limit(
 _limit_sessions = limiter.shared_limit(
     lambda: settings().limit_answer_session,
     "respondents",
-    key_func=_session,
+    key_func=session_or_network,
     methods=["POST"],
 )
 
@@ -103,6 +112,18 @@ def _storage_failed(error: Exception) -> Response:
     )
 
 
+def recording_not_taken(error: Exception) -> Response:
+    """The audio store is away, or the program that looks at recordings has too much to do."""
+    log.error("a recording was not taken", exc_info=error)
+    if request.method != "POST":
+        return problem(
+            errors.PROBLEMS[HTTPStatus.SERVICE_UNAVAILABLE], HTTPStatus.SERVICE_UNAVAILABLE
+        )
+    return rendering.render_not_saved(
+        typed("answer"), status=HTTPStatus.SERVICE_UNAVAILABLE, retry_after=STORAGE_RETRY_SECONDS
+    )
+
+
 def _outcome(error: Outcome) -> Response:
     """The page of an expected failure; rendering it may fail in turn."""
     draw = PAGES.get(error.code)
@@ -124,7 +145,7 @@ def _visit(error: Outcome) -> tuple[Visit, int]:
     token = values["share_token"]
     if error.code == PageCode.SESSION_UNKNOWN:
         return new_visit(find_form(token)), (values.get("number") or 1) - 1
-    posted = read_form_data(token)
+    posted = read_form_data(token, file="audio")
     return posted_visit(token, posted), (posted.left or values.get("number") or 1) - 1
 
 
@@ -132,6 +153,13 @@ def _question_again(error: Outcome, visit: Visit, position: int) -> Response:
     text = typed("answer")
     return rendering.render_instead(visit, unsent_text=text) or rendering.question(
         visit, position, error=error, text=text
+    )
+
+
+def _recorder_again(error: Outcome, visit: Visit, position: int) -> Response:
+    text = typed("answer")
+    return rendering.render_instead(visit, unsent_text=text) or rendering.recorded(
+        visit, position, text=text, error=error
     )
 
 
@@ -163,11 +191,26 @@ PAGES: dict[Code, Callable[[Outcome, Visit, int], Response]] = {
     PageCode.ANSWER_UNSENT: _question_again,
     PageCode.UNSAVED_TEXT: _question_again,
     PageCode.ANSWER_DIFFERS: _question_again,
+    PageCode.RECORDING_UNKNOWN: _question_again,
     PageCode.FORM_FULL: _no_room,
     PageCode.SESSION_UNKNOWN: _question_again,
     PageCode.NOTHING_ANSWERED: _check_again,
     PageCode.NAME_TOO_LONG: _check_again,
     PageCode.FORM_CLOSED: _not_open,
     PageCode.FORM_COMPLETED: _not_open,
+    PageCode.RECORDING_UNKNOWN: _question_again,
+    PageCode.RECORDING_UNSENT: _question_again,
+    **dict.fromkeys(
+        (
+            PageCode.RECORDING_MISSING,
+            PageCode.RECORDING_NO_ROOM,
+            PageCode.RECORDING_NOT_AUDIO,
+            PageCode.RECORDING_TOO_LARGE,
+            PageCode.RECORDING_TOO_LONG,
+            PageCode.RECORDINGS_FULL,
+            PageCode.VOICE_UNAVAILABLE,
+        ),
+        _recorder_again,
+    ),
     PageCode.RESPONSE_COMPLETED: _already_sent,
 }

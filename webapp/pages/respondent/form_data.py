@@ -31,12 +31,18 @@ FIELDS = {
     "draft",
     "secret",
     "left",
+    "recording",
+    "recording_key",
+    "transcriber",
+    "blank",
+    "audio",  # the name of a file that was chosen and not uploaded
     LANGUAGE,
     CHOICE,
     THEME,
     HONEYPOT,
 }
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
+RECORDING_ID = re.compile(r"(att_\w{1,36})?", re.ASCII)
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -44,32 +50,43 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 class FormData:
     """Fields as posted, "" where absent.
 
-    left        number, from 1, of the question that Back was pressed on; 0 elsewhere
-    remembered  the cookie carries the same session
+    recording    id of the recording that goes with the answer
+    transcriber  the host that the page named as writing recordings down
+    blank        the page showed a recording and no words of the answer
+    chosen_file  name of a recording that was chosen and not uploaded
+    left         number, from 1, of the question that Back was pressed on; 0 elsewhere
+    remembered   the cookie carries the same session
     """
 
     session_key: str
     answer_key: str
     answer: str
+    recording: str
+    recording_key: str
+    transcriber: str
+    blank: bool
+    chosen_file: str
     name: str
     left: int
     remembered: bool
     signs: Signs
 
 
-def read_form_data(share_token: str, *needed: str) -> FormData:
-    """The posted fields.
+def read_form_data(share_token: str, *needed: str, file: str | None = None) -> FormData:
+    """The posted fields; none of them is a file but the one named `file`.
 
     raises  InvalidInput `form_unreadable` for unknown or repeated ones and malformed keys,
             `session_unknown` for a session key that we neither made nor have stored
     """
     form = request.form
-    if request.files or not form.keys() <= FIELDS or any(map(_repeated, form)):
+    if not request.files.keys() <= {file} or not form.keys() <= FIELDS or any(map(_repeated, form)):
         raise unreadable()
     session_key = form.get("session", "")
     if not session_cookie.SESSION_KEY.fullmatch(session_key):
         raise unreadable()
     if not all(KEY.fullmatch(form.get(name, "")) for name in needed):
+        raise unreadable()
+    if not RECORDING_ID.fullmatch(form.get("recording", "")):
         raise unreadable()
     made_at = session_cookie.made_at(session_key)
     if made_at is None and not read_progress(share_token, session_key).started:
@@ -78,6 +95,11 @@ def read_form_data(share_token: str, *needed: str) -> FormData:
         session_key,
         form.get("answer_key", ""),
         typed("answer"),
+        form.get("recording", ""),
+        form.get("recording_key", ""),
+        form.get("transcriber", ""),
+        bool(form.get("blank")),
+        form.get("audio", ""),
         typed("name"),
         form.get("left", 0, type=int),
         remembered=not says_in_iframe()
@@ -124,6 +146,26 @@ def unsent(code: PageCode, resolution: Phrase) -> InvalidInput:
     """
     return InvalidInput(
         code, Phrase("Your words are still in the box."), resolution, field="answer"
+    )
+
+
+def recording_unsent() -> InvalidInput:
+    """The refusal of an answer whose recording was chosen and not uploaded."""
+    return InvalidInput(
+        PageCode.RECORDING_UNSENT,
+        Phrase("The recording you chose is not added yet."),
+        Phrase("Choose it once more and press “Add this recording”, or continue without it."),
+        field="audio",
+    )
+
+
+def recording_unclaimed() -> InvalidInput:
+    """The refusal to skip a question whose recording would be lost."""
+    return InvalidInput(
+        PageCode.RECORDING_UNSENT,
+        Phrase("Your recording is not part of an answer yet."),
+        Phrase("Continue sends it. To skip the question, leave it out first."),
+        field="recording",
     )
 
 

@@ -4,12 +4,12 @@ import secrets
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
-from flask import Response, abort, current_app, request, url_for
+from flask import Response, abort, current_app, g, request, url_for
 
 from webapp.config import settings
 from webapp.domain.respondents.public_form import RespondentForm
 from webapp.domain.shared.errors import Outcome
-from webapp.domain.shared.limits import ANSWER_MAX_CHARS
+from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.qr_codes import drawn_code
 from webapp.pages.respondent import page_cache
@@ -41,7 +41,7 @@ def question(
     if not 0 <= position < len(visit.form.questions):
         abort(HTTPStatus.NOT_FOUND)
     layout = _layout(framed=visit.framed)
-    if error or text is not None:
+    if error or text is not None or visit.recording(position + 1):
         body = _question(visit, position, secrets.token_urlsafe(16), layout, error=error, text=text)
     else:
         body = page_cache.render(
@@ -55,10 +55,31 @@ def question(
     return _respond(body, visit, push=("respond.ask", {"number": position + 1}))
 
 
+def recorded(visit: Visit, position: int, *, text: str, error: Outcome | None = None) -> Response:
+    """After an upload or its refusal: the question with the posted text, for scripts its recorder.
+
+    A page with a session of its own, or one that takes the place of the question, is whole.
+    """
+    if not wants_fragment():
+        return question(visit, position, error=error, text=text)
+    g.is_part = True
+    layout = _layout(framed=visit.framed)
+    key = secrets.token_urlsafe(16)
+    values = {"number": position + 1, "answer_key": key, "text": text, "error": error}
+    body = _render("_recorder", visit, layout, **values)
+    return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK)
+
+
+def transcript(visit: Visit, number: int) -> Response:
+    """For scripts, what became of the words of the recording of question `number`, from 1."""
+    g.is_part = True
+    return _respond(_render("_heard", visit, _layout(framed=visit.framed), number=number), visit)
+
+
 def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
     """All answers for review, the optional name, and Send."""
     push: Push = ("respond.check", {})
-    if error or name:
+    if error or name or visit.progress.recordings:
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
         return _page("check", visit, status=status, push=push, error=error, name=name)
     return _cached_page("check", visit, push, error=None, name="")
@@ -67,7 +88,7 @@ def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Resp
 def thanks(visit: Visit, *, unsent_text: str = "") -> Response:
     """The response is completed; `unsent_text` is text that came too late to be part of it."""
     push: Push = ("respond.done", {})
-    if unsent_text.strip():
+    if unsent_text.strip() or visit.progress.uploads:
         return _page("thanks", visit, push=push, unsent_text=unsent_text)
     return _cached_page("thanks", visit, push, unsent_text="")
 
@@ -140,6 +161,7 @@ def render_not_saved(
         uncertain=uncertain,
         fields=fields,
         text=text,
+        recording=request.endpoint == "voice.upload",
         path=request.path + ("?embed=1" if says_in_iframe() else ""),
     )
     response = Response(body, status, {"Retry-After": str(retry_after)})
@@ -179,6 +201,7 @@ def _question(
 ) -> str:
     asked = visit.form.questions[position]
     stored = visit.progress.texts.get(asked["id"])
+    words = (stored or "") if text is None else text
     return _render(
         "question",
         visit,
@@ -187,11 +210,17 @@ def _question(
         hint=asked.get("context"),
         number=position + 1,
         stored=stored,
-        text=(stored or "") if text is None else text,
+        text=words or _heard(visit, position + 1),
         answer_key=answer_key,
-        most=ANSWER_MAX_CHARS,
+        most=SPOKEN_ANSWER_MAX_CHARS if visit.recording(position + 1) else ANSWER_MAX_CHARS,
         error=error,
     )
+
+
+def _heard(visit: Visit, number: int) -> str:
+    """The words of a recording that no answer has: they fill an empty sheet."""
+    recording = visit.recording(number)
+    return recording.transcript or "" if recording and not recording.claimed else ""
 
 
 def _page(

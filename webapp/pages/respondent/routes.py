@@ -16,6 +16,8 @@ from webapp.pages.respondent.form_data import (
     SKIPPING,
     FormData,
     read_form_data,
+    recording_unclaimed,
+    recording_unsent,
     typed_along,
     unsent,
 )
@@ -68,12 +70,16 @@ def resume(share_token: str) -> Response:
 def answer(share_token: str, number: int) -> Response:
     """Store the answer, then ask the next open question."""
     posted = read_form_data(share_token, "answer_key")
+    if posted.chosen_file:
+        raise recording_unsent()
     following = answering.answer_question(
         share_token,
         posted.session_key,
         position=number - 1,
         answer_text=posted.answer,
         answer_key=posted.answer_key,
+        recording_id=posted.recording,
+        blank=posted.blank,
         now=utc_now(),
         signs=posted.signs,
         form_bytes_max=settings().limit_form_bytes,
@@ -85,9 +91,7 @@ def answer(share_token: str, number: int) -> Response:
 def skip(share_token: str, number: int) -> Response:
     """Skip the question; an answer it had is superseded."""
     posted = read_form_data(share_token)
-    visit = _visit_with_unsent_text(share_token, posted)
-    if visit and not visit.text(number):
-        raise unsent(PageCode.ANSWER_UNSENT, SKIPPING)
+    _require_nothing_to_lose(share_token, posted, number)
     following = answering.skip_question(
         share_token, posted.session_key, position=number - 1, now=utc_now()
     )
@@ -214,6 +218,18 @@ def _visit_with_unsent_text(share_token: str, posted: FormData) -> Visit | None:
     if not posted.answer.strip() or wants_fragment():
         return None
     return posted_visit(share_token, posted)
+
+
+def _require_nothing_to_lose(share_token: str, posted: FormData, number: int) -> None:
+    """Raise InvalidInput `answer_unsent` or `recording_unsent` for what only this page has."""
+    visit = _visit_with_unsent_text(share_token, posted)
+    if visit and not visit.text(number):
+        raise unsent(PageCode.ANSWER_UNSENT, SKIPPING)
+    if not posted.recording or wants_fragment():
+        return
+    recording = posted_visit(share_token, posted).recording_by_id(posted.recording)
+    if recording and not recording.claimed:
+        raise recording_unclaimed()
 
 
 def _require_nothing_unsent(share_token: str) -> None:

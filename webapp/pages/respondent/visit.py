@@ -8,16 +8,17 @@ from webapp.config import settings
 from webapp.domain.respondents.public_form import (
     NOTHING_YET,
     Progress,
+    RecordingShown,
     RespondentForm,
     get_public_form,
     next_open,
     read_progress,
 )
-from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit
+from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, ResponseMode
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.session_cookie import new_session_key, remembered_key
 from webapp.web.request_origin import says_in_iframe
-from webapp.web.security_headers import allow_frames
+from webapp.web.security_headers import allow_frames, allow_microphone
 
 FRAMES_KNOWN = 10_000  # our choice: some megabytes
 # by share token, for the page of a storage failure, which may be in an iframe, too
@@ -77,6 +78,28 @@ class Visit:
         asked = self.form.questions[number - 1 : number]
         return self.progress.texts.get(asked[0]["id"], "") if asked else ""
 
+    @property
+    def records(self) -> bool:
+        """True if questions may be answered by voice."""
+        return may_record(self.form)
+
+    @property
+    def transcriber(self) -> str:
+        """The host that writes recordings down, "" for none: the one that the creator was told."""
+        told = self.form.transcriber
+        return told if told == settings().transcriber_host else ""
+
+    def recording(self, number: int) -> RecordingShown | None:
+        """What was recorded for a question, from 1; of what no answer has claimed, the newest."""
+        asked = self.form.questions[number - 1 : number]
+        question = asked[0]["id"] if asked else ""
+        return self.progress.uploads.get(question) or self.progress.recordings.get(question)
+
+    def recording_by_id(self, recording_id: str) -> RecordingShown | None:
+        """A recording of this respondent."""
+        known = (*self.progress.uploads.values(), *self.progress.recordings.values())
+        return next((each for each in known if each.id == recording_id), None)
+
     def _numbers(self, ids: Container[str]) -> set[int]:
         questions = enumerate(self.form.questions, start=1)
         return {number for number, question in questions if question["id"] in ids}
@@ -113,11 +136,18 @@ def find_form(share_token: str) -> RespondentForm:
     """The form behind a public link; the response may be embedded by its origins."""
     form = get_public_form(share_token, form_bytes_max=settings().limit_form_bytes)
     allow_frames(form.frame_origins)
+    if may_record(form):
+        allow_microphone()
     if form.frame_origins or share_token in LAST_KNOWN_FRAMES:
         if len(LAST_KNOWN_FRAMES) >= FRAMES_KNOWN:
             LAST_KNOWN_FRAMES.clear()
         LAST_KNOWN_FRAMES[share_token] = form.frame_origins
     return form
+
+
+def may_record(form: RespondentForm) -> bool:
+    """True if questions of this form may be answered by voice."""
+    return form.records_voice and form.response_mode is not ResponseMode.TEXT_ONLY
 
 
 def _framed(form: RespondentForm) -> bool:

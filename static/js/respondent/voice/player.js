@@ -1,0 +1,81 @@
+// Plays one recording: the browser's own player shows no length for a recording that has none in its
+// header, as recorders write them.
+import { draw } from "./waveform.js";
+
+const REVOKED_AFTER_MS = 5000;
+
+export function clock(seconds) {
+  const whole = Math.floor(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+export class Player {
+  #audio;
+  #button;
+  #time;
+  #strokes;
+  #levels = [];
+  #seconds = 0;
+  #sound;
+  #address;
+
+  constructor(part) {
+    this.#audio = part.querySelector("audio");
+    this.#button = part.querySelector("button");
+    this.#time = part.querySelector("[data-time]");
+    this.#strokes = [".live", ".rest"].map((name) => part.querySelector(name));
+    for (const name of ["play", "pause", "ended", "timeupdate"]) {
+      this.#audio.addEventListener(name, () => this.#draw());
+    }
+    this.#button.addEventListener("click", () => this.#toggle());
+  }
+
+  // `sound` is a Blob, or an address, or nothing that this browser could play
+  load(sound, seconds, levels) {
+    this.unload();
+    this.#sound = sound;
+    this.#seconds = seconds;
+    this.#levels = levels;
+    this.#address = sound instanceof Blob ? URL.createObjectURL(sound) : undefined;
+    this.#button.hidden = !sound;
+    if (sound) this.#audio.src = this.#address ?? sound;
+    this.#draw();
+  }
+
+  loadTake({ blob, ms, strokes }) {
+    if (this.#sound !== blob) this.load(blob, ms / 1000, strokes);
+  }
+
+  unload() {
+    this.#sound = undefined;
+    this.#audio.removeAttribute("src");
+    this.#audio.load();
+    const address = this.#address;
+    this.#address = undefined;
+    // the browser may still be reading it
+    if (address) setTimeout(() => URL.revokeObjectURL(address), REVOKED_AFTER_MS);
+  }
+
+  async #toggle() {
+    if (!this.#audio.paused) return this.#audio.pause();
+    try {
+      await this.#audio.play();
+    } catch {
+      this.#button.hidden = true; // a format that this browser does not play
+    }
+  }
+
+  #draw() {
+    const { paused, ended, currentTime } = this.#audio;
+    const at = ended ? 0 : Math.min(currentTime, this.#seconds);
+    const { length } = this.#levels;
+    const played = this.#seconds ? Math.round((at / this.#seconds) * length) : 0;
+    const [live, rest] = this.#strokes;
+    draw(live, this.#levels.slice(0, played), 0, length);
+    draw(rest, this.#levels.slice(played), played, length);
+    this.#time.textContent = at ? `${clock(at)} / ${clock(this.#seconds)}` : clock(this.#seconds);
+    const { play, pause } = this.#button.dataset;
+    this.#button.setAttribute("aria-label", paused ? play : pause);
+    this.#button.classList.toggle("recorder__play--playing", !paused);
+  }
+}

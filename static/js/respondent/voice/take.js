@@ -1,0 +1,80 @@
+// One recording: its sound, its length, how loud it was, and whether it was sent.
+import { forget, remember, remembered, store } from "./recording_store.js";
+import { resampled } from "./waveform.js";
+
+const STROKES = 64;
+const QUIET = 0.008; // louder than the noise of a microphone in a still room
+
+export class Take {
+  #name;
+  #pieces = [];
+  heard = false;
+  levels = [];
+  ms = 0;
+
+  // `known` is what was stored of it, with its sound as `blob`; or a file
+  constructor(name, known) {
+    this.#name = name;
+    Object.assign(this, known);
+    this.key ??= crypto.randomUUID();
+    this.at ??= Date.now();
+    remember(name, this);
+  }
+
+  get isDiscarded() {
+    return remembered(this.#name) !== this;
+  }
+
+  get strokes() {
+    return resampled(this.levels, STROKES);
+  }
+
+  get lastStrokes() {
+    return this.levels.slice(-STROKES);
+  }
+
+  // pieces may still come when the question has left the page
+  async add(blob, ms) {
+    if (this.isDiscarded) return;
+    const place = this.#pieces.push(blob);
+    this.ms = ms;
+    if (place === 1) await this.#replace();
+    const bytes = await blob.arrayBuffer();
+    if (this.isDiscarded) return;
+    await store(this.#name, place, bytes);
+    await this.save();
+  }
+
+  // what an earlier recording left
+  async #replace() {
+    await forget(this.#name);
+    remember(this.#name, this);
+  }
+
+  // the last pieces may still be on their way into the store
+  end(ms) {
+    this.ms = ms;
+    this.blob = new Blob(this.#pieces, { type: this.type });
+    return this.save();
+  }
+
+  async save() {
+    const { key, type, at, ms, levels, sent } = this;
+    if (this.#pieces.length && !this.isDiscarded) {
+      await store(this.#name, 0, { key, type, at, ms, levels, sent });
+    }
+  }
+
+  // `level` of this moment, 0 to 1; undefined if the browser cannot tell. Returns whether it is loud.
+  hear(level) {
+    if (level === undefined) return undefined;
+    const isLoud = level > QUIET;
+    this.heard ||= isLoud;
+    this.levels.push(Math.sqrt(level));
+    return isLoud;
+  }
+
+  get isSilent() {
+    return this.levels.length > 0 && !this.heard;
+  }
+}

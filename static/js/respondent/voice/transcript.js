@@ -1,0 +1,54 @@
+// Looks for the words of a recording that has arrived. They fill an empty sheet; beside a typed text
+// they offer themselves. Nothing waits for them.
+const PATIENCE_MS = 8000;
+const EVERY_MS = 1000;
+const FIELDS = ["session", "lang", "recording"];
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+// what the page says of the words; undefined while they are awaited
+async function ask(form, address, until) {
+  const fields = FIELDS.map((name) => [name, new FormData(form).get(name)]);
+  const answer = await fetch(address, {
+    method: "POST",
+    body: new URLSearchParams(fields),
+    headers: { "HX-Request": "true" },
+    signal: AbortSignal.timeout(Math.max(until - performance.now(), 1)),
+  });
+  if (answer.status === 204) return undefined;
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.text();
+}
+
+async function wait(form, slot) {
+  const until = performance.now() + PATIENCE_MS;
+  while (performance.now() < until - EVERY_MS) {
+    await pause(EVERY_MS);
+    if (!slot.isConnected) return undefined;
+    const part = await ask(form, slot.dataset.transcript, until);
+    if (part) return part;
+  }
+  return undefined;
+}
+
+// adds the words to the sheet, after what was typed
+export function useWords(recorder, display) {
+  const heard = recorder.querySelector("[data-words]");
+  const sheet = recorder.form.elements.answer;
+  const typed = sheet.value.trim() ? `${sheet.value.trimEnd()}\n` : "";
+  sheet.value = typed + heard.textContent;
+  sheet.dispatchEvent(new Event("input", { bubbles: true }));
+  heard.parentElement.replaceChildren();
+  display.unfoldSheet();
+  display.say("heard");
+}
+
+export async function lookForTranscript(recorder, display) {
+  const slot = recorder.querySelector("[data-transcript]");
+  if (!slot) return;
+  const part = await wait(recorder.form, slot).catch(() => undefined);
+  if (!part || !slot.isConnected) return;
+  slot.innerHTML = part;
+  const isTyped = recorder.form.elements.answer.value.trim();
+  if (!isTyped && slot.querySelector("[data-words]")) useWords(recorder, display);
+}

@@ -1,0 +1,52 @@
+// Sends a recording as the file of the form. It may take as long as it goes on: only an upload
+// without progress for STALLED_MS has failed, and retry.js sends it again.
+const STALLED_MS = 30000;
+
+export class Upload {
+  #recorder;
+
+  constructor(recorder) {
+    this.#recorder = recorder;
+  }
+
+  get #button() {
+    return this.#recorder.querySelector("[formenctype]");
+  }
+
+  send({ blob, key, type }) {
+    const files = new DataTransfer();
+    files.items.add(blob instanceof File ? blob : new File([blob], "recording", { type }));
+    this.#recorder.field("audio").files = files.files;
+    this.#recorder.field("recording_key").value = key;
+    this.#button.click();
+  }
+
+  // the answer has no recording any more
+  clear() {
+    htmx.trigger(this.#button, "htmx:abort");
+    this.#recorder.field("recording").checked = false;
+    this.#recorder.querySelector("[data-transcript]")?.remove();
+    this.clearFile();
+  }
+
+  clearFile() {
+    this.#recorder.field("audio").value = "";
+  }
+
+  // `progress` gets the share that was sent, 0 to 1
+  watch(xhr, progress) {
+    // htmx would send the form to the address of the button that it saw last, until focus leaves that
+    setTimeout(() => this.#button.dispatchEvent(new FocusEvent("focusout", { bubbles: true })));
+    const began = performance.now();
+    // measured from the beginning of the request, also if it is set later
+    const extend = () => {
+      xhr.timeout = performance.now() - began + STALLED_MS;
+    };
+    extend();
+    progress(0);
+    xhr.upload.addEventListener("progress", ({ loaded, total }) => {
+      extend();
+      progress(loaded / total);
+    });
+  }
+}

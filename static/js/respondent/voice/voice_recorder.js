@@ -1,0 +1,250 @@
+// Records an answer on a question's page. The recording becomes the file of the form that also works
+// without scripts, and is sent by pressing its button; htmx, retry.js and the server do the rest.
+// The element stays when an upload replaces the region #recorder in it.
+// States: idle, asking, recording, paused, kept, sending, sent, and discarding, which asks. What a
+// part says and in which states it is shown stands in the template.
+import { Microphone, obstacle, reasonOf } from "./microphone.js";
+import { Player } from "./player.js";
+import { RecorderDisplay } from "./recorder_display.js";
+import { Recording } from "./recording.js";
+import { canStore, forget, nameOf, recall, remembered } from "./recording_store.js";
+import { Take } from "./take.js";
+import { lookForTranscript, useWords } from "./transcript.js";
+import { Upload } from "./upload.js";
+import { fromDigits } from "./waveform.js";
+
+const UNFINISHED = new Set(["recording", "paused", "kept", "sending"]);
+const AGAIN = new Set([408, 425, 429]); // retry.js sends it again
+const UNSENDABLE = new Set(["asking", "recording", "paused"]);
+
+class VoiceRecorder extends HTMLElement {
+  #display = new RecorderDisplay(this);
+  #upload = new Upload(this);
+  #take;
+  #recording;
+  #listeners;
+  #player;
+  #storesNothing;
+
+  connectedCallback() {
+    if (!this.querySelector("template")) return; // the form records no more
+    this.form = this.closest("form");
+    this.name = nameOf(this.form);
+    this.#player = new Player(this.querySelector("[data-player]"));
+    this.#listeners = new AbortController();
+    this.#listen();
+    this.#begin();
+  }
+
+  disconnectedCallback() {
+    this.#listeners?.abort();
+    this.#player?.unload();
+    this.#recording?.stop("interrupted");
+  }
+
+  #listen() {
+    const { signal } = this.#listeners;
+    const on = (target, type, action, capture) => target.addEventListener(type, action, { signal, capture });
+    on(this, "click", ({ target }) => this.#do(target.closest("[data-do]")?.dataset.do));
+    on(this, "change", ({ target }) => target.files && this.#choose(target.files[0]));
+    on(this, "htmx:configRequest", (event) => UNSENDABLE.has(this.#display.state) && event.preventDefault());
+    on(this, "htmx:beforeSend", ({ detail }) => this.#sending(detail.xhr));
+    on(this, "htmx:afterRequest", () => this.#unsent());
+    on(this, "htmx:beforeSwap", ({ detail }) => this.#answered(detail.xhr.status));
+    on(this, "htmx:afterSettle", () => this.#swapped());
+    on(document, "submit", (event) => this.#holdBack(event), true);
+    on(document, "visibilitychange", () => document.hidden && this.#interrupt());
+    on(window, "pagehide", () => this.#recording?.stop("interrupted"));
+    on(window, "beforeunload", (event) => {
+      if (this.#storesNothing && UNFINISHED.has(this.#display.state)) event.preventDefault();
+    });
+  }
+
+  field(name) {
+    return this.querySelector(`[name=${name}]`);
+  }
+
+  get #isStored() {
+    return this.field("recording").checked;
+  }
+
+  async #begin() {
+    this.#display.show("idle");
+    this.#take = remembered(this.name);
+    if (!this.#take) {
+      const known = await recall(this.name);
+      if (!this.isConnected) return;
+      if (known) this.#take = new Take(this.name, known);
+    }
+    if (this.#isStored && (!this.#take || this.#take.sent)) this.#arrived();
+    else if (this.#take) {
+      this.#player.loadTake(this.#take);
+      this.#display.settle("kept", "recovered", this.#take.ms);
+    } else if (obstacle()) this.#fail(obstacle());
+    this.#storesNothing = !(await canStore());
+    this.querySelector("[data-unstored]").hidden = !this.#storesNothing;
+  }
+
+  #arrived() {
+    if (this.#take) this.#player.loadTake(this.#take);
+    else {
+      const { seconds, levels = "" } = this.querySelector("[data-recording]").dataset;
+      const sound = this.querySelector("[data-recording] audio")?.src;
+      this.#player.load(sound, Number(seconds), fromDigits(levels));
+    }
+    this.#display.settle("sent", "sent");
+    lookForTranscript(this, this.#display);
+  }
+
+  // typing is offered, and a file
+  #fail(reason) {
+    this.#display.show("idle");
+    this.#display.say(reason);
+    this.#display.unfoldSheet();
+    if (obstacle()) this.#display.offerFile("only");
+  }
+
+  #do(action) {
+    const actions = {
+      record: () => this.#display.state === "idle" && this.#record(),
+      file: () => this.#display.offerFile(),
+      pause: () => this.#pause("paused"),
+      resume: () => this.#recording.resume(),
+      stop: () => this.#recording.stop(),
+      send: () => this.#send(),
+      discard: () => this.#askToDiscard(),
+      keep: () => this.#display.back(),
+      delete: () => this.#discard(),
+      use: () => [useWords(this, this.#display), this.form.elements.answer.focus()],
+    };
+    actions[action]?.();
+  }
+
+  async #record() {
+    this.#display.settle("asking", "asking");
+    try {
+      const microphone = await Microphone.ask();
+      if (this.isConnected && this.#display.state === "asking") this.#start(microphone);
+      else microphone.release();
+    } catch (error) {
+      if (this.isConnected) this.#fail(reasonOf(error));
+    }
+  }
+
+  #start(microphone) {
+    const take = new Take(this.name, { type: microphone.type });
+    this.#take = take;
+    this.#recording = new Recording(microphone, take, this.#display, this.dataset.maxSeconds * 1000);
+    this.#recording.start({
+      silenced: () => this.#interrupt(),
+      ended: (ms, reason) => this.#ended(take, ms, reason),
+    });
+  }
+
+  #pause(text) {
+    this.#recording.pause();
+    this.#display.settle("paused", text, this.#recording.ms);
+  }
+
+  #interrupt() {
+    if (this.#display.state === "recording") this.#pause("held");
+  }
+
+  #ended(take, ms, reason) {
+    if (!this.isConnected || this.#take !== take) return;
+    this.#recording = undefined;
+    if (!take.blob.size) {
+      this.#discard();
+      return this.#fail("failed");
+    }
+    this.#player.loadTake(take);
+    this.#display.show("kept");
+    if (reason === "interrupted") this.#display.say(reason, ms);
+    else if (take.isSilent && !take.waiting) this.#display.say("nothing");
+    else this.#send(reason);
+  }
+
+  #askToDiscard() {
+    if (this.#display.state === "recording") this.#pause("paused");
+    this.#display.ask("discarding");
+  }
+
+  #discard() {
+    this.#take = undefined;
+    this.#recording?.stop();
+    this.#recording = undefined;
+    forget(this.name);
+    this.#upload.clear();
+    this.#player.unload();
+    this.#display.show("idle");
+    this.#display.say("ready");
+  }
+
+  async #choose(file) {
+    if (!file) return;
+    if (file.size > this.dataset.maxBytes) {
+      this.#upload.clearFile();
+      return this.#display.say("large");
+    }
+    await forget(this.name);
+    this.#take = new Take(this.name, { blob: file, type: file.type });
+    this.#send();
+  }
+
+  #send(reason) {
+    this.#take.isFull = reason === "full";
+    this.#upload.send(this.#take);
+  }
+
+  #sending(xhr) {
+    const take = this.#take;
+    if (!take) return; // nothing was chosen: the server says so
+    this.#player.loadTake(take);
+    this.#display.show("sending");
+    this.#display.say(take.waiting ? "waiting" : take.isFull ? "full" : "sending");
+    this.#upload.watch(xhr, (share) => this.#display.showProgress(share));
+  }
+
+  #answered(status) {
+    const take = this.#take;
+    if (!take) return;
+    take.sent = status === 200;
+    take.isRefused = status >= 400 && status < 500 && !AGAIN.has(status);
+    take.save();
+  }
+
+  // retry.js says what follows, and presses the button again
+  #unsent() {
+    if (this.#display.settled === "sending") this.#display.settle("kept", "unsent");
+  }
+
+  // the region holds what the server has of the upload, or why it refused it
+  #swapped() {
+    const take = this.#take;
+    if (this.#isStored && take?.sent) {
+      const { waiting } = take;
+      take.waiting = false;
+      this.#arrived();
+      // htmx ends the request after this swap; only then may the form send another one
+      if (waiting) setTimeout(() => this.form.requestSubmit());
+    } else if (take?.isRefused) {
+      take.waiting = false;
+      this.#display.settle("kept", "kept");
+    }
+  }
+
+  // Continue waits until the recording has arrived
+  #holdBack(event) {
+    const state = this.#display.settled;
+    const isOther = event.target !== this.form || event.submitter?.closest("[data-full-page]");
+    if (isOther || !UNFINISHED.has(state) || this.#take.isRefused) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.#take.waiting = true;
+    if (state === "sending") this.#display.say("waiting");
+    else if (state === "kept") this.#send();
+    else this.#recording.stop();
+  }
+}
+
+customElements.define("voice-recorder", VoiceRecorder);

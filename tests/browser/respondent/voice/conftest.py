@@ -1,0 +1,44 @@
+"""A form that records, and a browser with a microphone that plays a known sound."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser
+
+from tests.browser.respondent.voice.steps import SpokenLink
+from tests.browser.respondent_steps import QUESTIONS
+from tests.conftest import delete_rows
+from tests.programs import launched
+from tests.voice.audio_files import samples, wav
+from tests.voice.factories import make_voice_form
+
+SECONDS = 6
+
+
+@pytest.fixture(scope="session")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that the microphone plays, over and over."""
+    file: Path = tmp_path_factory.mktemp("microphone") / "voice.wav"
+    file.write_bytes(wav(samples("voice", SECONDS)))
+    return file
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str, spoken: Path) -> Iterator[Browser]:
+    microphone = (
+        "--use-fake-device-for-media-stream",
+        "--use-fake-ui-for-media-stream",
+        f"--use-file-for-fake-audio-capture={spoken}",
+    )
+    with launched(chromium_path, *microphone) as running:
+        yield running
+
+
+@pytest.fixture
+def link(served: Flask) -> Iterator[SpokenLink]:
+    with served.app_context():
+        form = make_voice_form(questions=QUESTIONS)
+    yield SpokenLink(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
+    delete_rows(served)

@@ -1,0 +1,65 @@
+"""What somebody does who answers by voice, and what is stored then."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Page, expect
+from sqlalchemy import select, update
+
+from tests.browser.respondent_steps import Link, press
+from webapp.database import db
+from webapp.domain.responses.recordings import Recording
+from webapp.integrations.audio_store import audio_store
+
+UPLOADS = "**/recording?*"
+
+
+@dataclass(frozen=True)
+class SpokenLink(Link):
+    """A published form that records."""
+
+    def recordings(self) -> list[Any]:
+        with self.app.app_context():
+            return list(db.session.execute(select(Recording.__table__)))
+
+    def sound(self) -> bytes:
+        """The bytes of the only recording."""
+        (row,) = self.recordings()
+        with self.app.app_context():
+            return b"".join(audio_store().read(row.object_key, 0, row.size))
+
+    def set_recordings(self, **values: Any) -> None:
+        with self.app.app_context():
+            db.session.execute(update(Recording).values(**values))
+            db.session.commit()
+
+
+def says(page: Page, text: str) -> None:
+    expect(page.locator("[data-status]")).to_contain_text(text, timeout=10_000)
+
+
+def record(page: Page, seconds: float = 1) -> None:
+    """Record for that long; it goes on."""
+    press(page, "Record your answer")
+    says(page, "Recording.")
+    page.wait_for_timeout(seconds * 1000)
+
+
+def speak(page: Page, seconds: float = 1) -> None:
+    """Record, stop, and wait until the server has it."""
+    record(page, seconds)
+    press(page, "Stop")
+    says(page, "Your recording is here.")
+
+
+def kept_in_browser(page: Page) -> int:
+    """How many entries of recordings the browser stores."""
+    count: int = page.evaluate(
+        """() => new Promise((done) => {
+          indexedDB.open("askback", 1).onsuccess = ({ target: { result } }) => {
+            const box = result.transaction("recordings").objectStore("recordings");
+            box.count().onsuccess = ({ target }) => done(target.result);
+          };
+        })"""
+    )
+    return count

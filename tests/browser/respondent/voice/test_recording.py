@@ -1,0 +1,265 @@
+"""Answering by voice in a real browser, with a microphone that plays a known sound."""
+
+import array
+import io
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import av
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.respondent.voice.conftest import SECONDS
+from tests.browser.respondent.voice.steps import (
+    UPLOADS,
+    SpokenLink,
+    kept_in_browser,
+    record,
+    says,
+    speak,
+)
+from tests.browser.respondent_steps import asked, press
+from tests.browsing import window
+from tests.voice.audio_files import RATE, samples
+from webapp.database import utc_now
+from webapp.domain.forms.models import close_form
+from webapp.domain.shared.vocabulary import TranscriptState
+
+FRAME = RATE // 50
+
+
+def envelope(pcm: bytes) -> list[float]:
+    """The loudness of each fiftieth of a second."""
+    values = array.array("h", pcm)
+    frames = (values[at : at + FRAME] for at in range(0, len(values) - FRAME, FRAME))
+    return [math.sqrt(sum(value * value for value in frame) / FRAME) for frame in frames]
+
+
+def decoded(sound: bytes) -> bytes:
+    """16 kHz, one channel, 16 bits."""
+    resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+    with av.open(io.BytesIO(sound)) as container:
+        frames = [part for frame in container.decode(audio=0) for part in resampler.resample(frame)]
+    return b"".join(bytes(frame.planes[0])[: frame.samples * 2] for frame in frames)
+
+
+def correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    count = len(first)
+    one, two = sum(first) / count, sum(second) / count
+    products = sum((a - one) * (b - two) for a, b in zip(first, second, strict=True))
+    squares = sum((a - one) ** 2 for a in first) * sum((b - two) ** 2 for b in second)
+    return products / math.sqrt(squares) if squares else 0.0
+
+
+def test_an_answer_is_recorded_with_a_pause_heard_and_sent(page: Page, link: SpokenLink) -> None:
+    record(page)
+    expect(page.locator("[data-level]")).to_have_text(re.compile("We hear you|It is quiet"))
+    press(page, "Pause")
+    says(page, "Paused at 0:0")
+    press(page, "Go on")
+    page.wait_for_timeout(1000)
+    press(page, "Stop")
+    says(page, "Your recording is here.")
+    press(page, "Play your recording")
+    expect(page.locator("[data-time]")).to_have_text(re.compile(r"0:01 / 0:0\d"))
+    press(page, "Continue")
+    asked(page, 2)
+
+    (stored,) = link.recordings()
+    assert stored.answer_id
+    assert 1500 <= stored.duration_ms <= 6000
+    assert link.texts() == [""]
+    assert kept_in_browser(page) == 0
+
+
+def test_the_recording_sounds_like_what_was_said(page: Page, link: SpokenLink) -> None:
+    speak(page, 3)
+
+    heard = envelope(decoded(link.sound()))[25:125]  # the microphone needs a moment to begin
+    said = envelope(samples("voice", SECONDS) * 2)
+    best = max(correlation(heard, said[at : at + 100]) for at in range(len(said) - 100))
+    assert best >= 0.9
+
+
+def test_a_recording_may_replace_another_one(page: Page, link: SpokenLink) -> None:
+    speak(page)
+    press(page, "Start over")
+    says(page, "Delete this recording?")
+    press(page, "Keep it")
+    says(page, "Your recording is here.")
+    press(page, "Start over")
+    press(page, "Yes, delete it")
+    says(page, "Speak for up to 10 minutes.")
+    assert kept_in_browser(page) == 0
+    speak(page)
+    press(page, "Continue")
+    asked(page, 2)
+
+    assert [bool(row.answer_id) for row in link.recordings()] == [True]
+
+
+def test_a_deleted_recording_is_no_answer(page: Page, link: SpokenLink) -> None:
+    speak(page)
+    press(page, "Start over")
+    press(page, "Yes, delete it")
+    page.locator("#answer").fill("Me")
+    press(page, "Continue")
+    asked(page, 2)
+
+    assert (link.texts(), [row for row in link.recordings() if row.answer_id]) == (["Me"], [])
+
+
+def test_continue_waits_for_the_bytes_and_goes_on_by_itself(page: Page, link: SpokenLink) -> None:
+    record(page)
+    page.locator("#answer").fill("typed beside")
+    page.locator("#answer").press("Control+Enter")
+
+    asked(page, 2)
+    assert (link.texts(), [bool(row.answer_id) for row in link.recordings()]) == (
+        ["typed beside"],
+        [True],
+    )
+
+
+@pytest.mark.parametrize("status", [503, 429])
+def test_an_upload_that_failed_is_sent_again_and_stored_once(
+    troubled: Page, link: SpokenLink, status: int
+) -> None:
+    lost = iter([True])
+
+    def lose_the_answer(route: Any) -> None:
+        if next(lost, False):
+            route.fetch()
+            route.fulfill(status=status)
+        else:
+            route.continue_()
+
+    troubled.route(UPLOADS, lose_the_answer)
+    record(troubled)
+    press(troubled, "Stop")
+    says(troubled, "Your recording is not sent yet.")
+    press(troubled, "Continue")
+
+    asked(troubled, 2)
+    assert [bool(row.answer_id) for row in link.recordings()] == [True]
+
+
+def test_without_a_network_the_recording_is_sent_when_it_returns(
+    troubled: Page, link: SpokenLink
+) -> None:
+    record(troubled)
+    troubled.context.set_offline(True)
+    press(troubled, "Stop")
+    says(troubled, "Your recording is not sent yet.")
+    troubled.context.set_offline(False)
+
+    says(troubled, "Your recording is here.")
+    assert len(link.recordings()) == 1
+
+
+def test_only_thirty_seconds_without_progress_end_an_upload(troubled: Page) -> None:
+    troubled.route(UPLOADS, lambda _route: None)  # never answered
+    troubled.evaluate(
+        "document.addEventListener('htmx:beforeSend',"
+        " ({ detail }) => { window.upload = detail.xhr; window.began = performance.now() })"
+    )
+    record(troubled)
+    press(troubled, "Stop")
+    says(troubled, "Sending your recording.")
+    troubled.wait_for_timeout(500)
+
+    assert troubled.evaluate("window.upload.timeout") >= 30_000
+    troubled.evaluate(
+        "window.upload.upload.dispatchEvent(new ProgressEvent('progress',"
+        " { lengthComputable: true, loaded: 45, total: 100 }))"
+    )
+    expect(troubled.get_by_text("Sent: 45 %")).to_be_visible()
+    assert troubled.evaluate("window.upload.timeout") >= 30_400
+
+
+def test_a_recording_survives_a_reload(page: Page, link: SpokenLink) -> None:
+    record(page, 4.5)
+    page.reload()
+    says(page, "We kept a recording that you had not sent: 0:0")
+    press(page, "Add it to my answer")
+    says(page, "Your recording is here.")
+    press(page, "Continue")
+    asked(page, 2)
+
+    (stored,) = link.recordings()
+    assert stored.duration_ms >= 1800
+    assert kept_in_browser(page) == 0
+
+
+def test_a_recording_that_was_left_waits_at_its_question(page: Page, link: SpokenLink) -> None:
+    record(page, 2.5)
+    press(page, "Skip this question")
+    asked(page, 2)
+    press(page, "Back")
+    asked(page, 1)
+    says(page, "We kept a recording that you had not sent")
+    press(page, "Continue")
+
+    asked(page, 2)
+    assert [bool(row.answer_id) for row in link.recordings()] == [True]
+
+
+def test_the_review_tells_of_a_recording_that_was_left(page: Page) -> None:
+    record(page, 2.5)
+    press(page, "Skip this question")
+    for number in (2, 3):
+        asked(page, number)
+        press(page, "Skip this question")
+
+    expect(page.locator("[data-unsent-recording]:visible")).to_have_count(1)
+
+
+def test_a_form_that_closes_meanwhile_hands_the_recording_back(
+    browser: Browser, link: SpokenLink
+) -> None:
+    with window(browser, link.address, refused=[410]) as page:
+        page.goto(link.path)
+        record(page, 2.5)
+        with link.app.app_context():
+            close_form(link.form.account_id, link.form.id, now=utc_now())
+        press(page, "Stop")
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Keep the recording").click()
+
+        assert download.value.path().read_bytes()[:4] == b"\x1aE\xdf\xa3"
+
+
+def test_words_fill_an_empty_sheet(page: Page, link: SpokenLink) -> None:
+    speak(page)
+    link.set_recordings(transcript_state=TranscriptState.DONE, transcript="Mira did", next_at=None)
+    expect(page.locator("#answer")).to_have_value("Mira did", timeout=8000)
+    says(page, "These are the words that we heard.")
+    page.locator("#answer").fill("Mira did it")
+    press(page, "Continue")
+    asked(page, 2)
+
+    assert link.texts() == ["Mira did it"]
+
+
+def test_words_offer_themselves_beside_typed_ones(page: Page, link: SpokenLink) -> None:
+    page.locator("#answer").fill("Typed")
+    speak(page)
+    link.set_recordings(transcript_state=TranscriptState.DONE, transcript="Mira did", next_at=None)
+    page.get_by_role("button", name="Use these words").click(timeout=8000)
+
+    expect(page.locator("#answer")).to_have_value("Typed\nMira did")
+
+
+def test_nobody_looks_for_words_longer_than_eight_seconds(page: Page) -> None:
+    page.clock.install()
+    speak_times: list[str] = []
+    page.on("request", lambda request: speak_times.append(request.url))
+    record(page)
+    press(page, "Stop")
+    says(page, "Your recording is here.")
+    for _ in range(30):
+        page.clock.run_for(1000)
+
+    assert 1 <= len([url for url in speak_times if "/transcript" in url]) <= 8

@@ -1,0 +1,185 @@
+"""Hearing a recording again: by the cookie, on all pages that show the answer, and as a file."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import update
+
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
+from tests.pages.respondent_client import arrive, heading, hidden
+from tests.voice.audio_files import recording
+from webapp.database import db
+from webapp.domain.forms.models import Form
+
+SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
+
+
+def source(page: Any) -> str:
+    found = SOURCE.search(page.text)
+    assert found
+    return found[1]
+
+
+@pytest.fixture
+def answered(speaker: Speaker) -> Speaker:
+    speaker.upload()
+    speaker.go_on(1, "Words beside it")
+    speaker.answer(2, "It")
+    return speaker
+
+
+def test_the_check_page_and_what_was_sent_play_it(answered: Speaker) -> None:
+    paths = [source(answered.open("/check"))]
+    answered.post("/check", name="")
+    paths.append(source(answered.open("/sent")))
+
+    assert len(set(paths)) == 1
+    assert "Words beside it" in answered.page.text
+    assert answered.client.get(paths[0]).data == recording()
+
+
+def test_back_and_change_show_it(answered: Speaker) -> None:
+    page = answered.post("/q/1/open")
+
+    assert source(page) == source(answered.open("/q/1"))
+    assert CHECKED.search(page.text)
+
+
+def test_parts_of_it_can_be_asked_for(answered: Speaker) -> None:
+    path = source(answered.open("/check"))
+
+    part = answered.client.get(path, headers={"Range": "bytes=10-19"})
+
+    assert part.status_code == 206
+    assert part.data == recording()[10:20]
+    assert part.headers["Content-Range"] == f"bytes 10-19/{len(recording())}"
+
+
+def test_it_is_never_shown_as_a_page_of_ours(answered: Speaker) -> None:
+    headers = answered.client.get(source(answered.open("/check"))).headers
+
+    assert headers["Content-Type"] == "audio/webm"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Disposition"].startswith("attachment")
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Cache-Control"] == "private, no-store"
+    assert "sandbox" in headers.getlist("Content-Security-Policy")
+
+
+def test_nobody_else_hears_it(app: Flask, answered: Speaker, form: Any) -> None:
+    path = source(answered.open("/check"))
+    other = arrive(app.test_client(), form)
+    other.answer(1, "Me")
+
+    assert other.client.get(path).status_code == 404
+    assert app.test_client().get(path).status_code == 404
+    assert other.post(path.removeprefix(f"/r/{form.share_token}")).status_code == 404
+    assert answered.client.get(path + "?embed=1").status_code == 404  # no cookie in a frame
+
+
+@pytest.mark.parametrize("name", ["att_1", "x", "att_%00", "..%2F..%2Fsecrets.json"])
+def test_unknown_ones_are_not_found(answered: Speaker, name: str) -> None:
+    path = f"/r/{answered.share_token}/recordings/{name}"
+
+    assert answered.client.get(path).status_code == 404
+
+
+def test_without_a_cookie_its_length_is_said(app: Flask, answered: Speaker) -> None:
+    client = app.test_client(use_cookies=False)
+    page = client.post(
+        f"/r/{answered.share_token}/check/open", data={"session": hidden(answered.page)["session"]}
+    )
+
+    assert heading(page) == "Read it over, then send."
+    assert re.search(r"Your recording, 0:0\d", page.text)
+    assert "<audio" not in page.text
+
+
+def test_a_replaced_one_is_gone(answered: Speaker) -> None:
+    path = source(answered.open("/check"))
+    answered.post("/q/1/open")
+    answered.upload(file=recording("ogg", "tone"))
+    answered.go_on(1)
+
+    assert answered.client.get(path).status_code == 404
+    assert source(answered.open("/check")) != path
+
+
+def test_a_withdrawn_one_is_gone(answered: Speaker) -> None:
+    path = source(answered.open("/check"))
+    answered.post("/withdraw")
+    answered.post("/withdraw/now")
+
+    assert answered.client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("status", ["closed", "completed"])
+def test_a_form_that_closes_hands_back_what_was_recorded(
+    app: Flask, speaker: Speaker, status: str
+) -> None:
+    speaker.upload()
+    with app.app_context():
+        db.session.execute(update(Form).values(status=status))
+        db.session.commit()
+
+    page = speaker.go_on(1, "My words")
+
+    assert page.status_code == 410
+    assert "My words" in page.text
+    given = re.search(r'<form method="post" action="([^"]+)" data-full-page>', page.text)
+    assert given
+    file = speaker.client.post(given[1], data={"session": hidden(page)["session"]})
+    assert file.data == recording()
+    assert f"filename={kept(app)[0].id}.webm" in file.headers["Content-Disposition"]
+
+
+def test_before_the_first_answer_it_is_heard_as_a_file(speaker: Speaker) -> None:
+    """Nothing is stored that a cookie could name."""
+    page = speaker.upload(answer="My words")
+    given = re.search(r'<noscript><button [^>]*formaction="([^"]+/recordings/[^"]+)"', page.text)
+
+    assert given
+    assert "Set-Cookie" not in page.headers
+    sent = hidden(page) | {"answer": "My words", "audio": ""}
+    assert speaker.client.post(given[1], data=sent).data == recording()
+
+
+def test_what_comes_after_sending_is_handed_back(app: Flask, speaker: Speaker) -> None:
+    speaker.answer(1, "Me")
+    speaker.upload(2)
+    late = speaker.page
+    speaker.answer_all()
+    speaker.post("/check", name="")
+    speaker.page = late
+
+    page = speaker.upload(1)
+
+    assert heading(page).startswith("Thank you.")
+
+
+def test_another_device_shows_it(app: Flask, answered: Speaker, form: Any) -> None:
+    offer = answered.post("/check/elsewhere")
+    link = re.search(r"/r/[^/]+(/continue/[^\"]+)", offer.text)
+    assert link
+    there = Speaker(app.test_client(), form.share_token, offer)
+    there.open(link[1])
+
+    page = there.post("/continue")
+
+    assert heading(page) == "Read it over, then send."
+    assert there.client.get(source(there.open("/check"))).data == recording()
+
+
+def test_every_page_of_the_form_may_use_the_microphone(
+    client: FlaskClient, answered: Speaker
+) -> None:
+    pages = [answered.open(path) for path in ("/q/1", "/check", "/q/2")]
+    pages += [answered.post("/q/1", answer=""), answered.post("/check", name="x" * 99)]
+    pages += [answered.post("/check", name=""), answered.open("/sent"), answered.post("/withdraw")]
+
+    policies = {page.headers["Permissions-Policy"].split(",")[0] for page in pages}
+    assert policies == {"microphone=(self)"}
+    assert client.get("/privacy").headers["Permissions-Policy"].startswith("microphone=()")

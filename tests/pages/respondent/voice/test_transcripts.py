@@ -1,0 +1,133 @@
+"""What became of the words: asked for by the page, in a bounded number of looks."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+from werkzeug.test import TestResponse
+
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker
+from tests.pages.respondent_client import box
+from tests.voice.factories import make_voice_form
+from webapp.database import db, new_id
+from webapp.domain.responses.recordings import Recording, late_answer_key
+from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.pages.respondent.form_data import KEY
+
+SCRIPTS = {"HX-Request": "true"}
+
+
+def become(app: Flask, state: TranscriptState, words: str | None = None) -> None:
+    with app.app_context():
+        db.session.execute(update(Recording).values(transcript_state=state, transcript=words))
+        db.session.commit()
+
+
+def look(speaker: Speaker, **changed: Any) -> TestResponse:
+    """As the script of the page does."""
+    page = speaker.page.text
+    found = CHECKED.search(page)
+    session = re.search(r'name="session" value="([^"]+)"', page)
+    assert found
+    assert session
+    sent = {"session": session[1], "lang": "en", "recording": found[1]} | changed
+    return speaker.client.post(
+        f"/r/{speaker.share_token}/q/1/transcript", data=sent, headers=SCRIPTS
+    )
+
+
+def test_scripts_ask_again_while_it_is_awaited(speaker: Speaker) -> None:
+    page = speaker.upload()
+
+    assert f'data-transcript="/r/{speaker.share_token}/q/1/transcript"' in page.text
+    assert look(speaker).status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "said"),
+    [
+        (TranscriptState.DONE, "That was <me>", "That was &lt;me&gt;"),
+        (TranscriptState.SILENT, None, "We heard nothing"),
+        (TranscriptState.FAILED, None, "It could not be written down."),
+        (TranscriptState.NONE, None, ""),
+    ],
+)
+def test_they_are_told_what_became_of_it(
+    app: Flask, speaker: Speaker, state: TranscriptState, words: str | None, said: str
+) -> None:
+    speaker.upload()
+    become(app, state, words)
+
+    part = look(speaker)
+
+    assert part.status_code == 200
+    assert said in part.text
+    assert ("data-words" in part.text) == (state is TranscriptState.DONE)
+
+
+def test_the_words_fill_an_empty_sheet_without_scripts(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+    become(app, TranscriptState.DONE, "That was me")
+
+    page = speaker.post("/q/1/transcript", answer="", recording="")
+
+    assert box(page) == "That was me"
+
+
+def test_they_stand_beside_a_touched_sheet(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+    become(app, TranscriptState.DONE, "That was me")
+
+    page = speaker.post("/q/1/transcript", answer="Typed", recording="")
+
+    assert box(page) == "Typed"
+    assert "That was me</blockquote>" in page.text
+
+
+def test_without_a_recording_there_is_nothing_to_look_for(speaker: Speaker) -> None:
+    speaker.upload()
+
+    assert look(speaker, recording="att_0").status_code == 404
+
+
+@pytest.mark.settings(limit_transcript_session="2/minute")
+def test_looks_have_a_limit_of_their_own(speaker: Speaker) -> None:
+    speaker.upload()
+
+    assert [look(speaker).status_code for _ in range(3)] == [204, 204, 429]
+    assert speaker.go_on(1, "Typed").status_code == 200
+
+
+@pytest.mark.settings(
+    transcriber="openai", transcriber_url="http://127.0.0.1:9/v1", transcriber_model="m"
+)
+@pytest.mark.parametrize("told", ["127.0.0.1:9", "elsewhere.example", ""])
+def test_the_page_names_the_host_that_gets_it(app: Flask, told: str) -> None:
+    """The one that the creator was told of, if it is still the one of the settings."""
+    with app.app_context():
+        form = make_voice_form(transcriber=told)
+    page = app.test_client().get(f"/r/{form.share_token}")
+    privacy = app.test_client().get("/privacy")
+
+    named = "127.0.0.1:9 writes down what you say." in page.text
+    assert named == (told == "127.0.0.1:9")
+    assert ("Nobody writes this down automatically." in page.text) == (not named)
+    assert "elsewhere.example" not in page.text
+    assert "Recordings are sent to 127.0.0.1:9" in privacy.text
+
+
+def test_long_words_fit_beside_a_recording(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+    words = "x" * 100_000
+    become(app, TranscriptState.DONE, words)
+    page = speaker.post("/q/1/transcript", answer="", recording="")
+
+    assert 'data-max-length="100000"' in page.text
+    assert speaker.go_on(1, box(page)).status_code == 200
+
+
+def test_nobody_can_post_the_key_of_a_late_transcript() -> None:
+    """Its answer would be marked as unchecked, and stand in the way of late words."""
+    assert not KEY.fullmatch(late_answer_key(new_id("ans")))

@@ -1,0 +1,265 @@
+"""Uploading a recording: it is stored once, beside the words, and the answer claims it."""
+
+import re
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select, update
+
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, new_key, objects
+from tests.pages.respondent_client import box, heading, hidden, stored, texts
+from tests.voice.audio_files import MEDIA_TYPES, recording
+from webapp.database import db
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.models import Answer
+from webapp.integrations.audio_store import audio_store
+
+SCRIPTS = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def no_objects(app: Flask) -> None:
+    with app.app_context():
+        audio_store().delete([each.key for each in audio_store().list_objects()])
+
+
+def test_a_recording_is_added_to_the_question_and_nothing_is_answered(
+    app: Flask, speaker: Speaker
+) -> None:
+    page = speaker.upload(answer="My words")
+
+    assert page.status_code == 200
+    assert heading(page) == heading(speaker.open())
+    assert box(page) == "My words"
+    [row] = kept(app)
+    assert CHECKED.findall(page.text) == [row.id]
+    assert "Your recording, 0:01" in page.text or "Your recording, 0:02" in page.text
+    assert stored(app) == (0, 0)
+    assert objects(app) == {row.object_key}
+    with app.app_context():
+        assert b"".join(audio_store().read(row.object_key, 0, row.size)) == recording()
+
+
+@pytest.mark.parametrize("kind", ["webm", "mp4", "m4a", "ogg", "wav", "mp3"])
+def test_type_length_and_name_are_ours(app: Flask, speaker: Speaker, kind: str) -> None:
+    speaker.upload(file=recording(kind), name="../../evil.html")
+
+    [row] = kept(app)
+    assert row.media_type == MEDIA_TYPES[kind]
+    assert row.size == len(recording(kind))
+    assert 900 <= row.duration_ms <= 1200
+    assert re.fullmatch(rf"{row.form_id}/\w{{32}}\.\w{{3,4}}", row.object_key)
+
+
+def test_continue_makes_it_part_of_the_answer(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+
+    page = speaker.go_on(1)
+
+    assert heading(page) == "What went wrong?"
+    [row] = kept(app)
+    with app.app_context():
+        [answer] = db.session.scalars(select(Answer))
+    assert (row.answer_id, answer.answer_text, answer.response_type.value) == (
+        answer.id,
+        "",
+        "voice",
+    )
+
+
+def test_left_out_it_is_no_part_of_the_answer(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+
+    speaker.post("/q/1", answer="Typed", recording="")
+
+    assert texts(app) == ["Typed"]
+    assert kept(app) == []
+
+
+def test_the_same_upload_again_stores_nothing_and_shows_the_first(
+    app: Flask, speaker: Speaker
+) -> None:
+    key = new_key()
+    speaker.upload(recording_key=key)
+    [first] = kept(app)
+
+    page = speaker.upload(file=recording("ogg", "tone"), recording_key=key)
+
+    assert [row.object_key for row in kept(app)] == [first.object_key]
+    assert objects(app) == {first.object_key}
+    assert CHECKED.findall(page.text) == [first.id]
+
+
+def test_another_recording_takes_the_place_of_the_first(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+    page = speaker.upload(file=recording("ogg", "tone"))
+    newest = kept(app)[-1]
+    assert CHECKED.findall(page.text) == [newest.id]
+
+    speaker.go_on(1)
+
+    assert [row.id for row in kept(app)] == [newest.id]
+
+
+def test_scripts_get_the_recorder_alone(app: Flask, speaker: Speaker) -> None:
+    part = speaker.upload(answer="My words", headers=SCRIPTS)
+
+    assert part.text.lstrip().startswith('<div id="recorder">')
+    assert "My words" not in part.text
+    assert CHECKED.findall(part.text) == [kept(app)[0].id]
+    assert hidden(part)["recording_key"] != hidden(speaker.page)["recording_key"]
+    assert "HX-Retarget" not in part.headers
+
+
+def test_scripts_get_a_page_that_takes_the_place_of_the_question_whole(
+    app: Flask, speaker: Speaker, form: Any
+) -> None:
+    with app.app_context():
+        db.session.execute(update(Form).values(status="closed"))
+        db.session.commit()
+
+    page = speaker.upload(answer="My words", headers=SCRIPTS)
+
+    assert page.status_code == 410
+    assert page.headers["HX-Retarget"] == "#main"
+    assert "My words" in page.text
+
+
+def test_a_correction_keeps_or_drops_the_recording(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+    speaker.go_on(1, "First")
+    speaker.post("/q/1/open")
+    speaker.go_on(1, "Second")
+    assert len(kept(app)) == 1
+
+    speaker.post("/q/1/open")
+    speaker.post("/q/1", answer="Third", recording="")
+
+    assert kept(app) == []
+    assert texts(app) == ["Third"]
+
+
+def test_an_answer_of_sound_alone_can_be_taken_back(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+    speaker.go_on(1)
+
+    page = speaker.post("/q/1/open")
+    assert "Take this answer back" in page.text
+    speaker.post("/q/1/skip")
+
+    assert kept(app) == []
+    assert texts(app) == []
+
+
+def test_an_upload_waits_for_its_question(app: Flask, speaker: Speaker) -> None:
+    """Back, and forward again, without answering."""
+    speaker.answer(1, "Me")
+    speaker.upload(2)
+    [row] = kept(app)
+
+    speaker.post("/q/1/open")
+    page = speaker.post("/q/2/open")
+
+    assert CHECKED.findall(page.text) == [row.id]
+
+
+def test_a_chosen_file_that_was_not_added_is_told(app: Flask, speaker: Speaker) -> None:
+    page = speaker.post("/q/1", answer="My words", audio="memo.m4a")
+
+    assert page.status_code == 422
+    assert "The recording you chose is not added yet." in page.text
+    assert box(page) == "My words"
+    assert stored(app) == (0, 0)
+
+
+def test_a_recording_of_nobody_is_refused(app: Flask, speaker: Speaker) -> None:
+    page = speaker.post("/q/1", answer="My words", recording="att_000000000000000000000000")
+
+    assert page.status_code == 422
+    assert box(page) == "My words"
+    assert stored(app) == (0, 0)
+
+
+@pytest.mark.parametrize("recording_id", ["x", "att_\0", "att_" + "a" * 60, "att_ü"])
+def test_an_id_that_no_page_has_is_not_read(
+    app: Flask, speaker: Speaker, recording_id: str
+) -> None:
+    page = speaker.post("/q/1", answer="My words", recording=recording_id)
+
+    assert page.status_code == 422
+    assert stored(app) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "more", [{"extra": (BytesIO(b"x"), "b.webm")}, {"unknown": "1"}, {"recording_key": "short"}]
+)
+def test_what_no_page_of_ours_sends_is_refused(
+    app: Flask, speaker: Speaker, more: dict[str, Any]
+) -> None:
+    page = speaker.upload(**more)
+
+    assert page.status_code in {400, 422}
+    assert kept(app) == []
+
+
+def test_a_file_elsewhere_is_refused(client: FlaskClient, speaker: Speaker, form: Any) -> None:
+    sent = hidden(speaker.page) | {"audio": (BytesIO(recording()), "a.webm")}
+
+    assert client.post(f"/r/{form.share_token}/q/1", data=sent).status_code == 422
+
+
+@pytest.mark.settings(limit_upload_session="2/minute")
+def test_uploads_have_a_limit_of_their_own(app: Flask, speaker: Speaker) -> None:
+    for _ in range(2):
+        assert speaker.upload().status_code == 200
+    held = speaker.upload(answer="My words")
+
+    assert held.status_code == 429
+    assert box(held) == "My words"
+    assert 'type="file"' in held.text
+    assert 'enctype="multipart/form-data"' in held.text
+    assert speaker.go_on(1, "Typed").status_code == 200
+
+
+def test_skipping_does_not_lose_a_recording_that_no_answer_has(
+    app: Flask, speaker: Speaker
+) -> None:
+    speaker.upload()
+    [row] = kept(app)
+
+    page = speaker.post("/q/1/skip", answer="", recording=row.id)
+
+    assert page.status_code == 422
+    assert "Continue sends it. To skip the question, leave it out first." in page.text
+    assert CHECKED.findall(page.text) == [row.id]
+    assert stored(app) == (0, 0)
+
+    speaker.post("/q/1/skip", answer="", recording="")
+    assert kept(app) == []
+
+
+def test_an_answer_is_taken_back_with_its_recording(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+    speaker.go_on(1)
+    [row] = kept(app)
+    speaker.open("/q/1")
+
+    speaker.post("/q/1/skip", answer="", recording=row.id)
+
+    assert (kept(app), texts(app)) == ([], [])
+
+
+def test_scripts_keep_the_recording_of_a_question_that_is_skipped(
+    app: Flask, speaker: Speaker
+) -> None:
+    speaker.upload()
+    [row] = kept(app)
+    sent = {"session": hidden(speaker.page)["session"], "recording": row.id}
+
+    skipped = speaker.client.post(f"/r/{speaker.share_token}/q/1/skip", data=sent, headers=SCRIPTS)
+
+    assert skipped.status_code == 200
+    assert kept(app) == []

@@ -1,0 +1,106 @@
+"""From the upload to the words: looked at, written down, shown, sent."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from jobs.queue import TRANSCRIPTIONS
+from jobs.transcribe import Transcriber
+from jobs.transcribing import sweep
+from tests.pages.respondent.voice.conftest import Speaker, kept
+from tests.pages.respondent.voice.test_transcripts import look
+from tests.voice.speech_engine import SpeechEngine, speech_engine, words
+from webapp.config_voice import OPENAI
+from webapp.database import db
+from webapp.domain.forms.models import Form
+from webapp.domain.responses.models import Answer
+
+WORDS = "Ben swapped it."
+
+
+@pytest.fixture
+def engine(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[SpeechEngine]:
+    """One that hears WORDS, and that the pages name."""
+    with speech_engine(lambda _number: words(WORDS)) as found:
+        given = {
+            "transcriber": OPENAI,
+            "transcriber_url": found.url,
+            "transcriber_model": "small-en",
+        }
+        config = app.config["SETTINGS"].model_copy(update=given)
+        monkeypatch.setitem(app.config, "SETTINGS", config)
+        yield found
+
+
+@pytest.fixture
+def speaking(app: Flask, engine: SpeechEngine, speaker: Speaker) -> Speaker:
+    """Somebody whose form names the engine."""
+    with app.app_context():
+        db.session.execute(update(Form).values(transcriber=engine.host))
+        db.session.commit()
+    speaker.page = speaker.client.get(f"/r/{speaker.share_token}")
+    return speaker
+
+
+def work(app: Flask) -> None:
+    """Everything that is due, as the threads of a process do it."""
+    transcriber = Transcriber(app, at_once=1)
+    transcriber.work()
+    with app.app_context():
+        sweep(transcriber)
+
+
+def current(app: Flask) -> list[str]:
+    with app.app_context():
+        kept_ones = select(Answer.answer_text).where(Answer.superseded.is_(False))
+        return list(db.session.scalars(kept_ones.order_by(Answer.stamp)))
+
+
+def test_the_words_are_shown_and_sent(app: Flask, engine: SpeechEngine, speaking: Speaker) -> None:
+    speaking.upload()
+    assert look(speaking).status_code == 204
+    work(app)
+
+    assert WORDS in look(speaking).text
+    speaking.go_on(1, WORDS)
+    assert current(app) == [WORDS]
+    assert len(engine.heard) == 1
+
+
+@pytest.mark.usefixtures("engine")
+def test_nobody_waits_for_them_and_they_come_later(app: Flask, speaking: Speaker) -> None:
+    speaking.upload()
+    speaking.go_on(1)
+    assert current(app) == [""]
+    work(app)
+
+    assert current(app) == [WORDS]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(("seen", "sent"), [(True, ""), (False, WORDS)])
+def test_words_that_the_person_saw_and_left_out_stay_out(
+    app: Flask, speaking: Speaker, *, seen: bool, sent: str
+) -> None:
+    speaking.upload()
+    work(app)
+    if seen:
+        look(speaking)
+    speaking.go_on(1)
+    work(app)
+
+    assert current(app) == [sent]
+    assert [each.transcript for each in kept(app)] == [WORDS]
+
+
+def test_an_upload_wakes_whoever_writes_down(
+    app: Flask, speaking: Speaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken: list[str] = []
+    queue = app.extensions[TRANSCRIPTIONS.extension]
+    monkeypatch.setattr(queue, "hand_over", woken.extend)
+    speaking.upload()
+
+    assert woken == [each.id for each in kept(app)]

@@ -1,0 +1,134 @@
+"""Taking an uploaded recording: its bounds, its type, its length, room for it; object, then row."""
+
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from werkzeug.datastructures import FileStorage
+
+from jobs.queue import hand_over_recordings
+from webapp.database import release_connections, utc_now
+from webapp.domain.shared.error_codes import PageCode
+from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase
+from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
+from webapp.domain.voice.uploads import UploadPlace, add_recording, check_upload, find_upload
+from webapp.integrations.audio_inspection import HEAD_BYTES, AudioFormat, NotAudio, inspect, sniff
+from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
+from webapp.pages.respondent.form_data import FormData
+from webapp.pages.respondent.visit import Visit
+from webapp.web.form_body_limits import UploadedFile
+
+KEPT_WORDS = Phrase("Nothing you typed is lost. Choose another recording, or type your answer.")
+TOO_LARGE = Phrase(
+    "The recording is larger than %(limit)s MiB.", limit=RECORDING_MAX_BYTES // 1024**2
+)
+NO_ROOM = Phrase("This server has no room for recordings just now.")
+# of what the server does not even read
+WORDS_IN_BROWSER = Phrase(
+    "Nothing was saved. Press Back in your browser: your words are still there. Choose another "
+    "recording, or type your answer."
+)
+
+
+class _Measured(NamedTuple):
+    """What we found out of a file ourselves; no client is believed."""
+
+    path: Path
+    audio: AudioFormat
+    size: int
+    duration_ms: int
+
+
+def store_recording(
+    visit: Visit, posted: FormData, *, position: int, file: FileStorage | None
+) -> None:
+    """Store the file for the question, unless there is one under its key.
+
+    position  0-based
+    raises    as `check_upload` and `add_recording`; InvalidInput `recording_missing`,
+              `recording_too_large`, `recording_too_long`, `recording_not_audio`,
+              `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; nothing is stored then
+    """
+    place = check_upload(visit.form.share_token, posted.session_key, position)
+    if not find_upload(place, posted.recording_key):
+        release_connections()  # for as long as the child looks and the store takes
+        _store(visit, posted, place, position, _measure(file))
+
+
+def _store(
+    visit: Visit, posted: FormData, place: UploadPlace, position: int, file: _Measured
+) -> None:
+    """The object is erased if the row is not stored; where that is unknown, it is left."""
+    store = audio_store()
+    if not store.has_room(file.size):
+        raise _refused(
+            PageCode.RECORDING_NO_ROOM,
+            NO_ROOM,
+            Phrase("Nothing you typed is lost. Type your answer instead."),
+        )
+    key = f"{place.form_id}/{secrets.token_hex(16)}.{file.audio.extension}"
+    store.put(key, file.path)
+    try:
+        stored = add_recording(
+            visit.form.share_token,
+            posted.session_key,
+            position=position,
+            upload_key=posted.recording_key,
+            object_key=key,
+            media_type=file.audio.media_type,
+            size=file.size,
+            duration_ms=file.duration_ms,
+            now=utc_now(),
+            told=posted.transcriber,
+        )
+    except Outcome:
+        _erase(key)
+        raise
+    if stored.object_key != key:
+        _erase(key)
+    hand_over_recordings([stored.id])
+
+
+def _erase(key: str) -> None:
+    with suppress(AudioStoreUnavailable):  # objects without a row go after a day
+        audio_store().delete([key])
+
+
+def _measure(file: FileStorage | None) -> _Measured:
+    uploaded: object = file.stream if file else None
+    if not isinstance(uploaded, UploadedFile) or not uploaded.size:
+        raise _refused(PageCode.RECORDING_MISSING, Phrase("There is no recording yet."))
+    if uploaded.size > RECORDING_MAX_BYTES:
+        raise _refused(PageCode.RECORDING_TOO_LARGE, TOO_LARGE)
+    audio, duration_ms = _inspect(uploaded.path)
+    if duration_ms > RECORDING_MAX_SECONDS * 1000:
+        raise _refused(
+            PageCode.RECORDING_TOO_LONG,
+            Phrase(
+                "The recording is longer than %(limit)s minutes.", limit=RECORDING_MAX_SECONDS // 60
+            ),
+        )
+    return _Measured(uploaded.path, audio, uploaded.size, duration_ms)
+
+
+def _inspect(path: Path) -> tuple[AudioFormat, int]:
+    with path.open("rb") as file:
+        audio = sniff(file.read(HEAD_BYTES))
+    if audio is None:
+        raise _not_audio()
+    try:
+        return audio, inspect(path, audio)
+    except NotAudio as error:
+        raise _not_audio() from error
+
+
+def _not_audio() -> InvalidInput:
+    return _refused(
+        PageCode.RECORDING_NOT_AUDIO,
+        Phrase("This file is no recording that can be used here."),
+    )
+
+
+def _refused(code: PageCode, message: Phrase, resolution: Phrase = KEPT_WORDS) -> InvalidInput:
+    return InvalidInput(code, message, resolution, field="audio")

@@ -1,0 +1,130 @@
+"""Spoken answers: uploading a recording, hearing it again, and what became of its words.
+
+An upload is a POST of the form that also carries the typed text, so it works without scripts and
+loses nothing. Scripts get the region `recorder` alone, unless another page takes its place.
+"""
+
+from http import HTTPStatus
+from pathlib import PurePosixPath
+
+from flask import Blueprint, Response, abort, g, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from webapp.config import settings
+from webapp.database import release_connections
+from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.voice.shown_words import note_shown
+from webapp.domain.voice.uploads import find_recording
+from webapp.integrations.audio_inspection import AudioBusy
+from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
+from webapp.pages.error_pages import Problem, problem
+from webapp.pages.filters import translated
+from webapp.pages.fragments import nothing_new, wants_fragment
+from webapp.pages.respondent import error_handling, rendering
+from webapp.pages.respondent.form_data import RECORDING_ID, read_form_data
+from webapp.pages.respondent.recordings import (
+    NO_ROOM,
+    TOO_LARGE,
+    WORDS_IN_BROWSER,
+    store_recording,
+)
+from webapp.pages.respondent.session_cookie import remembered_key
+from webapp.pages.respondent.visit import find_form, posted_visit
+from webapp.web.byte_ranges import audio_response
+from webapp.web.extensions import csrf
+from webapp.web.rate_limits.limiter import limiter
+from webapp.web.request_origin import says_in_iframe
+
+bp = Blueprint("voice", __name__, url_prefix="/r/<share_token>")
+# The session key in the body, which no other site can know, is the proof of intent
+csrf.exempt(bp)
+error_handling.add_error_handlers(bp)
+for away in (AudioStoreUnavailable, AudioBusy, OSError):
+    bp.register_error_handler(away, error_handling.recording_not_taken)
+_limit_looks = limiter.shared_limit(
+    lambda: settings().limit_transcript_session,
+    "transcripts",
+    key_func=error_handling.session_or_network,
+)
+
+
+@bp.post("/q/<int:number>/recording")
+@limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
+def upload(share_token: str, number: int) -> Response:
+    """Store a recording for the question; the first one under its key stays."""
+    posted = read_form_data(share_token, "recording_key", file="audio")
+    visit = posted_visit(share_token, posted)
+    store_recording(visit, posted, position=number - 1, file=request.files.get("audio"))
+    return rendering.recorded(posted_visit(share_token, posted), number - 1, text=posted.answer)
+
+
+@bp.post("/q/<int:number>/transcript")
+@_limit_looks
+def look(share_token: str, number: int) -> Response:
+    """What became of the words of the posted recording; 204 for scripts that have to ask again."""
+    posted = read_form_data(share_token)
+    visit = posted_visit(share_token, posted)
+    recording = visit.recording(number)
+    if recording and recording.transcript and not recording.claimed:
+        note_shown(token_hash(posted.session_key), recording.id)
+    if not wants_fragment():
+        return rendering.render_instead(visit, unsent_text=posted.answer) or rendering.question(
+            visit, number - 1, text=posted.answer
+        )
+    if recording is None or recording.id != posted.recording:
+        abort(HTTPStatus.NOT_FOUND)
+    if recording.transcript_state is TranscriptState.WAITING:
+        return nothing_new()
+    return rendering.transcript(visit, number)
+
+
+@bp.get("/recordings/<recording_id>")
+def play(share_token: str, recording_id: str) -> Response:
+    """A recording of the respondent whom the cookie names."""
+    key = None if says_in_iframe() else remembered_key(share_token)
+    return _audio(share_token, key, recording_id)
+
+
+@bp.post("/recordings/<recording_id>")
+@_limit_looks
+def hand_back(share_token: str, recording_id: str) -> Response:
+    """The same for the posted session, as a file to keep."""
+    return _audio(share_token, read_form_data(share_token).session_key, recording_id)
+
+
+@bp.errorhandler(RequestEntityTooLarge)
+def too_large(_error: RequestEntityTooLarge) -> Response:
+    """Beyond what the server reads of a request, or than its disk takes: nothing of it is known."""
+    reason = TOO_LARGE if audio_store().has_room(0) else NO_ROOM
+    what = Problem(translated(reason), translated(WORDS_IN_BROWSER))
+    return problem(what, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+
+
+@bp.after_request
+def replace_page(response: Response) -> Response:
+    """Let scripts put a page that answers an upload in place of the whole page."""
+    if wants_fragment() and not g.get("is_part") and response.status_code in SWAPPED:
+        response.headers["HX-Retarget"] = "#main"
+        response.headers["HX-Reswap"] = "innerHTML show:window:top"
+    return response
+
+
+SWAPPED = {HTTPStatus.OK, HTTPStatus.CONFLICT, HTTPStatus.GONE, HTTPStatus.UNPROCESSABLE_ENTITY}
+
+
+def _audio(share_token: str, session_key: str | None, recording_id: str) -> Response:
+    find_form(share_token)  # whose websites may show the refusal in a frame
+    known = session_key and RECORDING_ID.fullmatch(recording_id)
+    recording = find_recording(share_token, session_key or "", recording_id) if known else None
+    if recording is None:
+        abort(HTTPStatus.NOT_FOUND)
+    release_connections()
+    store, key = audio_store(), recording.object_key
+    return audio_response(
+        size=recording.size,
+        media_type=recording.media_type,
+        name=recording.id + PurePosixPath(key).suffix,
+        read=lambda start, end: store.read(key, start, end),
+        download=request.method == "POST",
+    )
