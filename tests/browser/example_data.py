@@ -26,6 +26,7 @@ from tests.browser.example_texts import (
     UNFINISHED,
 )
 from tests.factories import make_account
+from tests.voice.example_form import MILK, TOLD, make_spoken
 from webapp.database import db, new_id, utc_now
 from webapp.domain.accounts.invites import make_invite
 from webapp.domain.accounts.passwords import password_hash
@@ -33,10 +34,12 @@ from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.confirmations import TOLD_TYPED
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import embedding
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.agent_tokens import make_agent_token
+from webapp.domain.forms.voice_terms import ShownTerms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.responses.counters import store_link_views
@@ -61,6 +64,8 @@ class ExampleData:
     asks: str
     answered: str
     closed: str
+    speak: str
+    spoken: str
     invite: str
     consent: str
     delivery: str
@@ -91,6 +96,8 @@ def make_example_data() -> ExampleData:
     for number, words in enumerate(PRICED):
         respond(price, f"priced-{number}-priced-{number}-priced", words, now - timedelta(days=2))
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
+    spoken = published(account_id, MILK, claude, now - timedelta(days=3), TOLD)
+    make_spoken(spoken, now)
     sent = make_events(results, price, claude, codex, now)
     make_tokens(account_id, results.id, codex, now)
     asked = published_elsewhere(claude, now - timedelta(days=2))
@@ -108,6 +115,8 @@ def make_example_data() -> ExampleData:
         asks=f"/r/{asked['multiple']}",
         answered=f"/r/{asked['one']}",
         closed=f"/r/{price.share_token}",
+        speak=f"/r/{spoken.share_token}",
+        spoken=f"/forms/{spoken.id}",
         invite=f"/join/{make_invite(now=now)}",
         consent=f"/oauth/authorize?{urlencode(ASKING | {'client_id': CLAUDE})}",
         delivery=f"/deliveries/{sent['failed']}",
@@ -215,10 +224,17 @@ def shown(draft: Draft) -> dict[str, Any]:
     return {"revision": draft.revision, "shown_hash": draft.content_hash}
 
 
-def published(account_id: str, content: dict[str, Any], author: str | None, now: datetime) -> Any:
+def published(
+    account_id: str,
+    content: dict[str, Any],
+    author: str | None,
+    now: datetime,
+    voice: ShownTerms = TOLD_TYPED,
+) -> Any:
     """A form as a row of its columns."""
     draft = write(account_id, content, author, now)
-    return publishing.confirm_and_publish(account_id, draft.id, **shown(draft), now=now).form
+    confirmed = shown(draft) | {"voice": voice}
+    return publishing.confirm_and_publish(account_id, draft.id, **confirmed, now=now).form
 
 
 def answer_all(form: Any, now: datetime) -> None:

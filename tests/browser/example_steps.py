@@ -298,4 +298,11 @@ CREATOR = [
     ]
 ]
 
-ALL = RESPONDENT + PUBLIC + CREATOR + TOKENS
+SPOKEN = [
+    ExamplePage("question-spoken", at("{data.speak}")),
+    ExamplePage("results-spoken", at("{data.spoken}"), signed_in=True),
+    ExamplePage("results-settings-spoken", at("{data.spoken}/settings"), signed_in=True),
+    ExamplePage("form-voice", at("{data.empty}/voice"), signed_in=True),
+]
+
+ALL = RESPONDENT + PUBLIC + CREATOR + TOKENS + SPOKEN

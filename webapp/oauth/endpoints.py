@@ -32,8 +32,8 @@ from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
 from webapp.oauth.resources import served_resources
 from webapp.oauth.server import server
 from webapp.web import request_audit
-from webapp.web.client_address import client_network
 from webapp.web.extensions import csrf
+from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import is_failure, limiter, seconds_to_wait
 from webapp.web.request_kind import RequestKind, request_kind
 

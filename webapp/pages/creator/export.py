@@ -1,37 +1,51 @@
-"""Streamed exports of all answers: CSV for spreadsheets, JSON as in the API.
+"""Streamed exports of all answers: CSV for spreadsheets, JSON as in the API; and recordings.
 
 If an export fails half way, the connection is aborted, so that a partial file is not taken for a
 complete one.
 """
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import quote
 
 import orjson
 from flask import Blueprint, Response, abort, stream_with_context
 
+from webapp.config import settings
 from webapp.database import release_connections, to_millis, utc_now
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.cursor import ResponsePage
-from webapp.domain.responses.models import AnswerRow, SessionRow, session_status
+from webapp.domain.responses.models import (
+    AnswerRow,
+    AttachmentRow,
+    SessionRow,
+    session_status,
+)
+from webapp.domain.responses.recordings import find_attachment
 from webapp.domain.results.export import AnswerBatch, read_answers, read_people
 from webapp.domain.shared.unicode_normalization import normalized
+from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
 from webapp.pages.creator.download_limits import downloads, in_pieces
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.web import request_audit
+from webapp.web.byte_ranges import audio_response
 from webapp.web.wakeups import wakeups
 from webapp.wire.serializers import form_responses, response_session
 from webapp.wire.timestamps import wire_time
+
+log = logging.getLogger(__name__)
 
 bp = Blueprint("exports", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
 
 QUOTE, TWO_QUOTES = '"', '""'
+NO_RECORDING = '"",""'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
 CSV_COLUMNS = (
     "answered_at",
@@ -49,6 +63,8 @@ CSV_COLUMNS = (
     "answer",
     "answer_type",
     "answer_id",
+    "recording_seconds",
+    "recording",
 )
 # What a spreadsheet could read as a formula, after characters that it ignores.
 FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
@@ -66,6 +82,25 @@ def as_json(form_id: str) -> Response:
     """One FormResponses object with every response."""
     form = forms.get_form(creator_id(), form_id)
     return _file(form, _json_chunks(form), "json", "application/json")
+
+
+@bp.get("/attachments/<attachment_id>")
+def recording(form_id: str, attachment_id: str) -> Response:
+    """The recording of an answer, in the ranges that a player asks for."""
+    form = forms.get_form(creator_id(), form_id)
+    found = find_attachment(form.id, attachment_id)
+    release_connections()
+    try:
+        return audio_response(
+            size=found.size,
+            media_type=found.media_type,
+            name=found.name,
+            read=partial(audio_store().read, found.object_key),
+            download=True,
+        )
+    except AudioStoreUnavailable:
+        log.exception("a recording could not be read")
+        abort(HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 def _file(form: FormRow, chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
@@ -101,10 +136,13 @@ def _csv_chunks(form: FormRow) -> Iterator[bytes]:
     now = to_millis(utc_now())
     yield BYTE_ORDER_MARK + f"{_cells(*CSV_COLUMNS)}\r\n".encode()
     for batch in read_answers(form.id):
-        yield _csv_lines(batch, numbers, now).encode()
+        recordings = {key: _recording_cells(form, row) for key, row in batch.attachments.items()}
+        yield _csv_lines(batch, numbers, recordings, now).encode()
 
 
-def _csv_lines(batch: AnswerBatch, numbers: dict[str, int], now_millis: int) -> str:
+def _csv_lines(
+    batch: AnswerBatch, numbers: dict[str, int], recordings: dict[str, str], now_millis: int
+) -> str:
     """The lines of a batch; the columns they share are formatted once, for speed."""
     people = {key: _person_cells(person, now_millis) for key, person in batch.people.items()}
     questions: dict[tuple[str, str], str] = {}
@@ -116,7 +154,8 @@ def _csv_lines(batch: AnswerBatch, numbers: dict[str, int], now_millis: int) -> 
         text = cell(answer.answer_text).replace(QUOTE, TWO_QUOTES)
         lines.append(
             f'"{wire_time(answer.stamp)}",{people[answer.session_id]},{questions[asked]},'
-            f'"{text}","{answer.response_type}","{answer.id}"\r\n'
+            f'"{text}","{answer.response_type}","{answer.id}",'
+            f"{recordings.get(answer.id, NO_RECORDING)}\r\n"
         )
     return "".join(lines)
 
@@ -144,6 +183,12 @@ def _question_cells(answer: AnswerRow, numbers: dict[str, int]) -> str:
     )
 
 
+def _recording_cells(form: FormRow, recording: AttachmentRow) -> str:
+    """Its length, and the address where its creator hears it."""
+    address = f"{settings().public_url}/forms/{form.id}/attachments/{recording.id}"
+    return _cells(f"{recording.duration_ms / 1000:.1f}", address)
+
+
 def _cells(*texts: str) -> str:
     """RFC 4180: every cell quoted, quotes doubled."""
     return ",".join([f'"{text.replace(QUOTE, TWO_QUOTES)}"' for text in texts])
@@ -165,7 +210,7 @@ def _json_chunks(form: FormRow) -> Iterator[bytes]:
     yield orjson.dumps(head)[:-1] + b',"responses":['
     people = answers = 0
     for batch in read_people(form.id):
-        lines = [orjson.dumps(response_session(person, now)) for person in batch]
+        lines = [orjson.dumps(response_session(person, now, whole=True)) for person in batch]
         yield (b"," if people and lines else b"") + b",".join(lines)
         people += len(lines)
         answers += sum(len(person.answers) for person in batch)

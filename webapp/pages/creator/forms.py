@@ -26,8 +26,9 @@ CODE_BORDER = 4  # modules of white, as ISO/IEC 18004 asks for
 # for pages of other people, whose policy may refuse the style: then it has a border
 FRAME_CODE = Markup(
     '<iframe src="{}?embed=1" title="{}" width="100%" height="720" style="border:0"'
-    ' loading="lazy"></iframe>'
+    ' loading="lazy"{}></iframe>'
 )
+MICROPHONE = Markup(' allow="microphone"')
 LINK_CODE = Markup('<a href="{}">{}</a>')
 CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 
@@ -102,6 +103,8 @@ def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | Non
         qr=drawn_code(address),
         origins="\n".join(form.frame_origins.split()) if origins is None else origins,
         refusal=refusal,
-        frame_code=str(FRAME_CODE.format(address, form.title)),
+        frame_code=str(
+            FRAME_CODE.format(address, form.title, MICROPHONE if form.records_voice else "")
+        ),
         link_code=str(LINK_CODE.format(address, form.title)),
     )

@@ -4,11 +4,13 @@ All choices are in the query string, so a view can be bookmarked, shared and rel
 """
 
 from collections import defaultdict
+from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from jobs.queue import hand_over_recordings
 from webapp.config import settings
 from webapp.database import from_millis, to_millis, utc_now
 from webapp.domain.content.model import form_settings, most_questions
@@ -19,8 +21,11 @@ from webapp.domain.responses.counters import read_days
 from webapp.domain.results import by_question as results
 from webapp.domain.results import search
 from webapp.domain.results.by_question import NEW_COUNTED, ShownAnswer
+from webapp.domain.results.recordings import recordings_of
 from webapp.domain.shared.limits import FORM_TOLD_PERCENT
 from webapp.domain.shared.vocabulary import ConfirmationMethod
+from webapp.domain.voice import another_try
+from webapp.pages.creator import spoken_answers
 from webapp.pages.creator.day_chart import day_chart, days_since
 from webapp.pages.creator.request import agent_names, creator_id, require_creator
 from webapp.pages.creator.results_filters import Choice, person_before, position, read_choice, stamp
@@ -39,9 +44,11 @@ def by_question(form_id: str) -> ResponseReturnValue:
     choice = read_choice()
     if choice.filters:
         return _found(form, choice)
+    pages = results.newest_answers(form)
     return render_template(
         "results/questions.html",
-        pages=results.newest_answers(form),
+        pages=pages,
+        recordings=recordings_of(answer for page in pages.values() for answer in page.answers),
         usual=results.usual_words(form),
         **_layout(form, "questions", choice),
     )
@@ -55,11 +62,13 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
         abort(404)
     question_id = form.questions[number - 1]["id"]
     before = stamp("before") or form.last_stamp + 1
+    older = results.more_answers(form.id, question_id, before)
     return page_or_fragment(
         "results/question.html",
         "results/_answers.html",
         number=number,
-        older=results.more_answers(form.id, question_id, before),
+        older=older,
+        recordings=recordings_of(older.answers),
         **_layout(form, "questions", read_choice()),
     )
 
@@ -74,6 +83,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
         "results/people.html",
         "results/_people.html",
         people=found.people,
+        recordings=recordings_of(answer for person in found.people for answer in person.answers),
         further=_address("results.by_person", form, choice, position(found.before)),
         is_first="before" not in request.args,
         **_layout(form, "people", choice),
@@ -84,12 +94,26 @@ def by_person(form_id: str) -> ResponseReturnValue:
 def one_person(form_id: str, session_id: str) -> ResponseReturnValue:
     """All answers of one respondent."""
     form = forms.get_form(creator_id(), form_id)
+    person = search.get_person(form.id, session_id)
     return render_template(
         "results/person.html",
         form=form,
-        person=search.get_person(form.id, session_id),
+        person=person,
+        recordings=recordings_of(person.answers, with_transcripts=True),
         now_millis=to_millis(utc_now()),
     )
+
+
+@bp.post("/people/<session_id>/attachments/<attachment_id>/try-again")
+def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseReturnValue:
+    """Have a recording written down that could not be, and go back to its person."""
+    host, now = settings().transcriber_host, utc_now()
+    recording = another_try.try_again(
+        creator_id(), form_id, attachment_id, transcriber=host, now=now
+    )
+    hand_over_recordings([recording])
+    person = url_for("results.one_person", form_id=form_id, session_id=session_id)
+    return redirect(person, HTTPStatus.SEE_OTHER)
 
 
 @bp.get("/settings")
@@ -100,6 +124,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
         "forms/settings.html",
         settings=form_settings(form),
         most_questions=most_questions(form),
+        **spoken_answers.of_form(form),
         **_layout(form, "settings", read_choice()),
     )
 
@@ -132,6 +157,7 @@ def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
     return render_template(
         "results/found.html",
         answers=answers,
+        recordings=recordings_of(found.answers),
         count=len(found.answers),
         further=_address("results.by_question", form, choice, found.before),
         is_first="before" not in request.args,

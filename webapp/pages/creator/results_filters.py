@@ -10,7 +10,7 @@ from webapp.domain.responses.counters import DAY_MILLIS, EPOCH_DAY
 from webapp.domain.results.search import Filters, PersonKey
 
 WORDS_MAX_CHARS = 200
-NAMES = ("q", "sent", "unflagged", "from", "to")
+NAMES = ("q", "sent", "unflagged", "spoken", "from", "to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ def read_choice() -> Choice:
         words=typed["q"],
         sent_only=bool(typed["sent"]),
         unflagged=bool(typed["unflagged"]),
+        spoken=bool(typed["spoken"]),
         since=None if since is None else since * DAY_MILLIS,
         until=None if until is None else (until + 1) * DAY_MILLIS,
     )

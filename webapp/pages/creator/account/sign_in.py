@@ -31,9 +31,9 @@ from webapp.pages.errors import RETRY_SECONDS, signed_out
 from webapp.pages.fragments import go_to, wants_fragment
 from webapp.pages.login_redirect import HOME, login_url, next_page
 from webapp.web import request_audit
-from webapp.web.client_address import client_network
 from webapp.web.deferred_writes import write_later
 from webapp.web.extensions import login
+from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import is_failure, limiter
 
 RECENT_SECONDS = 600  # our choice: after that, irreversible actions ask for the password again

@@ -1,0 +1,286 @@
+"""What a creator hears and reads of spoken answers: players, states in words, files, the filter."""
+
+import csv
+import io
+import re
+import secrets
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer
+from tests.pages.creator_client import Creator, creator, plain
+from tests.query_plans import statements_of
+from tests.voice.factories import make_spoken_answer, make_stored_answer, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.responses.models import Answer
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.results import recordings
+from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.voice import late_transcripts
+from webapp.integrations.audio_store import audio_store
+
+HOST = "engine.example"
+LEVELS = "0123456789" * 6 + "0000"
+DONE = {"transcriber": HOST, "transcript_state": TranscriptState.DONE}
+FAILED = {"transcriber": "localhost", "transcript_state": TranscriptState.FAILED}
+STATES = [
+    ({"transcriber": ""}, "Nobody writes this down automatically."),
+    (
+        {"transcriber": HOST, "transcript_state": TranscriptState.WAITING},
+        f"Being written down by {HOST}.",
+    ),
+    ({"transcript_state": TranscriptState.SILENT}, "No voice was heard in it."),
+    (
+        {"transcriber": HOST, "transcript_state": TranscriptState.FAILED},
+        f"{HOST} could not write it down.",
+    ),
+    (DONE | {"transcript": "As heard"}, f"Written down by {HOST}, and sent as heard."),
+    (
+        DONE | {"transcript": "Otherwise"},
+        f"Written down by {HOST}. What was sent differs from what was heard.",
+    ),
+    (
+        DONE | {"transcript": "As heard", "transcriber": "localhost"},
+        "Written down by this server, and sent as heard.",
+    ),
+]
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        return make_voice_form(ann.account.id)
+
+
+def key() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def words(ann: Creator, path: str) -> str:
+    return plain(ann.page(path).text)
+
+
+class TestBytes:
+    def test_a_player_gets_the_range_that_it_asks_for(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            made = make_stored_answer(form, key(), content=bytes(range(200)))
+
+        answer = ann.page(f"/forms/{form.id}/attachments/{made.id}", Range="bytes=7-9")
+
+        assert (answer.status_code, answer.data) == (206, bytes([7, 8, 9]))
+        assert answer.headers["Content-Disposition"].startswith("attachment; filename=recording-")
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert "sandbox" in answer.headers.getlist("Content-Security-Policy")
+        assert answer.headers["Cache-Control"] == "private, no-store"
+
+    def test_nobody_else_hears_it(self, app: Flask, ann: Creator, form: Any) -> None:
+        with app.app_context():
+            path = f"/forms/{form.id}/attachments/{make_stored_answer(form, key()).id}"
+            other = creator(app, make_account())
+
+        assert ann.page(path).status_code == 200
+        assert other.page(path).status_code == 404
+        assert app.test_client().get(path).status_code == 303
+
+    def test_replaced_ones_are_gone(self, app: Flask, ann: Creator, form: Any) -> None:
+        with app.app_context():
+            made = make_stored_answer(form, key()).id
+            db.session.execute(db.update(Answer).values(superseded=True))
+            db.session.commit()
+
+        assert ann.page(f"/forms/{form.id}/attachments/{made}").status_code == 404
+
+    def test_a_store_that_is_away_is_a_page(self, app: Flask, ann: Creator, form: Any) -> None:
+        with app.app_context():
+            made = make_stored_answer(form, key())
+            audio_store().delete([made.object_key])
+
+        answer = ann.page(f"/forms/{form.id}/attachments/{made.id}")
+
+        assert answer.status_code == 503
+        assert "The storage does not answer just now." in answer.text
+
+
+class TestPages:
+    def test_every_view_has_a_player_with_our_length_and_curve(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            made = make_spoken_answer(form, key(), duration_ms=125_001, levels=LEVELS, size=250_000)
+            session_id = made.session_id
+            for _ in range(11):
+                make_answer(form, key(), 1)
+
+        views = ("", "/people", f"/people/{session_id}", "?q=heard", "/questions/1")
+        pages = [ann.page(f"/forms/{form.id}{view}").text for view in views]
+
+        address = f"/forms/{form.id}/attachments/{made.id}"
+        for page in pages:
+            assert f'controls preload="none" src="{address}"' in page
+            assert "loudest at 0:18." in page
+            assert "2:06" in plain(page)
+            assert "250.0 kB" in plain(page)
+            assert f'href="{address}" download' in page
+            strokes = re.search(r'<path d="(M2 [^"]*)"', page)
+            assert strokes
+            assert strokes[1].count("M") == len(LEVELS)
+            assert "style=" not in page
+
+    @pytest.mark.parametrize(("columns", "said"), STATES)
+    def test_the_state_of_its_words_is_said(
+        self, app: Flask, ann: Creator, form: Any, columns: dict[str, Any], said: str
+    ) -> None:
+        with app.app_context():
+            session_id = make_spoken_answer(form, key(), **columns).session_id
+
+        assert said in words(ann, f"/forms/{form.id}")
+        assert said in words(ann, f"/forms/{form.id}/people/{session_id}")
+
+    @both_databases
+    def test_late_words_are_told_from_those_that_somebody_has_read(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            make_spoken_answer(form, key(), **DONE, transcript="As heard")
+            late = {"text": "", "transcript": "As heard", "next_at": utc_now()}
+            late_transcripts.conclude(
+                make_spoken_answer(form, key(), **DONE | late).id, now=utc_now()
+            )
+
+        said = words(ann, f"/forms/{form.id}")
+
+        assert said.count(f"by {HOST}, not checked by the person who spoke.") == 1
+        assert said.count(f"by {HOST}, and sent as heard.") == 1
+
+    def test_what_was_heard_stands_beside_what_was_sent(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            spoken = make_spoken_answer(
+                form, key(), **DONE, text="Sent <b>", transcript="Heard <i>"
+            )
+
+        page = ann.page(f"/forms/{form.id}/people/{spoken.session_id}").text
+
+        assert page.index("As sent") < page.index("Sent &lt;b&gt;")
+        assert page.index("As heard") < page.index("Heard &lt;i&gt;")
+        assert "Heard" not in ann.page(f"/forms/{form.id}").text
+
+    def test_a_recording_without_words_says_so_beside_what_was_heard(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            spoken = make_spoken_answer(form, key(), **DONE, text="", transcript="Heard")
+
+        assert "Only the recording, no words." in words(
+            ann, f"/forms/{form.id}/people/{spoken.session_id}"
+        )
+
+    def test_pages_of_typed_answers_read_no_recordings(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            make_answer(form, key())
+            answers = db.session.scalars(db.select(Answer)).all()
+
+            assert statements_of(lambda: recordings.recordings_of(answers)) == []
+
+
+class TestTryAgain:
+    @pytest.mark.settings(transcriber="whisper")
+    def test_a_failed_recording_is_made_due(self, app: Flask, ann: Creator, form: Any) -> None:
+        with app.app_context():
+            made = make_spoken_answer(form, key(), **FAILED, attempts=3)
+        person = f"/forms/{form.id}/people/{made.session_id}"
+        shown = ann.page(person).text
+
+        answer = ann.post(action := again(shown))
+
+        assert action == f"{person}/attachments/{made.id}/try-again"
+        assert (answer.status_code, answer.location) == (303, person)
+        assert "Being written down by this server." in words(ann, person)
+        assert again(ann.page(person).text) == ""
+        with app.app_context():
+            stored = db.session.get_one(Recording, made.id)
+            assert (stored.transcript_state, stored.attempts) == (TranscriptState.WAITING, 0)
+            assert stored.next_at
+
+    def test_another_host_than_was_named_gets_none(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            made = make_spoken_answer(form, key(), **FAILED)
+        path = f"/forms/{form.id}/people/{made.session_id}/attachments/{made.id}/try-again"
+
+        assert ann.post(path).status_code == 409
+        with app.app_context():
+            assert db.session.get_one(Recording, made.id).transcript_state == "failed"
+
+
+def again(page: str) -> str:
+    """Where the page posts for another attempt, "" if it does not."""
+    found = re.search(r'action="([^"]*/try-again)"', page)
+    return found[1] if found else ""
+
+
+class TestFilter:
+    def test_with_a_recording_leaves_out_what_was_typed(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            make_answer(form, key(), text="Written by hand")
+            both = key()
+            make_answer(form, both, 1, text="Written as well")
+            make_spoken_answer(form, both, text="Said aloud")
+
+        answers = words(ann, f"/forms/{form.id}?spoken=1")
+        people = words(ann, f"/forms/{form.id}/people?spoken=1")
+
+        assert ("Said aloud" in answers, "Written" in answers) == (True, False)
+        assert "Said aloud" in people
+        assert ("Written as well" in people, "Written by hand" in people) == (True, False)
+        page = ann.page(f"/forms/{form.id}?spoken=1").text
+        assert re.search(r'name="spoken"\s+value="1" checked', page)
+
+    def test_a_form_of_typed_answers_does_not_offer_it(self, app: Flask, ann: Creator) -> None:
+        with app.app_context():
+            form = make_voice_form(ann.account.id, responseMode="text_only")
+            make_answer(form, key())
+
+        assert 'name="spoken"' not in ann.page(f"/forms/{form.id}").text
+
+
+class TestFiles:
+    @both_databases
+    def test_csv_has_the_length_and_the_address_of_a_recording(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            made = make_spoken_answer(form, key(), duration_ms=42_195)
+            make_answer(form, key())
+
+        content = ann.page(f"/forms/{form.id}/export.csv").data.decode("utf-8-sig")
+
+        spoken, typed = csv.DictReader(io.StringIO(content, newline=""), strict=True)
+        address = f"http://127.0.0.1:8000/forms/{form.id}/attachments/{made.id}"
+        assert (spoken["recording_seconds"], spoken["recording"]) == ("42.2", address)
+        assert (typed["recording_seconds"], typed["recording"]) == ("", "")
+
+    def test_files_have_all_words_of_a_long_answer(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        text = "🂡" * 100_000
+        with app.app_context():
+            made = make_spoken_answer(form, key(), text=text)
+
+        (answer,) = ann.page(f"/forms/{form.id}/export.json").json["responses"][0]["answers"]
+
+        assert (answer["answerText"], answer["answerTruncated"]) == (text, False)
+        assert [each["id"] for each in answer["attachments"]] == [made.id]
+        assert text in ann.page(f"/forms/{form.id}/export.csv").text

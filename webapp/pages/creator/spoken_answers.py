@@ -1,0 +1,88 @@
+"""What creators are told of spoken answers, and what they choose for a published form."""
+
+from functools import cache
+from http import HTTPStatus
+
+from babel import Locale
+from flask import Blueprint, Response, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.config import settings
+from webapp.database import utc_now
+from webapp.domain.forms import models as forms
+from webapp.domain.forms import spoken_language, voice_terms
+from webapp.domain.forms.models import FormRow
+from webapp.domain.forms.voice_terms import ShownTerms, VoiceTerms
+from webapp.domain.shared.errors import StateConflict
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.fragments import go_to
+from webapp.web import request_audit
+
+bp = Blueprint("spoken_answers", __name__, url_prefix="/forms/<form_id>/voice")
+bp.before_request(require_creator)
+
+
+def offered() -> VoiceTerms:
+    """What this server does with spoken answers, by the settings of the operator."""
+    return voice_terms.offered_terms(settings().transcriber_host)
+
+
+def shown_terms() -> ShownTerms:
+    """What the posted page said of spoken answers, beside what is so at this moment."""
+    told = VoiceTerms(
+        request.form.get("told_records") == "yes", request.form.get("told_transcriber", "")
+    )
+    return ShownTerms(told, offered())
+
+
+def of_form(form: FormRow) -> dict[str, object]:
+    """The template variables of the section about spoken answers of a published form."""
+    return {
+        "agreed": voice_terms.terms_of(form),
+        "voice": voice_terms.terms_for(form.response_mode, offered()),
+        "languages": _languages(),
+    }
+
+
+@cache
+def _languages() -> list[tuple[str, str]]:
+    """Names in English and tags, when first asked for: Babel's data of a language are 3.5 MB."""
+    names = Locale("en").languages
+    return sorted((names[tag], tag) for tag in spoken_language.SPOKEN_LANGUAGES)
+
+
+@bp.get("")
+def ask(form_id: str) -> ResponseReturnValue:
+    """What happens to spoken answers today, beside what the form's creator was told."""
+    form = forms.get_form(creator_id(), form_id)
+    facts = of_form(form)
+    if facts["agreed"] == facts["voice"]:
+        return _to_settings(form_id)
+    return render_template("forms/voice.html", form=form, is_stale=False, **facts)
+
+
+@bp.post("")
+def agree(form_id: str) -> ResponseReturnValue:
+    """Let the form do what the page told."""
+    account = creator_id()
+    try:
+        voice_terms.agree_to_terms(
+            account, form_id, shown_terms(), now=utc_now(), by=request_audit.creator()
+        )
+    except StateConflict:
+        form = forms.get_form(account, form_id)
+        page = render_template("forms/voice.html", form=form, is_stale=True, **of_form(form))
+        return page, HTTPStatus.CONFLICT
+    return _to_settings(form_id)
+
+
+@bp.post("/language")
+def choose_language(form_id: str) -> ResponseReturnValue:
+    """Name the language that people are expected to speak; an empty choice takes it back."""
+    chosen = request.form.get("language", "")
+    spoken_language.set_spoken_language(creator_id(), form_id, chosen)
+    return _to_settings(form_id)
+
+
+def _to_settings(form_id: str) -> Response:
+    return go_to(url_for("results.show_settings", form_id=form_id, _anchor="voice"))
