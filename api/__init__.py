@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 from api import (
     agent_tokens,
+    attachments,
     drafts,
     errors,
     forms,
@@ -31,6 +32,7 @@ from webapp.web.request_kind import RequestKind
 __all__ = [
     "agent_tokens",
     "asks",
+    "attachments",
     "drafts",
     "forms",
     "init_app",

@@ -18,6 +18,7 @@ from webapp.database.failures import is_away, may_have_stored
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import NotConfirmed, Outcome, RateLimited, StateConflict
 from webapp.domain.shared.limits import WAIT_MAX_SECONDS
+from webapp.integrations.audio_store import AudioStoreUnavailable
 from webapp.oauth.guard import Unauthenticated
 from webapp.web.hosts import UnknownHost
 from webapp.web.rate_limits.limiter import limit_in_words, seconds_to_wait, time_in_words
@@ -93,7 +94,8 @@ def unexpected_fields(error: Exception) -> Error:
     """The four fields of such a fault, which is logged; the connections are released."""
     log.exception("request failed", extra={"endpoint": request.endpoint})
     release_connections()
-    return _storage_unavailable() if is_away(error) else _internal_error()
+    away = is_away(error) or isinstance(error, AudioStoreUnavailable)
+    return _storage_unavailable() if away else _internal_error()
 
 
 def _storage_unavailable() -> Error:

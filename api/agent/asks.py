@@ -1,4 +1,6 @@
-"""Polling: the answers of an ask that came after a cursor, waited for if there are none yet."""
+"""Polling: the answers of an ask that came after a cursor, waited for if there are none yet, and
+the recordings given with them.
+"""
 
 from typing import NamedTuple
 
@@ -6,6 +8,7 @@ from flask import Response
 
 from api.agent.blueprint import bp
 from api.agent.guard import check_agent_token, current_token, require_agent_token
+from api.attachments import attachment_bytes
 from api.json_responses import json_answer
 from api.query import given_since, wait_seconds
 from webapp.database import release_connections, utc_now
@@ -29,6 +32,13 @@ def get_ask_answers(ask_id: str) -> Response:
         except NoSlot:
             retry = {"Retry-After": str(RETRY_SECONDS)}
     return json_answer(ask_answers(seen.form, seen.page, since), headers=retry)
+
+
+@bp.get("/asks/<ask_id>/attachments/<attachment_id>")
+@require_agent_token
+def get_ask_attachment(ask_id: str, attachment_id: str) -> Response:
+    """getAskAttachment: the recording of an answer (200, or 206 with a Range)."""
+    return attachment_bytes(get_ask(current_token(), ask_id).id, attachment_id)
 
 
 class _Seen(NamedTuple):

@@ -96,7 +96,7 @@ def _news(place: Place, head: FormHead | None) -> News | None:
 def _events(page: ResponsePage, since: int | None) -> list[bytes]:
     """Answers and completions in the order of their stamps, which are their ids."""
     events: dict[int, tuple[str, object]] = {
-        answer.stamp: ("answer", ask_answer(answer))
+        answer.stamp: ("answer", ask_answer(answer, session))
         for session in page.sessions
         for answer in session.answers
     }

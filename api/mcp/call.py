@@ -12,9 +12,11 @@ class Call:
     """capabilities: those of the client, {} in the legacy era, where requests do not carry them.
 
     request_state   what a client sends back when it goes on with a call; whatever it sent
+    takes_links     whether the version it speaks knows links to resources in results
     """
 
     caller: Caller
     era: Era
     capabilities: Mapping[str, object] = field(default_factory=dict)
     request_state: object = None
+    takes_links: bool = False

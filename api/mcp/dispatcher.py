@@ -15,7 +15,15 @@ from api.mcp.messages import (
     RpcError,
 )
 from api.mcp.server_info import SERVER_INFO, SERVER_INFO_KEY, capabilities, instructions
-from api.mcp.tools import agent_tokens, completed_response, drafts, forms, responses, waits
+from api.mcp.tools import (
+    agent_tokens,
+    attachments,
+    completed_response,
+    drafts,
+    forms,
+    responses,
+    waits,
+)
 from api.mcp.tools.invocation import invoke
 from api.mcp.tools.table import TOOLS
 from webapp.config import settings
@@ -24,6 +32,7 @@ from webapp.oauth.guard import require_mcp_scope
 __all__ = [
     "agent_tokens",
     "answer",
+    "attachments",
     "completed_response",
     "drafts",
     "forms",

@@ -22,6 +22,7 @@ from api.mcp.messages import (
 
 MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26")
+WITHOUT_LINKS = (None, "2025-03-26")  # whose clients send no header
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
@@ -52,6 +53,11 @@ def era_of(version: str | None, params: object) -> Era:
     if version in LEGACY:
         return Era.LEGACY
     return Era.LEGACY if version is None and not _is_modern(params) else Era.MODERN
+
+
+def takes_links(version: str | None) -> bool:
+    """Whether results may hold a `resource_link`."""
+    return version not in WITHOUT_LINKS
 
 
 def status_of(code: int, era: Era | None) -> HTTPStatus:

@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 document, assembled from the types that validate and serialise."""
 
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -9,6 +10,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 
 from api.blueprint import bp
+from api.openapi.attachment_operations import AUDIO
 from api.openapi.error_examples import errors
 from api.openapi.event_operations import EXAMPLES as EVENT_EXAMPLES
 from api.openapi.examples import bodies
@@ -29,6 +31,7 @@ CONTRACT_VERSION = "1.0.0"
 SCHEMAS = "#/components/schemas"
 JSON = "application/json"
 EVENTS = "text/event-stream"
+BYTES = "application/octet-stream"  # what generators of clients take bytes for
 OPEN = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag",
@@ -75,6 +78,7 @@ REASONS = {
     HTTPStatus.NOT_FOUND: "There is no such object in this account",
     HTTPStatus.METHOD_NOT_ALLOWED: "The address does not take this method",
     HTTPStatus.CONFLICT: "What is there conflicts with the operation",
+    HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE: "There are no such bytes",
     HTTPStatus.TOO_MANY_REQUESTS: "Too many write operations",
     HTTPStatus.INTERNAL_SERVER_ERROR: "The service could not complete the request",
 }
@@ -180,7 +184,7 @@ def _operation(operation: Operation, example: dict[str, Any] | str) -> dict[str,
         "description": operation.description,
         "security": [{"oauth2": [operation.scope]} if operation.scope else {"agentToken": []}],
         "parameters": [_reference("parameters", name) for name in operation.parameters],
-        "responses": {str(operation.status): _success(operation, example)}
+        "responses": _successes(operation, example)
         | {
             str(status): _failure(status, codes, operation.error_headers)
             for status, codes in sorted(operation.codes.items())
@@ -210,6 +214,15 @@ def _own_operation() -> dict[str, Any]:
     }
 
 
+def _successes(operation: Operation, example: dict[str, Any] | str) -> dict[str, Any]:
+    """By status; the bytes of a file are answered whole, or in part."""
+    whole = {str(operation.status): _success(operation, example)}
+    if operation.media != AUDIO:
+        return whole
+    part = _success(replace(operation, headers=(*operation.headers, "Content-Range")), example)
+    return whole | {"206": part | {"description": "The bytes that Range names"}}
+
+
 def _success(operation: Operation, example: dict[str, Any] | str) -> dict[str, Any]:
     described: dict[str, Any] = {
         "description": operation.summary,
@@ -226,6 +239,9 @@ def _success(operation: Operation, example: dict[str, Any] | str) -> dict[str, A
     elif operation.media == EVENTS:
         text = {"type": "string", "description": "Server-sent events."}
         described["content"] = {EVENTS: {"schema": text, "example": example}}
+    elif operation.media == AUDIO:
+        octets = {"type": "string", "format": "binary"}
+        described["content"] = {AUDIO: {"schema": octets}, BYTES: {"schema": octets}}
     return described
 
 

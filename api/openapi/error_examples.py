@@ -114,6 +114,11 @@ _SAID = (
         "Wait until one expires, or unsubscribe where no event is needed any more.",
     ),
     (
+        ErrorCode.RANGE_NOT_SATISFIABLE,
+        "Range: none of the bytes that it names are there.",
+        "Send a Range inside the size of the attachment, or none for all of it.",
+    ),
+    (
         ErrorCode.RATE_LIMITED,
         "Too many write operations: the limit of new drafts is 30 per minute.",
         "Send the same request again in 42 seconds.",

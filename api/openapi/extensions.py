@@ -2,6 +2,7 @@
 
 from http import HTTPMethod, HTTPStatus
 
+from api.openapi.attachment_operations import ATTACHMENTS
 from api.openapi.event_operations import EVENTS
 from api.openapi.examples import AGENT_TOKEN
 from api.openapi.operations import OF_FORM, UNREADABLE, Operation
@@ -13,6 +14,7 @@ from webapp.wire.event_stream import OF_HOLDER
 
 EXTENSIONS = (
     *EVENTS,
+    *ATTACHMENTS,
     Operation(
         id="createAgentToken",
         tag="Agent tokens",

@@ -8,6 +8,7 @@ from webapp.domain.shared.limits import IDEMPOTENCY_KEY_MAX_CHARS, WAIT_MAX_SECO
 DRAFT_ID = "drf_5b1f0c9a7e3d2f4a6b8c0d1e"
 FORM_ID = "frm_0a4e6c8b2d1f3a5c7e9b0d2f"
 SUBSCRIPTION_ID = "sub_4f8a1c3e5b7d9f0a2c4e6b8d0f1a3c5e"
+ATTACHMENT_ID = "att_6b8d0f2a4c6e8a0c2e4b6d8f"
 PATH_ID = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
 PARAMETERS: dict[str, dict[str, Any]] = {
     "draftId": {
@@ -33,6 +34,22 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "description": "As subscribing returned it.",
         "example": SUBSCRIPTION_ID,
         **PATH_ID,
+    },
+    "attachmentId": {
+        "name": "attachmentId",
+        "description": "As the `attachments` of an answer name it.",
+        "example": ATTACHMENT_ID,
+        **PATH_ID,
+    },
+    "Range": {
+        "name": "Range",
+        "in": "header",
+        "description": (
+            "The bytes to answer (RFC 9110, section 14). Without it, or with more than one range, "
+            "all of them."
+        ),
+        "example": "bytes=0-65535",
+        "schema": {"type": "string"},
     },
     "since": {
         "name": "since",
@@ -146,6 +163,24 @@ HEADERS: dict[str, dict[str, Any]] = {
         "required": False,
         "example": 2,
         "schema": {"type": "integer", "minimum": 1},
+    },
+    "Accept-Ranges": {
+        "description": "That `Range` is taken.",
+        "required": True,
+        "example": "bytes",
+        "schema": {"type": "string", "enum": ["bytes"]},
+    },
+    "Content-Range": {
+        "description": "Which bytes these are, and of how many; `*` in a refusal.",
+        "required": True,
+        "example": "bytes 0-65535/81920",
+        "schema": {"type": "string", "pattern": "^bytes ([0-9]+-[0-9]+|[*])/[0-9]+$"},
+    },
+    "Content-Disposition": {
+        "description": "`attachment` with the `name` of the attachment.",
+        "required": True,
+        "example": 'attachment; filename="recording-2026-11-21-4b6d8f.webm"',
+        "schema": {"type": "string", "pattern": "^attachment; filename="},
     },
     "Allow": {
         "description": "The methods that this address takes.",

@@ -56,6 +56,7 @@ CALLS = {
     ),
     "listSubscriptions": Call("GET", "/forms/{}/subscriptions", Scope.RESPONSES_READ),
     "deleteSubscription": Call("DELETE", "/forms/{}/subscriptions/sub_1", Scope.RESPONSES_READ),
+    "getAttachment": Call("GET", "/forms/{}/attachments/att_1", Scope.RESPONSES_READ),
     "createAgentToken": Call("POST", "/forms/{}/agent-tokens", Scope.RESPONSES_READ),
 }
 WITH_ID = {name: call for name, call in CALLS.items() if "{}" in call.path}

@@ -1,5 +1,6 @@
 """Every code that the document lists for an operation is provoked, and its text checked."""
 
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.api.conftest import Agent, Confirm
 from tests.api.readable import assert_readable
 from tests.event_factories import make_subscription
 from tests.factories import make_form
+from tests.voice.factories import make_spoken_answer
 from tests.webhook_receiver import SECRET
 from webapp.database import db
 from webapp.domain.accounts.models import Account
@@ -29,6 +31,7 @@ BEGIN_WITH_A_FIELD = {
     "payload_too_large": "body: ",
     "idempotency_key_reused": "Idempotency-Key: ",
     "callback_failed": "url: ",
+    "range_not_satisfiable": "Range: ",
     "draft_incomplete": "title: ",
     "revision_conflict": "If-Match: ",
 }
@@ -51,8 +54,13 @@ class Scene:
     def __init__(self, agent: Agent, operation: Operation, draft_id: str, form_id: str) -> None:
         self.agent, self.operation, self.draft_id = agent, operation, draft_id
         self.form_id = form_id
-        self.path = operation.path.format(draftId=draft_id, formId=form_id, subscriptionId="sub_1")
+        self.path = self.path_of(draftId=draft_id, formId=form_id)
         self.text = TEXT.get(operation.id, "title")
+
+    def path_of(self, **ids: str) -> str:
+        return self.operation.path.format(
+            **{"subscriptionId": "sub_1", "attachmentId": "att_1"} | ids
+        )
 
     def call(self, path: str = "", **request: Any) -> TestResponse:
         if self.operation.takes and not request.keys() & {"data", "json"}:
@@ -62,8 +70,15 @@ class Scene:
         return self.agent.call(self.operation.method, path or self.path, **request)
 
     def elsewhere(self, object_id: str) -> TestResponse:
-        ids = dict.fromkeys(("draftId", "formId", "subscriptionId"), object_id)
-        return self.call(self.operation.path.format(**ids))
+        ids = dict.fromkeys(("draftId", "formId", "subscriptionId", "attachmentId"), object_id)
+        return self.call(self.path_of(**ids))
+
+    def beyond_the_end(self) -> TestResponse:
+        with self.agent.app.app_context():
+            form = db.session.get_one(Form, self.form_id)
+            recording = make_spoken_answer(form, secrets.token_urlsafe(24)).id
+        path = self.path_of(formId=self.form_id, attachmentId=recording)
+        return self.call(path, headers={"Range": "bytes=999999-"})
 
     def reused(self) -> TestResponse:
         headers = {"Idempotency-Key": "k"}
@@ -116,6 +131,7 @@ PROVOKE: dict[str, Callable[[Scene, Confirm], TestResponse]] = {
     "draft_incomplete": lambda scene, _: scene.incomplete(),
     "draft_already_published": lambda scene, confirm: scene.published(confirm),
     "revision_conflict": lambda scene, _: scene.call(headers={"If-Match": '"7"'}),
+    "range_not_satisfiable": lambda scene, _: scene.beyond_the_end(),
     "callback_failed": lambda scene, _: scene.call(),
     "too_many_subscriptions": lambda scene, _: scene.subscribed_too_often(),
     "internal_error": lambda scene, _: scene.call(),

@@ -14,6 +14,7 @@ from api.openapi.operations import OPERATIONS
 from tests.api.conftest import Agent, Confirm
 from tests.described import validator
 from tests.event_factories import make_subscription
+from tests.voice.factories import make_stored_answer
 from tests.webhook_receiver import SECRET
 from webapp.config import Settings
 from webapp.database import db, utc_now
@@ -23,6 +24,7 @@ from webapp.domain.shared.error_codes import OF_REST
 from webapp.wire.event_stream import LEAVE_CONNECTION
 
 JSON = "application/json"
+BYTES = {"audio/*", "application/octet-stream"}
 CHANGING = re.compile(
     r"(?P<id>(?:drf|frm|q|ses|ans|agt|sub)_)[0-9a-f]{24,32}|(?P<token>askag_)\w+(?:…\w+)?|(?P<link>/r/)[\w-]{22}"
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=again in )\w+ \w+|(?<=request id )\w+"
@@ -56,8 +58,9 @@ def contents(described: Any) -> list[tuple[Any, list[Any]]]:
         for operation in methods.values():
             bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
             for body in bodies:
-                for content in body.get("content", {}).values():
-                    found.append((content["schema"], examples(described, content)))
+                for kind, content in body.get("content", {}).items():
+                    if kind not in BYTES:
+                        found.append((content["schema"], examples(described, content)))
     return found
 
 
@@ -223,6 +226,16 @@ def crowded(agent: Agent, draft: str, confirm: Confirm) -> Any:
     return reader.get(f"/agent/asks/{form_id}/stream", environ_overrides=full)
 
 
+def beyond(agent: Agent, draft: str, confirm: Confirm) -> Any:
+    """Ask for bytes after the end of a recording."""
+    confirm(draft)
+    form_id = agent.post(f"/drafts/{draft}/publish").json["formId"]
+    with agent.app.app_context():
+        recording = make_stored_answer(db.session.get_one(forms.Form, form_id), "k" * 32)
+        path = f"/forms/{form_id}/attachments/{recording.id}"
+    return agent.get(path, headers={"Range": "bytes=999999-"})
+
+
 def posted(**request: Any) -> Provoke:
     return lambda agent, _draft, _confirm: agent.post("/drafts", **request)
 
@@ -250,6 +263,7 @@ PROVOKED: dict[str, Provoke] = {
     "draft_incomplete": incomplete,
     "draft_already_published": published,
     "revision_conflict": outdated,
+    "range_not_satisfiable": beyond,
     "rate_limited": limited,
     "callback_failed": subscribed(before=0),
     "too_many_subscriptions": subscribed(before=100),

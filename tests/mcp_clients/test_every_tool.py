@@ -74,10 +74,12 @@ async def asked_and_read(client: Client, form: dict[str, Any], used: set[str]) -
     assert (session["status"], session["responderName"]) == ("completed", "Sam")
     nothing = await use(client, "get_form_responses", **key, since=found["nextSince"])
     assert (nothing["responses"], nothing["nextSince"]) == ([], found["nextSince"])
+    typed = await refused(client, "get_attachment", **key, attachmentId="att_of_no_answer")
+    assert typed["code"] == "not_found"
     whole = await read_whole(client, form["formId"], session["sessionId"])
     assert whole == dict(zip(QUESTIONS, WORDS, strict=True))
     used |= {"get_form", "list_forms", "wait_for_form_responses", "watch_ask"}
-    used |= {"get_form_responses", "get_completed_response"}
+    used |= {"get_form_responses", "get_completed_response", "get_attachment"}
 
 
 async def handed_to_a_program(client: Client, form: dict[str, Any], used: set[str]) -> None:

@@ -211,6 +211,21 @@ class Exchange(TypedDict):
 
 
 @exactly
+class LinkedAttachment(Attachment):
+    """The recording of a spoken answer, and where its bytes are."""
+
+    formId: FormId
+    answerId: Annotated[str, said("The id of the answer that was given with it.")]
+    durationSeconds: Annotated[float, said("How long it is, as this server measured it.")]
+    url: Annotated[
+        str, said("Its bytes, for an access token of the REST API; takes `Range`.", format="uri")
+    ]
+    agentUrl: Annotated[
+        str, said("Its bytes, for an agent token of this form; takes `Range`.", format="uri")
+    ]
+
+
+@exactly
 class CompletedResponsePage(TypedDict):
     """A page of a response that was sent."""
 

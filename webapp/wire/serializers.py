@@ -20,12 +20,14 @@ from webapp.domain.forms.models import FormLink, FormRow, FormSummaryRow
 from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import (
     AnswerRow,
+    AttachmentRow,
     SessionAnswers,
     SessionRow,
     session_status,
 )
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseLimit, ResponseType
+from webapp.wire.attachments import attachment
 from webapp.wire.extension_types import (
     AskAnswer,
     AskAnswers,
@@ -52,7 +54,7 @@ from webapp.wire.types import (
 
 # names on the wire and of the attributes
 _SETTINGS = tuple((to_camel(field.name), field.name) for field in fields(content.FormSettings))
-_STAMP, _COMPLETED = attrgetter("stamp"), attrgetter("completed_stamp")
+_COMPLETED = attrgetter("completed_stamp")
 
 
 def share_url(public_url: str, share_token: str) -> str:
@@ -150,12 +152,12 @@ def form_responses(form: FormRow, page: ResponsePage) -> FormResponses:
 
 def ask_answers(form: FormRow, page: ResponsePage, since: int | None) -> AskAnswers:
     """The page that was read after `since`: its answers and its completions."""
-    answers = [answer for session in page.sessions for answer in session.answers]
+    given = [(answer, found) for found in page.sessions for answer in found.answers]
     completed = sorted(completed_within(page, since), key=_COMPLETED)
     return {
         "askId": form.id,
         "status": form.status,
-        "answers": [ask_answer(answer) for answer in sorted(answers, key=_STAMP)],
+        "answers": [ask_answer(*each) for each in sorted(given, key=lambda each: each[0].stamp)],
         "completed": [completed_response(session) for session in completed],
         "nextSince": _time_or_none(page.next_since),
         "truncated": page.truncated,
@@ -169,9 +171,10 @@ def completed_within(page: ResponsePage, since: int | None) -> list[SessionRow]:
     return [each for each in sessions if first < (each.completed_stamp or 0) <= last]
 
 
-def ask_answer(answer: AnswerRow) -> AskAnswer:
-    """One answer with the id of its session."""
-    return {**response_answer(answer), "sessionId": answer.session_id}
+def ask_answer(answer: AnswerRow, found: SessionAnswers) -> AskAnswer:
+    """One answer of a session with the id of that."""
+    said = response_answer(answer, found.attachments.get(answer.id))
+    return {**said, "sessionId": answer.session_id}
 
 
 def completed_response(session: SessionRow) -> CompletedResponse:
@@ -204,29 +207,39 @@ def response_form(form: FormRow) -> ResponseForm:
     }
 
 
-def response_session(found: SessionAnswers, now_millis: int) -> ResponseSession:
-    """A session with its answers in the page."""
-    session = found.session
+def response_session(
+    found: SessionAnswers, now_millis: int, *, whole: bool = False
+) -> ResponseSession:
+    """A session with its answers in the page; `whole` as `response_answer` has it."""
+    session, given = found.session, found.attachments
     return {
         "sessionId": session.id,
         "responderName": session.responder_name,
         "status": session_status(session, now_millis),
         "submittedAt": _time_or_none(session.completed_stamp),
         "createdAt": wire_time(session.created_at),
-        "answers": [response_answer(answer) for answer in found.answers],
+        "answers": [
+            response_answer(answer, given.get(answer.id), whole=whole) for answer in found.answers
+        ],
     }
 
 
-def response_answer(answer: AnswerRow) -> ResponseAnswer:
-    """One answer. Typed ones are never longer than the bound of REST."""
+def response_answer(
+    answer: AnswerRow, recording: AttachmentRow | None, *, whole: bool = False
+) -> ResponseAnswer:
+    """One answer; only one beside a recording is ever longer than the bound of REST.
+
+    whole  for a file, which has all of it
+    """
     text = answer.answer_text
+    said = text if whole else text[:ANSWER_MAX_CHARS]
     return {
         "id": answer.id,
         "questionId": answer.question_id,
         "questionText": answer.question_text,
-        "answerText": text[:ANSWER_MAX_CHARS],
-        "answerTruncated": len(text) > ANSWER_MAX_CHARS,
-        "attachments": [],
+        "answerText": said,
+        "answerTruncated": len(said) < len(text),
+        "attachments": [] if recording is None else [attachment(recording)],
         "responseType": cast(ResponseType, answer.response_type),
         "questionKind": cast(QuestionKind, answer.question_kind),
         "parentQuestionId": answer.parent_question_id,

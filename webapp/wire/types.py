@@ -185,13 +185,15 @@ class OwnedForm(TypedDict):
 
 @exactly
 class Attachment(TypedDict):
-    """A file given with an answer."""
+    """A file given with an answer: the recording of a spoken one."""
 
-    id: Annotated[str, said("The id of the file.")]
-    name: Annotated[str, said("Its name.")]
-    type: Annotated[str, said("Its media type.")]
+    id: Annotated[str, said("The id of the file, for the paths of attachments.")]
+    name: Annotated[str, said("A file name for it, made by this server.")]
+    type: Annotated[str, said("Its media type, found in its bytes, such as `audio/webm`.")]
     size: Annotated[int, said("Its size in bytes.")]
-    contentOmitted: Annotated[bool, said("True when the content is not part of this result.")]
+    contentOmitted: Annotated[
+        bool, said("True when the content is not part of this result, which it never is.")
+    ]
 
 
 @exactly
@@ -207,7 +209,9 @@ class ResponseAnswer(TypedDict):
         str, said(f"The answer as given, its first {ANSWER_MAX_CHARS:,} characters.")
     ]
     answerTruncated: Annotated[bool, said("True when `answerText` is not all of it.")]
-    attachments: Annotated[list[Attachment], said("The files given with the answer.")]
+    attachments: Annotated[
+        list[Attachment], said("The recording of a spoken answer; `[]` for a typed one.")
+    ]
     responseType: Annotated[ResponseType, said("How the answer was given.")]
     questionKind: Annotated[QuestionKind, said("Whose question it answers.")]
     parentQuestionId: Annotated[

@@ -58,4 +58,4 @@ def completed_response(call: Call, given: CompletedResponseArguments) -> Complet
     form = forms.get_form(account_id, given.form_id)
     found = get_completed_response(form.id, given.response_id)
     page = read_fragments(fragment_key(), account_id, found, given.cursor)
-    return completed_page(form.id, found.session, page)
+    return completed_page(form.id, found, page)

@@ -25,6 +25,13 @@ class Shortened(NamedTuple):
     note: str
 
 
+class Linked(NamedTuple):
+    """An answer beside a `resource_link` to what it leaves out."""
+
+    whole: object
+    link: Json
+
+
 class InputRequired(Exception):
     """A call that goes on once the client has done what `result` asks for."""
 
@@ -35,9 +42,10 @@ class InputRequired(Exception):
 
 def success(answer: object, *, quotes: bool) -> Json:
     """The same object twice; `quotes`: between two marks that nobody could write beforehand."""
+    answer, links = (answer.whole, [answer.link]) if isinstance(answer, Linked) else (answer, [])
     whole, shown, note = answer if isinstance(answer, Shortened) else (answer, answer, "")
     words = _text(orjson.dumps(shown).decode())
-    content = [words]
+    content = [words, *links]
     if quotes:
         mark = secrets.token_hex(16)
         fence = " ".join([FENCE.format(mark=mark), *filter(None, [note])])

@@ -15,6 +15,7 @@ PATHS = (
     ("GET", r"/forms", "list_forms"),
     ("GET", r"/forms/(?P<formId>[^/]+)", "get_form"),
     ("GET", r"/forms/(?P<formId>.+)/responses", "get_form_responses"),
+    ("GET", r"/forms/(?P<formId>.+)/attachments/(?P<attachmentId>.+)", "get_attachment"),
     ("POST", r"/forms/(?P<formId>.+)/agent-tokens", "create_agent_token"),
 )
 QUERY = {"wait": "timeoutSeconds", "since": "since"}

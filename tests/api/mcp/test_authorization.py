@@ -146,6 +146,7 @@ def test_another_account_finds_nothing_by_any_tool(
         stranger = make_account().id
         draft = make_draft(account.id).id
     ids = {"formId": form.id, "askId": form.id, "draftId": draft, "responseId": "ses_x"}
+    ids["attachmentId"] = "att_x"
     asked = TOOLS[name].listed(events=True)["inputSchema"]["properties"]  # type: ignore[index]
     arguments = {key: value for key, value in ids.items() if key in asked}
     if {"formId", "askId"} <= arguments.keys():

@@ -23,6 +23,7 @@ HAVE_TOOLS = {
     "getServiceDraft",
     "getService",
     "getServiceResponses",
+    "getAttachment",
     "createAgentToken",
 }
 # refused before there is a tool call, or for a header that tools do not have
@@ -32,6 +33,7 @@ NOT_BY_TOOLS = {
     "idempotency_key_reused",
     "revision_conflict",
     "not_found",  # an empty id is no path; an argument is refused as such
+    "range_not_satisfiable",
     "internal_error",
     "storage_unavailable",
 }

@@ -56,7 +56,13 @@ def ids(app: Flask, account: Any) -> dict[str, Any]:
         form = make_form(account.id)
         draft = make_draft(account.id)
         make_answer(form, "k" * 32)
-    return {"formId": form.id, "draftId": draft.id, "responseId": "ses_x", "timeoutSeconds": 0}
+    return {
+        "formId": form.id,
+        "draftId": draft.id,
+        "responseId": "ses_x",
+        "attachmentId": "att_x",
+        "timeoutSeconds": 0,
+    }
 
 
 @pytest.fixture

@@ -1,0 +1,225 @@
+"""The bytes of recordings for connected agents and agent tokens: ranges, headers, and who gets
+them.
+"""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.api.conftest import Agent, Connect, refusal
+from tests.databases import both_databases
+from tests.factories import make_account, make_form
+from tests.voice.factories import (
+    make_recording,
+    make_spoken_answer,
+    make_stored_answer,
+    make_voice_form,
+)
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.deletion import form_trash
+from webapp.domain.forms import agent_tokens, models
+from webapp.domain.respondents import answering
+from webapp.domain.responses.models import Answer
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.vocabulary import Scope
+from webapp.integrations.audio_store import audio_store
+
+SOUND = bytes(range(256)) * 40
+KEY = "k" * 32
+
+
+@pytest.fixture
+def recording(app: Flask, form: Any) -> Recording:
+    """Of a current answer, with its object."""
+    with app.app_context():
+        made = make_stored_answer(form, KEY, content=SOUND)
+        db.session.expunge(made)
+        return made
+
+
+@pytest.fixture
+def program(app: Flask, form: Any) -> Agent:
+    """A program with an agent token of the form."""
+    now = utc_now()
+    with app.app_context():
+        made = agent_tokens.make_agent_token(
+            form.account_id, form.id, label="", expires_at=now + timedelta(days=1), now=now
+        )
+    return Agent(app, made.token)
+
+
+@pytest.fixture(params=["REST", "agent token"])
+def reader(request: pytest.FixtureRequest) -> Agent:
+    """Whoever may read the form."""
+    found: Agent = request.getfixturevalue({"REST": "agent"}.get(request.param, "program"))
+    return found
+
+
+def path(reader: Agent, form_id: str, attachment_id: str) -> str:
+    folder = "agent/asks" if reader.token.startswith("askag_") else "forms"
+    return f"/{folder}/{form_id}/attachments/{attachment_id}"
+
+
+def test_the_bytes_are_a_download_that_no_other_origin_reads(
+    reader: Agent, form: Any, recording: Recording
+) -> None:
+    answer = reader.get(path(reader, form.id, recording.id))
+
+    assert (answer.status_code, answer.mimetype, answer.data) == (200, "audio/webm", SOUND)
+    headers = answer.headers
+    day = recording.created_at.date().isoformat()
+    name = f"recording-{day}-{recording.id[-6:]}.webm"
+    assert headers["Content-Disposition"] == f"attachment; filename={name}"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in headers.getlist("Content-Security-Policy")
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Cache-Control"] == "private, no-store"
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "end"),
+    [("bytes=0-9", 0, 10), ("bytes=10200-", 10200, 10240), ("bytes=-7", 10233, 10240)],
+)
+def test_a_range_is_answered_in_part(
+    reader: Agent, form: Any, recording: Recording, asked: str, start: int, end: int
+) -> None:
+    answer = reader.get(path(reader, form.id, recording.id), headers={"Range": asked})
+
+    assert (answer.status_code, answer.data) == (206, SOUND[start:end])
+    assert answer.headers["Content-Range"] == f"bytes {start}-{end - 1}/{len(SOUND)}"
+
+
+def test_a_range_beyond_the_end_is_refused_as_all_else_is(
+    reader: Agent, form: Any, recording: Recording
+) -> None:
+    asked = {"Range": f"bytes={len(SOUND)}-"}
+
+    answer = reader.get(path(reader, form.id, recording.id), headers=asked)
+
+    assert refusal(answer) == (416, "range_not_satisfiable")
+    assert answer.headers["Content-Range"] == f"bytes */{len(SOUND)}"
+
+
+def test_head_tells_the_size_without_reading(
+    reader: Agent, form: Any, recording: Recording
+) -> None:
+    answer = reader.call("HEAD", path(reader, form.id, recording.id))
+
+    assert (answer.status_code, answer.data) == (200, b"")
+    assert answer.headers["Content-Length"] == str(len(SOUND))
+
+
+def test_replaced_withdrawn_unclaimed_and_foreign_ones_are_not_found(
+    app: Flask, reader: Agent, form: Any, recording: Recording
+) -> None:
+    with app.app_context():
+        stranger = make_form(make_account().id)
+        foreign = make_spoken_answer(stranger, KEY[::-1] + "x").id
+        own = make_form(form.account_id)
+        elsewhere = make_spoken_answer(own, secrets.token_urlsafe(24)).id
+        unclaimed = make_recording(form, KEY).id
+        db.session.commit()
+    unknown = (foreign, elsewhere, unclaimed, "att_" + "0" * 24)
+
+    answers = [reader.get(path(reader, form.id, each)) for each in unknown]
+
+    assert [refusal(answer) for answer in answers] == [(404, "not_found")] * 4
+    assert refusal(reader.get(path(reader, stranger.id, foreign))) == (404, "form_not_found")
+    with app.app_context():
+        db.session.execute(db.update(Answer).values(superseded=True))
+        db.session.commit()
+    assert refusal(reader.get(path(reader, form.id, recording.id))) == (404, "not_found")
+
+
+def test_a_withdrawn_response_takes_its_recording_along(
+    app: Flask, reader: Agent, form: Any, recording: Recording
+) -> None:
+    with app.app_context():
+        answering.withdraw_response(form.share_token, KEY, now=utc_now())
+
+    answer = reader.get(path(reader, form.id, recording.id))
+
+    assert refusal(answer) == (404, "not_found")
+
+
+def test_a_closed_form_is_read_and_a_deleted_one_is_not(
+    app: Flask, reader: Agent, form: Any, recording: Recording
+) -> None:
+    with app.app_context():
+        models.close_form(form.account_id, form.id, now=utc_now())
+    closed = reader.get(path(reader, form.id, recording.id))
+    with app.app_context():
+        form_trash.delete_form(form.account_id, form.id, now=utc_now())
+    deleted = reader.get(path(reader, form.id, recording.id))
+
+    assert closed.data == SOUND
+    assert refusal(deleted) == (404, "form_not_found")
+
+
+def test_reading_needs_the_scope_of_responses(
+    connect: Connect, form: Any, recording: Recording
+) -> None:
+    others = connect(form.account_id, [Scope.FORMS_READ, Scope.FORMS_WRITE])
+
+    answer = others.get(f"/forms/{form.id}/attachments/{recording.id}")
+
+    assert refusal(answer) == (401, "authentication_required")
+    assert 'scope="forms:read forms:write responses:read"' in answer.headers["WWW-Authenticate"]
+
+
+def test_an_agent_token_of_another_form_reads_nothing(
+    app: Flask, program: Agent, form: Any
+) -> None:
+    with app.app_context():
+        other = make_form(form.account_id)
+        made = make_spoken_answer(other, secrets.token_urlsafe(24)).id
+
+    answer = program.get(f"/agent/asks/{other.id}/attachments/{made}")
+
+    assert refusal(answer) == (404, "form_not_found")
+
+
+def test_a_store_that_does_not_answer_is_said(
+    app: Flask, reader: Agent, form: Any, recording: Recording
+) -> None:
+    with app.app_context():
+        audio_store().delete([recording.object_key])
+
+    answer = reader.get(path(reader, form.id, recording.id))
+
+    assert refusal(answer) == (500, "storage_unavailable")
+
+
+@both_databases
+def test_a_correction_keeps_its_recording_or_takes_it_away(
+    app: Flask, agent: Agent, account: Account
+) -> None:
+    with app.app_context():
+        form = make_voice_form(account.id)
+        recording = make_recording(form, KEY).id
+        db.session.commit()
+
+    def listed_after(text: str, recording_id: str) -> tuple[list[Any], int]:
+        """The recordings that are listed after this answer, and how the first is answered."""
+        with app.app_context():
+            answering.answer_question(
+                form.share_token,
+                KEY,
+                position=0,
+                answer_text=text,
+                answer_key=secrets.token_urlsafe(16),
+                recording_id=recording_id,
+                now=utc_now(),
+            )
+        (session,) = agent.get(f"/forms/{form.id}/responses").json["responses"]
+        (answer,) = session["answers"]
+        head = agent.call("HEAD", f"/forms/{form.id}/attachments/{recording}")
+        return [each["id"] for each in answer["attachments"]], head.status_code
+
+    assert listed_after("", recording) == ([recording], 200)
+    assert listed_after("In other words", recording) == ([recording], 200)
+    assert listed_after("Only typed", "") == ([], 404)

@@ -1,0 +1,119 @@
+"""Recordings among the answers: in REST, polling and streaming, and what they cost."""
+
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from api.agent.stream import AskFeed
+from tests.api.conftest import Agent
+from tests.databases import both_databases
+from tests.factories import make_answer
+from tests.query_plans import statements_of
+from tests.voice.factories import make_spoken_answer
+from webapp.database import db, utc_now
+from webapp.domain.forms import agent_tokens, models
+from webapp.domain.respondents import answering
+from webapp.domain.responses.completed import get_completed_response
+from webapp.domain.responses.cursor import read_responses
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.results.export import read_answers, read_people
+from webapp.domain.shared.vocabulary import SessionStatus
+from webapp.wire.event_stream import Place
+
+AT = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
+ID = "att_6b8d0f2a4c6e8a0c2e4b6d8f"
+LISTED = {
+    "id": ID,
+    "name": "recording-2026-11-22-4b6d8f.webm",
+    "type": "audio/webm",
+    "size": 4000,
+    "contentOmitted": True,
+}
+
+
+@pytest.fixture
+def response_id(app: Flask, form: Any) -> str:
+    """A completed response whose first answer was spoken and whose second was typed."""
+    with app.app_context():
+        key = secrets.token_urlsafe(24)
+        recording = make_spoken_answer(form, key, id=ID, created_at=AT)
+        make_answer(form, key, 1, "Typed")
+        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
+        return str(recording.session_id)
+
+
+def listed(answers: list[Any]) -> list[tuple[str, list[Any]]]:
+    return [(each["responseType"], each["attachments"]) for each in answers]
+
+
+@both_databases
+def test_rest_lists_the_recording_of_the_answer_that_was_spoken(
+    agent: Agent, form: Any, response_id: str
+) -> None:
+    (session,) = agent.get(f"/forms/{form.id}/responses").json["responses"]
+
+    assert session["sessionId"] == response_id
+    assert listed(session["answers"]) == [("voice", [LISTED]), ("text", [])]
+
+
+@both_databases
+def test_polling_and_streaming_list_it(app: Flask, form: Any, response_id: str) -> None:
+    now = utc_now()
+    with app.app_context():
+        token = agent_tokens.make_agent_token(
+            form.account_id, form.id, label="", expires_at=now + timedelta(days=1), now=now
+        ).token
+
+    polled = Agent(app, token).get(f"/agent/asks/{form.id}/answers").json["answers"]
+    with app.app_context():
+        (news,) = AskFeed().read([Place(form.id, None)]).values()
+
+    assert listed(polled) == [("voice", [LISTED]), ("text", [])]
+    assert {answer["sessionId"] for answer in polled} == {response_id}
+    assert news.frames.count(ID.encode()) == 1
+    assert b'"attachments":[{"id":"att_' in news.frames
+
+
+def test_rest_cuts_what_was_spoken_where_a_typed_answer_ends(
+    app: Flask, agent: Agent, form: Any
+) -> None:
+    with app.app_context():
+        make_spoken_answer(form, secrets.token_urlsafe(24), text="🂡" * 20_000)
+        make_spoken_answer(form, secrets.token_urlsafe(24), text="🂡" * 20_001)
+
+    sessions = agent.get(f"/forms/{form.id}/responses").json["responses"]
+
+    answers = [answer for session in sessions for answer in session["answers"]]
+    assert [each["answerText"] for each in answers] == ["🂡" * 20_000] * 2
+    assert [each["answerTruncated"] for each in answers] == [False, True]
+
+
+@both_databases
+@pytest.mark.parametrize(("make", "more"), [(make_answer, 0), (make_spoken_answer, 1)])
+def test_only_spoken_answers_cost_a_statement_more(
+    app: Flask, form: Any, make: Callable[..., Any], more: int
+) -> None:
+    with app.app_context():
+        for _ in range(3):
+            key = secrets.token_urlsafe(24)
+            make(form, key)
+        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
+        completed = ResponseSession.status == SessionStatus.COMPLETED
+        response_id = db.session.scalars(db.select(ResponseSession.id).where(completed)).one()
+        db.session.commit()
+        found = models.get_form(form.account_id, form.id)
+        calls: tuple[Callable[[], Any], ...] = (
+            partial(read_responses, found, None),
+            partial(get_completed_response, form.id, response_id),
+            lambda: list(read_answers(form.id)),
+            lambda: list(read_people(form.id)),
+        )
+
+        asked = [[sql for sql, _ in statements_of(call) if "recordings" in sql] for call in calls]
+
+    assert [len(statements) for statements in asked] == [more] * 4
