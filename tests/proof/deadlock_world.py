@@ -1,10 +1,15 @@
-"""A creator, a respondent and an agent with all that the routes which write need."""
+"""A creator, a respondent and an agent with all that the routes which write need, and deadlocks."""
 
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
+import psycopg
+import pytest
 from flask import Flask
 from sqlalchemy import select
 
@@ -166,3 +171,37 @@ class World:
         with self.app.app_context():
             discarded_drafts.discard_draft(self.account.id, self.draft.id, now=now)
         return int(now.timestamp() * 1000)
+
+
+@contextmanager
+def deadlock_at(number: int) -> Iterator[list[str]]:
+    """PostgreSQL gives up the transaction of this commit of ours, counted from 0.
+
+    A statement that commits by itself counts, too. Yields the commits that were tried.
+    """
+    commit, execute = psycopg.Connection.commit, psycopg.Cursor.execute
+    here, tried = threading.current_thread(), []
+
+    def is_due(what: str) -> bool:
+        if threading.current_thread() is not here:
+            return False
+        tried.append(what)
+        return len(tried) == number + 1
+
+    def given_up_commit(self: psycopg.Connection[Any]) -> None:
+        in_transaction = psycopg.pq.TransactionStatus.INTRANS
+        if self.info.transaction_status == in_transaction and is_due("COMMIT"):
+            self.rollback()
+            raise psycopg.errors.DeadlockDetected
+        commit(self)
+
+    def given_up_write(self: Any, query: Any, *more: Any, **options: Any) -> Any:
+        writes = str(query).split()[0] in {"INSERT", "UPDATE", "DELETE", "WITH"}
+        if self.connection.autocommit and writes and is_due(str(query)):
+            raise psycopg.errors.DeadlockDetected
+        return execute(self, query, *more, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(psycopg.Connection, "commit", given_up_commit)
+        patch.setattr(psycopg.Cursor, "execute", given_up_write)
+        yield tried

@@ -1,24 +1,32 @@
 """Every route that writes meets a deadlock at each of its commits, and does its work once."""
 
 import secrets
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from io import BytesIO
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from types import SimpleNamespace
 from typing import Any
 
-import psycopg
 import pytest
 from flask import Flask
 from sqlalchemy import Boolean, Integer, Table, select, update
 from werkzeug.test import TestResponse
 
+from jobs.queue import DELIVERIES, TRANSCRIPTIONS
 from tests.conftest import delete_rows
 from tests.databases import on_postgresql
 from tests.oauth.flow import bearer
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, hidden
-from tests.proof.deadlock_world import HOOK, HOOK_KEY, PASSWORD, World
-from webapp.database import db
+from tests.proof.deadlock_world import HOOK, HOOK_KEY, PASSWORD, World, deadlock_at
+from tests.voice.audio_files import recording
+from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.integrations.audio_store import audio_store
 from webapp.oauth.models import OAuthGrant
 from webapp.web.rate_limits.limiter import limiter
 
@@ -171,7 +179,67 @@ def _continue(world: World) -> Call:
     return lambda: world.app.test_client().post(f"/r/{one.share_token}/continue", data=form)
 
 
+def _tried_again(world: World) -> Call:
+    with world.app.app_context():
+        key, failed = secrets.token_urlsafe(24), TranscriptState.FAILED
+        made = make_spoken_answer(world.form, key, transcript_state=failed)
+    path = f"/forms/{world.form.id}/people/{made.session_id}/attachments/{made.id}/try-again"
+    return lambda: world.ann.post(path)
+
+
+def _speaker(world: World) -> Respondent:
+    """Somebody whose form takes recordings."""
+    with world.app.app_context():
+        form = make_voice_form(world.account.id)
+    return Respondent(
+        world.app.test_client(),
+        form.share_token,
+        world.app.test_client().get(f"/r/{form.share_token}"),
+    )
+
+
+def _uploaded(world: World) -> Call:
+    one = _speaker(world)
+
+    def upload() -> TestResponse:
+        sent = hidden(one.page) | {"audio": (BytesIO(recording()), "a.webm")}
+        return one.client.post(f"/r/{one.share_token}/q/1/recording", data=sent)
+
+    return upload
+
+
+def _of_recording(path: str) -> Callable[[World], Call]:
+    """A POST about a recording whose words are known, and that no answer has."""
+
+    def prepare(world: World) -> Call:
+        one = _speaker(world)
+        session = hidden(one.page)["session"]
+        written = {"transcript_state": TranscriptState.DONE, "transcript": "Ben did."}
+        with world.app.app_context():
+            form = db.session.scalars(select(Form).where(Form.share_token == one.share_token)).one()
+            made = make_recording(form, session, next_at=utc_now(), **written)
+            with NamedTemporaryFile() as file:
+                file.write(recording())
+                file.flush()
+                audio_store().put(made.object_key, Path(file.name))
+            db.session.commit()
+            named = path.format(made.id)
+            sent = {"session": session, "recording": made.id}
+        return lambda: one.client.post(f"/r/{one.share_token}{named}", data=sent)
+
+    return prepare
+
+
 RECIPES: dict[str, Callable[[World], Call]] = {
+    "voice.upload": _uploaded,
+    "voice.look": _of_recording("/q/1/transcript"),
+    "voice.hand_back": _of_recording("/recordings/{}"),
+    "spoken_answers.agree": creator_page(
+        "/forms/{}/voice", lambda world: world.form, told_records="yes", told_transcriber=""
+    ),
+    "spoken_answers.choose_language": creator_page(
+        "/forms/{}/voice/language", lambda world: world.form, language="pt"
+    ),
     "agent_tokens.make": creator_page(
         "/connections/tokens/new",
         lambda world: world.form,
@@ -186,6 +254,7 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "agent_tokens.revoke_all": creator_page(
         "/connections/tokens/revoke-all", lambda world: world.agent_token
     ),
+    "results.try_again": _tried_again,
     "api.create_agent_token": agent("POST", "/forms/{}/agent-tokens", lambda world: world.form.id),
     "api.create_subscription": agent(
         "POST",
@@ -297,38 +366,12 @@ FURTHER = {
 }
 
 
-@contextmanager
-def deadlock_at(number: int) -> Iterator[list[str]]:
-    """PostgreSQL gives up the transaction of this commit of ours, counted from 0.
-
-    A statement that commits by itself counts, too. Yields the commits that were tried.
-    """
-    commit, execute = psycopg.Connection.commit, psycopg.Cursor.execute
-    here, tried = threading.current_thread(), []
-
-    def is_due(what: str) -> bool:
-        if threading.current_thread() is not here:
-            return False
-        tried.append(what)
-        return len(tried) == number + 1
-
-    def given_up_commit(self: psycopg.Connection[Any]) -> None:
-        in_transaction = psycopg.pq.TransactionStatus.INTRANS
-        if self.info.transaction_status == in_transaction and is_due("COMMIT"):
-            self.rollback()
-            raise psycopg.errors.DeadlockDetected
-        commit(self)
-
-    def given_up_write(self: Any, query: Any, *more: Any, **options: Any) -> Any:
-        writes = str(query).split()[0] in {"INSERT", "UPDATE", "DELETE", "WITH"}
-        if self.connection.autocommit and writes and is_due(str(query)):
-            raise psycopg.errors.DeadlockDetected
-        return execute(self, query, *more, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(psycopg.Connection, "commit", given_up_commit)
-        patch.setattr(psycopg.Cursor, "execute", given_up_write)
-        yield tried
+@pytest.fixture(autouse=True)
+def _nobody_delivers(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that another test began may still wait for something to deliver."""
+    for kind in (DELIVERIES, TRANSCRIPTIONS):
+        nobody = SimpleNamespace(hand_over=lambda _ids: None)
+        monkeypatch.setitem(app.extensions, kind.extension, nobody)
 
 
 def test_every_route_that_writes_has_its_deadlock(app: Flask) -> None:

@@ -120,10 +120,24 @@ def prepared(url: str, folder: Path) -> str:
 
 
 @contextmanager
-def traced(target: Target, url: str, folder: Path) -> Iterator[None]:
-    """A server whose syncs and sent bytes are written down in the order they happen."""
+def traced(target: Target, url: str, folder: Path, *options: str) -> Iterator[None]:
+    """A server whose syncs and sent bytes are written down in the order they happen.
+
+    options  further ones of strace
+    """
     calls = "trace=fsync,fdatasync,sendto"
-    tracing = [_strace(), "-f", "-q", "-s", "16", "-e", calls, "-o", str(folder / "trace")]
+    tracing = [
+        _strace(),
+        *options,
+        "-f",
+        "-q",
+        "-s",
+        "16",
+        "-e",
+        calls,
+        "-o",
+        str(folder / "trace"),
+    ]
     variables = {
         "DATABASE_URL": url,
         "ASKBACK_DATA": str(folder),

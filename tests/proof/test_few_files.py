@@ -21,7 +21,9 @@ from webapp import open_files
 
 FEW = ("bash", "-c", 'ulimit -n 256 && exec "$@"', "-")
 TRIES = 20
-LARGE_HEAD = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000000\r\n\r\n"
+LARGE_HEAD = (
+    b"POST /r/a/q/1/recording HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000000\r\n\r\n"
+)
 
 writers = pytest.mark.parametrize("writers", [60, pytest.param(150, marks=pytest.mark.prove)])
 

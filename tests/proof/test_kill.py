@@ -1,7 +1,6 @@
 """The server is killed while people answer: what it acknowledged is there, once."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,7 @@ from sqlalchemy import select
 from tests.databases import both_empty_databases
 from tests.factories import make_account, make_form
 from tests.proof.killing import Respondents, Target, kill_again_and_again
-from webapp.app import create_app
-from webapp.config import Settings
-from webapp.database import db, schema
+from webapp.database import db
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.secrets import token_hash
@@ -26,24 +23,6 @@ rounds = pytest.mark.parametrize(
     ("kills", "answers"),
     [(5, 100), pytest.param(50, 10_000, marks=pytest.mark.prove)],
 )
-
-
-@pytest.fixture
-def killed_app(empty_database_url: str, tmp_path: Path) -> Iterator[Flask]:
-    """An application of this process on the database of the server that is killed."""
-    app = create_app(
-        Settings(
-            public_url="http://127.0.0.1:8000",
-            database_url=empty_database_url,
-            secret_key="only-for-tests-only-for-tests-only-for-tests",
-            data_folder=tmp_path,
-        )
-    )
-    with app.app_context():
-        schema.upgrade()
-        yield app
-        db.session.remove()
-        db.engine.dispose()
 
 
 @pytest.fixture

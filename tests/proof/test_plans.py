@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,14 +12,17 @@ from tests.bulk import analyze, copy_forms, copy_rows, store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_form
 from tests.query_plans import plan_of, statements_of
+from tests.voice.factories import make_recording
 from webapp.database import db, utc_now
 from webapp.domain.forms.agent_tokens import AgentToken, find_agent_token, make_agent_token
 from webapp.domain.forms.models import get_form, list_forms
 from webapp.domain.respondents.public_form import get_public_form, read_progress
 from webapp.domain.responses.completed import get_completed_response
 from webapp.domain.responses.cursor import has_answer_after, read_responses
+from webapp.domain.responses.recordings import Recording, attachments_of, find_attachment
 from webapp.domain.results.by_question import count_new, newest_answers, usual_words
 from webapp.domain.results.export import read_answers
+from webapp.domain.results.recordings import recordings_of
 from webapp.domain.results.search import Filters, find_answers, find_people
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthToken
@@ -54,6 +58,10 @@ def stored(app_context: None) -> Stored:
     new = {"id": "agt_{}".format, "token_hash": "hash-{}".format}
     copy_rows(AgentToken.__table__, made.id, ROWS, **new)
     store_answers(form.id, 10 * ROWS)
+    recording = make_recording(form, "k" * 32).id
+    new = {"answer_id": f"{form.id}-a-{{}}-1".format, "upload_key": "key-{}".format}
+    new |= {"id": "att_{}".format, "object_key": "object-{}".format}
+    copy_rows(Recording.__table__, recording, ROWS, **new)
     analyze()
     return Stored(account_id, get_form(account_id, form.id), token, token_id, made.token)
 
@@ -114,6 +122,22 @@ def one_response(stored: Stored) -> Callable[[], Any]:
     return partial(get_completed_response, stored.form.id, f"{stored.form.id}-s-7")
 
 
+def listed_recordings(stored: Stored) -> Callable[[], Any]:
+    return partial(attachments_of, [spoken(stored)])
+
+
+def heard_recordings(stored: Stored) -> Callable[[], Any]:
+    return partial(recordings_of, [spoken(stored)])
+
+
+def spoken(stored: Stored) -> Any:
+    return SimpleNamespace(id=f"{stored.form.id}-a-7-1", response_type="voice")
+
+
+def one_recording(stored: Stored) -> Callable[[], Any]:
+    return partial(find_attachment, stored.form.id, "att_7")
+
+
 def what_is_new(stored: Stored) -> Callable[[], Any]:
     return partial(count_new, stored.form, stored.form.last_stamp - 10)
 
@@ -131,11 +155,22 @@ HOT = {
     usual_length: ("ix_answers_of_question", "USING COVERING INDEX ix_answers_of_question"),
     by_person: ("ix_response_sessions_listed", "INDEX ix_response_sessions_listed", "(form_id=?"),
     searched: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp<?"),
+    listed_recordings: ("ix_recordings_claimed", "INDEX ix_recordings_claimed", "(answer_id=?)"),
+    heard_recordings: ("ix_recordings_claimed", "INDEX ix_recordings_claimed", "(answer_id=?)"),
+    one_recording: ("pk_recordings", "recordings USING INDEX", "(id=?)"),
     what_is_new: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
     agent_token: ("uq_agent_tokens_token_hash", "tokens USING INDEX", "(token_hash=?)"),
     access_token: ("uq_oauth_tokens_token_hash", "tokens USING INDEX", "(token_hash=?)"),
 }
-BIG = ("answers", "response_sessions", "forms", "oauth_tokens", "agent_tokens", "drafts")
+BIG = (
+    "answers",
+    "response_sessions",
+    "forms",
+    "oauth_tokens",
+    "agent_tokens",
+    "drafts",
+    "recordings",
+)
 
 
 @both_databases

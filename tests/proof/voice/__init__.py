@@ -1,0 +1,1 @@
+"""Proofs of recordings, on servers of their own."""

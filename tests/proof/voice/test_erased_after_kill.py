@@ -1,0 +1,49 @@
+"""What was withdrawn when a server was killed is erased by the next one."""
+
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from sqlalchemy import text
+
+from tests.proof.killing import Target
+from tests.proof.loaded import Server
+from tests.proof.voice.speaking import noise, upload
+from tests.services import wait_until
+from webapp.database import db, utc_now
+from webapp.domain.voice.erasing import purge_unclaimed, read_backlog
+
+WITHIN_SECONDS = 60
+
+
+def test_a_withdrawn_recording_is_erased_after_a_kill(
+    empty_database_url: str, tmp_path: Path
+) -> None:
+    server = Server(empty_database_url, tmp_path)
+    with server.app.app_context():
+        db.session.execute(text("UPDATE forms SET records_voice = true"))
+        db.session.commit()
+    target = Target({}, server.port)
+    with server.up():  # killed at the end of the block
+        session = target.new_session(server.share_token)
+        assert upload(target, server.share_token, session, noise(40_000))
+    with server.app.app_context():
+        assert sum(purge_unclaimed(utc_now() + timedelta(days=2))) == 1
+        assert read_backlog().objects == 1
+        db.session.remove()
+        db.engine.dispose()
+    assert len(objects(tmp_path)) == 1
+
+    began = time.monotonic()
+    with server.up():
+        wait_until(lambda: objects(tmp_path) == [], "erasing", WITHIN_SECONDS)
+        with server.app.app_context():
+            wait_until(lambda: read_backlog().objects == 0, "forgetting it", WITHIN_SECONDS)
+            db.session.remove()
+            db.engine.dispose()
+
+    print(f"erased {time.monotonic() - began:.1f} s after the start")
+
+
+def objects(folder: Path) -> list[Path]:
+    return list(folder.glob("recordings/*/*"))
