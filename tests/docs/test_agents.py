@@ -16,10 +16,12 @@ from tests.docs.test_connect import filled
 from tests.factories import make_answer, make_form, make_response
 from tests.oauth.live import Installation
 from tests.services import wait_until
+from tests.voice.factories import make_spoken_answer, make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.forms import agent_tokens
 from webapp.domain.shared.vocabulary import Scope
+from webapp.integrations.audio_store import audio_store
 from webapp.oauth.tokens import issue_token
 from webapp.runtime import server_streams
 from webapp.runtime.server_stream_connections import Connection
@@ -30,7 +32,7 @@ def test_the_commands_work_as_written(
     running: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = running.app.test_client().get("/docs/agents.md", base_url=running.origin).text
-    making, polling, following, streaming = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
+    making, polling, following, streaming, _ = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
     with running.app.app_context():
         account_id = db.session.scalars(select(Account.id)).one()
         form = make_form(account_id)
@@ -106,3 +108,25 @@ def stream(
         agent_tokens.revoke_agent_token(form.account_id, token_id, now=utc_now())
         printed = printing.result(20)
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+
+
+def test_a_recording_is_fetched_as_written(running: Installation, tmp_path: Path) -> None:
+    page = running.app.test_client().get("/docs/agents.md", base_url=running.origin).text
+    (fetching,) = re.findall(r"```bash Fetch a recording\n(.*?)```", page, re.S)
+    spoken = tmp_path / "spoken"
+    spoken.write_bytes(b"what somebody said" * 1000)
+    with running.app.app_context():
+        account_id = db.session.scalars(select(Account.id)).one()
+        form = make_voice_form(account_id)
+        recording = make_spoken_answer(form, "b" * 32, size=spoken.stat().st_size)
+        audio_store().put(recording.object_key, spoken)
+        token = agent_tokens.make_agent_token(
+            account_id, form.id, label="", expires_at=utc_now() + timedelta(1), now=utc_now()
+        ).token
+    terminal = Terminal(tmp_path / "folder")
+    terminal.paste(f"ASKBACK={running.origin} FORM={form.id} AGENT_TOKEN={token}")
+    terminal.paste(filled(fetching, "att_…", recording.id))
+    terminal.close()
+
+    (fetched,) = tmp_path.rglob("answer.webm")
+    assert fetched.read_bytes() == spoken.read_bytes()

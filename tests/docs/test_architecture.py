@@ -28,6 +28,10 @@ ASKED = (
     "honeypot",
     "a new draft setting",
     "exchange of an OAuth code",
+    "somebody speaks in a recording",
+    "bytes of a recording",
+    "erasing of recordings",
+    "told of spoken answers",
     "share page",
     "answer that is too long",
     "respondent’s cookie",
@@ -51,7 +55,7 @@ ASKED = (
     "tool of the MCP endpoint",
     "request to confirm a draft that an MCP host shows",
 )
-MOST_FILES = {"Publish": 7, "Answer": 10, "Retrieve": 6, "Wake": 8}
+MOST_FILES = {"Publish": 7, "Answer": 10, "Retrieve": 6, "Wake": 8, "Speak": 9}
 ENTRIES = ("api/", "jobs/", "webapp/pages/")  # reached by an address, or by the queue
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.command import ROOT, askback, start
 from tests.services import free_port, wait_until
 from webapp.config_environment import ConfigurationError, read_settings
+from webapp.config_readers import bucket
 
 DOCUMENT = (ROOT / "templates/docs/operate.md").read_text()
 BLOCKS = dict(re.findall(r"```\w+ ([^\n]+)\n(.*?)```", DOCUMENT, re.DOTALL))
@@ -21,9 +22,10 @@ COMMAND = re.compile(r"/opt/askback/\.venv/bin/askback (.+)")
 
 
 @pytest.fixture
-def variables(empty_database_url: str, redis_url: str) -> dict[str, str]:
-    """The environment file with the services of this test and secrets made as it says."""
+def variables(empty_database_url: str, redis_url: str, tmp_path: Path) -> dict[str, str]:
+    """The environment file with services and folder of this test, and secrets made as it says."""
     services = {"DATABASE_URL": empty_database_url, "REDIS_URL": redis_url}
+    services["ASKBACK_DATA"] = str(tmp_path)
     secrets = {
         "SECRET_KEY": printed_by(r"# what `(.+)` prints\nSECRET_KEY=\n"),
         "DATA_KEYS": "k1:" + printed_by(r"# k1: and what `(.+)` prints\nDATA_KEYS=\n"),
@@ -84,6 +86,20 @@ def test_a_shell_reads_the_environment_file(tmp_path: Path) -> None:
     )
 
     assert (sourced.stdout, sourced.stderr) == ("Fernhill Ltd, 12 Mill Lane, York\n", "")
+
+
+def test_the_services_may_write_into_the_data_folder() -> None:
+    folder = Path(VARIABLES["ASKBACK_DATA"])
+
+    for unit in ("askback@.service", "askback-worker@.service"):
+        assert f"StateDirectory={folder.relative_to('/var/lib')}" in BLOCKS[unit].splitlines()
+
+
+def test_the_bucket_is_named_as_the_settings_read_it() -> None:
+    named = dict(re.findall(r"^(AUDIO_\w+)=(.+)$", BLOCKS["Recordings in a bucket"], re.MULTILINE))
+
+    assert set(named) == {"AUDIO_STORE"}
+    assert bucket(named["AUDIO_STORE"]) == named["AUDIO_STORE"]
 
 
 def test_the_environment_file_lacks_nothing_but_its_secrets() -> None:
