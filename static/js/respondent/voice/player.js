@@ -1,6 +1,6 @@
 // Plays one recording: the browser's own player shows no length for a recording that has none in its
 // header, as recorders write them.
-import { draw } from "./waveform.js";
+import { draw, fromDigits } from "./waveform.js";
 
 const REVOKED_AFTER_MS = 5000;
 
@@ -40,6 +40,12 @@ export class Player {
     this.#button.hidden = !sound;
     if (sound) this.#audio.src = this.#address ?? sound;
     this.#draw();
+  }
+
+  // what the server has of it, as `part` says
+  loadStored(part) {
+    const { seconds, levels = "" } = part.dataset;
+    this.load(part.querySelector("audio")?.src, Number(seconds), fromDigits(levels));
   }
 
   loadTake({ blob, ms, strokes }) {

@@ -1,5 +1,6 @@
 // What a recorder shows and says: parts by the states in which they are shown, texts by name, from
 // its template.
+import { obstacle } from "./microphone.js";
 import { clock } from "./player.js";
 import { draw } from "./waveform.js";
 
@@ -71,6 +72,21 @@ export class RecorderDisplay {
       this.show(state);
       this.say(text, ms);
     }
+  }
+
+  // typing is offered, and a file
+  fail(reason) {
+    this.show("idle");
+    this.say(reason);
+    this.unfoldSheet();
+    if (obstacle()) this.offerFile("only");
+  }
+
+  // without a recording for long, words may go on alone
+  unsent(isStuck = false) {
+    this.#element.toggleAttribute("data-stuck", isStuck);
+    this.settle("kept", isStuck ? "stuck" : "unsent");
+    if (isStuck) this.unfoldSheet();
   }
 
   // where a form asks for a recording only, its sheet is folded away

@@ -3,6 +3,7 @@ import { forget, remember, remembered, store } from "./recording_store.js";
 import { resampled } from "./waveform.js";
 
 const STROKES = 64;
+const STUCK_AFTER_MS = 5000; // a second try, or one without progress
 const QUIET = 0.008; // louder than the noise of a microphone in a still room
 
 export class Take {
@@ -23,6 +24,15 @@ export class Take {
 
   get isDiscarded() {
     return remembered(this.#name) !== this;
+  }
+
+  // words may go on without it
+  get isStuck() {
+    return performance.now() - this.triedAt >= STUCK_AFTER_MS;
+  }
+
+  get staysBehind() {
+    return this.isRefused || this.isLeft;
   }
 
   get strokes() {

@@ -23,9 +23,14 @@ export class Upload {
 
   // the answer has no recording any more
   clear() {
-    htmx.trigger(this.#button, "htmx:abort");
+    this.stop();
     this.#recorder.field("recording").checked = false;
+    this.#recorder.removeAttribute("data-stuck");
     this.#recorder.querySelector("[data-transcript]")?.remove();
+  }
+
+  stop() {
+    htmx.trigger(this.#button, "htmx:abort");
     this.clearFile();
   }
 

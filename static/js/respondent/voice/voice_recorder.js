@@ -11,7 +11,6 @@ import { canStore, forget, nameOf, recall, remembered } from "./recording_store.
 import { Take } from "./take.js";
 import { lookForTranscript, useWords } from "./transcript.js";
 import { Upload } from "./upload.js";
-import { fromDigits } from "./waveform.js";
 
 const UNFINISHED = new Set(["recording", "paused", "kept", "sending"]);
 const AGAIN = new Set([408, 425, 429]); // retry.js sends it again
@@ -80,28 +79,16 @@ class VoiceRecorder extends HTMLElement {
     else if (this.#take) {
       this.#player.loadTake(this.#take);
       this.#display.settle("kept", "recovered", this.#take.ms);
-    } else if (obstacle()) this.#fail(obstacle());
+    } else if (obstacle()) this.#display.fail(obstacle());
     this.#storesNothing = !(await canStore());
     this.querySelector("[data-unstored]").hidden = !this.#storesNothing;
   }
 
   #arrived() {
     if (this.#take) this.#player.loadTake(this.#take);
-    else {
-      const { seconds, levels = "" } = this.querySelector("[data-recording]").dataset;
-      const sound = this.querySelector("[data-recording] audio")?.src;
-      this.#player.load(sound, Number(seconds), fromDigits(levels));
-    }
+    else this.#player.loadStored(this.querySelector("[data-recording]"));
     this.#display.settle("sent", "sent");
     lookForTranscript(this, this.#display);
-  }
-
-  // typing is offered, and a file
-  #fail(reason) {
-    this.#display.show("idle");
-    this.#display.say(reason);
-    this.#display.unfoldSheet();
-    if (obstacle()) this.#display.offerFile("only");
   }
 
   #do(action) {
@@ -112,6 +99,7 @@ class VoiceRecorder extends HTMLElement {
       resume: () => this.#recording.resume(),
       stop: () => this.#recording.stop(),
       send: () => this.#send(),
+      leave: () => this.#leave(),
       discard: () => this.#askToDiscard(),
       keep: () => this.#display.back(),
       delete: () => this.#discard(),
@@ -127,7 +115,7 @@ class VoiceRecorder extends HTMLElement {
       if (this.isConnected && this.#display.state === "asking") this.#start(microphone);
       else microphone.release();
     } catch (error) {
-      if (this.isConnected) this.#fail(reasonOf(error));
+      if (this.isConnected) this.#display.fail(reasonOf(error));
     }
   }
 
@@ -155,7 +143,7 @@ class VoiceRecorder extends HTMLElement {
     this.#recording = undefined;
     if (!take.blob.size) {
       this.#discard();
-      return this.#fail("failed");
+      return this.#display.fail("failed");
     }
     this.#player.loadTake(take);
     this.#display.show("kept");
@@ -192,7 +180,7 @@ class VoiceRecorder extends HTMLElement {
   }
 
   #send(reason) {
-    this.#take.isFull = reason === "full";
+    Object.assign(this.#take, { isFull: reason === "full", isLeft: false });
     this.#upload.send(this.#take);
   }
 
@@ -200,6 +188,7 @@ class VoiceRecorder extends HTMLElement {
     const take = this.#take;
     if (!take) return; // nothing was chosen: the server says so
     this.#player.loadTake(take);
+    take.triedAt ??= performance.now();
     this.#display.show("sending");
     this.#display.say(take.waiting ? "waiting" : take.isFull ? "full" : "sending");
     this.#upload.watch(xhr, (share) => this.#display.showProgress(share));
@@ -215,7 +204,16 @@ class VoiceRecorder extends HTMLElement {
 
   // retry.js says what follows, and presses the button again
   #unsent() {
-    if (this.#display.settled === "sending") this.#display.settle("kept", "unsent");
+    if (this.#display.settled === "sending") this.#display.unsent(this.#take?.isStuck);
+  }
+
+  // the words alone are the answer; the recording stays in this browser
+  #leave() {
+    const sheet = this.form.elements.answer;
+    if (!sheet.value.trim()) return sheet.focus();
+    this.#take.isLeft = true;
+    this.#upload.stop();
+    this.form.requestSubmit();
   }
 
   // the region holds what the server has of the upload, or why it refused it
@@ -237,7 +235,7 @@ class VoiceRecorder extends HTMLElement {
   #holdBack(event) {
     const state = this.#display.settled;
     const isOther = event.target !== this.form || event.submitter?.closest("[data-full-page]");
-    if (isOther || !UNFINISHED.has(state) || this.#take.isRefused) return;
+    if (isOther || !UNFINISHED.has(state) || this.#take.staysBehind) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     this.#take.waiting = true;

@@ -26,6 +26,7 @@ from tests.voice.audio_files import RATE, samples
 from webapp.database import utc_now
 from webapp.domain.forms.models import close_form
 from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.integrations.audio_store import AudioStoreUnavailable, FolderStore
 
 FRAME = RATE // 50
 
@@ -157,6 +158,41 @@ def test_without_a_network_the_recording_is_sent_when_it_returns(
 
     says(troubled, "Your recording is here.")
     assert len(link.recordings()) == 1
+
+
+def is_away(*_arguments: object) -> None:
+    raise AudioStoreUnavailable
+
+
+def test_words_go_on_alone_while_the_store_of_recordings_is_away(
+    browser: Browser, link: SpokenLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as away, window(browser, link.address, refused=[503]) as page:
+        away.setattr(FolderStore, "put", is_away)
+        page.goto(link.path)
+        record(page, 2.5)
+        press(page, "Stop")
+        says(page, "Your recording is not sent yet.")
+        alone = page.get_by_role("button", name="Go on without the recording")
+        expect(alone).to_be_hidden()
+        says(page, "the recording stays in this browser until you send your answers")
+        alone.click()
+        expect(page.locator("#answer")).to_be_focused()  # nothing is written yet
+        page.locator("#answer").fill("Typed")
+        alone.click()
+        asked(page, 2)
+        assert (link.texts(), link.recordings()) == (["Typed"], [])
+        assert kept_in_browser(page) > 0
+
+        away.undo()
+        press(page, "Back")
+        says(page, "We kept a recording that you had not sent")
+        press(page, "Continue")
+        asked(page, 2)
+
+        assert link.texts() == ["Typed"]
+        assert [bool(row.answer_id) for row in link.recordings()] == [True]
+        assert kept_in_browser(page) == 0
 
 
 def test_only_thirty_seconds_without_progress_end_an_upload(troubled: Page) -> None:
