@@ -12,6 +12,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.deletion.discarded_drafts import discard_draft
 from webapp.domain.drafts.models import DraftConfirmation
+from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import ConfirmationMethod
 from webapp.oauth.models import OAuthGrant
 
@@ -157,6 +158,22 @@ def test_the_operator_can_let_agents_publish_unconfirmed_drafts(
     response = agent.post(f"/drafts/{draft_id}/publish")
 
     assert (response.status_code, how_confirmed(agent)) == (200, attested_by(agent))
+
+
+@pytest.mark.settings(
+    publish_confirmation="agent",
+    transcriber="openai",
+    transcriber_url="https://speech.example.org/v1",
+    transcriber_model="any",
+)
+def test_an_agents_word_takes_what_this_server_does_with_spoken_answers(
+    agent: Agent, draft_id: str
+) -> None:
+    agent.post(f"/drafts/{draft_id}/publish")
+
+    with agent.app.app_context():
+        terms = db.session.execute(select(Form.records_voice, Form.transcriber)).one()
+    assert terms == (True, "speech.example.org")
 
 
 def test_a_creator_can_let_one_connection_publish_unconfirmed_drafts(

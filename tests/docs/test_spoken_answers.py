@@ -78,7 +78,9 @@ def published(page: Page, running: Installation, engine: SpeechEngine) -> str:
 def speak(page: Page, link: str, engine: SpeechEngine) -> None:
     """Record, correct what was heard, send."""
     page.goto(link)
-    expect(page.get_by_text(f"{engine.host} writes down what you say.")).to_be_visible()
+    expect(
+        page.get_by_text(f"sent to {engine.host}, which writes down what you say.")
+    ).to_be_visible()
     people.press(page, "Record your answer")
     page.wait_for_timeout(2500)
     people.press(page, "Stop")

@@ -18,6 +18,7 @@ from tests.voice.factories import (
     make_stored_answer,
     make_voice_form,
 )
+from tests.voice.store_reads import holds_connection
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.deletion import form_trash
@@ -102,6 +103,19 @@ def test_a_range_beyond_the_end_is_refused_as_all_else_is(
 
     assert refusal(answer) == (416, "range_not_satisfiable")
     assert answer.headers["Content-Range"] == f"bytes */{len(SOUND)}"
+
+
+@both_databases
+def test_a_slow_store_holds_no_connection_of_the_database(
+    reader: Agent,
+    form: Any,
+    recording: Recording,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = holds_connection(monkeypatch)
+
+    assert reader.get(path(reader, form.id, recording.id)).data == SOUND
+    assert held == [False]
 
 
 def test_head_tells_the_size_without_reading(

@@ -6,6 +6,7 @@ from collections import defaultdict
 import pytest
 
 from webapp.domain.responses.fragments import (
+    ATTACHMENT_BYTES,
     CODE_POINT_BYTES,
     EXCHANGE_BYTES,
     PAGE_BYTES,
@@ -30,9 +31,9 @@ TEXTS = {
 }
 
 
-def answer(number: int, question: str, text: str) -> AnswerRow:
+def answer(number: int, question: str, text: str, given: str = "text") -> AnswerRow:
     return AnswerRow(
-        f"ans_{number}", "ses_1", f"q_{number}", question, text, "text", "scripted", None, number
+        f"ans_{number}", "ses_1", f"q_{number}", question, text, given, "scripted", None, number
     )
 
 
@@ -129,3 +130,11 @@ def test_a_cursor_belongs_to_one_state_of_one_response() -> None:
 @pytest.mark.parametrize("cursor", ["", "x", "é", "a.b", "W10." + "A" * 27, "x" * 10_000])
 def test_what_is_no_cursor_is_refused(cursor: str) -> None:
     assert read_cursor(KEY, "acc_1", "ses_1", [answer(1, "q", "a")], cursor) is None
+
+
+def test_a_page_has_room_for_the_recordings_of_its_answers() -> None:
+    answers = [answer(number, "", "", "voice") for number in range(100)]
+
+    most = max(len(page) for page in pages(answers))
+
+    assert most == PAGE_BYTES // (EXCHANGE_BYTES + ATTACHMENT_BYTES)

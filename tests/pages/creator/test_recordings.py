@@ -14,6 +14,7 @@ from tests.factories import make_account, make_answer
 from tests.pages.creator_client import Creator, creator, plain
 from tests.query_plans import statements_of
 from tests.voice.factories import make_spoken_answer, make_stored_answer, make_voice_form
+from tests.voice.store_reads import holds_connection
 from webapp.database import db, utc_now
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
@@ -78,6 +79,18 @@ class TestBytes:
         assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
         assert "sandbox" in answer.headers.getlist("Content-Security-Policy")
         assert answer.headers["Cache-Control"] == "private, no-store"
+
+    @both_databases
+    def test_a_slow_store_holds_no_connection_of_the_database(
+        self, app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with app.app_context():
+            path = f"/forms/{form.id}/attachments/{make_stored_answer(form, key()).id}"
+
+        held = holds_connection(monkeypatch)
+
+        assert ann.page(path).status_code == 200
+        assert held == [False]
 
     def test_nobody_else_hears_it(self, app: Flask, ann: Creator, form: Any) -> None:
         with app.app_context():
@@ -194,7 +207,11 @@ class TestPages:
 
 class TestTryAgain:
     @pytest.mark.settings(transcriber="whisper")
-    def test_a_failed_recording_is_made_due(self, app: Flask, ann: Creator, form: Any) -> None:
+    def test_a_failed_recording_is_made_due(
+        self, app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        woken: list[str] = []
+        monkeypatch.setattr("webapp.pages.creator.results.hand_over_recordings", woken.extend)
         with app.app_context():
             made = make_spoken_answer(form, key(), **FAILED, attempts=3)
         person = f"/forms/{form.id}/people/{made.session_id}"
@@ -203,6 +220,7 @@ class TestTryAgain:
         answer = ann.post(action := again(shown))
 
         assert action == f"{person}/attachments/{made.id}/try-again"
+        assert woken == [made.id]
         assert (answer.status_code, answer.location) == (303, person)
         assert "Being written down by this server." in words(ann, person)
         assert again(ann.page(person).text) == ""
@@ -216,9 +234,14 @@ class TestTryAgain:
     ) -> None:
         with app.app_context():
             made = make_spoken_answer(form, key(), **FAILED)
-        path = f"/forms/{form.id}/people/{made.session_id}/attachments/{made.id}/try-again"
+        person = f"/forms/{form.id}/people/{made.session_id}"
 
-        assert ann.post(path).status_code == 409
+        refused = ann.post(f"{person}/attachments/{made.id}/try-again")
+
+        assert refused.status_code == 409
+        assert "was told that this server writes it down" in refused.text
+        assert "localhost could not write it down" not in ann.page(person).text
+        assert again(ann.page(person).text) == ""
         with app.app_context():
             assert db.session.get_one(Recording, made.id).transcript_state == "failed"
 

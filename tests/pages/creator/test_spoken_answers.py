@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 
 from tests.factories import make_draft
 from tests.pages.creator_client import Creator, hidden, plain
+from webapp.database import db
+from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.voice_terms import TYPED, VoiceTerms, terms_of
@@ -55,7 +58,7 @@ def only_form(app: Flask, ann: Creator) -> Any:
     ("terms", "words"),
     [
         (SPOKEN, "People speak or type, as they like."),
-        (SPOKEN, "Nobody writes this down automatically"),
+        (SPOKEN, "Nobody writes down automatically what they say"),
         (written_down_by(HOST), f"Each recording is sent to {HOST} , which writes down"),
         (written_down_by(ON_THIS_SERVER), "This server itself writes down what they say"),
     ],
@@ -71,7 +74,7 @@ def test_review_and_confirm_say_what_will_happen(
 @pytest.mark.parametrize(
     ("terms", "words"),
     [
-        (SPOKEN, "Nobody writes this down automatically"),
+        (SPOKEN, "Nobody writes down automatically what they say"),
         (written_down_by(HOST), f"Each recording is sent to {HOST} , which writes down"),
     ],
 )
@@ -173,6 +176,9 @@ def test_a_form_from_before_stays_typed_until_it_is_switched_on(
     assert "You agreed to what happens to spoken answers" in plain(
         ann.page("/account/activity").text
     )
+    with app.app_context():
+        event = select(AuditEvent.actor).where(AuditEvent.kind == AuditKind.VOICE_AGREED)
+        assert db.session.scalars(event).all() == ["creator"]
 
 
 def agree(ann: Creator, form: Any, page: Any, **changed: str) -> Any:

@@ -10,7 +10,7 @@ from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import NotFound, StateConflict
-from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.shared.vocabulary import ON_THIS_SERVER, TranscriptState
 
 _R = Recording
 
@@ -46,12 +46,16 @@ def try_again(
         if found.transcriber != transcriber:
             raise StateConflict(
                 PageCode.TRANSCRIBER_CHANGED,
-                f"The person who spoke was told that {found.transcriber} writes it down, and this "
-                "server no longer uses it.",
+                f"The person who spoke was told that {_named(found.transcriber)} writes it down, "
+                "which is no longer so.",
                 "Listen to the recording instead.",
             )
         execute(_TRY_AGAIN, row=attachment_id, due=now)
     return attachment_id
+
+
+def _named(host: str) -> str:
+    return "this server" if host == ON_THIS_SERVER else host
 
 
 _ONE = (

@@ -100,6 +100,7 @@ def one_person(form_id: str, session_id: str) -> ResponseReturnValue:
         form=form,
         person=person,
         recordings=recordings_of(person.answers, with_transcripts=True),
+        transcriber=settings().transcriber_host,
         now_millis=to_millis(utc_now()),
     )
 
@@ -182,6 +183,7 @@ def _layout(form: FormRow, view: str, choice: Choice) -> dict[str, Any]:
         "view": view,
         "choice": choice,
         "share_url": address,
+        "transcriber": settings().transcriber_host,
         "qr": "" if form.answered_count else drawn_code(address),
         "funnel": results.read_funnel(form),
         "days": days,

@@ -181,7 +181,9 @@ def _not_open(_error: Outcome, visit: Visit, _position: int) -> Response:
 def _already_sent(_error: Outcome, visit: Visit, _position: int) -> Response:
     text = typed("answer")
     return rendering.thanks(
-        visit, unsent_text="" if text in visit.progress.texts.values() else text
+        visit,
+        unsent_text="" if text in visit.progress.texts.values() else text,
+        unsent_recording=request.endpoint == "voice.upload",
     )
 
 
@@ -198,7 +200,6 @@ PAGES: dict[Code, Callable[[Outcome, Visit, int], Response]] = {
     PageCode.NAME_TOO_LONG: _check_again,
     PageCode.FORM_CLOSED: _not_open,
     PageCode.FORM_COMPLETED: _not_open,
-    PageCode.RECORDING_UNKNOWN: _question_again,
     PageCode.RECORDING_UNSENT: _question_again,
     **dict.fromkeys(
         (

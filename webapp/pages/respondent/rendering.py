@@ -85,12 +85,19 @@ def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Resp
     return _cached_page("check", visit, push, error=None, name="")
 
 
-def thanks(visit: Visit, *, unsent_text: str = "") -> Response:
-    """The response is completed; `unsent_text` is text that came too late to be part of it."""
+def thanks(visit: Visit, *, unsent_text: str = "", unsent_recording: bool = False) -> Response:
+    """The response is completed.
+
+    unsent_text       text that came too late to be part of it
+    unsent_recording  so did a recording, which was not stored: the browser that has it hands it
+                      back
+    """
     push: Push = ("respond.done", {})
-    if unsent_text.strip() or visit.progress.uploads:
-        return _page("thanks", visit, push=push, unsent_text=unsent_text)
-    return _cached_page("thanks", visit, push, unsent_text="")
+    unsent = {"unsent_text": unsent_text, "unsent_recording": unsent_recording}
+    status = HTTPStatus.CONFLICT if unsent_recording else HTTPStatus.OK
+    if unsent_text.strip() or unsent_recording or visit.progress.uploads:
+        return _page("thanks", visit, status=status, push=push, **unsent)
+    return _cached_page("thanks", visit, push, unsent_text="", unsent_recording=False)
 
 
 def sent(visit: Visit) -> Response:

@@ -158,6 +158,40 @@ def test_what_comes_after_sending_is_handed_back(app: Flask, speaker: Speaker) -
     page = speaker.upload(1)
 
     assert heading(page).startswith("Thank you.")
+    assert "What you recorded last came after sending" in page.text
+    assert page.status_code == 409
+
+
+def test_scripts_hand_back_what_the_server_refused_after_sending(speaker: Speaker) -> None:
+    """Sent in another tab: this one still has the recording, and loses nothing by the page."""
+    speaker.answer_all()
+    early = speaker.open("/q/1")
+    speaker.post("/check", name="")
+    sent_page = speaker.page
+    speaker.page = early
+
+    page = speaker.upload(1, headers={"HX-Request": "true"})
+
+    name = re.search(r'data-clear-drafts="([^"]+)"', sent_page.text)
+    assert name
+    assert f'data-recover-recordings="{name[1]}" hidden' in page.text
+    assert "data-clear-drafts" not in page.text
+    assert (page.status_code, page.headers["HX-Retarget"]) == (409, "#main")
+
+
+def test_an_upload_that_no_answer_has_is_handed_back_after_sending(
+    app: Flask, speaker: Speaker
+) -> None:
+    speaker.answer_all()
+    speaker.open("/q/1")
+    speaker.upload(1, file=recording("ogg", "tone"))
+
+    page = speaker.post("/check", name="")
+
+    given = re.search(r'<form method="post" action="([^"]+)" data-full-page>', page.text)
+    assert given
+    file = speaker.client.post(given[1], data={"session": hidden(page)["session"]})
+    assert file.data == recording("ogg", "tone")
 
 
 def test_another_device_shows_it(app: Flask, answered: Speaker, form: Any) -> None:

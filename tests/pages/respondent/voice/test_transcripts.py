@@ -50,7 +50,7 @@ def test_scripts_ask_again_while_it_is_awaited(speaker: Speaker) -> None:
     [
         (TranscriptState.DONE, "That was <me>", "That was &lt;me&gt;"),
         (TranscriptState.SILENT, None, "We heard nothing"),
-        (TranscriptState.FAILED, None, "It could not be written down."),
+        (TranscriptState.FAILED, None, "Your recording could not be written down."),
         (TranscriptState.NONE, None, ""),
     ],
 )
@@ -111,11 +111,41 @@ def test_the_page_names_the_host_that_gets_it(app: Flask, told: str) -> None:
     page = app.test_client().get(f"/r/{form.share_token}")
     privacy = app.test_client().get("/privacy")
 
-    named = "127.0.0.1:9 writes down what you say." in page.text
+    named = "it is sent to 127.0.0.1:9, which writes down what you say." in page.text
     assert named == (told == "127.0.0.1:9")
     assert ("Nobody writes this down automatically." in page.text) == (not named)
     assert "elsewhere.example" not in page.text
     assert "Recordings are sent to 127.0.0.1:9" in privacy.text
+    assert "127.0.0.1:9 gets recordings, to write them down." in privacy.text
+
+
+@pytest.mark.parametrize(
+    ("page", "note"),
+    [
+        pytest.param(
+            "This server writes down what you say.",
+            "This server itself writes down recordings, where the page says so.",
+            marks=pytest.mark.settings(transcriber="whisper", transcriber_model="small"),
+        ),
+        ("Nobody writes this down automatically.", "Nobody writes recordings down automatically."),
+    ],
+)
+def test_who_writes_down_on_this_server_is_said_too(app: Flask, page: str, note: str) -> None:
+    with app.app_context():
+        form = make_voice_form(transcriber=app.config["SETTINGS"].transcriber_host)
+    client = app.test_client()
+    shown, privacy = client.get(f"/r/{form.share_token}").text, client.get("/privacy").text
+
+    assert page in shown
+    assert note in privacy
+    assert "gets recordings" not in privacy
+    assert "localhost" not in privacy
+
+
+def test_nobody_is_promised_what_the_transcriber_gets(speaker: Speaker) -> None:
+    """A recording is sent to it before the answer is given; to nobody who asks."""
+    assert "Nobody gets the recording" not in speaker.page.text
+    assert "Robin Example gets the recording when you continue, not before." in speaker.page.text
 
 
 def test_long_words_fit_beside_a_recording(app: Flask, speaker: Speaker) -> None:
