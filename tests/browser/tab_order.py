@@ -48,10 +48,15 @@ STOP = """async () => {
   }
   return covered * 2 >= 45 ? `${name}: ${Math.round(covered / 0.45)} % covered` : name;
 }"""
-MESSAGES_SEEN = """(messages) => [...document.querySelectorAll(messages)]
-  .filter((part) => part.checkVisibility())
-  .map((part) => part.getBoundingClientRect())
-  .map((box) => box.top >= 0 && box.bottom <= innerHeight)"""
+# A page that has just loaded scrolls to its autofocus a frame later, or more on a busy machine.
+MESSAGE_SEEN = """async (messages) => {
+  const isSeen = ({ top, bottom }) => top >= 0 && bottom <= innerHeight;
+  const someAreSeen = () => [...document.querySelectorAll(messages)]
+    .some((part) => part.checkVisibility() && isSeen(part.getBoundingClientRect()));
+  const given = performance.now() + 2000;
+  while (!someAreSeen() && performance.now() < given) await new Promise(requestAnimationFrame);
+  return someAreSeen();
+}"""
 
 
 def size_of(example: ExamplePage) -> tuple[int, int]:
@@ -82,4 +87,6 @@ def hidden_stops(page: Page) -> list[str]:
 
 def message_is_seen(page: Page) -> bool:
     """Whether one of the refusal's messages is wholly inside the window."""
-    return any(page.evaluate(MESSAGES_SEEN, MESSAGES))
+    page.wait_for_load_state()
+    seen: bool = page.evaluate(MESSAGE_SEEN, MESSAGES)
+    return seen
