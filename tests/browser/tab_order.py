@@ -5,12 +5,20 @@ WCAG 2.2, 2.4.11: whatever has the focus is not hidden behind what sticks to an 
 
 from contextlib import AbstractContextManager
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import ALL, ExamplePage
 
 WINDOWS = ((1280, 800), (390, 664), (640, 400))  # a laptop, a phone with its bars, zoomed to 200 %
+# a phone has the least room beside what is written; the others are long proofs
+SIZES = [
+    pytest.param(
+        size, id=f"{size[0]}×{size[1]}", marks=() if size == WINDOWS[1] else pytest.mark.prove
+    )
+    for size in WINDOWS
+]
 MOST_STOPS = 250
 REFUSING = [example for example in ALL if example.refused in {409, 422, 429}]
 # the last one is the heading of the page that a decision comes to when the draft has changed

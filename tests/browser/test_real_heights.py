@@ -29,6 +29,7 @@ def test_focused_controls_are_visible_in_every_window(
         assert hidden_stops(page) == []
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(("example", "size"), OTHERS, ids=str)
 def test_a_refusal_is_inside_the_other_windows(
     site: ExampleSite, example: ExamplePage, size: tuple[int, int]

@@ -9,13 +9,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.respondent_steps import Link, asked, give, press
-from tests.browser.tab_order import WINDOWS, hidden_stops
+from tests.browser.tab_order import SIZES, WINDOWS, hidden_stops
 from tests.browsing import watch, window
 from webapp.database import utc_now
 from webapp.domain.forms.models import close_form
 
 LONG = "One line of a very long story.\n" * 60
-SIZES = pytest.mark.parametrize("size", WINDOWS, ids="{0[0]}×{0[1]}".format)
 
 
 @contextmanager
@@ -32,7 +31,7 @@ def sized(browser: Browser, link: Link, size: tuple[int, int]) -> Iterator[Page]
     context.close()
 
 
-@pytest.fixture(params=WINDOWS, ids="{0[0]}×{0[1]}".format)
+@pytest.fixture(params=SIZES)
 def page(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
     with sized(browser, link, request.param) as page:
         yield page
@@ -191,7 +190,7 @@ def test_the_reason_of_a_refused_empty_send_is_in_the_viewport(page: Page) -> No
     expect(page.get_by_text("Nothing is answered yet.")).to_be_in_viewport(ratio=1)
 
 
-@SIZES
+@pytest.mark.parametrize("size", SIZES)
 def test_a_closed_form_shows_no_textarea_without_unsent_text(
     browser: Browser, link: Link, size: tuple[int, int]
 ) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import update
 
 from tests.browser.respondent_steps import Link, asked, finish, give, press
-from tests.browser.tab_order import WINDOWS, hidden_stops
+from tests.browser.tab_order import SIZES, WINDOWS, hidden_stops
 from tests.browser.test_refused_in_sight import LONG, answer_all
 from tests.browsing import sideways, violations, window
 from tests.pages.respondent_client import storage_away
@@ -32,12 +32,12 @@ def opened(browser: Browser, link: Link, size: tuple[int, int], *, scripts: bool
         yield page
 
 
-@pytest.fixture(params=WINDOWS, ids="{0[0]}×{0[1]}".format)
+@pytest.fixture(params=SIZES)
 def page(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
     yield from opened(browser, link, request.param, scripts=True)
 
 
-@pytest.fixture(params=WINDOWS, ids="{0[0]}×{0[1]}".format)
+@pytest.fixture(params=SIZES)
 def plain(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
     """The same without scripts."""
     yield from opened(browser, link, request.param, scripts=False)
