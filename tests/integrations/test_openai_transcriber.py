@@ -217,3 +217,21 @@ def test_a_name_of_the_network_keeps_its_name(
         assert transcribe(recording, WEBM, "", config=config) == "Ben did."
 
     assert engine.heard[0].headers["host"] == f"speaches:{engine.port}"
+
+
+def test_a_service_that_listens_on_the_second_address_of_its_name_is_found(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve = socket.getaddrinfo
+    rows = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{end}", 0)) for end in (9, 1)]
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *a, **k: rows if host == "both" else resolve(host, *a, **k),
+    )
+    with speech_engine(lambda _number: words("Ben did.")) as engine:
+        config = settings(f"http://both:{engine.port}/v1")
+        assert transcribe(recording, WEBM, "", config=config) == "Ben did."
+
+    (heard,) = engine.heard
+    assert heard.file == BYTES

@@ -9,6 +9,7 @@ import socket
 import ssl
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -87,15 +88,30 @@ class _Guarded(httpx2.HTTPTransport):
         ends = time.monotonic() + TOTAL_SECONDS
         kept = {name: each for name, each in request.headers.items() if name in SENT_HEADERS}
         request.headers = httpx2.Headers(kept | self._own)
-        if request.url.scheme == "http":  # the header Host keeps the name
-            request.url = request.url.copy_with(host=_private_address(request.url.host))
         assert isinstance(request.stream, httpx2.SyncByteStream)  # noqa: S101 (for mypy)
         request.stream = _Bounded(request.stream, most=float("inf"), ends=ends)
-        response = super().handle_request(request)
+        response = self._send(request)
         response.headers.pop("content-encoding", None)
         assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 (for mypy)
         response.stream = _Bounded(response.stream, most=ANSWER_MAX_BYTES, ends=ends)
         return response
+
+    def _send(self, request: httpx2.Request) -> httpx2.Response:
+        """By plain http to each private address in turn, until one takes a connection.
+
+        `localhost` has two, and many services listen on one of them.
+        """
+        if request.url.scheme != "http":
+            return super().handle_request(request)
+        *others, last = _private_addresses(request.url.host)
+        for address in others:
+            with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):  # nothing was sent yet
+                return self._send_to(address, request)
+        return self._send_to(last, request)
+
+    def _send_to(self, address: str, request: httpx2.Request) -> httpx2.Response:
+        request.url = request.url.copy_with(host=address)  # the header Host keeps the name
+        return super().handle_request(request)
 
 
 def _client(config: VoiceSettings) -> openai.OpenAI:
@@ -122,8 +138,8 @@ def _tls_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _private_address(host: str) -> str:
-    """An address of the host, all of whose addresses have to be private: the way is not encrypted.
+def _private_addresses(host: str) -> list[str]:
+    """The addresses of the host, all of which have to be private: the way is not encrypted.
 
     raises httpx2.ConnectError
     """
@@ -131,10 +147,10 @@ def _private_address(host: str) -> str:
         rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise httpx2.ConnectError("its name has no address") from None
-    found = [str(row[4][0]) for row in rows]
+    found = list(dict.fromkeys(str(row[4][0]) for row in rows))
     if not found or not all(is_private(address) for address in found):
         raise httpx2.ConnectError("plain http, and its address is not private")
-    return found[0]
+    return found
 
 
 def _cause_of(error: openai.OpenAIError) -> str:
