@@ -84,6 +84,17 @@ def test_samples_are_16_khz_of_one_channel(tmp_path: Path) -> None:
             assert any(samples.readframes(8000))
 
 
+@pytest.mark.parametrize(
+    "chance", [b"<sVg\x9c", b"PK\x03\x04\xd1\x9f", b"PK\x05\x06\x93", b"pk\x03\x04\x14"]
+)
+def test_a_few_bytes_that_sound_holds_by_chance_make_no_other_file_of_it(
+    chance: bytes, tmp_path: Path
+) -> None:
+    sound = recording("wav", seconds=1.5)
+
+    assert inspect(*kept(tmp_path, sound[:-64] + chance + sound[-64 + len(chance) :])) == 1500
+
+
 @pytest.mark.parametrize("made", [long_recording, stretched_webm])
 def test_more_than_ten_minutes_are_told_as_such(made: Callable[[], bytes], tmp_path: Path) -> None:
     assert inspect(*kept(tmp_path, made())) > 600_000

@@ -33,9 +33,11 @@ FIRST_PACKETS = 50  # one of them must decode to sound
 SURPLUS_BYTES = 64 * 1024  # headers, indexes and tags, beside what each packet takes
 SURPLUS_PER_PACKET = 64
 EDGE_BYTES = 4096  # where programs look for what a file is: at its head, and archives at its end
+# so much of each that the random bytes of a recording do not hold it; of a ZIP archive the head
+# with the version that unpacks it, and the end with the number of its only disk
 OTHER_TYPES = re.compile(
-    rb"<html|<!doctype|<script|<svg|<\?php|%PDF-|#EXTM3U|ffconcat|PK\x03\x04|PK\x05\x06",
-    re.IGNORECASE,
+    rb"(?i:<html|<!doctype|<script|<svg[\s/>]|<\?php|%PDF-|#EXTM3U|ffconcat)"
+    rb"|PK\x03\x04[\x0a-\x3f]\0|PK\x05\x06\0\0\0\0"
 )
 CODECS = (
     *("opus", "vorbis", "aac", "mp3", "flac", "alac"),
