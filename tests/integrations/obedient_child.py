@@ -8,7 +8,7 @@ from webapp.integrations.child_requests import Answer, Request
 
 
 def prepare() -> None:
-    pass
+    time.sleep(float(os.environ.get("PREPARE_SECONDS", 0)))
 
 
 def answer(request: Request, files: Sequence[int]) -> Answer:

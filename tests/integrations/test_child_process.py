@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from webapp.integrations import child_process
 from webapp.integrations.child_process import (
     REQUESTS,
     ChildBusy,
@@ -125,6 +126,34 @@ def test_one_that_cannot_start_says_why() -> None:
     with pytest.raises(ChildFailed, match="ModuleNotFoundError: .*no_child"):
         ask(child)
     assert child.pid is None
+
+
+def test_one_that_takes_too_long_to_start_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_process, "START_SECONDS", 0.5)
+    child = ChildProcess(MODULE, fixed={"PREPARE_SECONDS": "60"})
+    started: list[subprocess.Popen[bytes]] = []
+    start = subprocess.Popen
+
+    def noted(*given: Any, **named: Any) -> "subprocess.Popen[bytes]":
+        started.append(start(*given, **named))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with pytest.raises(ChildFailed):
+        ask(child)
+
+    (process,) = started
+    assert process.poll() == -signal.SIGKILL
+
+
+def test_the_end_of_the_service_leaves_it_time_to_answer(new_child: NewChild) -> None:
+    child = new_child()
+    pid = ask(child)
+    with ThreadPoolExecutor(1) as thread:
+        call = thread.submit(ask, child, sleep=0.5)
+        time.sleep(0.2)
+        os.kill(pid, signal.SIGTERM)
+        assert call.result() == pid
 
 
 def test_requests_take_turns_and_only_so_many_wait(new_child: NewChild) -> None:

@@ -136,7 +136,10 @@ class _Running:
             )
         # takes notice when it ends by itself, so that none remains as a zombie
         threading.Thread(target=self.process.wait, name="child ended", daemon=True).start()
-        ready = self._receive(START_SECONDS)
+        try:
+            ready = self._receive(START_SECONDS)
+        except OSError:  # too late, or it broke
+            ready = None
         if ready is None or "failed" in ready:
             self.end()
             raise ChildFailed(str(ready["failed"]) if ready else "it did not start")

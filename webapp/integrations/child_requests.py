@@ -26,6 +26,8 @@ FILES_MAX = 2
 
 def main(module_name: str, idle_seconds: float) -> None:
     """Answer by the functions of that module; tell the asker why if it cannot be prepared."""
+    # a supervisor tells every process of a service to end, and the asker may still need an answer
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with socket.socket(fileno=sys.stdin.fileno()) as channel:
         try:
             module = importlib.import_module(module_name)
