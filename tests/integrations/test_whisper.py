@@ -34,6 +34,17 @@ def test_words_come_from_the_engine_which_keeps_its_model(spoken: Path) -> None:
 
 
 @pytest.mark.usefixtures("engine")
+def test_a_folder_is_found_from_where_the_server_runs(
+    spoken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(spoken.parent)
+    folder = spoken.parent / "models/small"
+    folder.mkdir(parents=True)
+
+    assert transcribe(spoken, model="models/small", language="") == f"{folder} 1 None 2 and more."
+
+
+@pytest.mark.usefixtures("engine")
 def test_a_model_that_is_missing_is_told(spoken: Path) -> None:
     with pytest.raises(WhisperFailed, match="Invalid model size"):
         transcribe(spoken, model="missing", language="")

@@ -42,7 +42,11 @@ def transcribe(path: Path, *, model: str, language: str) -> str:
         audio = sniff(file.read(HEAD_BYTES))
     if audio is None:
         raise NotAudio("no format that we take")
-    request = {"model": model, "language": language.partition("-")[0].lower()}
+    folder = Path(model).resolve()  # the child works elsewhere
+    request = {
+        "model": str(folder) if folder.is_dir() else model,
+        "language": language.partition("-")[0].lower(),
+    }
     with tempfile.TemporaryFile(dir=path.parent) as samples:
         to_pcm(path, audio, samples)
         try:
