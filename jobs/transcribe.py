@@ -93,10 +93,13 @@ class Transcriber:
         except Exception:
             log.warning("a recording was not written down", exc_info=True)
             outcome = partial(settle_failed, claimed)
-        with suppress(Exception):
+        try:
             store(self._app, lambda: outcome(now=utc_now()))
             store(self._app, lambda: conclude_and_wake(claimed.id))
-        del self._running[claimed.id]
+        except Exception:
+            log.exception("what came of a recording was not stored")
+        # another thread may have claimed it after the lease of this one
+        self._running.pop(claimed.id, None)
 
 
 def wake(_recording_id: str) -> None:
@@ -124,6 +127,8 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
             claimed = claimed._replace(levels=seen.levels)
         if not claimed.transcriber or claimed.transcriber != config.transcriber_host:
             return partial(settle_unwritten, claimed)
+        if not renew(claimed, now=utc_now()):  # withdrawn or replaced: nobody gets it any more
+            return _nothing
         if not spend_minutes(claimed, most=config.transcriber_minutes_per_day, now=utc_now()):
             return _nothing
         release_connections()  # for as long as the engine takes
@@ -133,7 +138,7 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
 
 
 def _nothing(*, now: object) -> None:
-    """It waits for another day."""
+    """It waits for another day, or is not ours any more."""
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from webapp.domain.respondents.answering import complete_response, withdraw_resp
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.vocabulary import DeliveryState, TranscriptState
-from webapp.domain.voice.transcripts import settle_written
+from webapp.domain.voice.transcripts import release_expired, settle_written
 from webapp.integrations import audio_inspection
 from webapp.integrations.audio_inspection import AudioFormat, Look
 from webapp.integrations.audio_store import audio_store
@@ -246,6 +247,59 @@ def test_one_that_is_withdrawn_meanwhile_leaves_nothing(app: Flask, form: Any, u
     with app.app_context():
         assert db.session.get(Recording, recording) is None
         assert db.session.query(Answer).count() == 0
+
+
+def test_one_that_is_withdrawn_before_reaches_no_engine(
+    app: Flask, form: Any, engine: SpeechEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(path: Path, audio: AudioFormat) -> Look:
+        withdraw_response(form.share_token, KEY, now=utc_now())
+        return audio_inspection.look(path, audio)
+
+    monkeypatch.setattr(transcribe, "look", look)
+    with app.app_context():
+        make_answer(form, KEY)
+    recorded(app, form)
+    work(app)
+
+    assert engine.heard == []
+
+
+def test_an_attempt_that_lost_its_lease_leaves_the_recording_to_the_next(
+    app: Flask, form: Any, use: Use
+) -> None:
+    def lose_lease(number: int) -> Reply:
+        if number == 0:
+            with app.app_context():
+                release_expired(now=utc_now() + timedelta(seconds=70))
+            make_due(app)
+            one.work()
+        return words(f"{WORDS} {number}")
+
+    with speech_engine(lose_lease) as engine:
+        use(engine)
+        recording = recorded(app, form)
+        one = Transcriber(app, at_once=2)
+        one.work()
+
+    assert outcome(app, recording) == (DONE, f"{WORDS} 1")
+
+
+def test_what_cannot_be_stored_is_logged(
+    app: Flask,
+    form: Any,
+    engine: SpeechEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ValueError("no such column")
+
+    monkeypatch.setattr(transcribe, "settle_written", fail)
+    recorded(app, form)
+    work(app)
+
+    assert "no such column" in caplog.text
 
 
 def running(app: Flask) -> Any:
