@@ -48,9 +48,11 @@ def recordings_in(file: Path) -> Iterator[tuple[str, IO[bytes], str]]:
         return
     try:
         with tarfile.open(file) as archive:
-            checksums = json.load(cast(IO[bytes], archive.extractfile(CHECKSUMS)))
+            # tarfile would look through all of them for each
+            members = {each.name: each for each in archive}
+            checksums = json.load(cast(IO[bytes], archive.extractfile(members[CHECKSUMS])))
             for key, sha256 in checksums.items():
-                content = archive.extractfile(f"{RECORDINGS}/{key}")
+                content = archive.extractfile(members[f"{RECORDINGS}/{key}"])
                 yield key, cast(IO[bytes], content), sha256
     except (tarfile.TarError, KeyError, ValueError) as error:
         raise BackupFailed(f"{file} is damaged: its recordings cannot be read.") from error

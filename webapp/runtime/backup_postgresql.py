@@ -80,7 +80,7 @@ def _append_dump(url: URL, file: IO[bytes], begins: int, snapshot: str) -> None:
     described.size = file.tell() - begins - tarfile.BLOCKSIZE
     file.write(bytes(-described.size % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE))
     file.seek(begins)
-    file.write(described.tobuf())
+    file.write(described.tobuf(tarfile.GNU_FORMAT))  # one block, however large the dump
 
 
 def replace(url: URL, file: Path, kept: Path, recordings: BackupRecordings) -> Path | None:
