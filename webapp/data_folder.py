@@ -18,7 +18,7 @@ SECRETS = "secrets.json"
 LOCK = "server.lock"
 RECORDINGS = "recordings"
 SPOOL = "spool"
-SPOOLED_SECONDS = 3600  # far longer than any request takes
+SPOOLED_SECONDS = 2 * 3600  # longer than a recording waits for its engine, and any request
 
 
 class FolderInUse(Exception):
@@ -37,7 +37,7 @@ def spool_folder(folder: Path) -> Path:
 
 
 def empty_spool(folder: Path) -> None:
-    """Erase what requests left that ended with their process."""
+    """Erase what was left by requests, and copies of recordings, that ended with their process."""
     oldest = time.time() - SPOOLED_SECONDS
     for path in (folder / SPOOL).glob("*"):
         with suppress(OSError):  # another process does the same

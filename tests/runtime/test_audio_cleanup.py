@@ -18,15 +18,16 @@ from tests.factories import make_account, make_answer, make_form
 from tests.voice.factories import make_recording
 from webapp.account_deletion import delete_account, purge_deleted_accounts
 from webapp.config import Settings
+from webapp.data_folder import SPOOLED_SECONDS, spool_folder
 from webapp.database import db, utc_now
-from webapp.domain.deletion.form_trash import delete_form, purge_deleted
+from webapp.domain.deletion.form_trash import delete_form, erase_form, purge_deleted
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.voice.erasing import noted_objects, purge_unclaimed, read_backlog
 from webapp.integrations.audio_store import AudioStore, AudioStoreUnavailable, audio_store
 from webapp.runtime import background
-from webapp.runtime.audio_cleanup import erase_noted, erase_unreferenced
+from webapp.runtime.audio_cleanup import erase_noted, erase_spooled, erase_unreferenced
 from webapp.runtime.background import background_work
 from webapp.runtime.doctor import examine_recordings
 
@@ -226,7 +227,7 @@ def test_a_server_erases_in_the_background(
     assert background.ERASE_SECONDS <= 30
     assert {
         background.ERASE_SECONDS: (erase_noted,),
-        background.PURGE_SECONDS: (erase_unreferenced,),
+        background.PURGE_SECONDS: (erase_unreferenced, erase_spooled),
     } == background.ERASURES
 
 
@@ -249,6 +250,67 @@ def test_a_store_that_hangs_delays_nothing_else(
     with background_work(app):
         assert purged.wait(5)
     hangs.set()
+
+
+def test_a_list_that_takes_long_delays_no_erasure(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erased, ended = threading.Event(), threading.Event()
+
+    def list_all(_now: datetime) -> Any:
+        ended.wait(10)
+        return iter(())
+
+    def erase(_now: datetime) -> Any:
+        erased.set()
+        return iter(())
+
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    monkeypatch.setattr(background, "ERASURES", {3600.0: (list_all,), 20.0: (erase,)})
+    with background_work(app):
+        assert erased.wait(5)
+        ended.set()
+
+
+@pytest.mark.parametrize("gives_up", ["form", "account"])
+def test_what_a_creator_gives_up_for_good_is_gone_within_a_minute(
+    app: Flask,
+    form: Any,
+    claimed: Callable[..., Recording],
+    monkeypatch: pytest.MonkeyPatch,
+    gives_up: str,
+) -> None:
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    monkeypatch.setattr(background, "ERASE_SECONDS", 0.1)
+    monkeypatch.setattr(background, "ERASURES", {0.1: (erase_noted,)})
+    claimed()
+    account_id, form_id = form.account_id, form.id
+    delete_form(account_id, form_id, now=utc_now())
+    db.session.remove()
+
+    with background_work(app):
+        time.sleep(0.5)
+        assert len(stored()) == 1
+        if gives_up == "form":
+            erase_form(account_id, form_id, now=utc_now())
+        else:
+            delete_account(account_id, now=utc_now())
+        until = time.monotonic() + 10
+        while stored() and time.monotonic() < until:
+            time.sleep(0.02)
+
+    assert stored() == []
+
+
+def test_copies_of_killed_processes_are_erased(app: Flask, settings: Settings) -> None:
+    copy = spool_folder(settings.data_folder) / "copy"
+    copy.write_bytes(b"what was said")
+    then = time.time() - SPOOLED_SECONDS - 1
+    os.utime(copy, (then, then))
+
+    list(erase_spooled(utc_now()))
+
+    assert not copy.exists()
 
 
 def findings(settings: Settings) -> dict[str, bool]:

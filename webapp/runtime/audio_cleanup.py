@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 
+from webapp.config import settings
+from webapp.data_folder import empty_spool
 from webapp.domain.voice.erasing import (
     ERASED_AT_ONCE,
     forget_objects,
@@ -37,6 +39,12 @@ def erase_unreferenced(now: datetime) -> Iterator[int]:
         if lost := without_row(batch):
             audio_store().delete(sorted(lost))
             yield len(lost)
+
+
+def erase_spooled(_now: datetime) -> Iterator[int]:
+    """Erase what killed processes left of uploads, and of copies for whoever writes down."""
+    empty_spool(settings().data_folder)
+    return iter(())
 
 
 def count_without_object() -> tuple[int, int]:

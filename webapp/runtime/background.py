@@ -1,5 +1,5 @@
 """Background work of a process: stores counts every second, ends expired subscriptions every
-minute, purges every hour; in a thread beside, which a store of recordings that does not answer
+minute, purges every hour; in threads beside, which a store of recordings that does not answer
 delays alone, erases recordings. Several processes may do so concurrently.
 """
 
@@ -24,7 +24,7 @@ from webapp.domain.events.subscriptions.endings import end_expired, note_unqueue
 from webapp.domain.respondents.device_transfer import purge_expired_links
 from webapp.domain.voice.erasing import purge_unclaimed
 from webapp.oauth.expiry import purge_dead
-from webapp.runtime.audio_cleanup import erase_noted, erase_unreferenced
+from webapp.runtime.audio_cleanup import erase_noted, erase_spooled, erase_unreferenced
 from webapp.web import link_view_counter, request_audit
 
 STORE_SECONDS = 1.0
@@ -38,9 +38,7 @@ Purge: TypeAlias = Callable[[datetime], Iterator[int]]
 
 # a failure of one leaves the others to be done
 PURGES: tuple[Purge, ...] = (
-    purge_deleted,
     purge_discarded,
-    purge_deleted_accounts,
     purge_dead,
     purge_expired_links,
     purge_unclaimed,
@@ -48,9 +46,12 @@ PURGES: tuple[Purge, ...] = (
     purge_ended,
 )
 
+# what people gave up for good: its recordings are to be gone within a minute, too
+GIVEN_UP: tuple[Purge, ...] = (purge_deleted, purge_deleted_accounts)
+# each line in a thread of its own: listing a large store takes minutes
 ERASURES: dict[float, tuple[Purge, ...]] = {
     ERASE_SECONDS: (erase_noted,),
-    PURGE_SECONDS: (erase_unreferenced,),
+    PURGE_SECONDS: (erase_unreferenced, erase_spooled),
 }
 EXPIRIES: tuple[Purge, ...] = (end_expired,)
 EXPIRIES_WITHOUT_EVENTS: tuple[Purge, ...] = (*EXPIRIES, note_unqueued)
@@ -62,10 +63,12 @@ log = logging.getLogger("askback.background")
 def background_work(app: Flask) -> Iterator[None]:
     """Run the threads while the block runs; the last counts are stored when it ends."""
     ended = threading.Event()
-    threads = [
-        threading.Thread(target=target, args=(app, ended), name=name, daemon=True)
-        for name, target in (("background", _work), ("erasing", _erase))
+    work: list[tuple[str, Callable[[], None]]] = [("background", partial(_work, app, ended))]
+    work += [
+        (f"erasing, each {seconds:g} s", partial(_erase, app, ended, {seconds: purges}))
+        for seconds, purges in ERASURES.items()
     ]
+    threads = [threading.Thread(target=each, name=name, daemon=True) for name, each in work]
     for thread in threads:
         thread.start()
     try:
@@ -81,7 +84,7 @@ def _work(app: Flask, ended: threading.Event) -> None:
     """Everything that is done with the database."""
     config: Settings = app.config["SETTINGS"]
     expiries = EXPIRIES if config.mcp_events_enabled else EXPIRIES_WITHOUT_EVENTS
-    work = {EXPIRE_SECONDS: expiries, PURGE_SECONDS: PURGES}
+    work = {ERASE_SECONDS: GIVEN_UP, EXPIRE_SECONDS: expiries, PURGE_SECONDS: PURGES}
     due = dict.fromkeys(work, time.monotonic())
     while not ended.wait(STORE_SECONDS):
         _store(app)
@@ -89,11 +92,11 @@ def _work(app: Flask, ended: threading.Event) -> None:
     _store(app)
 
 
-def _erase(app: Flask, ended: threading.Event) -> None:
+def _erase(app: Flask, ended: threading.Event, work: Mapping[float, Sequence[Purge]]) -> None:
     """What needs the store of recordings, too."""
-    due = dict.fromkeys(ERASURES, time.monotonic())
+    due = dict.fromkeys(work, time.monotonic())
     while not ended.wait(STORE_SECONDS):
-        _purge_what_is_due(app, ended, ERASURES, due)
+        _purge_what_is_due(app, ended, work, due)
 
 
 def _purge_what_is_due(
