@@ -97,6 +97,14 @@ def _encode(container: Any, stream: Any, pcm: bytes) -> None:
         container.mux(packet)
 
 
+def decoded(sound: bytes) -> bytes:
+    """The samples of a recording, at 16 kHz, of one channel, 16 bits each."""
+    resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+    with av.open(io.BytesIO(sound)) as container:
+        frames = [part for frame in container.decode(audio=0) for part in resampler.resample(frame)]
+    return b"".join(bytes(frame.planes[0])[: frame.samples * 2] for frame in frames)
+
+
 def wav(pcm: bytes, rate: int = RATE, bits: int = 16) -> bytes:
     """A WAV file of one channel around these samples."""
     block = bits // 8

@@ -1,13 +1,11 @@
 """Answering by voice in a real browser, with a microphone that plays a known sound."""
 
 import array
-import io
 import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
-import av
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -22,7 +20,7 @@ from tests.browser.respondent.voice.steps import (
 )
 from tests.browser.respondent_steps import asked, press
 from tests.browsing import window
-from tests.voice.audio_files import RATE, samples
+from tests.voice.audio_files import RATE, decoded, samples
 from webapp.database import utc_now
 from webapp.domain.forms.models import close_form
 from webapp.domain.shared.vocabulary import TranscriptState
@@ -36,14 +34,6 @@ def envelope(pcm: bytes) -> list[float]:
     values = array.array("h", pcm)
     frames = (values[at : at + FRAME] for at in range(0, len(values) - FRAME, FRAME))
     return [math.sqrt(sum(value * value for value in frame) / FRAME) for frame in frames]
-
-
-def decoded(sound: bytes) -> bytes:
-    """16 kHz, one channel, 16 bits."""
-    resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
-    with av.open(io.BytesIO(sound)) as container:
-        frames = [part for frame in container.decode(audio=0) for part in resampler.resample(frame)]
-    return b"".join(bytes(frame.planes[0])[: frame.samples * 2] for frame in frames)
 
 
 def correlation(first: Sequence[float], second: Sequence[float]) -> float:
