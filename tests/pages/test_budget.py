@@ -97,7 +97,18 @@ def test_voice_adds_little_to_a_page(app: Flask, client: FlaskClient) -> None:
         )
 
     assert spoken.files.keys() > written.files.keys()
-    assert spoken.whole - written.whole <= 12 * KIB
+    assert not [name for name in written.files if re.search("voice|recorder", name)]
+    assert spoken.whole - written.whole <= 8_000
+
+
+def test_the_recorder_is_light_and_comes_when_it_is_needed(app: Flask, client: FlaskClient) -> None:
+    with app.app_context():
+        page = client.get(f"/r/{make_voice_form().share_token}")
+    recorder = app.extensions["assets"].assets["js/recorder.js"]
+
+    assert not [name for name in load(client, page).files if name.endswith("/recorder.js")]
+    assert recorder.packed is not None
+    assert len(recorder.packed) <= 9_000
 
 
 @pytest.mark.parametrize(
@@ -141,7 +152,8 @@ def draft(app: Flask, account: Account) -> Any:
     ("name", "part", "within"),
     [
         ("js/respondent.js", "js/respondent/history_state.js", b"takesCookies"),
-        ("js/voice.js", "js/respondent/voice/voice_recorder.js", b"class VoiceRecorder"),
+        ("js/voice.js", "js/respondent/voice/recorder_loader.js", b"function loadWhereNeeded"),
+        ("js/recorder.js", "js/respondent/voice/voice_recorder.js", b"class VoiceRecorder"),
     ],
 )
 def test_a_script_comes_with_everything_it_imports(

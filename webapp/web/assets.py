@@ -49,13 +49,14 @@ BUNDLES = {
     ),
 }
 # each includes the scripts that it imports, so that a page loads one file and not a chain of them
-SCRIPTS = ("js/respondent.js", "js/voice.js", "js/creator.js")
+SCRIPTS = ("js/respondent.js", "js/voice.js", "js/recorder.js", "js/creator.js")
 IMPORT = re.compile(rb'^import "\./(?P<name>[a-z_/]+)\.js";$', re.MULTILINE)
 # within an imported script: names of scripts imported before it, and names for those after it
 NAMED_IMPORT = re.compile(rb'^import \{[^}]*\} from "[^"]+";\n', re.MULTILINE)
 EXPORT = re.compile(rb"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
-# what people read in a script and browsers need not; no string of ours has several lines
-READING_AIDS = re.compile(rb"^ *//.*\n|^ +", re.MULTILINE)
+# what people read in a script and browsers need not; no string of ours has several lines, or
+# slashes after a space
+READING_AIDS = re.compile(rb"^ *//.*\n| +// .*$|^ +", re.MULTILINE)
 IMMUTABLE = "public, max-age=31536000, immutable"
 COMPRESSED_FROM_BYTES = 512  # our choice: below, the gzip header costs more than compression saves
 

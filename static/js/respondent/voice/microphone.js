@@ -1,4 +1,6 @@
 // One recording of the microphone: its sound in pieces, its length, and how loud it is.
+import { framed } from "./obstacle.js";
+
 const FORMATS = ["audio/webm;codecs=opus", "audio/mp4;codecs=mp4a.40.2", "audio/mp4"];
 const PIECE_MS = 2000;
 const BITS_PER_SECOND = 32000;
@@ -11,16 +13,6 @@ const REASONS = {
   NotReadableError: "busy",
   AbortError: "busy",
 };
-
-const framed = window !== window.top;
-
-// why this page cannot record at all, as the name of a text; "" if it can
-export function obstacle() {
-  if (!isSecureContext) return "insecure";
-  if (!window.MediaRecorder || !navigator.mediaDevices?.getUserMedia) return "unsupported";
-  // only Chromium says beforehand what the code of a website allows
-  return framed && document.featurePolicy?.allowsFeature("microphone") === false ? "framed" : "";
-}
 
 export function reasonOf(error) {
   const reason = REASONS[error.name] ?? "failed";

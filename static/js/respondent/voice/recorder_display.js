@@ -1,7 +1,8 @@
 // What a recorder shows and says: parts by the states in which they are shown, texts by name, from
 // its template.
-import { obstacle } from "./microphone.js";
+import { obstacle } from "./obstacle.js";
 import { clock } from "./player.js";
+import { say, unfoldSheet } from "./status_line.js";
 import { draw } from "./waveform.js";
 
 const isShown = (part) => part.getClientRects().length > 0;
@@ -36,14 +37,8 @@ export class RecorderDisplay {
     [...this.#element.querySelectorAll("[data-do]")].find(isShown)?.focus({ preventScroll: true });
   }
 
-  // a change of state, for screen readers too; a running clock is no such change
   say(name, ms = 0) {
-    const text = this.#find("template").content.querySelector(`[data-text=${name}]`);
-    const line = text.cloneNode(true);
-    for (const part of line.childNodes) {
-      if (!part.children?.length) part.textContent = part.textContent.replace("{time}", clock(ms / 1000));
-    }
-    this.#find("[data-status]").replaceChildren(line);
+    say(this.#element, name, clock(ms / 1000));
     this.said = [name, ms];
   }
 
@@ -78,7 +73,7 @@ export class RecorderDisplay {
   fail(reason) {
     this.show("idle");
     this.say(reason);
-    this.unfoldSheet();
+    unfoldSheet(this.#element);
     if (obstacle()) this.offerFile("only");
   }
 
@@ -86,13 +81,7 @@ export class RecorderDisplay {
   unsent(isStuck = false) {
     this.#element.toggleAttribute("data-stuck", isStuck);
     this.settle("kept", isStuck ? "stuck" : "unsent");
-    if (isStuck) this.unfoldSheet();
-  }
-
-  // where a form asks for a recording only, its sheet is folded away
-  unfoldSheet() {
-    const folded = this.#element.closest("form").elements.answer.closest("details");
-    if (folded) folded.open = true;
+    if (isStuck) unfoldSheet(this.#element);
   }
 
   showClock(ms) {

@@ -1,41 +1,12 @@
 // Recordings stored in this browser (IndexedDB) until an answer has them: under [name, 0] what is
 // known of one, under [name, 1] and so on the pieces of its sound, as they come. Names are those of
 // unsent text; in an iframe of another website they end with the tab, as that text does.
-const DATABASE = "askback";
-const STORE = "recordings";
+import { read, write } from "./database.js";
+
 const KEPT_DAYS = 30;
 
 // by name: what this document has recorded, also where nothing can be stored
 const memory = new Map();
-
-let opening;
-
-function open() {
-  opening ??= new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-  return opening;
-}
-
-// undefined if this browser stores nothing, or no more
-async function run(mode, action) {
-  try {
-    const transaction = (await open()).transaction(STORE, mode);
-    const request = action(transaction.objectStore(STORE));
-    return await new Promise((resolve, reject) => {
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onabort = () => reject(transaction.error);
-    });
-  } catch {
-    return undefined;
-  }
-}
-
-const read = (action) => run("readonly", action);
-const write = (action) => run("readwrite", action);
 
 function tab() {
   if (window === window.top) return "";
@@ -62,12 +33,6 @@ export function remember(name, take) {
 export const remembered = (name) => memory.get(name);
 
 export const store = (name, place, value) => write((box) => box.put(value, [name + END, place]));
-
-export async function canStore() {
-  const stored = await store("", 0, { at: Date.now() });
-  await forget("");
-  return Boolean(stored);
-}
 
 // what was recorded, with its sound as `blob`; undefined without any
 export async function recall(name) {

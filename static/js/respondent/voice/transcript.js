@@ -1,5 +1,7 @@
 // Looks for the words of a recording that has arrived. They fill an empty sheet; beside a typed text
 // they offer themselves. Nothing waits for them.
+import { unfoldSheet } from "./status_line.js";
+
 const PATIENCE_MS = 8000;
 const EVERY_MS = 1000;
 const FIELDS = ["session", "lang", "recording"];
@@ -39,7 +41,7 @@ export function useWords(recorder, display) {
   sheet.value = typed + heard.textContent;
   sheet.dispatchEvent(new Event("input", { bubbles: true }));
   heard.parentElement.replaceChildren();
-  display.unfoldSheet();
+  unfoldSheet(recorder);
   display.say("heard");
 }
 

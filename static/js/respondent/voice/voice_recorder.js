@@ -3,11 +3,14 @@
 // The element stays when an upload replaces the region #recorder in it.
 // States: idle, asking, recording, paused, kept, sending, sent, and discarding, which asks. What a
 // part says and in which states it is shown stands in the template.
-import { Microphone, obstacle, reasonOf } from "./microphone.js";
+import { countStored } from "./database.js";
+import { Microphone, reasonOf } from "./microphone.js";
+import { obstacle } from "./obstacle.js";
 import { Player } from "./player.js";
 import { RecorderDisplay } from "./recorder_display.js";
 import { Recording } from "./recording.js";
-import { canStore, forget, nameOf, recall, remembered } from "./recording_store.js";
+import { forget, nameOf, recall, remembered } from "./recording_store.js";
+import { unfoldSheet } from "./status_line.js";
 import { Take } from "./take.js";
 import { lookForTranscript, useWords } from "./transcript.js";
 import { Upload } from "./upload.js";
@@ -24,6 +27,7 @@ class VoiceRecorder extends HTMLElement {
   #listeners;
   #player;
   #storesNothing;
+  #begun;
 
   connectedCallback() {
     if (!this.querySelector("template")) return; // the form records no more
@@ -32,7 +36,7 @@ class VoiceRecorder extends HTMLElement {
     this.#player = new Player(this.querySelector("[data-player]"));
     this.#listeners = new AbortController();
     this.#listen();
-    this.#begin();
+    this.#begun = this.#begin();
   }
 
   disconnectedCallback() {
@@ -80,7 +84,8 @@ class VoiceRecorder extends HTMLElement {
       this.#player.loadTake(this.#take);
       this.#display.settle("kept", "recovered", this.#take.ms);
     } else if (obstacle()) this.#display.fail(obstacle());
-    this.#storesNothing = !(await canStore());
+    else this.#display.say("ready"); // instead of what was said while it was loaded
+    this.#storesNothing = (await countStored()) === undefined;
     this.querySelector("[data-unstored]").hidden = !this.#storesNothing;
   }
 
@@ -93,7 +98,8 @@ class VoiceRecorder extends HTMLElement {
 
   #do(action) {
     const actions = {
-      record: () => this.#display.state === "idle" && this.#record(),
+      // a recording that was kept from before comes first
+      record: () => this.#begun.then(() => this.#display.state === "idle" && this.#record()),
       file: () => this.#display.offerFile(),
       pause: () => this.#pause("paused"),
       resume: () => this.#recording.resume(),

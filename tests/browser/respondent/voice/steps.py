@@ -52,6 +52,15 @@ def speak(page: Page, seconds: float = 1) -> None:
     says(page, "Your recording is here.")
 
 
+def choose(page: Page, sound: bytes) -> None:
+    """Take a file instead of the microphone."""
+    press(page, "Use a file")
+    expect(page.locator("input[type=file]")).to_be_visible()
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.wav", "mimeType": "audio/wav", "buffer": sound}
+    )
+
+
 def kept_in_browser(page: Page) -> int:
     """How many entries of recordings the browser stores."""
     count: int = page.evaluate(

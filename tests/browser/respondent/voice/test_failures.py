@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.respondent.voice.steps import SpokenLink, kept_in_browser, record, says
+from tests.browser.respondent.voice.steps import SpokenLink, choose, kept_in_browser, record, says
 from tests.browser.respondent_steps import asked, give, press
 from tests.browsing import look, sideways, violations, window
 
@@ -176,10 +176,7 @@ def test_a_browser_that_stores_nothing_says_so_before_recording(
 
 def test_a_file_that_is_too_large_is_not_sent(page: Page, link: SpokenLink) -> None:
     page.locator("voice-recorder").evaluate("(recorder) => { recorder.dataset.maxBytes = 10 }")
-    press(page, "Use a file")
-    page.locator("input[type=file]").set_input_files(
-        {"name": "a.wav", "mimeType": "audio/wav", "buffer": b"RIFF" * 10}
-    )
+    choose(page, b"RIFF" * 10)
     says(page, "This file is too large.")
 
     assert link.recordings() == []
@@ -190,10 +187,7 @@ def test_what_the_server_refuses_does_not_hold_back_words(
 ) -> None:
     with window(browser, link.address, refused=[422]) as page:
         page.goto(link.path)
-        press(page, "Use a file")
-        page.locator("input[type=file]").set_input_files(
-            {"name": "a.wav", "mimeType": "audio/wav", "buffer": b"not a sound" * 10}
-        )
+        choose(page, b"not a sound" * 10)
         expect(page.get_by_role("alert").first).to_be_visible()
         says(page, "Your recording is still here.")
         give(page, "Typed")

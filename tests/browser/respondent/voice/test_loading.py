@@ -1,0 +1,216 @@
+"""When the script of the recorder is loaded, and what happens to a press that was earlier."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.browser.respondent.voice.steps import SpokenLink, choose, record, says, speak
+from tests.browser.respondent_steps import QUESTIONS, asked, finish, give, press
+from tests.browsing import look, sideways, violations, window
+from tests.voice.factories import make_voice_form
+from webapp.database import utc_now
+from webapp.domain.forms.models import close_form
+
+SCRIPT = re.compile(r"/js/recorder\.js")
+WAITS = "One moment, the page gets ready to record."
+SPOKEN_MS = 1500
+FAILED = "The page could not load what recording needs."
+
+
+class HeldScript:
+    """The script of the recorder, on its way until it is let through."""
+
+    def __init__(self, page: Page) -> None:
+        self._routes: list[Route] = []
+        page.route(SCRIPT, lambda route: self._routes.append(route))
+
+    def arrive(self) -> None:
+        (route,) = self._routes
+        route.continue_()
+
+
+@pytest.fixture
+def fetched(page: Page) -> list[str]:
+    """The addresses that the page asks for from now on."""
+    addresses: list[str] = []
+    page.on("request", lambda request: addresses.append(request.url))
+    return addresses
+
+
+@pytest.fixture
+def opened(browser: Browser, link: SpokenLink) -> Iterator[Page]:
+    """A window with the form to come; a script that fails is a line of the console."""
+    context = browser.new_context(base_url=link.address, viewport={"width": 390, "height": 664})
+    yield context.new_page()
+    context.close()
+
+
+def test_who_types_loads_no_recorder(page: Page, link: SpokenLink, fetched: list[str]) -> None:
+    page.reload()
+    for number in (1, 2, 3):
+        asked(page, number)
+        page.locator("#answer").fill(f"Typed {number}")
+        page.locator("#answer").press("Control+Enter")
+    finish(page)
+
+    assert link.texts() == ["Typed 1", "Typed 2", "Typed 3"]
+    assert [url for url in fetched if url.endswith("/js/voice.js")]
+    assert [url for url in fetched if SCRIPT.search(url)] == []
+
+
+def test_a_press_that_was_earlier_than_the_script_records(page: Page, link: SpokenLink) -> None:
+    script = HeldScript(page)
+    for _ in range(3):
+        press(page, "Record your answer")
+        says(page, WAITS)
+    look(page, width=320)
+    assert violations(page) + sideways(page) == []
+    script.arrive()
+    says(page, "Recording.")
+    page.wait_for_timeout(SPOKEN_MS)
+    press(page, "Stop")
+    says(page, "Your recording is here.")
+
+    assert len(link.recordings()) == 1
+
+
+def test_the_keyboard_alone_records_at_the_first_press(page: Page) -> None:
+    script = HeldScript(page)
+    button = page.get_by_role("button", name="Record your answer")
+    while not button.evaluate("(it) => it === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    says(page, WAITS)
+    expect(button).to_be_focused()
+    script.arrive()
+    says(page, "Recording.")
+
+    expect(page.get_by_role("button", name="Stop")).to_be_focused()
+    page.wait_for_timeout(SPOKEN_MS)
+    page.keyboard.press("Enter")
+    says(page, "Your recording is here.")
+
+
+def test_a_file_is_chosen_at_the_first_press(opened: Page, link: SpokenLink) -> None:
+    opened.goto(link.path)
+    choose(opened, b"RIFF" * 10)
+
+    says(opened, "Your recording is still here.")  # which the server refuses
+
+
+def test_without_the_script_the_page_says_so_and_a_later_press_records(
+    opened: Page, link: SpokenLink
+) -> None:
+    opened.route(SCRIPT, lambda route: route.abort())
+    opened.goto(link.path)
+    press(opened, "Record your answer")
+    says(opened, FAILED)
+    look(opened, width=320)
+    assert violations(opened) + sideways(opened) == []
+    give(opened, "Typed")
+    asked(opened, 2)
+    press(opened, "Record your answer")
+    says(opened, FAILED)
+    opened.unroute(SCRIPT)
+    record(opened)
+    press(opened, "Continue")
+    asked(opened, 3)
+
+    assert link.texts() == ["Typed", ""]
+
+
+def test_without_the_script_the_folded_sheet_opens(opened: Page, link: SpokenLink) -> None:
+    with link.app.app_context():
+        form = make_voice_form(questions=QUESTIONS, responseMode="voice_only")
+    opened.route(SCRIPT, lambda route: route.abort())
+    opened.goto(f"/r/{form.share_token}")
+    expect(opened.locator("#answer")).to_be_hidden()
+    press(opened, "Record your answer")
+
+    give(opened, "Typed")
+    asked(opened, 2)
+
+
+def test_nobody_is_recorded_long_after_the_press(page: Page) -> None:
+    script = HeldScript(page)
+    page.clock.install()
+    press(page, "Record your answer")
+    says(page, WAITS)
+    page.clock.fast_forward(8000)
+    says(page, FAILED)
+    script.arrive()
+
+    says(page, "Speak for up to 10 minutes.")
+    expect(page.locator("voice-recorder")).to_have_attribute("data-state", "idle")
+    record(page)
+
+
+def test_a_press_is_forgotten_with_its_question(page: Page) -> None:
+    script = HeldScript(page)
+    press(page, "Record your answer")
+    says(page, WAITS)
+    page.locator("#answer").fill("Typed")
+    page.locator("#answer").press("Control+Enter")
+    asked(page, 2)
+    script.arrive()
+
+    page.wait_for_function("() => customElements.get('voice-recorder')")
+    page.wait_for_timeout(500)
+    expect(page.locator("voice-recorder")).to_have_attribute("data-state", "idle")
+
+
+def test_a_press_does_not_replace_what_was_kept(page: Page) -> None:
+    record(page, 2.5)
+    script = HeldScript(page)
+    page.reload()
+    press(page, "Record your answer")
+    says(page, WAITS)
+    script.arrive()
+    says(page, "We kept a recording that you had not sent: 0:0")
+
+    page.wait_for_timeout(500)
+    expect(page.locator("voice-recorder")).to_have_attribute("data-state", "kept")
+
+
+def test_an_answer_with_a_recording_is_shown_when_one_comes_back_to_it(
+    page: Page, fetched: list[str]
+) -> None:
+    speak(page, SPOKEN_MS / 1000)
+    press(page, "Continue")
+    asked(page, 2)
+    fetched.clear()
+    page.reload()
+    asked(page, 2)
+    assert [url for url in fetched if SCRIPT.search(url)] == []
+    press(page, "Back")
+    asked(page, 1)
+
+    says(page, "Your recording is here.")
+
+
+def test_a_form_that_closed_while_one_was_away_hands_the_recording_back(
+    browser: Browser, link: SpokenLink
+) -> None:
+    with window(browser, link.address, refused=[410]) as page:
+        page.goto(link.path)
+        record(page, 2.5)
+        with link.app.app_context():
+            close_form(link.form.account_id, link.form.id, now=utc_now())
+        page.goto(link.path)
+
+        expect(page.get_by_role("link", name="Keep the recording")).to_be_visible()
+
+
+def test_a_database_that_never_opens_holds_up_nobody(opened: Page, link: SpokenLink) -> None:
+    opened.add_init_script("IDBFactory.prototype.open = () => ({})")
+    opened.goto(link.path)
+    press(opened, "Record your answer")
+    says(opened, "Recording.")
+    expect(opened.get_by_text("This browser stores nothing")).to_be_visible()
+    opened.wait_for_timeout(SPOKEN_MS)
+    press(opened, "Stop")
+    says(opened, "Your recording is here.")
+
+    assert len(link.recordings()) == 1
