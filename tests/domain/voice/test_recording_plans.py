@@ -1,10 +1,12 @@
 """Recordings are found through an index, however many a form has."""
 
 import secrets
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from tests.bulk import analyze, copy_rows
 from tests.databases import both_databases
@@ -14,6 +16,7 @@ from webapp.database import db, utc_now
 from webapp.domain.respondents.answering import answer_question, skip_question
 from webapp.domain.respondents.public_form import read_progress
 from webapp.domain.responses.recordings import Recording
+from webapp.domain.voice.transcripts import release_expired
 from webapp.domain.voice.uploads import add_recording, find_recording
 
 KEY = "a" * 32
@@ -61,6 +64,16 @@ def test_the_recordings_of_a_session_are_found_through_an_index(form: Any) -> No
     assert all(read.values())
     others = [step for steps in read.values() for step in steps if not of_one_session(step)]
     assert others == [], plans
+
+
+@pytest.mark.parametrize("form", ["analyzed"], indirect=True)
+def test_leases_that_ended_are_found_among_what_is_due(form: Any) -> None:
+    db.session.execute(update(Recording).values(next_at=utc_now() + timedelta(days=1)))
+    db.session.commit()
+
+    plan = plan_of(partial(release_expired, now=utc_now()))
+
+    assert any("ix_recordings_due" in step for step in plan), plan
 
 
 def of_one_session(step: str) -> bool:

@@ -136,7 +136,8 @@ def spend_minutes(claimed: Claimed, *, most: int, now: datetime) -> bool:
         length = claimed.duration_ms
         if count_transcription(claimed.form_id, length, most_ms=most * 60_000, now=now):
             return True
-        tomorrow = datetime.combine(now.astimezone(UTC).date(), time(), UTC) + timedelta(days=1)
+    tomorrow = datetime.combine(now.astimezone(UTC).date(), time(), UTC) + timedelta(days=1)
+    with write_transaction():  # not under the lock of the counter, which others take last
         execute(_POSTPONE, **_held(claimed), due=tomorrow)
     return False
 
@@ -249,7 +250,7 @@ _GIVEN_UP = case(
 )
 _RELEASE_EXPIRED = (
     update(_R)
-    .where(_WAITING, _R.lease_until <= _NOW)
+    .where(_WAITING, _R.next_at <= _NOW, _R.lease_until <= _NOW)  # by the index of the first
     .values(
         transcript_state=case(
             (_IS_SPENT, _GIVEN_UP), else_=literal(TranscriptState.WAITING, _STATES)
