@@ -169,6 +169,41 @@ def test_requests_take_turns_and_only_so_many_wait(new_child: NewChild) -> None:
     assert time.monotonic() - started > 0.9
 
 
+def asks(child: ChildProcess, client: str, sleep: float) -> int:
+    return int(child.call({"sleep": sleep}, [], seconds=5, client=client)["pid"])
+
+
+def test_a_client_who_keeps_it_busy_delays_others_by_one_request(new_child: NewChild) -> None:
+    child = new_child(waiting=16)
+    ask(child)
+    with ThreadPoolExecutor(16) as threads:
+        calls = [threads.submit(asks, child, "10.0.0.1", 0.3) for _ in range(14)]
+        assert until(child._turn.locked)
+        began = time.monotonic()
+        for number in range(2, 4):
+            assert asks(child, f"10.0.0.{number}", 0.0)
+        took = time.monotonic() - began
+        refused = [call.exception() for call in calls]
+
+    assert took < 2
+    assert [type(each) for each in refused].count(ChildBusy) == 2
+    assert refused.count(None) == 12
+    assert child._clients._asking == {}
+
+
+def test_a_client_waits_no_longer_for_their_own_than_for_others(new_child: NewChild) -> None:
+    child = new_child(wait_seconds=0.1)
+    ask(child)
+    slow = threading.Thread(target=asks, args=(child, "10.0.0.1", 0.8))
+    slow.start()
+    assert until(child._turn.locked)
+    with pytest.raises(ChildBusy):
+        asks(child, "10.0.0.1", 0)
+    slow.join()
+
+    assert asks(child, "10.0.0.1", 0)
+
+
 def test_nobody_waits_for_ever(new_child: NewChild) -> None:
     child = new_child(wait_seconds=0.1)
     ask(child)

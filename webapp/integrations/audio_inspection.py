@@ -73,11 +73,13 @@ def _is_mp3_frame(head: bytes) -> bool:
     return head[2] & 0xF0 not in {0x00, 0xF0} and head[2] & 0x0C != 0x0C
 
 
-def inspect(path: Path, audio: AudioFormat) -> int:
+def inspect(path: Path, audio: AudioFormat, *, client: str = "") -> int:
     """The length in milliseconds, at least 1, of a file that holds one track of sound and nothing
     else. Raises NotAudio, AudioBusy, OSError.
+
+    client  the network address that sent it: what it sends delays the files of others by one look
     """
-    return int(_ask("inspect", path, audio)["duration_ms"])
+    return int(_ask("inspect", path, audio, client=client)["duration_ms"])
 
 
 def look(path: Path, audio: AudioFormat) -> Look:
@@ -94,12 +96,14 @@ def to_pcm(path: Path, audio: AudioFormat, out: BinaryIO) -> None:
     _ask("to_pcm", path, audio, out)
 
 
-def _ask(question: str, path: Path, audio: AudioFormat, out: BinaryIO | None = None) -> Answer:
+def _ask(
+    question: str, path: Path, audio: AudioFormat, out: BinaryIO | None = None, client: str = ""
+) -> Answer:
     request = {"question": question, "demuxer": audio.demuxer}
     with ExitStack() as opened, _named_failures():
         files = [opened.enter_context(path.open("rb")).fileno()]
         files += [out.fileno()] if out else []
-        answer = child.call(request, files, seconds=LOOK_SECONDS)
+        answer = child.call(request, files, seconds=LOOK_SECONDS, client=client)
     if "refused" in answer:
         raise NotAudio(answer["refused"])
     return answer

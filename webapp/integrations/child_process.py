@@ -61,15 +61,21 @@ class ChildProcess:
         self._fixed = dict(fixed or {})
         self._turn = threading.Lock()
         self._places = threading.BoundedSemaphore(waiting + 1)
+        self._clients = _Clients(most=waiting * 3 // 4)
         self._wait_seconds = wait_seconds
         self._running: _Running | None = None
 
-    def call(self, request: Request, files: Sequence[int], *, seconds: float) -> Answer:
+    def call(
+        self, request: Request, files: Sequence[int], *, seconds: float, client: str = ""
+    ) -> Answer:
         """The answer to a request about open files, which takes at most `seconds`.
+
+        client  for whom it is asked, as a network address: one of their requests waits beside those
+                of others, however many they send; "" for this server itself
 
         Raises ChildBusy, ChildFailed, ChildKilled.
         """
-        with self._one_at_a_time():
+        with self._clients.turn(client, self._wait_seconds), self._one_at_a_time():
             try:
                 return self._ask({**request, "seconds": seconds}, files, seconds)
             except BaseException:
@@ -116,6 +122,42 @@ class ChildProcess:
         found = {name: os.environ[name] for name in self._inherited if name in os.environ}
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         return {**found, **self._fixed, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+class _Clients:
+    """The turns of each client among their own requests, of which at most so many wait."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._asking: dict[str, tuple[threading.Lock, int]] = {}
+
+    @contextmanager
+    def turn(self, client: str, wait_seconds: float) -> Iterator[None]:
+        """Hold the turn of the client while the block runs; raises ChildBusy."""
+        if not client:
+            yield
+            return
+        own = self._count(client, 1)
+        try:
+            if not own.acquire(timeout=wait_seconds):
+                raise ChildBusy("others of the same client took too long")
+            try:
+                yield
+            finally:
+                own.release()
+        finally:
+            self._count(client, -1)
+
+    def _count(self, client: str, change: int) -> threading.Lock:
+        with self._lock:
+            own, asking = self._asking.pop(client, (threading.Lock(), 0))
+            if change > 0 and asking >= self._most:
+                self._asking[client] = own, asking
+                raise ChildBusy("too many of the same client wait")
+            if asking + change:
+                self._asking[client] = own, asking + change
+            return own
 
 
 class _Running:

@@ -18,6 +18,7 @@ from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.visit import Visit
 from webapp.web.form_body_limits import UploadedFile
+from webapp.web.rate_limits.client_address import client_network
 
 KEPT_WORDS = Phrase("Nothing you typed is lost. Choose another recording, or type your answer.")
 TOO_LARGE = Phrase(
@@ -118,7 +119,7 @@ def _inspect(path: Path) -> tuple[AudioFormat, int]:
     if audio is None:
         raise _not_audio()
     try:
-        return audio, inspect(path, audio)
+        return audio, inspect(path, audio, client=client_network())
     except NotAudio as error:
         raise _not_audio() from error
 

@@ -66,6 +66,21 @@ def test_the_words_stay_and_the_recording_is_to_be_chosen_again(
     assert len(kept(app)) == 1
 
 
+def test_files_take_turns_by_the_network_that_sends_them(
+    speaker: Speaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients: list[str] = []
+
+    def noted(*given: Any, client: str) -> int:
+        clients.append(client)
+        return audio_inspection.inspect(*given, client=client)
+
+    monkeypatch.setattr(recordings, "inspect", noted)
+    speaker.upload()
+
+    assert clients == ["127.0.0.1"]
+
+
 def test_a_database_that_is_away_holds_the_page_too(app: Flask, speaker: Speaker) -> None:
     with storage_away(app):
         page = speaker.upload(answer="My words")

@@ -20,9 +20,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     found: dict[str, int] = {}
 
     def noted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
             found[name] = db.engine.pool.checkedout()  # type: ignore[attr-defined]
-            return real(*arguments)
+            return real(*arguments, **named)
 
         return call
 
