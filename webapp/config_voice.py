@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -115,9 +116,16 @@ def lacking(made: VoiceSettings) -> Iterator[tuple[str, str]]:
         yield "TRANSCRIBER_URL", "it is required by TRANSCRIBER=openai"
     if made.transcriber_model is None:
         yield "TRANSCRIBER_MODEL", f"it is required by TRANSCRIBER={made.transcriber}"
+    elif made.transcriber == WHISPER and _is_missing_folder(made.transcriber_model):
+        yield "TRANSCRIBER_MODEL", f"there is no folder {made.transcriber_model}"
     if find_spec(package) is None:
         what = f"{made.transcriber} needs a package that is not installed: run {_command(extra)}"
         yield "TRANSCRIBER", what
+
+
+def _is_missing_folder(model: str) -> bool:
+    """Whether it is no folder and cannot be a name, which has one slash at most."""
+    return (model[0] in "./~" or model.count("/") > 1) and not Path(model).is_dir()
 
 
 def _command(extra: str) -> str:

@@ -40,8 +40,23 @@ def test_a_folder_is_found_from_where_the_server_runs(
     monkeypatch.chdir(spoken.parent)
     folder = spoken.parent / "models/small"
     folder.mkdir(parents=True)
+    (folder / "tokenizer.json").touch()
 
     assert transcribe(spoken, model="models/small", language="") == f"{folder} 1 None 2 and more."
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("there", [True, False])
+def test_a_folder_that_is_not_of_a_model_is_told_and_fetches_nothing(
+    spoken: Path, *, there: bool
+) -> None:
+    folder = spoken.parent / "small"
+    if there:
+        folder.mkdir()
+        (folder / "model.bin").touch()
+
+    with pytest.raises(WhisperFailed, match=f"there is no {folder}/tokenizer.json"):
+        transcribe(spoken, model=str(folder), language="")
 
 
 @pytest.mark.usefixtures("engine")

@@ -108,6 +108,21 @@ def test_an_engine_of_our_own_is_named_this_server_and_needs_a_model(
     assert made.transcriber_host == ON_THIS_SERVER
 
 
+@pytest.mark.usefixtures("_every_package")
+def test_the_folder_of_a_model_has_to_be_there(
+    embedded: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("models/small").mkdir(parents=True)
+    own = embedded | {"TRANSCRIBER": "whisper"}
+
+    for there in ("small", "models/small", "./models/small", str(tmp_path), "Systran/small"):
+        assert read_settings(own | {"TRANSCRIBER_MODEL": there}).transcriber_model == there
+    for missing in ("./models/tiny", str(tmp_path / "tiny"), "~/tiny", "srv/models/tiny"):
+        problems = problems_of(own | {"TRANSCRIBER_MODEL": missing})
+        assert problems == {"TRANSCRIBER_MODEL": f"there is no folder {missing}"}
+
+
 @pytest.mark.parametrize(
     ("variable", "text", "reason"),
     [

@@ -48,5 +48,9 @@ def _joined(texts: Iterable[str]) -> str:
 
 @lru_cache(maxsize=1)
 def _model(name: str) -> WhisperModel:
+    tokens = os.path.join(name, "tokenizer.json")
+    if os.path.isabs(name) and not os.path.isfile(tokens):
+        # the engine would fetch that of another model
+        raise FileNotFoundError(f"there is no {tokens}")
     threads = max(1, (os.cpu_count() or 1) // 2)
     return WhisperModel(name, device="cpu", compute_type="int8", cpu_threads=threads)
