@@ -9,6 +9,7 @@ from tests.webapp.test_config import SECRET, problems_of
 from webapp import config_voice
 from webapp.config import Settings
 from webapp.config_environment import read_settings
+from webapp.domain.shared import limits
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
 
 OPENAI = {
@@ -33,6 +34,15 @@ def test_by_default_nobody_writes_down(embedded: dict[str, str]) -> None:
 
     assert (made.transcriber, made.transcriber_host) == ("none", "")
     assert made.transcriber_minutes_per_day == 600
+
+
+def test_the_bounds_of_recordings_are_those_that_are_promised(embedded: dict[str, str]) -> None:
+    made = read_settings(embedded)
+
+    assert made.audio_free_bytes == 1024**3
+    assert made.limit_upload_session == "10/minute"
+    assert limits.RECORDINGS_MAX_BYTES == 100 * 1024**2
+    assert limits.RECORDING_MAX_SECONDS == 10 * 60
 
 
 @pytest.mark.parametrize(

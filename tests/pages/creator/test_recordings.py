@@ -18,7 +18,7 @@ from tests.voice.store_reads import holds_connection
 from webapp.database import db, utc_now
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
-from webapp.domain.results import recordings
+from webapp.domain.results import recordings, search
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice import late_transcripts
 from webapp.integrations.audio_store import audio_store
@@ -185,6 +185,17 @@ class TestPages:
         assert page.index("As heard") < page.index("Heard &lt;i&gt;")
         assert "Heard" not in ann.page(f"/forms/{form.id}").text
 
+    def test_where_nothing_was_written_down_nothing_was_heard(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        with app.app_context():
+            spoken = make_spoken_answer(form, key(), text="Typed beside it")
+
+        page = ann.page(f"/forms/{form.id}/people/{spoken.session_id}").text
+
+        assert "Typed beside it" in page
+        assert "As heard" not in page
+
     def test_a_recording_without_words_says_so_beside_what_was_heard(
         self, app: Flask, ann: Creator, form: Any
     ) -> None:
@@ -270,6 +281,28 @@ class TestFilter:
         assert ("Written as well" in people, "Written by hand" in people) == (True, False)
         page = ann.page(f"/forms/{form.id}?spoken=1").text
         assert re.search(r'name="spoken"\s+value="1" checked', page)
+        assert '<details class="disclosure tabs__filters" open>' in page
+
+    @pytest.mark.parametrize("view", ["", "/people"])
+    def test_further_pages_keep_it(
+        self,
+        app: Flask,
+        ann: Creator,
+        form: Any,
+        monkeypatch: pytest.MonkeyPatch,
+        view: str,
+    ) -> None:
+        for most in ("ANSWERS_FOUND", "PEOPLE_FOUND"):
+            monkeypatch.setattr(search, most, 1)
+        with app.app_context():
+            for _ in range(2):
+                make_spoken_answer(form, key())
+
+        page = ann.page(f"/forms/{form.id}{view}?spoken=1").text
+
+        further = re.search(rf'"(/forms/{form.id}{view}\?[^"]*before=[^"]*)"', page)
+        assert further
+        assert "spoken=1" in further[1]
 
     def test_a_form_of_typed_answers_does_not_offer_it(self, app: Flask, ann: Creator) -> None:
         with app.app_context():

@@ -58,6 +58,7 @@ def only_form(app: Flask, ann: Creator) -> Any:
     ("terms", "words"),
     [
         (SPOKEN, "People speak or type, as they like."),
+        (SPOKEN, "Whoever may read the answers may listen to the recordings."),
         (SPOKEN, "Nobody writes down automatically what they say"),
         (written_down_by(HOST), f"Each recording is sent to {HOST} , which writes down"),
         (written_down_by(ON_THIS_SERVER), "This server itself writes down what they say"),
@@ -69,6 +70,15 @@ def test_review_and_confirm_say_what_will_happen(
     server(terms)
 
     assert words in plain(ann.page(f"/drafts/{draft.id}/confirm").text)
+
+
+def test_speaking_only_is_told_with_the_way_to_type(app: Flask, ann: Creator, server: Any) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id, responseMode="voice_only")
+
+    said = plain(ann.page(f"/drafts/{draft.id}/confirm").text)
+
+    assert "People speak their answers. Whoever cannot record may type." in said
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def test_it_is_refused_and_the_words_stay(speaker: Speaker, name: str) -> None:
     assert box(page) == "My words"
     assert 'role="alert"' in page.text
     assert 'type="file" id="audio"' in page.text
+    assert 'aria-describedby="audio-error audio-hint" aria-invalid="true"' in page.text
+    assert 'id="audio-error"' in page.text
 
 
 def test_it_says_how_long_one_may_be(speaker: Speaker) -> None:

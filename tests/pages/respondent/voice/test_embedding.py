@@ -58,6 +58,13 @@ def test_a_frame_uploads_and_answers_without_a_cookie(app: Flask, form: Any) -> 
     assert page.headers["Permissions-Policy"].startswith("microphone=(self)")
 
 
+def test_a_recording_that_is_not_found_may_be_shown_in_the_frame(app: Flask, form: Any) -> None:
+    page = app.test_client().get(f"/r/{form.share_token}/recordings/att_0?embed=1")
+
+    assert page.status_code == 404
+    assert f"frame-ancestors {SITE}" in page.headers["Content-Security-Policy"]
+
+
 def test_in_a_frame_every_address_says_so(app: Flask, form: Any) -> None:
     page = app.test_client().get(f"/r/{form.share_token}?embed=1")
 

@@ -49,6 +49,7 @@ def test_by_voice_only_the_sheet_waits_behind_a_button(app: Flask) -> None:
     assert "<summary>I cannot record, let me type</summary>" in speaker.page.text
     assert not is_open(speaker.page)
     assert is_open(speaker.upload(answer="Words"))
+    assert is_open(speaker.upload(answer=""))
 
 
 def test_typing_always_counts(app: Flask) -> None:

@@ -13,6 +13,8 @@ from tests.pages.respondent_client import arrive, heading, hidden
 from tests.voice.audio_files import recording
 from webapp.database import db
 from webapp.domain.forms.models import Form
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.vocabulary import TranscriptState
 
 SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
 
@@ -46,6 +48,34 @@ def test_back_and_change_show_it(answered: Speaker) -> None:
 
     assert source(page) == source(answered.open("/q/1"))
     assert CHECKED.search(page.text)
+
+
+def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speaker) -> None:
+    done = {"transcript": "As heard", "transcript_state": TranscriptState.DONE}
+    with app.app_context():
+        db.session.execute(update(Form).values(records_voice=False))
+        db.session.execute(update(Recording).values(done))
+        db.session.commit()
+
+    page = answered.post("/q/1/open")
+
+    assert CHECKED.search(page.text)
+    assert "As heard</blockquote>" in page.text
+    assert "data-do" not in page.text  # nothing would do it
+    assert 'type="file"' not in page.text
+
+
+@pytest.mark.settings(limit_transcript_session="2/minute")
+def test_handing_back_is_limited(speaker: Speaker) -> None:
+    speaker.upload()
+    held = CHECKED.search(speaker.page.text)
+    assert held
+    where = f"/r/{speaker.share_token}/recordings/{held[1]}"
+    sent = {"session": hidden(speaker.page)["session"]}
+
+    answers = [speaker.client.post(where, data=sent).status_code for _ in range(3)]
+
+    assert answers == [200, 200, 429]
 
 
 def test_parts_of_it_can_be_asked_for(answered: Speaker) -> None:

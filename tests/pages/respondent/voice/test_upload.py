@@ -190,18 +190,24 @@ def test_an_id_that_no_page_has_is_not_read(
     page = speaker.post("/q/1", answer="My words", recording=recording_id)
 
     assert page.status_code == 422
+    assert "This page was not sent as it was made." in page.text
     assert stored(app) == (0, 0)
 
 
 @pytest.mark.parametrize(
-    "more", [{"extra": (BytesIO(b"x"), "b.webm")}, {"unknown": "1"}, {"recording_key": "short"}]
+    ("more", "status"),
+    [
+        ({"extra": (BytesIO(b"x"), "b.webm")}, 400),  # a second file is not even stored
+        ({"unknown": "1"}, 422),
+        ({"recording_key": "short"}, 422),
+    ],
 )
 def test_what_no_page_of_ours_sends_is_refused(
-    app: Flask, speaker: Speaker, more: dict[str, Any]
+    app: Flask, speaker: Speaker, more: dict[str, Any], status: int
 ) -> None:
     page = speaker.upload(**more)
 
-    assert page.status_code in {400, 422}
+    assert page.status_code == status
     assert kept(app) == []
 
 

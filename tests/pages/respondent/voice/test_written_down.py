@@ -11,6 +11,7 @@ from jobs.transcribe import Transcriber
 from jobs.transcribing import sweep
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent.voice.test_transcripts import look
+from tests.pages.respondent_client import box
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
 from webapp.config_voice import OPENAI
 from webapp.database import db
@@ -92,6 +93,7 @@ def test_words_that_the_person_saw_and_left_out_stay_out(
     work(app)
 
     assert current(app) == [sent]
+    assert box(speaking.open("/q/1")) == sent
     assert [each.transcript for each in kept(app)] == [WORDS]
 
 
