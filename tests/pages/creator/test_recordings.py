@@ -184,6 +184,10 @@ class TestPages:
         assert page.index("As sent") < page.index("Sent &lt;b&gt;")
         assert page.index("As heard") < page.index("Heard &lt;i&gt;")
         assert "Heard" not in ann.page(f"/forms/{form.id}").text
+        with app.app_context():
+            answers = db.session.scalars(db.select(Answer)).all()
+            (listed,) = recordings.recordings_of(answers).values()
+        assert listed.heard == ""  # a list reads no transcripts
 
     def test_where_nothing_was_written_down_nothing_was_heard(
         self, app: Flask, ann: Creator, form: Any
@@ -205,6 +209,7 @@ class TestPages:
         assert "Only the recording, no words." in words(
             ann, f"/forms/{form.id}/people/{spoken.session_id}"
         )
+        assert "answer__text" not in ann.page(f"/forms/{form.id}").text
 
     def test_pages_of_typed_answers_read_no_recordings(
         self, app: Flask, ann: Creator, form: Any

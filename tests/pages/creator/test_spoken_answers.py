@@ -8,9 +8,10 @@ from sqlalchemy import select
 
 from tests.factories import make_draft
 from tests.pages.creator_client import Creator, hidden, plain
-from webapp.database import db
+from webapp.database import db, utc_now
 from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.publishing import publish_draft
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.voice_terms import TYPED, VoiceTerms, terms_of
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
@@ -72,6 +73,25 @@ def test_review_and_confirm_say_what_will_happen(
     assert words in plain(ann.page(f"/drafts/{draft.id}/confirm").text)
 
 
+@pytest.mark.parametrize(
+    ("mode", "records", "folded"),
+    [("voice_preferred", True, False), ("text_only", False, False), ("voice_only", True, True)],
+)
+def test_the_preview_shows_the_recorder_as_people_see_it(
+    app: Flask, ann: Creator, mode: str, *, records: bool, folded: bool
+) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id, responseMode=mode)
+
+    preview = (
+        ann.page(f"/drafts/{draft.id}").text.partition('id="preview"')[2].partition("</aside>")[0]
+    )
+
+    assert ("Record your answer" in preview) == records
+    assert ("I cannot record, let me type" in preview) == folded
+    assert ("<textarea" in preview) != folded
+
+
 def test_speaking_only_is_told_with_the_way_to_type(app: Flask, ann: Creator, server: Any) -> None:
     with app.app_context():
         draft = make_draft(ann.account.id, responseMode="voice_only")
@@ -124,6 +144,17 @@ def test_the_form_keeps_what_the_page_told(
         say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"))
 
     assert terms_of(only_form(app, ann)) == (written_down_by(HOST) if then == "publish" else SPOKEN)
+
+
+def test_an_agent_publishes_what_the_page_told(
+    app: Flask, ann: Creator, draft: Draft, server: Any
+) -> None:
+    server(written_down_by(HOST))
+    say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"), then="agent")
+
+    with app.app_context():
+        form = publish_draft(ann.account.id, draft.id, now=utc_now()).form
+    assert terms_of(form) == written_down_by(HOST)
 
 
 def test_a_page_from_before_the_change_confirms_nothing(

@@ -43,6 +43,12 @@ def test_scripts_ask_again_while_it_is_awaited(speaker: Speaker) -> None:
 
     assert f'data-transcript="/r/{speaker.share_token}/q/1/transcript"' in page.text
     assert look(speaker).status_code == 204
+    speaker.go_on(1)
+    assert "data-transcript" not in speaker.open("/q/1").text
+
+
+def test_what_nobody_writes_down_is_not_said_to_be_written_down(speaker: Speaker) -> None:
+    assert "being written down" not in speaker.upload().text
 
 
 @pytest.mark.parametrize(
