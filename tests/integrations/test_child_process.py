@@ -169,6 +169,38 @@ def test_requests_take_turns_and_only_so_many_wait(new_child: NewChild) -> None:
     assert time.monotonic() - started > 0.9
 
 
+def test_whoever_waits_for_longest_comes_next() -> None:
+    turn = child_process._Turn()
+    came: list[str] = []
+
+    def come(name: str) -> None:
+        assert turn.acquire(5)
+        came.append(name)
+        turn.release()
+
+    assert turn.acquire(0)
+    waiting = [threading.Thread(target=come, args=(name,)) for name in ("first", "second")]
+    for number, each in enumerate(waiting, 1):
+        each.start()
+        assert until(lambda number=number: len(turn._waiting) == number)  # type: ignore[misc]
+    turn.release()
+    come("last")
+    for each in waiting:
+        each.join()
+
+    assert came == ["first", "second", "last"]
+
+
+def test_a_turn_that_was_not_waited_for_is_not_handed_over() -> None:
+    turn = child_process._Turn()
+    assert turn.acquire(0)
+    assert not turn.acquire(0.01)
+    turn.release()
+
+    assert not turn.taken
+    assert turn.acquire(0)
+
+
 def asks(child: ChildProcess, client: str, sleep: float) -> int:
     return int(child.call({"sleep": sleep}, [], seconds=5, client=client)["pid"])
 
@@ -178,7 +210,7 @@ def test_a_client_who_keeps_it_busy_delays_others_by_one_request(new_child: NewC
     ask(child)
     with ThreadPoolExecutor(16) as threads:
         calls = [threads.submit(asks, child, "10.0.0.1", 0.3) for _ in range(14)]
-        assert until(child._turn.locked)
+        assert until(lambda: child._turn.taken)
         began = time.monotonic()
         for number in range(2, 4):
             assert asks(child, f"10.0.0.{number}", 0.0)
@@ -196,7 +228,7 @@ def test_a_client_waits_no_longer_for_their_own_than_for_others(new_child: NewCh
     ask(child)
     slow = threading.Thread(target=asks, args=(child, "10.0.0.1", 0.8))
     slow.start()
-    assert until(child._turn.locked)
+    assert until(lambda: child._turn.taken)
     with pytest.raises(ChildBusy):
         asks(child, "10.0.0.1", 0)
     slow.join()
@@ -209,7 +241,7 @@ def test_nobody_waits_for_ever(new_child: NewChild) -> None:
     ask(child)
     slow = threading.Thread(target=ask, args=(child,), kwargs={"sleep": 0.8})
     slow.start()
-    assert until(child._turn.locked)
+    assert until(lambda: child._turn.taken)
     with pytest.raises(ChildBusy):
         ask(child)
     slow.join()

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -59,7 +60,7 @@ class ChildProcess:
         self._command = [sys.executable, "-P", "-m", REQUESTS, module, str(idle_seconds)]
         self._inherited = (*ENVIRONMENT, *environment)
         self._fixed = dict(fixed or {})
-        self._turn = threading.Lock()
+        self._turn = _Turn()
         self._places = threading.BoundedSemaphore(waiting + 1)
         self._clients = _Clients(most=waiting * 3 // 4)
         self._wait_seconds = wait_seconds
@@ -124,13 +125,46 @@ class ChildProcess:
         return {**found, **self._fixed, "PYTHONPATH": os.pathsep.join(paths)}
 
 
+class _Turn:
+    """A lock that goes to whoever waits for longest: `threading.Lock` goes to whoever is quick."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Lock] = deque()  # each released to hand the turn over
+        self.taken = False
+
+    def acquire(self, timeout: float) -> bool:
+        """Whether it was handed over within `timeout` seconds."""
+        with self._lock:
+            if not self.taken:
+                self.taken = True
+                return True
+            handed_over = threading.Lock()
+            handed_over.acquire()
+            self._waiting.append(handed_over)
+        if handed_over.acquire(timeout=timeout):
+            return True
+        with self._lock:
+            if handed_over in self._waiting:
+                self._waiting.remove(handed_over)
+                return False
+        return True
+
+    def release(self) -> None:
+        """Hand it over."""
+        with self._lock:
+            self.taken = bool(self._waiting)
+            if self._waiting:
+                self._waiting.popleft().release()
+
+
 class _Clients:
     """The turns of each client among their own requests, of which at most so many wait."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._asking: dict[str, tuple[threading.Lock, int]] = {}
+        self._asking: dict[str, tuple[_Turn, int]] = {}
 
     @contextmanager
     def turn(self, client: str, wait_seconds: float) -> Iterator[None]:
@@ -149,9 +183,9 @@ class _Clients:
         finally:
             self._count(client, -1)
 
-    def _count(self, client: str, change: int) -> threading.Lock:
+    def _count(self, client: str, change: int) -> _Turn:
         with self._lock:
-            own, asking = self._asking.pop(client, (threading.Lock(), 0))
+            own, asking = self._asking.pop(client, (_Turn(), 0))
             if change > 0 and asking >= self._most:
                 self._asking[client] = own, asking
                 raise ChildBusy("too many of the same client wait")
