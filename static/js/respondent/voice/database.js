@@ -1,7 +1,7 @@
 // The database of this browser (IndexedDB) in which recordings are stored.
 const NAME = "askback";
 const STORE = "recordings";
-const OPENED_WITHIN_MS = 3000; // some releases of Safari never open one, and say nothing
+const OPENED_WITHIN_MS = 3000; // some releases of Safari never do, and say nothing
 
 let opening;
 
@@ -9,7 +9,10 @@ function open() {
   opening ??= new Promise((resolve, reject) => {
     const request = indexedDB.open(NAME, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
+    request.onsuccess = () => {
+      opening = Promise.resolve(request.result); // also where nobody waits any more
+      resolve(opening);
+    };
     request.onerror = () => reject(request.error);
     setTimeout(reject, OPENED_WITHIN_MS);
   });

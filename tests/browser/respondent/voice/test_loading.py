@@ -6,7 +6,14 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.respondent.voice.steps import SpokenLink, choose, record, says, speak
+from tests.browser.respondent.voice.steps import (
+    SpokenLink,
+    choose,
+    kept_in_browser,
+    record,
+    says,
+    speak,
+)
 from tests.browser.respondent_steps import QUESTIONS, asked, finish, give, press
 from tests.browsing import look, sideways, violations, window
 from tests.voice.factories import make_voice_form
@@ -14,6 +21,22 @@ from webapp.database import utc_now
 from webapp.domain.forms.models import close_form
 
 SCRIPT = re.compile(r"/js/recorder\.js")
+LATE_DATABASE = """{
+  const { open } = IDBFactory.prototype;
+  IDBFactory.prototype.open = function (...given) {
+    const late = {};
+    setTimeout(() => {
+      const request = open.apply(this, given);
+      for (const name of ["onupgradeneeded", "onsuccess"]) {
+        request[name] = () => {
+          late.result = request.result;
+          late[name]?.({ target: late });
+        };
+      }
+    }, 3500);
+    return late;
+  };
+}"""
 WAITS = "One moment, the page gets ready to record."
 SPOKEN_MS = 1500
 FAILED = "The page could not load what recording needs."
@@ -214,3 +237,11 @@ def test_a_database_that_never_opens_holds_up_nobody(opened: Page, link: SpokenL
     says(opened, "Your recording is here.")
 
     assert len(link.recordings()) == 1
+
+
+def test_a_database_that_opens_late_keeps_the_rest(opened: Page, link: SpokenLink) -> None:
+    opened.add_init_script(LATE_DATABASE)
+    opened.goto(link.path)
+    record(opened, 5)
+
+    assert kept_in_browser(opened) >= 1
