@@ -37,6 +37,7 @@ from webapp.domain.voice.transcripts import (
 from webapp.integrations.audio_inspection import HEAD_BYTES, NotAudio, look, sniff
 from webapp.integrations.audio_store import audio_store
 from webapp.integrations.transcription import write_down
+from webapp.integrations.transcription_failure import TranscriptionFailed
 
 EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0
@@ -90,8 +91,9 @@ class Transcriber:
         try:
             with self._app.app_context(), _renewed(self._app, claimed):
                 outcome = _outcome(claimed, settings())
-        except Exception:
-            log.warning("a recording was not written down", exc_info=True)
+        except Exception as error:
+            why = f": {error}" if isinstance(error, TranscriptionFailed) else ""
+            log.warning("a recording was not written down%s", why, exc_info=not why)
             outcome = partial(settle_failed, claimed)
         try:
             store(self._app, lambda: outcome(now=utc_now()))

@@ -16,7 +16,8 @@ from tests.webapp.test_config import SECRET
 from webapp.config import Settings
 from webapp.integrations import openai_transcriber
 from webapp.integrations.audio_inspection import WEBM
-from webapp.integrations.openai_transcriber import TranscriptionFailed, transcribe
+from webapp.integrations.openai_transcriber import transcribe
+from webapp.integrations.transcription_failure import TranscriptionFailed
 
 BYTES = b"\x1a\x45\xdf\xa3" + bytes(range(256)) * 2000
 JSON = {"Content-Type": "application/json"}

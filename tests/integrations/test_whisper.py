@@ -9,7 +9,8 @@ from tests.voice.audio_files import recording
 from tests.voice.fake_whisper import fake_whisper
 from webapp.integrations import whisper
 from webapp.integrations.audio_inspection import NotAudio
-from webapp.integrations.whisper import WhisperFailed, transcribe
+from webapp.integrations.transcription_failure import TranscriptionFailed
+from webapp.integrations.whisper import transcribe
 
 
 @pytest.fixture
@@ -55,13 +56,13 @@ def test_a_folder_that_is_not_of_a_model_is_told_and_fetches_nothing(
         folder.mkdir()
         (folder / "model.bin").touch()
 
-    with pytest.raises(WhisperFailed, match=f"there is no {folder}/tokenizer.json"):
+    with pytest.raises(TranscriptionFailed, match=f"there is no {folder}/tokenizer.json"):
         transcribe(spoken, model=str(folder), language="")
 
 
 @pytest.mark.usefixtures("engine")
 def test_a_model_that_is_missing_is_told(spoken: Path) -> None:
-    with pytest.raises(WhisperFailed, match="Invalid model size"):
+    with pytest.raises(TranscriptionFailed, match="Invalid model size"):
         transcribe(spoken, model="missing", language="")
 
 
@@ -73,13 +74,13 @@ def test_an_engine_that_never_ends_its_words_is_cut(spoken: Path) -> None:
 @pytest.mark.usefixtures("engine")
 def test_an_engine_that_hangs_is_ended(spoken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whisper, "TRANSCRIBE_SECONDS", 0.5)
-    with pytest.raises(WhisperFailed, match="longer than"):
+    with pytest.raises(TranscriptionFailed, match="longer than"):
         transcribe(spoken, model="stuck", language="")
     assert whisper.child.pid is None
 
 
 def test_without_the_extra_it_says_so(spoken: Path) -> None:
-    with pytest.raises(WhisperFailed, match="faster_whisper"):
+    with pytest.raises(TranscriptionFailed, match="faster_whisper"):
         transcribe(spoken, model="tiny", language="")
 
 

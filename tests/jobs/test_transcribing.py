@@ -163,11 +163,23 @@ def test_the_language_goes_along(app: Flask, form: Any, engine: SpeechEngine) ->
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [Reply(b"busy", 500), Reply(b"\x00junk", headers={"Content-Type": "application/json"})],
+    ("reply", "reason"),
+    [
+        (Reply(b"busy", 500), "it answered with status 500"),
+        (
+            Reply(b"\x00junk", headers={"Content-Type": "application/json"}),
+            "it answered with something else than JSON",
+        ),
+    ],
 )
 def test_what_fails_is_tried_three_times_and_looked_at_once(
-    app: Flask, form: Any, use: Use, monkeypatch: pytest.MonkeyPatch, reply: Reply
+    app: Flask,
+    form: Any,
+    use: Use,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    reply: Reply,
+    reason: str,
 ) -> None:
     looked: list[AudioFormat] = []
 
@@ -188,6 +200,7 @@ def test_what_fails_is_tried_three_times_and_looked_at_once(
 
     assert outcome(app, recording) == (FAILED, None)
     assert len(looked) == 1
+    assert caplog.text.count(f"a recording was not written down: {reason}") == 3
 
 
 def make_due(app: Flask) -> None:

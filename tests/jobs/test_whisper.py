@@ -40,8 +40,12 @@ def test_a_recording_is_written_down_by_an_engine_in_a_child(
     assert left_behind(app) == []
 
 
-def test_a_model_that_is_missing_uses_an_attempt_up(
-    app: Flask, form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_model_that_is_missing_uses_an_attempt_up_and_is_logged(
+    app: Flask,
+    form: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     use(app, monkeypatch, "missing")
     spoken = recorded(app, form, attempts=2)
@@ -49,3 +53,4 @@ def test_a_model_that_is_missing_uses_an_attempt_up(
         work(app)
 
     assert outcome(app, spoken) == (FAILED, None)
+    assert "not written down: ValueError: Invalid model size 'missing'" in caplog.text

@@ -18,6 +18,7 @@ import openai
 
 from webapp.config_voice import VoiceSettings
 from webapp.integrations.audio_inspection import AudioFormat
+from webapp.integrations.transcription_failure import TranscriptionFailed
 from webapp.public_addresses import is_private
 
 CONNECT_SECONDS = 5.0
@@ -26,10 +27,6 @@ ANSWER_SECONDS = 300.0  # until the answer begins: ten minutes of speech on a ma
 TOTAL_SECONDS = 600.0
 ANSWER_MAX_BYTES = 4 * 1024**2  # many times the words that are kept, however they are escaped
 SENT_HEADERS = frozenset({"accept", "content-length", "content-type", "host", "transfer-encoding"})
-
-
-class TranscriptionFailed(Exception):
-    """There are no words; the reason, for the log, holds none either, nor any secret."""
 
 
 def transcribe(path: Path, audio: AudioFormat, language: str, *, config: VoiceSettings) -> str:

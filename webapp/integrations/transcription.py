@@ -11,7 +11,7 @@ def write_down(path: Path, audio: AudioFormat, language: str, *, config: VoiceSe
 
     language  a tag of the creator's choice; "": the engine finds out
 
-    Raises TranscriptionFailed of `openai_transcriber`, and what `whisper` raises.
+    Raises TranscriptionFailed, NotAudio, AudioBusy, OSError.
     """
     if config.transcriber == WHISPER:
         from webapp.integrations import whisper

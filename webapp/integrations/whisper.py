@@ -10,6 +10,7 @@ from pathlib import Path
 
 from webapp.integrations.audio_inspection import HEAD_BYTES, NotAudio, sniff, to_pcm
 from webapp.integrations.child_process import ChildBusy, ChildFailed, ChildKilled, ChildProcess
+from webapp.integrations.transcription_failure import TranscriptionFailed
 
 TRANSCRIBE_SECONDS = 1800.0  # a model that takes three times as long as the longest recording
 WAIT_SECONDS = 2 * TRANSCRIBE_SECONDS
@@ -26,17 +27,13 @@ child = ChildProcess(
 )
 
 
-class WhisperFailed(Exception):
-    """No words; the message names the reason for an operator. Another attempt may find some."""
-
-
 def transcribe(path: Path, *, model: str, language: str) -> str:
     """The words of the recording at `path`, at most 100,000 code points.
 
     model     a name that faster-whisper knows and fetches once, or the folder of one
     language  a tag as `pt-BR`; what the engine hears if that is "" or none that the model knows
 
-    Raises NotAudio, AudioBusy, WhisperFailed, OSError.
+    Raises NotAudio, AudioBusy, TranscriptionFailed, OSError.
     """
     with path.open("rb") as file:
         audio = sniff(file.read(HEAD_BYTES))
@@ -52,7 +49,7 @@ def transcribe(path: Path, *, model: str, language: str) -> str:
         try:
             answer = child.call(request, [samples.fileno()], seconds=TRANSCRIBE_SECONDS)
         except (ChildBusy, ChildFailed, ChildKilled) as error:
-            raise WhisperFailed(str(error)) from error
+            raise TranscriptionFailed(str(error)) from error
     if "refused" in answer:
-        raise WhisperFailed(answer["refused"])
+        raise TranscriptionFailed(answer["refused"])
     return str(answer["text"])
