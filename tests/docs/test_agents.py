@@ -128,5 +128,5 @@ def test_a_recording_is_fetched_as_written(running: Installation, tmp_path: Path
     terminal.paste(filled(fetching, "att_…", recording.id))
     terminal.close()
 
-    (fetched,) = tmp_path.rglob("answer.webm")
+    (fetched,) = tmp_path.rglob("recording-*.webm")
     assert fetched.read_bytes() == spoken.read_bytes()

@@ -206,7 +206,11 @@ class ResponseAnswer(TypedDict):
     questionId: Annotated[str, said("The id of the question; a correction has the same.")]
     questionText: Annotated[str, said("The question as it was asked.")]
     answerText: Annotated[
-        str, said(f"The answer as given, its first {ANSWER_MAX_CHARS:,} characters.")
+        str,
+        said(
+            f"The answer as given, its first {ANSWER_MAX_CHARS:,} characters. It may be empty "
+            "beside a recording."
+        ),
     ]
     answerTruncated: Annotated[bool, said("True when `answerText` is not all of it.")]
     attachments: Annotated[

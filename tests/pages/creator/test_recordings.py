@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer
+from tests.factories import make_account, make_answer, make_form
 from tests.pages.creator_client import Creator, creator, plain
 from tests.query_plans import statements_of
 from tests.voice.factories import make_spoken_answer, make_stored_answer, make_voice_form
@@ -309,12 +309,14 @@ class TestFilter:
         assert further
         assert "spoken=1" in further[1]
 
-    def test_a_form_of_typed_answers_does_not_offer_it(self, app: Flask, ann: Creator) -> None:
+    def test_only_a_form_that_records_offers_it(self, app: Flask, ann: Creator, form: Any) -> None:
         with app.app_context():
-            form = make_voice_form(ann.account.id, responseMode="text_only")
-            make_answer(form, key())
+            typed = make_form(ann.account.id)
+            for each in (form, typed):
+                make_answer(each, key())
 
-        assert 'name="spoken"' not in ann.page(f"/forms/{form.id}").text
+        assert 'name="spoken"' in ann.page(f"/forms/{form.id}").text
+        assert 'name="spoken"' not in ann.page(f"/forms/{typed.id}").text
 
 
 class TestFiles:

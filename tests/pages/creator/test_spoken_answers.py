@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tests.factories import make_draft
 from tests.pages.creator_client import Creator, hidden, plain
@@ -13,6 +13,7 @@ from webapp.domain.audit.trail import AuditEvent, AuditKind
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import publish_draft
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import Form
 from webapp.domain.forms.voice_terms import TYPED, VoiceTerms, terms_of
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
 from webapp.pages.creator import spoken_answers
@@ -220,6 +221,19 @@ def test_a_form_from_before_stays_typed_until_it_is_switched_on(
     with app.app_context():
         event = select(AuditEvent.actor).where(AuditEvent.kind == AuditKind.VOICE_AGREED)
         assert db.session.scalars(event).all() == ["creator"]
+
+
+@pytest.mark.parametrize("origins", ["", "https://www.example.org"])
+def test_who_shows_the_form_in_a_website_is_told_of_its_code(
+    app: Flask, ann: Creator, form: Any, server: Any, origins: str
+) -> None:
+    with app.app_context():
+        db.session.execute(update(Form).values(frame_origins=origins))
+        db.session.commit()
+
+    page = ann.page(f"/forms/{form.id}/voice").text
+
+    assert ("it lets the form use the microphone" in page) == bool(origins)
 
 
 def agree(ann: Creator, form: Any, page: Any, **changed: str) -> Any:

@@ -48,7 +48,7 @@ class FollowUpMode(StrEnum):
 
 class ResponseMode(StrEnum):
     """`voice_preferred`: by voice or in writing, as people like. `text_only`: in writing.
-    `voice_only`: by voice.
+    `voice_only`: by voice; whoever cannot record types.
 
     OpenAPI document, FormSettings.responseMode
     """

@@ -65,6 +65,15 @@ def test_a_form_that_records_no_more_still_shows_it(app: Flask, answered: Speake
     assert 'type="file"' not in page.text
 
 
+def test_it_is_played_as_what_it_is(speaker: Speaker) -> None:
+    speaker.upload(file=recording("ogg", "tone"), name="a.webm")
+    speaker.go_on(1)
+
+    played = speaker.client.get(source(speaker.open("/q/1")))
+
+    assert (played.mimetype, played.data) == ("audio/ogg", recording("ogg", "tone"))
+
+
 @pytest.mark.settings(limit_transcript_session="2/minute")
 def test_handing_back_is_limited(speaker: Speaker) -> None:
     speaker.upload()

@@ -123,6 +123,7 @@ def test_the_page_names_the_host_that_gets_it(app: Flask, told: str) -> None:
     assert "elsewhere.example" not in page.text
     assert "Recordings are sent to 127.0.0.1:9" in privacy.text
     assert "127.0.0.1:9 gets recordings, to write them down." in privacy.text
+    assert "Nobody else. An assistant may ask" in privacy.text
 
 
 @pytest.mark.parametrize(
@@ -145,6 +146,7 @@ def test_who_writes_down_on_this_server_is_said_too(app: Flask, page: str, note:
     assert page in shown
     assert note in privacy
     assert "gets recordings" not in privacy
+    assert "Nobody else. An assistant may ask" in privacy
     assert "localhost" not in privacy
 
 
