@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.raw_receiver import raw_receiver, says
 from tests.services import free_port
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
 from tests.webapp.test_config import SECRET
@@ -184,6 +185,19 @@ def test_an_answer_that_drips_is_given_up(ask: Ask, monkeypatch: pytest.MonkeyPa
     began = time.monotonic()
 
     assert failure(ask, words("late " * 20, pieces=100, pause=0.1))
+    assert time.monotonic() - began < 4
+
+
+def test_headers_that_drip_are_given_up(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai_transcriber, "TOTAL_SECONDS", 0.5)
+    head = says(b"HTTP/1.1 200 OK\r\nX-Late: ", *[b"x"] * 100, pause=0.1)
+    began = time.monotonic()
+
+    with (
+        raw_receiver(head) as receiver,
+        pytest.raises(TranscriptionFailed, match="APITimeoutError"),
+    ):
+        transcribe(recording, WEBM, "", config=settings(f"{receiver.origin}/v1"))
     assert time.monotonic() - began < 4
 
 

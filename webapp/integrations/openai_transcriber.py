@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import httpcore2
 import httpx2
 import openai
 
@@ -51,19 +53,62 @@ def transcribe(path: Path, audio: AudioFormat, language: str, *, config: VoiceSe
     return text
 
 
-class _Bounded(httpx2.SyncByteStream):
-    """A body on its way: at most so many bytes, and no step after the moment `ends`."""
+class _Timed(httpcore2.NetworkStream):
+    """A connection on which each step gets what is left until `ends`, if that is less.
 
-    def __init__(self, stream: httpx2.SyncByteStream, *, most: float, ends: float) -> None:
-        self._stream, self._room, self._ends = stream, most, ends
+    Timeouts of the SDK are those of a step: headers that drip would hold a place without end.
+    """
+
+    def __init__(self, stream: httpcore2.NetworkStream, ends: float) -> None:
+        self._stream, self._ends = stream, ends
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._left(timeout, httpcore2.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._left(timeout, httpcore2.WriteTimeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore2.NetworkStream:
+        left = self._left(timeout, httpcore2.ConnectTimeout)
+        return _Timed(self._stream.start_tls(ssl_context, server_hostname, left), self._ends)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+    def _left(self, timeout: float | None, late: type[httpcore2.TimeoutException]) -> float:
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise late("it takes too long")
+        return left if timeout is None else min(left, timeout)
+
+
+class _TimedConnections(httpcore2.SyncBackend):
+    """Connections that end TOTAL_SECONDS after they were asked for."""
+
+    def connect_tcp(self, *arguments: Any, **options: Any) -> httpcore2.NetworkStream:
+        ends = time.monotonic() + TOTAL_SECONDS
+        return _Timed(super().connect_tcp(*arguments, **options), ends)
+
+
+class _Bounded(httpx2.SyncByteStream):
+    """An answer of at most ANSWER_MAX_BYTES."""
+
+    def __init__(self, stream: httpx2.SyncByteStream) -> None:
+        self._stream, self._room = stream, ANSWER_MAX_BYTES
 
     def __iter__(self) -> Iterator[bytes]:
         for chunk in self._stream:
             self._room -= len(chunk)
             if self._room < 0:
                 raise httpx2.ReadError("the answer is too long")
-            if time.monotonic() > self._ends:
-                raise httpx2.ReadTimeout("it takes too long")
             yield chunk
 
     def close(self) -> None:
@@ -78,19 +123,19 @@ class _Guarded(httpx2.HTTPTransport):
 
     def __init__(self, key: str | None) -> None:
         super().__init__(verify=_tls_context(), trust_env=False)
+        self._pool = httpcore2.ConnectionPool(
+            ssl_context=_tls_context(), network_backend=_TimedConnections()
+        )
         self._own = {"accept-encoding": "identity", "user-agent": "Askback", "connection": "close"}
         self._own |= {"authorization": f"Bearer {key}"} if key else {}
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        ends = time.monotonic() + TOTAL_SECONDS
         kept = {name: each for name, each in request.headers.items() if name in SENT_HEADERS}
         request.headers = httpx2.Headers(kept | self._own)
-        assert isinstance(request.stream, httpx2.SyncByteStream)  # noqa: S101 (for mypy)
-        request.stream = _Bounded(request.stream, most=float("inf"), ends=ends)
         response = self._send(request)
         response.headers.pop("content-encoding", None)
         assert isinstance(response.stream, httpx2.SyncByteStream)  # noqa: S101 (for mypy)
-        response.stream = _Bounded(response.stream, most=ANSWER_MAX_BYTES, ends=ends)
+        response.stream = _Bounded(response.stream)
         return response
 
     def _send(self, request: httpx2.Request) -> httpx2.Response:
