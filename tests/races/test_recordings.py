@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
@@ -14,7 +15,7 @@ from sqlalchemy import delete, select
 
 from tests.databases import both_databases, on_postgresql
 from tests.races.test_given_up import waits
-from tests.races.threads import together
+from tests.races.threads import each_statement, together
 from tests.services import wait_until
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, utc_now
@@ -27,6 +28,7 @@ from webapp.domain.respondents.answering import (
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import ObjectDeletion, Recording
 from webapp.domain.shared.errors import Outcome
+from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDINGS_MAX_BYTES
 from webapp.domain.voice.erasing import purge_unclaimed
 from webapp.domain.voice.uploads import add_recording
 
@@ -69,13 +71,13 @@ def withdraw(form: Any) -> Call:
     return partial(withdraw_response, form.share_token, KEY, now=utc_now())
 
 
-def upload(form: Any, upload_key: str) -> Call:
+def upload(form: Any, upload_key: str, size: int = 4000, *, position: int = 0) -> Call:
     def run() -> Any:
         name = f"{form.id}/{secrets.token_hex(8)}.webm"
         sent = {"upload_key": upload_key, "object_key": name, "media_type": "audio/webm"}
-        measured = {"size": 4000, "duration_ms": 1200}
+        measured = {"size": size, "duration_ms": 1200}
         return add_recording(
-            form.share_token, KEY, position=0, **sent, **measured, now=utc_now()
+            form.share_token, KEY, position=position, **sent, **measured, now=utc_now()
         ).object_key
 
     return run
@@ -243,3 +245,22 @@ def test_uploads_beside_answers_never_stand_in_each_others_way(app: Flask, form:
 
     assert set(results[:3]) <= {"1", "recording_unknown"}
     check(app, form, made)
+
+
+@both_databases
+def test_the_first_uploads_of_a_session_share_its_room(app: Flask) -> None:
+    """Each to another question, so that none makes room for the next; all count before it."""
+
+    def pause(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("INSERT INTO recordings"):
+            time.sleep(0.2)
+
+    with app.app_context():
+        form = make_voice_form(questions=[f"What happened on day {n}?" for n in range(5)])
+    uploads = [upload(form, f"{n}", RECORDING_MAX_BYTES, position=n) for n in range(5)]
+    with each_statement(app, "before_cursor_execute", pause):
+        outcomes = together(app, map(outcome, uploads))
+
+    assert outcomes.count("recordings_full") == 1
+    with app.app_context():
+        assert sum(db.session.scalars(select(Recording.size))) == RECORDINGS_MAX_BYTES

@@ -14,6 +14,7 @@ from webapp.database import (
     execute,
     insert_into,
     new_id,
+    on_sqlite,
     read_rows,
     to_millis,
     write_transaction,
@@ -63,7 +64,8 @@ _GIVEN = (
     "size",
     "duration_ms",
 )
-_HOLD_ALL = select(_TABLE.c.id).where(_OF_KEY).order_by(_TABLE.c.id).with_for_update()
+# of the whole session: it may have no row yet that could be locked
+_LOCK_SESSION = select(func.pg_advisory_xact_lock(func.hashtextextended(bindparam("key_hash"), 0)))
 _BYTES = select(func.coalesce(func.sum(_TABLE.c.size), 0)).where(_OF_KEY)
 _DELETE_UNCLAIMED = DELETE_RECORDINGS.where(_TABLE.c.answer_id.is_(None))
 
@@ -167,9 +169,10 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
 def _make_room(place: UploadPlace, size: int) -> None:
     """Let other uploads of the question go if the session's recordings take too much room.
 
-    Uploads of one session at the same moment wait for each other here, once there are any.
+    Uploads of one session at the same moment wait for each other here: each counts the others.
     """
-    execute(_HOLD_ALL, key_hash=place.key_hash)
+    if not on_sqlite():  # which has one writer at a time
+        execute(_LOCK_SESSION, key_hash=place.key_hash)
     if _fits(place, size):
         return
     execute(_DELETE_UNCLAIMED, **place._asdict())
