@@ -1,5 +1,6 @@
 """Audio is looked at by a child, whatever it is."""
 
+import os
 import subprocess
 import sys
 import wave
@@ -50,6 +51,16 @@ def test_the_type_and_the_length_are_those_of_the_bytes(kind: str, tmp_path: Pat
 
     assert audio.media_type == MEDIA_TYPES[kind]
     assert inspect(path, audio) == pytest.approx(1500, abs=120)
+
+
+def test_the_child_leaves_the_processors_to_the_server(tmp_path: Path) -> None:
+    inspect(*kept(tmp_path, recording("webm", seconds=1.5)))
+
+    child = audio_inspection.child.pid
+    assert child
+    assert os.getpriority(os.PRIO_PROCESS, child) == os.getpriority(os.PRIO_PROCESS, 0) + 5
+    group = Path(f"/proc/{child}/autogroup")
+    assert not group.exists() or group.read_text().endswith("nice 5\n")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -20,7 +20,7 @@ from av.container.input import InputContainer
 from av.filter import Graph
 
 from webapp.integrations import voice_activity
-from webapp.integrations.child_requests import Answer, Request
+from webapp.integrations.child_requests import Answer, Request, give_way
 
 MEMORY_BYTES = 512 * 1024**2
 NICE = 5
@@ -54,7 +54,7 @@ class Refused(Exception):
 
 def prepare() -> None:
     """Set the limits that hold for all requests."""
-    os.nice(NICE)
+    give_way(NICE)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))

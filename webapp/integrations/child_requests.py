@@ -14,6 +14,8 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TypeAlias
 
 Request: TypeAlias = Mapping[str, str | float]
@@ -36,6 +38,17 @@ def main(module_name: str, idle_seconds: float) -> None:
             _send(channel, {"failed": f"{type(error).__name__}: {error}"})
         else:
             _serve(channel, module.answer, idle_seconds)
+
+
+def give_way(nice: int) -> None:
+    """Leave the processors to whatever serves.
+
+    Where Linux groups processes by session, nice values compare those of one group alone: a child
+    that runs in a session of its own lowers that of its group, too.
+    """
+    os.nice(nice)
+    with suppress(OSError):  # not grouped
+        Path("/proc/self/autogroup").write_text(f"{nice}")
 
 
 def _serve(channel: socket.socket, work: Work, idle_seconds: float) -> None:

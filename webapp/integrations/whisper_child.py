@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from faster_whisper import WhisperModel
 
-from webapp.integrations.child_requests import Answer, Request
+from webapp.integrations.child_requests import Answer, Request, give_way
 
 NICE = 15  # far behind the processes that serve
 MAX_CHARS = 100_000
@@ -14,7 +14,7 @@ MAX_CHARS = 100_000
 
 def prepare() -> None:
     """Leave the processors to whatever serves."""
-    os.nice(NICE)
+    give_way(NICE)
 
 
 def answer(request: Request, files: Sequence[int]) -> Answer:
