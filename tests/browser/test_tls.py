@@ -29,7 +29,7 @@ from tests.tls import certified, ending_tls, https_server
 from webapp.app import create_app
 from webapp.config import Settings
 from webapp.database import db
-from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
+from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.security_headers import POLICY
 
@@ -318,7 +318,7 @@ def test_a_forged_forwarded_address_evades_no_limit(front: Front) -> None:
 
 def test_without_scripts_back_leads_to_the_words_that_were_refused(front: Front) -> None:
     """What is not to be stored is fetched anew, and the browser fills in what was typed."""
-    body = "answer=" + "x" * FORM_BODY_MAX_BYTES
+    body = "answer=" + "x" * ANSWER_BODY_MAX_BYTES
     with front.window(refused=[413], java_script_enabled=False) as page:
         page.goto(front.data.asks)
         page.locator("#answer").fill("All of it")

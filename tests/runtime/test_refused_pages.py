@@ -17,7 +17,11 @@ from tests.voice.factories import make_voice_form
 from webapp.config import Settings
 from webapp.data_folder import SPOOL, SPOOLED_SECONDS, empty_spool, spool_folder
 from webapp.domain.accounts.models import Account
-from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES, UPLOAD_BODY_MAX_BYTES
+from webapp.domain.shared.limits import (
+    ANSWER_BODY_MAX_BYTES,
+    FORM_BODY_MAX_BYTES,
+    UPLOAD_BODY_MAX_BYTES,
+)
 
 FIELD = re.compile(r'type="hidden" name="(session|recording_key|lang)" value="([^"]*)"')
 GERMAN = "Accept-Language: de"
@@ -45,8 +49,8 @@ def post(served: Flask, path: str, *headers: str) -> tuple[int, str]:
 
 
 def too_large(path: str) -> str:
-    most = UPLOAD_BODY_MAX_BYTES if path.endswith("/recording") else FORM_BODY_MAX_BYTES
-    return f"Content-Length: {most + 1}"
+    of_pages = {"/q/1": ANSWER_BODY_MAX_BYTES, "/check": FORM_BODY_MAX_BYTES}
+    return f"Content-Length: {of_pages.get(path, UPLOAD_BODY_MAX_BYTES) + 1}"
 
 
 @pytest.mark.parametrize("path", ["/q/1", "/q/1/recording", "/check"])

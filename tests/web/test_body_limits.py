@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
@@ -11,15 +12,18 @@ from sqlalchemy import func, select
 from tests.factories import make_form
 from tests.pages.respondent_client import stored, texts
 from tests.serving import exchange, new_app, serving
+from tests.voice.factories import make_recording, make_voice_form
 from webapp.config import Settings
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.limits import (
+    ANSWER_BODY_MAX_BYTES,
     ANSWER_MAX_CHARS,
     API_BODY_MAX_BYTES,
     FORM_BODY_MAX_BYTES,
     FORM_FIELDS_MAX,
+    SPOKEN_ANSWER_MAX_CHARS,
 )
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
@@ -74,12 +78,14 @@ def test_the_api_takes_a_body_up_to_its_limit(
     assert drafts == (1 if status == 201 else 0)
 
 
-def answer_body(app: Flask, text: str, size: int = 0) -> bytes:
+def answer_body(
+    app: Flask, text: str, size: int = 0, *, session: str = "", recording: str = ""
+) -> bytes:
     """The fields of an answer; `size` bytes when the text is stretched to it."""
     with app.app_context():
-        session = new_session_key()
-    keys = f"session={session}&answer_key={secrets.token_urlsafe(24)}&answer="
-    return (keys + text).encode().ljust(size, b"x")
+        session = session or new_session_key()
+    keys = {"session": session, "answer_key": secrets.token_urlsafe(24), "recording": recording}
+    return f"{urlencode(keys)}&answer={text}".encode().ljust(size, b"x")
 
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -101,13 +107,31 @@ def test_the_longest_answer_arrives_whole(
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
+def test_the_longest_answer_beside_a_recording_arrives_whole(
+    served: Flask, account: Account, *, chunked: bool
+) -> None:
+    with served.app_context():
+        form, session = make_voice_form(account.id), new_session_key()
+        recording = make_recording(form, session).id
+        db.session.commit()
+    body = answer_body(
+        served, "%F0%9F%8E%A4" * SPOKEN_ANSWER_MAX_CHARS, session=session, recording=recording
+    )
+
+    answer = post(served, f"/r/{form.share_token}/q/1", FORM, body, chunked=chunked)
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert texts(served) == ["\U0001f3a4" * SPOKEN_ANSWER_MAX_CHARS]
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["with length", "chunked"])
 @pytest.mark.parametrize(
     ("size", "status"),
     [
-        (FORM_BODY_MAX_BYTES - 1, 422),
-        (FORM_BODY_MAX_BYTES, 422),
-        (FORM_BODY_MAX_BYTES + 1, 413),
-        (10 * FORM_BODY_MAX_BYTES, 413),
+        (ANSWER_BODY_MAX_BYTES - 1, 422),
+        (ANSWER_BODY_MAX_BYTES, 422),
+        (ANSWER_BODY_MAX_BYTES + 1, 413),
+        (10 * ANSWER_BODY_MAX_BYTES, 413),
     ],
 )
 def test_an_answer_that_is_too_long_is_never_cut(
@@ -121,6 +145,41 @@ def test_an_answer_that_is_too_long_is_never_cut(
 
     assert answer.startswith(f"HTTP/1.1 {status} ".encode())
     assert stored(served) == (0, 0)
+
+
+# what the buttons of a question's page, and of the pages that hand its words back, post to
+WITH_WORDS = (
+    "q/1",
+    "q/1/skip",
+    "q/1/transcript",
+    "q/1/elsewhere",
+    "check/open",
+    "recordings/att_1",
+)
+
+
+@pytest.mark.parametrize("path", WITH_WORDS)
+def test_what_a_question_sends_may_be_as_long(served: Flask, account: Account, path: str) -> None:
+    with served.app_context():
+        form = make_voice_form(account.id)
+    sent = [answer_body(served, "x", ANSWER_BODY_MAX_BYTES + more) for more in (0, 1)]
+
+    answers = [post(served, f"/r/{form.share_token}/{path}", FORM, s, chunked=False) for s in sent]
+
+    assert [b" 413 " in answer[:20] for answer in answers] == [False, True]
+
+
+@pytest.mark.parametrize("path", ["check", "withdraw", "done/open", "continue/a", "q/1/f/1/2"])
+def test_no_other_form_of_a_respondent_is_as_long(
+    served: Flask, account: Account, path: str
+) -> None:
+    with served.app_context():
+        form = make_voice_form(account.id)
+    body = answer_body(served, "x", FORM_BODY_MAX_BYTES + 1)
+
+    answer = post(served, f"/r/{form.share_token}/{path}", FORM, body, chunked=False)
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
 
 
 SEVERAL = "multipart/form-data; boundary=bound"

@@ -1,7 +1,8 @@
 """The bounds of form bodies, which are read once, before our code or an extension reads fields.
 
-Only the addresses that take recordings read more than FORM_BODY_MAX_BYTES. Their file is stored in
-the data folder, where there is room for it: a temporary folder may be memory.
+More than FORM_BODY_MAX_BYTES is read only where a page sends what was said: the words by all the
+buttons of a question, the recording by one. That file is stored in the data folder, where there is
+room for it: a temporary folder may be memory.
 """
 
 import re
@@ -20,6 +21,7 @@ from werkzeug.formparser import FormDataParser
 from webapp.config import settings
 from webapp.data_folder import spool_folder
 from webapp.domain.shared.limits import (
+    ANSWER_BODY_MAX_BYTES,
     FORM_BODY_MAX_BYTES,
     FORM_FIELDS_MAX,
     UPLOAD_BODY_MAX_BYTES,
@@ -31,6 +33,8 @@ URLENCODED = "application/x-www-form-urlencoded"
 READ_THEIR_OWN = {*PROGRAMS, RequestKind.OAUTH}  # these read and bound bodies themselves
 
 UPLOAD_PATH = re.compile(r"/r/[^/]+/q/[0-9]+/recording")
+# what the page of a question posts to, and the pages that hand its words back
+ANSWER_PATH = re.compile(r"/r/[^/]+/(?:q/[0-9]+(?:/[a-z]+)?|check/open|recordings/[^/]+)")
 REFUSED = "askback.refused"  # in the WSGI environment: the status with which the server refuses it
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]
@@ -118,7 +122,7 @@ class BoundedRequest(Request):
         content_length: int | None = None,  # noqa: ARG002
     ) -> IO[bytes]:
         """Raises BadRequest for a second file."""
-        if body_max_bytes(self.path) <= FORM_BODY_MAX_BYTES:
+        if not UPLOAD_PATH.fullmatch(self.path):
             return BytesIO()
         if self._has_file:
             raise BadRequest
@@ -128,7 +132,9 @@ class BoundedRequest(Request):
 
 def body_max_bytes(path: str) -> int:
     """Bytes that are read of a body to this path."""
-    return UPLOAD_BODY_MAX_BYTES if UPLOAD_PATH.fullmatch(path) else FORM_BODY_MAX_BYTES
+    if UPLOAD_PATH.fullmatch(path):
+        return UPLOAD_BODY_MAX_BYTES
+    return ANSWER_BODY_MAX_BYTES if ANSWER_PATH.fullmatch(path) else FORM_BODY_MAX_BYTES
 
 
 def init_app(app: Flask) -> None:
@@ -148,8 +154,10 @@ def init_app(app: Flask) -> None:
         """Refuse a form that is too large here: the limiter would treat it as a server error."""
         if REFUSED in request.environ:
             abort(request.environ[REFUSED])
+        if (most := body_max_bytes(request.path)) > FORM_BODY_MAX_BYTES:
+            request.max_content_length = most
+            request.max_form_memory_size = ANSWER_BODY_MAX_BYTES
         if UPLOAD_PATH.fullmatch(request.path):
-            request.max_content_length = UPLOAD_BODY_MAX_BYTES
             request.max_form_parts = UPLOAD_FIELDS_MAX
         if request.content_type and request_kind() not in READ_THEIR_OWN:
             request.form  # noqa: B018

@@ -14,7 +14,7 @@ from tests.browsing import sideways, violations, window
 from tests.pages.respondent_client import storage_away
 from webapp.database import db
 from webapp.domain.forms.models import Form
-from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
+from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
 
 REFUSED = [409, 413, 422, 503]
 
@@ -106,7 +106,7 @@ def test_with_scripts_a_failed_save_keeps_the_text_in_its_textarea(
 
 def send_too_much(page: Page) -> None:
     """Continue with a body beyond the limit, which no box could hold without slowing the test."""
-    body = "answer=" + "x" * FORM_BODY_MAX_BYTES
+    body = "answer=" + "x" * ANSWER_BODY_MAX_BYTES
     page.route(
         "**/q/1",
         lambda route: (

@@ -11,7 +11,7 @@ from tests.factories import make_answer
 from tests.pages.respondent_client import Respondent, arrive, box, heading, hidden, stored, texts
 from webapp.database import db, utc_now
 from webapp.domain.respondents.device_transfer import create_transfer_link
-from webapp.domain.shared.limits import FORM_BODY_MAX_BYTES
+from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
 from webapp.pages.respondent.session_cookie import new_session_key
 from webapp.web.languages import LANGUAGES
 from webapp.web.rate_limits.limiter import limiter
@@ -176,7 +176,7 @@ def test_the_page_is_translated(respondent: Respondent, tag: str) -> None:
 @pytest.mark.parametrize("path", ["/q/1", "/nothing/here", "/done", "/q/x?lang=de"])
 def test_no_refusal_sets_a_cookie(client: FlaskClient, form: Any, path: str) -> None:
     """Too large a body, an unknown address and a wrong method have pages of their own."""
-    sent = {"answer": "x" * FORM_BODY_MAX_BYTES, "lang": "de", "theme": "dark"}
+    sent = {"answer": "x" * ANSWER_BODY_MAX_BYTES, "lang": "de", "theme": "dark"}
 
     answer = client.post(f"/r/{form.share_token}{path}", data=sent, headers=FOREIGN[0])
 
