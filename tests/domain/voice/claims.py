@@ -1,5 +1,6 @@
 """Recordings that wait, and the rows that follow from them. All need an application context."""
 
+import itertools
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,11 +14,12 @@ from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import ResponseType, TranscriptState
 
 HOST = "speech.example.org"
+_MADE = itertools.count()
 
 
 def make_waiting(form: Any, session_key: str = "k" * 24, **changed: Any) -> str:
-    """The id of a recording that is due, for HOST to write down."""
-    due = utc_now() - timedelta(minutes=1)
+    """The id of a recording that is due, for HOST to write down; after those made before it."""
+    due = utc_now() - timedelta(minutes=1) + timedelta(milliseconds=next(_MADE))
     given = {"transcript_state": TranscriptState.WAITING, "next_at": due, "transcriber": HOST}
     recording = make_recording(form, session_key, **given | changed)
     db.session.commit()

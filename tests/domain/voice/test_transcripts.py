@@ -18,7 +18,6 @@ from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import read_days
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.limits import SPOKEN_ANSWER_MAX_CHARS
-from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.shown_words import note_shown
 from webapp.domain.voice.transcripts import (
@@ -276,16 +275,16 @@ def test_one_longer_than_the_minutes_of_a_day_is_never_sent(
 @both_databases
 def test_words_that_were_shown_wait_for_no_answer(app: Flask, form: Any, clock: Clock) -> None:
     with app.app_context():
-        recording, mine = make_waiting(form, KEY), token_hash(KEY)
-        note_shown(mine, recording)
+        recording = make_waiting(form, KEY)
+        note_shown(KEY, recording)
         assert claimed_at(clock).id == recording  # there are none yet
         release_expired(now=clock.forward(seconds=60))
         settle_written(claimed_at(clock), "Ben did.", now=clock.now)
 
         assert state_of(recording) == (DONE, 2, clock.now)  # an answer without them may claim it
-        note_shown(token_hash("o" * 24), recording)
+        note_shown("o" * 24, recording)
         assert state_of(recording) == (DONE, 2, clock.now)
-        note_shown(mine, recording)
+        note_shown(KEY, recording)
         assert state_of(recording) == (DONE, 2, None)
 
 

@@ -1,21 +1,23 @@
-"""Words that the person who spoke has seen before they sent an answer."""
+"""Words that the person who spoke has seen, and sends an answer without."""
 
 from sqlalchemy import bindparam, update
 
 from webapp.database import execute, write_transaction
 from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import TranscriptState
 
 _R = Recording
 
 
-def note_shown(key_hash: str, recording_id: str) -> None:
-    """The words of this recording were shown, so they are that person's to send; commits.
+def note_shown(session_key: str, recording_id: str) -> None:
+    """The page of an answer that is about to be stored showed the words of this recording; commits.
 
-    An answer that has the recording without them does not get them later.
+    They were that person's to send: an answer that has the recording without them does not get
+    them later.
     """
     with write_transaction():
-        execute(_SHOWN, owner=key_hash, row=recording_id)
+        execute(_SHOWN, owner=token_hash(session_key), row=recording_id)
 
 
 _SHOWN = (

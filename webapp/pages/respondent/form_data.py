@@ -35,6 +35,7 @@ FIELDS = {
     "recording_key",
     "transcriber",
     "blank",
+    "shown",
     "audio",  # the name of a file that was chosen and not uploaded
     LANGUAGE,
     CHOICE,
@@ -53,6 +54,7 @@ class FormData:
     recording    id of the recording that goes with the answer
     transcriber  the host that the page named as writing recordings down
     blank        the page showed a recording and no words of the answer
+    shown        the page showed what was heard in the recording
     chosen_file  name of a recording that was chosen and not uploaded
     left         number, from 1, of the question that Back was pressed on; 0 elsewhere
     remembered   the cookie carries the same session
@@ -65,6 +67,7 @@ class FormData:
     recording_key: str
     transcriber: str
     blank: bool
+    shown: bool
     chosen_file: str
     name: str
     left: int
@@ -99,6 +102,7 @@ def read_form_data(share_token: str, *needed: str, file: str | None = None) -> F
         form.get("recording_key", ""),
         form.get("transcriber", ""),
         bool(form.get("blank")),
+        bool(form.get("shown")),
         form.get("audio", ""),
         typed("name"),
         form.get("left", 0, type=int),

@@ -9,6 +9,7 @@ from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.respondents import answering
 from webapp.domain.shared.error_codes import PageCode
+from webapp.domain.voice.shown_words import note_shown
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import (
@@ -72,6 +73,8 @@ def answer(share_token: str, number: int) -> Response:
     posted = read_form_data(share_token, "answer_key")
     if posted.chosen_file:
         raise recording_unsent()
+    if posted.shown and posted.recording and not posted.answer.strip():
+        note_shown(posted.session_key, posted.recording)
     following = answering.answer_question(
         share_token,
         posted.session_key,

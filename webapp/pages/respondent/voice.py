@@ -12,9 +12,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from webapp.config import settings
 from webapp.database import release_connections
-from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import TranscriptState
-from webapp.domain.voice.shown_words import note_shown
 from webapp.domain.voice.uploads import find_recording
 from webapp.integrations.audio_inspection import AudioBusy
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
@@ -66,8 +64,6 @@ def look(share_token: str, number: int) -> Response:
     posted = read_form_data(share_token)
     visit = posted_visit(share_token, posted)
     recording = visit.recording(number)
-    if recording and recording.transcript and not recording.claimed:
-        note_shown(token_hash(posted.session_key), recording.id)
     if not wants_fragment():
         return rendering.render_instead(visit, unsent_text=posted.answer) or rendering.question(
             visit, number - 1, text=posted.answer

@@ -40,7 +40,8 @@ export function useWords(recorder, display) {
   const typed = sheet.value.trim() ? `${sheet.value.trimEnd()}\n` : "";
   sheet.value = typed + heard.textContent;
   sheet.dispatchEvent(new Event("input", { bubbles: true }));
-  heard.parentElement.replaceChildren();
+  // that they were shown is sent, even where they are deleted again
+  heard.parentElement.replaceChildren(...heard.parentElement.querySelectorAll("[name=shown]"));
   unfoldSheet(recorder);
   display.say("heard");
 }

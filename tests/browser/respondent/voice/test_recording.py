@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import select
 
 from tests.browser.respondent.voice.conftest import SECONDS
 from tests.browser.respondent.voice.steps import (
@@ -21,8 +22,9 @@ from tests.browser.respondent.voice.steps import (
 from tests.browser.respondent_steps import asked, press
 from tests.browsing import window
 from tests.voice.audio_files import RATE, decoded, samples
-from webapp.database import utc_now
+from webapp.database import db, utc_now
 from webapp.domain.forms.models import close_form
+from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.integrations.audio_store import AudioStoreUnavailable, FolderStore
 
@@ -267,6 +269,19 @@ def test_words_fill_an_empty_sheet(page: Page, link: SpokenLink) -> None:
     asked(page, 2)
 
     assert link.texts() == ["Mira did it"]
+
+
+def test_words_that_are_deleted_again_do_not_come_back(page: Page, link: SpokenLink) -> None:
+    speak(page)
+    link.set_recordings(transcript_state=TranscriptState.DONE, transcript="Mira did")
+    expect(page.locator("#answer")).to_have_value("Mira did", timeout=8000)
+    page.locator("#answer").fill("")
+    press(page, "Continue")
+    asked(page, 2)
+
+    assert link.texts() == [""]
+    with link.app.app_context():
+        assert db.session.scalars(select(Recording.next_at)).all() == [None]
 
 
 def test_words_offer_themselves_beside_typed_ones(page: Page, link: SpokenLink) -> None:

@@ -11,7 +11,7 @@ from jobs.transcribe import Transcriber
 from jobs.transcribing import sweep
 from tests.pages.respondent.voice.conftest import Speaker, kept
 from tests.pages.respondent.voice.test_transcripts import look
-from tests.pages.respondent_client import box
+from tests.pages.respondent_client import box, hidden
 from tests.voice.speech_engine import SpeechEngine, speech_engine, words
 from webapp.config_voice import OPENAI
 from webapp.database import db
@@ -81,15 +81,16 @@ def test_nobody_waits_for_them_and_they_come_later(app: Flask, speaking: Speaker
 
 
 @pytest.mark.usefixtures("engine")
-@pytest.mark.parametrize(("seen", "sent"), [(True, ""), (False, WORDS)])
+@pytest.mark.parametrize(("arrived", "sent"), [(True, ""), (False, WORDS)])
 def test_words_that_the_person_saw_and_left_out_stay_out(
-    app: Flask, speaking: Speaker, *, seen: bool, sent: str
+    app: Flask, speaking: Speaker, *, arrived: bool, sent: str
 ) -> None:
+    """Seen are those that arrived on the page."""
     speaking.upload()
     work(app)
-    if seen:
-        look(speaking)
-    speaking.go_on(1)
+    part = look(speaking)
+
+    speaking.go_on(1, **hidden(part) if arrived else {})
     work(app)
 
     assert current(app) == [sent]
@@ -106,3 +107,18 @@ def test_an_upload_wakes_whoever_writes_down(
     speaking.upload()
 
     assert woken == [each.id for each in kept(app)]
+
+
+@pytest.mark.usefixtures("engine")
+def test_words_that_were_seen_and_taken_out_do_not_come_back(app: Flask, speaking: Speaker) -> None:
+    """A page shows them whenever it is opened: no GET notes that."""
+    speaking.answer(2, "It")
+    speaking.open("/q/1")
+    speaking.upload()
+    work(app)
+    assert box(speaking.open("/q/1")) == WORDS
+
+    speaking.go_on(1, "")
+    work(app)
+
+    assert sorted(current(app)) == ["", "It"]
