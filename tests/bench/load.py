@@ -33,9 +33,15 @@ class Measured:
         return 1000 * self.latencies[min(len(self.latencies) - 1, int(share * len(self.latencies)))]
 
 
-def load(ports: Sequence[int], requests: Sequence[Sequence[bytes]]) -> Measured:
-    """Send each list of requests over a connection of its own, all at once, spread over ports."""
+def load(
+    ports: Sequence[int], requests: Sequence[Sequence[bytes]], *, pause: float = 0
+) -> Measured:
+    """Send each list of requests over a connection of its own, all at once, spread over ports.
+
+    pause  seconds from an answer to the next request of its connection; they begin evenly spread
+    """
     plan = {
+        "pause": pause,
         "ports": [ports[n % len(ports)] for n in range(len(requests))],
         "requests": [[base64.b64encode(one).decode() for one in each] for each in requests],
     }
@@ -89,6 +95,35 @@ class Connection:
         return head[9:12].decode()
 
 
+@dataclass
+class Resting:
+    """Connections between an answer and their next request, the first to go on first."""
+
+    pause: float
+    waiting: deque[tuple[float, Connection]] = field(default_factory=deque)
+
+    def begin(self, connections: Sequence[Connection]) -> int:
+        """How many there are; those of no requests are among them."""
+        step = self.pause / len(connections)
+        now = time.perf_counter()
+        self.waiting.extend((now + step * n, each) for n, each in enumerate(connections))
+        return len(connections) - self.go_on()
+
+    def add(self, connection: Connection) -> None:
+        self.waiting.append((time.perf_counter() + self.pause, connection))
+
+    def left(self) -> float | None:
+        """Seconds until the next goes on; None if none rests."""
+        return max(0, self.waiting[0][0] - time.perf_counter()) if self.waiting else None
+
+    def go_on(self) -> int:
+        """Send what is due; how many connections have nothing to send any more."""
+        ended = 0
+        while self.waiting and self.waiting[0][0] <= time.perf_counter():
+            ended += not self.waiting.popleft()[1].send_next()
+        return ended
+
+
 def _length(head: bytearray) -> int:
     lower = bytes(head).lower()
     start = lower.index(b"content-length:") + 15
@@ -105,17 +140,19 @@ def _run(plan: dict[str, Any]) -> dict[str, Any]:
             connection = Connection(wire, deque(map(base64.b64decode, requests)))
             selector.register(wire, selectors.EVENT_READ, connection)
         began = time.perf_counter()
-        active = [key.data for key in selector.get_map().values() if key.data.send_next()]
-        left = len(active)
+        resting = Resting(plan["pause"])
+        left = resting.begin([key.data for key in selector.get_map().values()])
         while left:
-            for key, _ in selector.select():
+            for key, _ in selector.select(resting.left()):
                 connection = key.data
                 status = connection.receive()
                 if status is None:
                     continue
                 latencies.append(time.perf_counter() - connection.sent_at)
                 statuses[status] += 1
-                left -= not connection.send_next()
+                resting.add(connection)
+                left -= resting.go_on()
+            left -= resting.go_on()
         took = time.perf_counter() - began
     return {"rate": len(latencies) / took, "latencies": sorted(latencies), "statuses": statuses}
 

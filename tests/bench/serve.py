@@ -1,5 +1,5 @@
 """Start one process with the settings of the environment: `askback`, `web`, which leaves deliveries
-to others, or `ceiling`.
+and recordings to others, or `ceiling`.
 """
 
 import os
@@ -15,6 +15,7 @@ def main(kind: str) -> None:
     settings = read_settings(os.environ)
     with ExitStack() as beside:
         if kind in ("askback", "web"):
+            from jobs.transcribing import transcribing
             from jobs.worker import delivering
             from webapp.app import create_app
             from webapp.runtime.wakeups_postgresql import shared_wakeups
@@ -23,6 +24,7 @@ def main(kind: str) -> None:
             app = create_app(settings)
             if kind == "askback":
                 beside.enter_context(delivering(app, start_after=1, stop_seconds=STOP_SECONDS))
+                beside.enter_context(transcribing(app, at_once=1, start_after=1))
             beside.enter_context(shared_wakeups(app))
         else:
             from tests.bench.ceiling import create_ceiling
