@@ -3,6 +3,7 @@
 from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from sqlalchemy import Label, and_, bindparam, exists, select
@@ -61,6 +62,11 @@ class RecordingShown(NamedTuple):
     transcript_state: TranscriptState
     transcript: str | None
     claimed: bool
+
+    @property
+    def name(self) -> str:
+        """A file name of ours."""
+        return self.id + PurePosixPath(self.object_key).suffix
 
     @property
     def seconds(self) -> int:
@@ -159,11 +165,14 @@ def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -
     return RespondentForm(*values)
 
 
-def read_progress(share_token: str, session_key: str) -> Progress:
-    """What is stored under this key for this form; NOTHING_YET for a key of another form."""
+def read_progress(share_token: str, session_key: str, *, may_record: bool = True) -> Progress:
+    """What is stored under this key for this form; NOTHING_YET for a key of another form.
+
+    may_record  False if the key cannot have recordings before a session, or nobody asks for them
+    """
     keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     found = read_rows(_PROGRESS, **keys)
-    any_recorded = not found or found[0].has_recordings
+    any_recorded = found[0].has_recordings if found else may_record
     recorded = read_rows(_RECORDINGS, **keys) if any_recorded else []
     shown = list(map(RecordingShown._make, recorded))
     uploads = {each.question_id: each for each in shown if not each.claimed}

@@ -92,7 +92,7 @@ def read_form_data(share_token: str, *needed: str, file: str | None = None) -> F
     if not RECORDING_ID.fullmatch(form.get("recording", "")):
         raise unreadable()
     made_at = session_cookie.made_at(session_key)
-    if made_at is None and not read_progress(share_token, session_key).started:
+    if made_at is None and not read_progress(share_token, session_key, may_record=False).started:
         raise session_unknown()
     return FormData(
         session_key,

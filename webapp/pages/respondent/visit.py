@@ -109,7 +109,7 @@ def visit_by_cookie(share_token: str) -> Visit:
     """The visit of a GET: by its cookie, else a new one that is stored nowhere yet."""
     form = find_form(share_token)
     key = None if _framed(form) else remembered_key(share_token)
-    progress = read_progress(share_token, key) if key else NOTHING_YET
+    progress = read_progress(share_token, key, may_record=False) if key else NOTHING_YET
     if key and progress.started:
         return Visit(form, key, progress, remembered=True)
     return new_visit(form)
@@ -127,8 +127,8 @@ def posted_visit(share_token: str, posted: FormData) -> Visit:
 
 def keyed_visit(share_token: str, session_key: str, *, remembered: bool = False) -> Visit:
     """The visit of the session with this key."""
-    progress = read_progress(share_token, session_key)
     form = find_form(share_token)
+    progress = read_progress(share_token, session_key, may_record=may_record(form))
     return Visit(form, session_key, progress, remembered, _framed(form))
 
 
