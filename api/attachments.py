@@ -1,20 +1,18 @@
 """The bytes of recordings, in the ranges that are asked for."""
 
-from functools import partial
 from http import HTTPStatus
 
 from flask import Response
 
 from api.blueprint import bp
 from api.errors import error_answer
-from webapp.database import release_connections
 from webapp.domain.forms import models as forms
 from webapp.domain.responses.recordings import find_attachment
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
 from webapp.integrations.audio_store import audio_store
 from webapp.oauth.guard import current_caller, require_scope
-from webapp.web.byte_ranges import audio_response
+from webapp.web.byte_ranges import recording_response
 
 
 @bp.get("/forms/<form_id>/attachments/<attachment_id>")
@@ -26,19 +24,11 @@ def get_attachment(form_id: str, attachment_id: str) -> Response:
 
 
 def attachment_bytes(form_id: str, attachment_id: str) -> Response:
-    """As `audio_response`, but refused as everything else is; holds no database connection.
+    """As `recording_response`, but refused as everything else is.
 
     raises  NotFound
     """
-    found = find_attachment(form_id, attachment_id)
-    release_connections()
-    response = audio_response(
-        size=found.size,
-        media_type=found.media_type,
-        name=found.name,
-        read=partial(audio_store().read, found.object_key),
-        download=True,
-    )
+    response = recording_response(find_attachment(form_id, attachment_id), audio_store().read)
     if response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         return _outside(response.headers["Content-Range"])
     return response

@@ -1,13 +1,47 @@
 """Recordings over HTTP, whole or a part of them (RFC 9110, section 14)."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from http import HTTPStatus
 from io import FileIO
+from typing import Protocol
 
 from flask import Response, request
 from werkzeug.wsgi import wrap_file
 
+from webapp.database import release_connections
+
 SERVER_SENDS_FILES = "wsgi.file_wrapper"
+
+
+class StoredRecording(Protocol):
+    """What its row says of the object that a recording is."""
+
+    @property
+    def object_key(self) -> str: ...
+    @property
+    def media_type(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+
+
+def recording_response(
+    recording: StoredRecording,
+    read: Callable[[str, int, int], Iterator[bytes]],
+    *,
+    download: bool = True,
+) -> Response:
+    """`audio_response` for a row and what reads its object; no database connection is held."""
+    release_connections()
+    return audio_response(
+        size=recording.size,
+        media_type=recording.media_type,
+        name=recording.name,
+        read=partial(read, recording.object_key),
+        download=download,
+    )
 
 
 def audio_response(

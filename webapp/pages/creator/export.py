@@ -8,7 +8,6 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import partial
 from http import HTTPStatus
 from urllib.parse import quote
 
@@ -34,7 +33,7 @@ from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
 from webapp.pages.creator.download_limits import downloads, in_pieces
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.web import request_audit
-from webapp.web.byte_ranges import audio_response
+from webapp.web.byte_ranges import recording_response
 from webapp.web.wakeups import wakeups
 from webapp.wire.serializers import form_responses, response_session
 from webapp.wire.timestamps import wire_time
@@ -89,15 +88,8 @@ def recording(form_id: str, attachment_id: str) -> Response:
     """The recording of an answer, in the ranges that a player asks for."""
     form = forms.get_form(creator_id(), form_id)
     found = find_attachment(form.id, attachment_id)
-    release_connections()
     try:
-        return audio_response(
-            size=found.size,
-            media_type=found.media_type,
-            name=found.name,
-            read=partial(audio_store().read, found.object_key),
-            download=True,
-        )
+        return recording_response(found, audio_store().read)
     except AudioStoreUnavailable:
         log.exception("a recording could not be read")
         abort(HTTPStatus.SERVICE_UNAVAILABLE)

@@ -5,13 +5,11 @@ loses nothing. Scripts get the region `recorder` alone, unless another page take
 """
 
 from http import HTTPStatus
-from pathlib import PurePosixPath
 
 from flask import Blueprint, Response, abort, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from webapp.config import settings
-from webapp.database import release_connections
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.uploads import find_recording
 from webapp.integrations.audio_inspection import AudioBusy
@@ -29,7 +27,7 @@ from webapp.pages.respondent.recordings import (
 )
 from webapp.pages.respondent.session_cookie import remembered_key
 from webapp.pages.respondent.visit import find_form, posted_visit
-from webapp.web.byte_ranges import audio_response
+from webapp.web.byte_ranges import recording_response
 from webapp.web.extensions import csrf
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.request_origin import says_in_iframe
@@ -115,12 +113,4 @@ def _audio(share_token: str, session_key: str | None, recording_id: str) -> Resp
     recording = find_recording(share_token, session_key or "", recording_id) if known else None
     if recording is None:
         abort(HTTPStatus.NOT_FOUND)
-    release_connections()
-    store, key = audio_store(), recording.object_key
-    return audio_response(
-        size=recording.size,
-        media_type=recording.media_type,
-        name=recording.id + PurePosixPath(key).suffix,
-        read=lambda start, end: store.read(key, start, end),
-        download=request.method == "POST",
-    )
+    return recording_response(recording, audio_store().read, download=request.method == "POST")
