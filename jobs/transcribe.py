@@ -41,6 +41,7 @@ from webapp.integrations.transcription_failure import TranscriptionFailed
 
 EXTENSION = "transcriber"
 RENEW_SECONDS = 20.0
+UNTOLD_MS = 5000  # beyond what its container claimed: it would spend minutes that nobody counts
 
 log = logging.getLogger("askback.transcripts")
 
@@ -125,8 +126,10 @@ def _outcome(claimed: Claimed, config: Settings) -> Callable[..., object]:
             seen = look(path, audio)
             if not seen.voiced:
                 return partial(settle_silent, claimed, seen.levels)
-            note_look(claimed, seen.levels)
             claimed = claimed._replace(levels=seen.levels)
+            if seen.decoded_ms > claimed.duration_ms + UNTOLD_MS:
+                return partial(settle_unwritten, claimed)
+            note_look(claimed, seen.levels)
         if not claimed.transcriber or claimed.transcriber != config.transcriber_host:
             return partial(settle_unwritten, claimed)
         if not renew(claimed, now=utc_now()):  # withdrawn or replaced: nobody gets it any more

@@ -20,6 +20,7 @@ from tests.event_factories import make_subscription
 from tests.factories import make_answer, make_form
 from tests.services import free_port, wait_until
 from tests.voice.audio_files import recording as audio_file
+from tests.voice.hostile_audio import hurried
 from tests.voice.speech_engine import Reply, SpeechEngine, speech_engine, words
 from webapp.config_voice import OPENAI
 from webapp.data_folder import spool_folder
@@ -79,13 +80,15 @@ def form(app: Flask, account: Account) -> Any:
         return make_form(account.id)
 
 
-def recorded(app: Flask, form: Any, sound: str = "voice", **changed: Any) -> str:
+def recorded(
+    app: Flask, form: Any, sound: str = "voice", content: bytes = b"", **changed: Any
+) -> str:
     """The id of a recording that waits, with its object; for the transcriber that there is."""
     with app.app_context():
         told = {"transcriber": app.config["SETTINGS"].transcriber_host}
         made = make_waiting(form, KEY, **told | changed)
         path = spool_folder(app.config["SETTINGS"].data_folder) / made
-        path.write_bytes(audio_file("webm", sound, 1.0))
+        path.write_bytes(content or audio_file("webm", sound, 1.0))
         audio_store().put(stored(made).object_key, path)
         path.unlink()
         return made
@@ -229,6 +232,18 @@ def test_beyond_the_minutes_of_a_day_no_engine_is_asked(
 
     assert len(engine.heard) == 1
     assert outcome(app, second) == (WAITING, None)
+
+
+def test_more_sound_than_its_container_claims_spends_no_minutes(
+    app: Flask, form: Any, engine: SpeechEngine
+) -> None:
+    recording = recorded(app, form, content=hurried(20.0), duration_ms=1256)
+    work(app)
+
+    assert engine.heard == []
+    assert outcome(app, recording) == (NONE, None)
+    with app.app_context():
+        assert len(stored(recording).levels or "") == 64
 
 
 def test_a_recording_whose_object_is_gone_is_given_up(

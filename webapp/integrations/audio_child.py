@@ -100,7 +100,11 @@ def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
         if question == "look":
             levels = list(voice_activity.frame_levels(_voice_band(container, track)))
             voiced = voice_activity.is_voiced(levels)
-            return {"voiced": voiced, "levels": voice_activity.level_curve(levels)}
+            return {
+                "voiced": voiced,
+                "levels": voice_activity.level_curve(levels),
+                "decoded_ms": len(levels) * voice_activity.FRAME_MS,
+            }
         with open(files[1], "wb", closefd=False) as out:
             _write_wav(out, _converted(_frames(container, track), PCM_RATE))
         return {"written": True}

@@ -30,10 +30,14 @@ class AudioFormat(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Whether somebody speaks, and the loudness in 64 steps of equal length, digits 0 to 9."""
+    """Whether somebody speaks, and the loudness in 64 steps of equal length, digits 0 to 9.
+
+    decoded_ms  how long it sounds, whatever its container claims; not beyond eleven minutes
+    """
 
     voiced: bool
     levels: str
+    decoded_ms: int
 
 
 class NotAudio(Exception):
@@ -85,7 +89,7 @@ def inspect(path: Path, audio: AudioFormat, *, client: str = "") -> int:
 def look(path: Path, audio: AudioFormat) -> Look:
     """Decode it and listen. Raises NotAudio, AudioBusy, OSError."""
     answer = _ask("look", path, audio)
-    return Look(voiced=bool(answer["voiced"]), levels=str(answer["levels"]))
+    return Look(bool(answer["voiced"]), str(answer["levels"]), int(answer["decoded_ms"]))
 
 
 def to_pcm(path: Path, audio: AudioFormat, out: BinaryIO) -> None:

@@ -14,7 +14,8 @@ from itertools import chain, dropwhile, groupby, repeat
 from operator import gt, mul
 
 RATE = 8000  # samples a second: twice the highest frequency that a telephone lets through
-FRAME_SAMPLES = 240  # 30 ms
+FRAME_MS = 30
+FRAME_SAMPLES = RATE * FRAME_MS // 1000
 HIGHPASS_HZ = 150  # below is the hum of the mains, and little of any voice
 
 # levels are in dB below the loudest possible (dBFS), of the mean power of a frame
