@@ -174,7 +174,7 @@ def test_whoever_waits_for_longest_comes_next() -> None:
     came: list[str] = []
 
     def come(name: str) -> None:
-        assert turn.acquire(5)
+        assert turn.acquire(time.monotonic() + 5)
         came.append(name)
         turn.release()
 
@@ -194,7 +194,7 @@ def test_whoever_waits_for_longest_comes_next() -> None:
 def test_a_turn_that_was_not_waited_for_is_not_handed_over() -> None:
     turn = child_process._Turn()
     assert turn.acquire(0)
-    assert not turn.acquire(0.01)
+    assert not turn.acquire(time.monotonic() + 0.01)
     turn.release()
 
     assert not turn.taken
@@ -234,6 +234,22 @@ def test_a_client_waits_no_longer_for_their_own_than_for_others(new_child: NewCh
     slow.join()
 
     assert asks(child, "10.0.0.1", 0)
+
+
+def test_waiting_for_their_own_counts_as_waiting(new_child: NewChild) -> None:
+    child = new_child(wait_seconds=0.8)
+    ask(child)
+    with ThreadPoolExecutor(3) as threads:
+        slow = threads.submit(asks, child, "10.0.0.2", 2.0)
+        assert until(lambda: child._turn.taken)
+        began = time.monotonic()
+        calls = [threads.submit(asks, child, "10.0.0.1", 0) for _ in range(2)]
+        refused = [type(call.exception()) for call in calls]
+        took = time.monotonic() - began
+        assert slow.result()
+
+    assert refused == [ChildBusy, ChildBusy]
+    assert took < 1.3
 
 
 def test_nobody_waits_for_ever(new_child: NewChild) -> None:

@@ -76,7 +76,8 @@ class ChildProcess:
 
         Raises ChildBusy, ChildFailed, ChildKilled.
         """
-        with self._clients.turn(client, self._wait_seconds), self._one_at_a_time():
+        until = time.monotonic() + self._wait_seconds
+        with self._clients.turn(client, until), self._one_at_a_time(until):
             try:
                 return self._ask({**request, "seconds": seconds}, files, seconds)
             except BaseException:
@@ -96,11 +97,11 @@ class ChildProcess:
         return running.process.pid if running and running.process.poll() is None else None
 
     @contextmanager
-    def _one_at_a_time(self) -> Iterator[None]:
+    def _one_at_a_time(self, until: float) -> Iterator[None]:
         if not self._places.acquire(blocking=False):
             raise ChildBusy("too many wait")
         try:
-            if not self._turn.acquire(timeout=self._wait_seconds):
+            if not self._turn.acquire(until):
                 raise ChildBusy("waited for too long")
             try:
                 yield
@@ -133,8 +134,8 @@ class _Turn:
         self._waiting: deque[threading.Lock] = deque()  # each released to hand the turn over
         self.taken = False
 
-    def acquire(self, timeout: float) -> bool:
-        """Whether it was handed over within `timeout` seconds."""
+    def acquire(self, until: float) -> bool:
+        """Whether it was handed over until then (`time.monotonic`)."""
         with self._lock:
             if not self.taken:
                 self.taken = True
@@ -142,7 +143,7 @@ class _Turn:
             handed_over = threading.Lock()
             handed_over.acquire()
             self._waiting.append(handed_over)
-        if handed_over.acquire(timeout=timeout):
+        if handed_over.acquire(timeout=max(0.0, until - time.monotonic())):
             return True
         with self._lock:
             if handed_over in self._waiting:
@@ -167,14 +168,14 @@ class _Clients:
         self._asking: dict[str, tuple[_Turn, int]] = {}
 
     @contextmanager
-    def turn(self, client: str, wait_seconds: float) -> Iterator[None]:
+    def turn(self, client: str, until: float) -> Iterator[None]:
         """Hold the turn of the client while the block runs; raises ChildBusy."""
         if not client:
             yield
             return
         own = self._count(client, 1)
         try:
-            if not own.acquire(timeout=wait_seconds):
+            if not own.acquire(until):
                 raise ChildBusy("others of the same client took too long")
             try:
                 yield
