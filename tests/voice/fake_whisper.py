@@ -1,4 +1,4 @@
-"""A module with the name and the signatures of faster-whisper, for the child that imports it."""
+"""The name and the signatures of faster-whisper 1.2, for the child that imports it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,14 +19,35 @@ class WhisperModel:
     made = 0
     supported_languages = ["en", "pt"]
 
-    def __init__(self, name, *, device, compute_type, cpu_threads):
-        if name == "missing":
-            raise ValueError("Invalid model size 'missing'")
+    def __init__(
+        self,
+        model_size_or_path,
+        device="auto",
+        device_index=0,
+        compute_type="default",
+        cpu_threads=0,
+        num_workers=1,
+        download_root=None,
+        local_files_only=False,
+    ):
+        if model_size_or_path == "missing":
+            raise ValueError("Invalid model size 'missing', expected one of: tiny.en, tiny")
+        assert (device, compute_type) == ("cpu", "int8") and cpu_threads > 0
         WhisperModel.made += 1
-        self.name = name
+        self.name = model_size_or_path
 
-    def transcribe(self, file, *, language, vad_filter, condition_on_previous_text):
-        with wave.open(file) as samples:
+    def transcribe(
+        self,
+        audio,
+        language=None,
+        task="transcribe",
+        log_progress=False,
+        beam_size=5,
+        *,
+        condition_on_previous_text=True,
+        vad_filter=False,
+    ):
+        with wave.open(audio) as samples:
             seconds = round(samples.getnframes() / samples.getframerate())
         assert vad_filter and not condition_on_previous_text
         if self.name == "talkative":
