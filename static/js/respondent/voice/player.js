@@ -43,9 +43,9 @@ export class Player {
   }
 
   // what the server has of it, as `part` says
-  loadStored(part) {
+  loadStored(part, sound = part.querySelector("audio")?.src) {
     const { seconds, levels = "" } = part.dataset;
-    this.load(part.querySelector("audio")?.src, Number(seconds), fromDigits(levels));
+    this.load(sound, Number(seconds), fromDigits(levels));
   }
 
   loadTake({ blob, ms, strokes }) {
@@ -79,7 +79,8 @@ export class Player {
     const [live, rest] = this.#strokes;
     draw(live, this.#levels.slice(0, played), 0, length);
     draw(rest, this.#levels.slice(played), played, length);
-    this.#time.textContent = at ? `${clock(at)} / ${clock(this.#seconds)}` : clock(this.#seconds);
+    const whole = this.#seconds ? clock(this.#seconds) : ""; // nobody has measured a chosen file yet
+    this.#time.textContent = at ? `${clock(at)} / ${whole}` : whole;
     const { play, pause } = this.#button.dataset;
     this.#button.setAttribute("aria-label", paused ? play : pause);
     this.#button.classList.toggle("recorder__play--playing", !paused);

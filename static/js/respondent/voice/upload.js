@@ -42,6 +42,7 @@ export class Upload {
   watch(xhr, progress) {
     // htmx would send the form to the address of the button that it saw last, until focus leaves that
     setTimeout(() => this.#button.dispatchEvent(new FocusEvent("focusout", { bubbles: true })));
+    xhr.onabort = xhr.onload; // htmx would log it as an error: it ends without a status instead
     const began = performance.now();
     // measured from the beginning of the request, also if it is set later
     const extend = () => {

@@ -10,7 +10,6 @@ import { Player } from "./player.js";
 import { RecorderDisplay } from "./recorder_display.js";
 import { Recording } from "./recording.js";
 import { forget, nameOf, recall, remembered } from "./recording_store.js";
-import { unfoldSheet } from "./status_line.js";
 import { Take } from "./take.js";
 import { lookForTranscript, useWords } from "./transcript.js";
 import { Upload } from "./upload.js";
@@ -90,8 +89,8 @@ class VoiceRecorder extends HTMLElement {
   }
 
   #arrived() {
-    if (this.#take) this.#player.loadTake(this.#take);
-    else this.#player.loadStored(this.querySelector("[data-recording]"));
+    if (this.#take?.ms) this.#player.loadTake(this.#take);
+    else this.#player.loadStored(this.querySelector("[data-recording]"), this.#take?.blob);
     this.#display.settle("sent", "sent");
     lookForTranscript(this, this.#display);
   }
@@ -106,7 +105,7 @@ class VoiceRecorder extends HTMLElement {
       stop: () => this.#recording.stop(),
       send: () => this.#send(),
       leave: () => this.#leave(),
-      discard: () => this.#askToDiscard(),
+      discard: () => [this.#interrupt("paused"), this.#display.ask("discarding")],
       keep: () => this.#display.back(),
       delete: () => this.#discard(),
       use: () => [useWords(this, this.#display), this.form.elements.answer.focus()],
@@ -140,8 +139,8 @@ class VoiceRecorder extends HTMLElement {
     this.#display.settle("paused", text, this.#recording.ms);
   }
 
-  #interrupt() {
-    if (this.#display.state === "recording") this.#pause("held");
+  #interrupt(text = "held") {
+    if (this.#display.state === "recording") this.#pause(text);
   }
 
   #ended(take, ms, reason) {
@@ -156,11 +155,6 @@ class VoiceRecorder extends HTMLElement {
     if (reason === "interrupted") this.#display.say(reason, ms);
     else if (take.isSilent && !take.waiting) this.#display.say("nothing");
     else this.#send(reason);
-  }
-
-  #askToDiscard() {
-    if (this.#display.state === "recording") this.#pause("paused");
-    this.#display.ask("discarding");
   }
 
   #discard() {

@@ -7,14 +7,16 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Browser
 
-from tests.browser.respondent.voice.steps import SpokenLink
+from tests.browser.respondent.voice.steps import SpokenLink, microphone
 from tests.browser.respondent_steps import QUESTIONS
 from tests.conftest import delete_rows
 from tests.programs import launched
 from tests.voice.audio_files import samples, wav
 from tests.voice.factories import make_voice_form
+from webapp.pages.respondent import recordings
 
 SECONDS = 6
+LIMIT = 8
 
 
 @pytest.fixture(scope="session")
@@ -27,12 +29,7 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser(chromium_path: str, spoken: Path) -> Iterator[Browser]:
-    microphone = (
-        "--use-fake-device-for-media-stream",
-        "--use-fake-ui-for-media-stream",
-        f"--use-file-for-fake-audio-capture={spoken}",
-    )
-    with launched(chromium_path, *microphone) as running:
+    with launched(chromium_path, *microphone(spoken)) as running:
         yield running
 
 
@@ -42,3 +39,11 @@ def link(served: Flask) -> Iterator[SpokenLink]:
         form = make_voice_form(questions=QUESTIONS)
     yield SpokenLink(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
     delete_rows(served)
+
+
+@pytest.fixture
+def short_limit(served: Flask, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The seconds that a recording may take here, for pages and for the server."""
+    monkeypatch.setitem(served.jinja_env.globals, "RECORDING_MAX_SECONDS", LIMIT)
+    monkeypatch.setattr(recordings, "RECORDING_MAX_SECONDS", LIMIT)
+    return LIMIT

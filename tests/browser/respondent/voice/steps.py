@@ -1,6 +1,7 @@
 """What somebody does who answers by voice, and what is stored then."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -12,6 +13,15 @@ from webapp.domain.responses.recordings import Recording
 from webapp.integrations.audio_store import audio_store
 
 UPLOADS = "**/recording?*"
+
+
+def microphone(sound: Path) -> list[str]:
+    """Arguments of a browser whose microphone plays this file, over and over, to whoever asks."""
+    return [
+        "--use-fake-device-for-media-stream",
+        "--use-fake-ui-for-media-stream",
+        f"--use-file-for-fake-audio-capture={sound}",
+    ]
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ import array
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Error as PlaywrightError
 from sqlalchemy import select
 
 from tests.browser.respondent.voice.conftest import SECONDS
@@ -21,7 +23,7 @@ from tests.browser.respondent.voice.steps import (
 )
 from tests.browser.respondent_steps import asked, press
 from tests.browsing import window
-from tests.voice.audio_files import RATE, decoded, samples
+from tests.voice.audio_files import RATE, decoded, samples, wav
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import close_form
 from webapp.domain.responses.recordings import Recording
@@ -51,6 +53,7 @@ def test_an_answer_is_recorded_with_a_pause_heard_and_sent(page: Page, link: Spo
     expect(page.locator("[data-level]")).to_have_text(re.compile("We hear you|It is quiet"))
     press(page, "Pause")
     says(page, "Paused at 0:0")
+    expect(page.locator("[data-level]")).to_be_hidden()  # it hears nobody now
     press(page, "Go on")
     page.wait_for_timeout(1000)
     press(page, "Stop")
@@ -76,6 +79,21 @@ def test_the_recording_sounds_like_what_was_said(page: Page, link: SpokenLink) -
     assert best >= 0.9
 
 
+def test_a_chosen_file_gets_the_length_that_the_server_measured(page: Page) -> None:
+    uploads: list[Any] = []
+    page.route(UPLOADS, lambda route: uploads.append(route))
+    press(page, "Use a file")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.wav", "mimeType": "audio/wav", "buffer": wav(samples("voice", 2.0))}
+    )
+    says(page, "Sending your recording.")
+    expect(page.locator("[data-time]")).to_be_empty()
+    for route in uploads:
+        route.continue_()
+    says(page, "Your recording is here.")
+    expect(page.locator("[data-time]")).to_have_text("0:02")
+
+
 def test_a_recording_may_replace_another_one(page: Page, link: SpokenLink) -> None:
     speak(page)
     press(page, "Start over")
@@ -91,6 +109,20 @@ def test_a_recording_may_replace_another_one(page: Page, link: SpokenLink) -> No
     asked(page, 2)
 
     assert [bool(row.answer_id) for row in link.recordings()] == [True]
+
+
+def test_a_recording_is_deleted_while_it_is_sent(page: Page, link: SpokenLink) -> None:
+    page.route(UPLOADS, lambda _route: None)
+    record(page)
+    press(page, "Stop")
+    says(page, "Sending your recording.")
+    press(page, "Start over")
+    press(page, "Yes, delete it")
+    says(page, "Speak for up to 10 minutes.")
+    page.unroute(UPLOADS)
+    speak(page)
+
+    assert len(link.recordings()) == 1
 
 
 def test_a_deleted_recording_is_no_answer(page: Page, link: SpokenLink) -> None:
@@ -139,17 +171,43 @@ def test_an_upload_that_failed_is_sent_again_and_stored_once(
     assert [bool(row.answer_id) for row in link.recordings()] == [True]
 
 
-def test_without_a_network_the_recording_is_sent_when_it_returns(
+def test_after_an_offline_minute_the_recording_is_sent_once(
     troubled: Page, link: SpokenLink
 ) -> None:
+    troubled.clock.install()
     record(troubled)
     troubled.context.set_offline(True)
     press(troubled, "Stop")
     says(troubled, "Your recording is not sent yet.")
+    for _ in range(60):
+        troubled.clock.run_for(1000)
+    says(troubled, "Your recording cannot be sent just now. It is still here.")
     troubled.context.set_offline(False)
 
     says(troubled, "Your recording is here.")
     assert len(link.recordings()) == 1
+
+
+# what the recorder says, also for less than a second
+LISTEN = """() => {
+  window.said = [];
+  const line = document.querySelector("[data-status]");
+  new MutationObserver(() => said.push(line.textContent)).observe(line, { childList: true });
+}"""
+
+
+def test_a_recording_ends_at_the_limit_and_says_so_before(
+    short_limit: int, page: Page, link: SpokenLink
+) -> None:
+    page.evaluate(LISTEN)
+    record(page)
+    says(page, "Your recording is here.")
+    said = page.evaluate("said")
+    (stored,) = link.recordings()
+
+    assert "Recording. Time left: 0:01." in said
+    assert "That is all that fits. Sending your recording." in said
+    assert 0.7 * short_limit * 1000 <= stored.duration_ms <= short_limit * 1000
 
 
 def is_away(*_arguments: object) -> None:
@@ -171,8 +229,12 @@ def test_words_go_on_alone_while_the_store_of_recordings_is_away(
         alone.click()
         expect(page.locator("#answer")).to_be_focused()  # nothing is written yet
         page.locator("#answer").fill("Typed")
+        page.route(UPLOADS, lambda _route: None)  # also while it tries once more
+        press(page, "Add it to my answer")
+        says(page, "Sending your recording.")
         alone.click()
         asked(page, 2)
+        page.unroute(UPLOADS)
         assert (link.texts(), link.recordings()) == (["Typed"], [])
         assert kept_in_browser(page) > 0
 
@@ -219,6 +281,24 @@ def test_a_recording_survives_a_reload(page: Page, link: SpokenLink) -> None:
     (stored,) = link.recordings()
     assert stored.duration_ms >= 1800
     assert kept_in_browser(page) == 0
+
+
+def test_a_recording_survives_its_tab(browser: Browser, link: SpokenLink) -> None:
+    context = browser.new_context(base_url=link.address)
+    tab = context.new_page()
+    tab.goto(link.path)
+    record(tab, 4.5)
+    with tab.expect_event("crash"), suppress(PlaywrightError):
+        tab.goto("chrome://crash")
+    page = context.new_page()
+    page.goto(link.path)
+    says(page, "We kept a recording that you had not sent: 0:0")
+    press(page, "Continue")
+    asked(page, 2)
+
+    (stored,) = link.recordings()
+    assert (bool(stored.answer_id), stored.duration_ms >= 1800) == (True, True)
+    context.close()
 
 
 def test_a_recording_that_was_left_waits_at_its_question(page: Page, link: SpokenLink) -> None:

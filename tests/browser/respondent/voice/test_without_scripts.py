@@ -2,14 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.respondent.voice.steps import SpokenLink
 from tests.browser.respondent_steps import asked, press
-from tests.browsing import sideways, window
+from tests.browsing import AXE_OPTIONS, look, sideways, window
 from tests.voice.audio_files import recording
+from webapp.domain.shared import limits
+from webapp.integrations.audio_store import AudioStoreUnavailable, FolderStore
 
 CHOSEN = {"name": "memo.ogg", "mimeType": "audio/ogg", "buffer": recording("ogg", "voice", 2.0)}
 TEXT = {"name": "memo.ogg", "mimeType": "audio/ogg", "buffer": b"Dear Sir or Madam, " * 50}
@@ -22,9 +27,8 @@ every_size = pytest.mark.parametrize("plain", SIZES, ids="{0[0]}×{0[1]}".format
 def plain(request: pytest.FixtureRequest, browser: Browser, link: SpokenLink) -> Iterator[Page]:
     width, height = getattr(request, "param", PHONE)
     sizes = {"width": width, "height": height}
-    with window(
-        browser, link.address, refused=[422, 429], java_script_enabled=False, **sizes
-    ) as page:
+    refused = [413, 422, 429, 503]
+    with window(browser, link.address, refused=refused, java_script_enabled=False, **sizes) as page:
         page.goto(link.path)
         yield page
 
@@ -82,3 +86,97 @@ def test_a_chosen_file_is_not_forgotten_at_continue(plain: Page, link: SpokenLin
     expect(plain.get_by_role("alert")).to_contain_text("is not added yet")
     expect(plain.locator("#answer")).to_have_value("My words")
     assert link.texts() == []
+
+
+LOOKS: list[Any] = [(320, "light"), (1280, "dark")]
+# no timer runs where scripts are off, so each step of axe is one of the devtools
+PREPARED = """() => {
+  window.timers = [];
+  window.setTimeout = (step, _ms, ...given) => timers.push(() => step(...given));
+  window.clearTimeout = () => {};
+  document.body.querySelectorAll("noscript").forEach((it) => it.replaceWith(...it.childNodes));
+}"""
+START = """(options) => {
+  window.found = undefined;
+  const fail = (error) => { window.found = [String(error)]; };
+  axe.run(options).then(({ violations }) => { window.found = violations; }, fail);
+}"""
+STEP = "() => { timers.splice(0).forEach((step) => step()); return window.found; }"
+
+
+def violations(page: Page) -> list[Any]:
+    """Those that axe finds in a page whose scripts are off."""
+    page.evaluate(START, AXE_OPTIONS)
+    for _ in range(100):
+        if (found := page.evaluate(STEP)) is not None:
+            return list(found)
+    raise AssertionError("axe did not end")
+
+
+def passed(page: Page) -> None:
+    assert page.evaluate("matchMedia('(scripting: none)').matches")
+    page.evaluate(PREPARED)
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Runtime.evaluate", {"expression": AXE_SCRIPT})
+    devtools.detach()
+    for width, scheme in LOOKS:
+        look(page, width=width, scheme=scheme)
+        assert violations(page) + sideways(page) == []
+
+
+def test_every_page_of_a_recording_passes_axe(plain: Page, link: SpokenLink) -> None:
+    passed(plain)
+    choose(plain)
+    expect(plain.get_by_text("Your recording, 0:0")).to_be_visible()
+    passed(plain)
+    press(plain, "Continue")
+    asked(plain, 2)
+    press(plain, "Skip this question")
+    press(plain, "Skip this question")
+    expect(plain.locator("audio")).to_be_visible()
+    passed(plain)
+    press(plain, "Send to Robin Example")
+    passed(plain)
+    press(plain, "See what I sent")
+    expect(plain.locator("audio")).to_be_visible()
+    passed(plain)
+
+
+def test_every_refusal_of_a_file_passes_axe(
+    plain: Page, link: SpokenLink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(plain, TEXT)
+    expect(plain.get_by_role("alert")).to_contain_text("This file is no recording")
+    passed(plain)
+    plain.locator("#audio").set_input_files([CHOSEN])  # type: ignore[list-item]
+    press(plain, "Continue")
+    expect(plain.get_by_role("alert")).to_contain_text("is not added yet")
+    passed(plain)
+    with monkeypatch.context() as away:
+        away.setattr(FolderStore, "put", is_away)
+        choose(plain)
+        expect(plain.get_by_role("alert")).to_contain_text("The storage does not answer")
+        passed(plain)
+        plain.locator("#audio").set_input_files([CHOSEN])  # type: ignore[list-item]
+    press(plain, "Try again")
+    expect(plain.get_by_text("Your recording, 0:0")).to_be_visible()
+
+
+def test_a_file_beyond_what_the_server_reads_is_refused_on_a_page(
+    plain: Page, link: SpokenLink, tmp_path: Path
+) -> None:
+    huge = tmp_path / "huge.wav"
+    with huge.open("wb") as file:
+        file.truncate(limits.UPLOAD_BODY_MAX_BYTES + 1)
+    plain.locator("#answer").fill("My words")
+    plain.locator("#audio").set_input_files(huge)
+    press(plain, "Add this recording")
+    expect(plain.get_by_role("heading", level=1)).to_contain_text("larger than 25")
+    passed(plain)
+    plain.go_back()
+
+    expect(plain.locator("#answer")).to_have_value("My words")
+
+
+def is_away(*_arguments: object) -> None:
+    raise AudioStoreUnavailable
