@@ -79,13 +79,16 @@ def sites(port: int, link: Link) -> Sites:
 
 @contextmanager
 def profile(
-    browser: Browser, chromium: str, folder: Path, settings: dict[str, Any]
+    browser: Browser, chromium: str, folder: Path, settings: dict[str, Any], *arguments: str
 ) -> Iterator[BrowserContext]:
     """A browser with settings that people make, not pages."""
     (folder / "Default").mkdir(parents=True)
     (folder / "Default" / "Preferences").write_bytes(orjson.dumps({"profile": settings}))
     context = browser.browser_type.launch_persistent_context(
-        folder, executable_path=chromium, args=CHROMIUM_ARGS, ignore_https_errors=True
+        folder,
+        executable_path=chromium,
+        args=[*CHROMIUM_ARGS, *arguments],
+        ignore_https_errors=True,
     )
     try:
         yield context

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.respondent.voice.steps import SpokenLink, choose, kept_in_browser, record, says
 from tests.browser.respondent_steps import asked, give, press
 from tests.browsing import look, sideways, violations, window
+from tests.programs import CHROMIUM_ARGS
 
 REFUSES = """navigator.mediaDevices.getUserMedia = async () => {
   throw new DOMException("", "%s");
@@ -75,6 +76,33 @@ def test_a_browser_that_cannot_record_offers_typing_and_a_file(
     look(page, width=320)
     assert violations(page) + sideways(page) == []
     page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("device", "told"),
+    [
+        (["--use-fake-device-for-media-stream"], "This page may not use the microphone."),
+        ([], "No microphone was found."),
+    ],
+    ids=["denied", "no device"],
+)
+def test_a_browser_without_a_microphone_says_why(
+    browser: Browser, chromium_path: str, link: SpokenLink, device: list[str], told: str
+) -> None:
+    """Nobody is there to allow it."""
+    arguments = [*CHROMIUM_ARGS, *device]
+    usual = browser.browser_type.launch(executable_path=chromium_path, args=arguments)
+    with window(usual, link.address) as page:
+        page.goto(link.path)
+        press(page, "Record your answer")
+        says(page, told)
+        press(page, "Use a file")
+        expect(page.locator("input[type=file]")).to_be_visible()
+        give(page, "Typed")
+        asked(page, 2)
+    usual.close()
+
+    assert link.texts() == ["Typed"]
 
 
 def end_track(page: Page) -> None:

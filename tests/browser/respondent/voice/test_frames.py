@@ -1,11 +1,16 @@
 """Recording in an iframe of another website, which says whether a page may use the microphone."""
 
 import re
+from itertools import product
+from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Browser, expect
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Browser, Frame, FrameLocator, Page, expect
 
-from tests.browser.respondent.test_embedding import Sites, asked, port, sites, usual
-from tests.browser.respondent.voice.steps import SpokenLink
+from tests.browser.respondent.test_embedding import Sites, asked, port, profile, sites, usual
+from tests.browser.respondent.voice.steps import SpokenLink, microphone
+from tests.browsing import AXE_OPTIONS, AXE_RUN, look
 
 __all__ = ["port", "sites"]  # fixtures
 
@@ -14,6 +19,20 @@ ALLOWED = """() => {
   frame.allow = "microphone";
   frame.src = frame.src;
 }"""
+STORES = {"cookie_controls_mode": 0}  # what browsers do of themselves, unlike private windows
+
+
+def framed(page: Page, sites: Sites) -> FrameLocator:
+    """The form in a frame that may use the microphone."""
+    page.goto(sites.frame())
+    page.evaluate(ALLOWED)
+    return page.frame_locator("iframe")
+
+
+def violations_in(frame: Frame) -> list[Any]:
+    frame.evaluate(AXE_SCRIPT)
+    found: list[Any] = frame.evaluate(AXE_RUN, AXE_OPTIONS)
+    return found
 
 
 def test_an_allowed_frame_records_without_cookies_or_storage(
@@ -21,9 +40,7 @@ def test_an_allowed_frame_records_without_cookies_or_storage(
 ) -> None:
     with usual(browser) as context:
         page = context.new_page()
-        page.goto(sites.frame())
-        page.evaluate(ALLOWED)
-        frame = page.frame_locator("iframe")
+        frame = framed(page, sites)
         expect(frame.get_by_text("This browser stores nothing")).to_be_visible()
         frame.locator("[data-do=record]").click()
         expect(frame.locator("[data-clock]")).to_have_text("0:02")
@@ -47,9 +64,47 @@ def test_a_frame_that_may_not_record_offers_typing_and_a_window(
         told = frame.locator("[data-status]")
         expect(told).to_contain_text("The website around this page does not let it use")
         expect(frame.locator("[data-do=record]")).to_be_hidden()
+        for width, scheme in product((320, 1280), ("light", "dark")):
+            look(page, width=width, scheme=scheme)
+            assert violations_in(page.frames[1]) == []
         with context.expect_page() as opened:
             told.get_by_role("link", name="open the form").click()
 
         expect(opened.value).to_have_url(re.compile(f"{link.path}(/q/1)?$"))
         opened.value.get_by_role("button", name="Record your answer").click()
         expect(opened.value.locator("voice-recorder")).to_have_attribute("data-state", "recording")
+
+
+def test_a_frame_that_stores_offers_its_recording_again_in_its_own_tab(  # noqa: PLR0913 - fixtures
+    browser: Browser,
+    chromium_path: str,
+    tmp_path: Path,
+    spoken: Path,
+    sites: Sites,
+    link: SpokenLink,
+) -> None:
+    folder = tmp_path / "profile"
+    with profile(browser, chromium_path, folder, STORES, *microphone(spoken)) as context:
+        page = context.pages[0]
+        frame = framed(page, sites)
+        frame.locator("[data-do=record]").click()
+        expect(frame.locator("[data-clock]")).to_have_text("0:04", timeout=15_000)
+        expect(frame.get_by_text("This browser stores nothing")).to_be_hidden()
+        with page.frames[1].expect_navigation():
+            page.frames[1].evaluate("location.reload()")
+        told = frame.locator("[data-status]")
+        expect(told).to_contain_text("We kept a recording that you had not sent")
+
+        other = framed(context.new_page(), sites)
+        other.locator("[data-do=record]").click()
+        expect(other.locator("[data-clock]")).to_have_text("0:00")
+        other.locator("[data-do=discard]").click()
+        other.locator("[data-do=delete]").click()
+
+        page.reload()
+        expect(told).to_contain_text("We kept a recording that you had not sent")
+        frame.get_by_role("button", name="Continue").click()
+        asked(frame, 2)
+        assert context.cookies() == []
+
+    assert [bool(row.answer_id) for row in link.recordings()] == [True]

@@ -1,16 +1,22 @@
 """Every state of the recorder, by keyboard, in two directions, wide and narrow."""
 
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import contextmanager
+from itertools import product
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, says
+from tests.browser.respondent.voice.walks import WALKS, Walk
 from tests.browser.respondent_steps import asked
-from tests.browsing import look, sideways, violations, window
+from tests.browser.test_accessibility import problems
+from tests.browsing import PICTURES, look, sideways, squeezed, violations, window
 
-PICTURES = Path(__file__).parents[4] / "pictures"
+SIZES: list[Any] = [{"width": 1280, "height": 800}, {"width": 390, "height": 664}]
+SCHEMES: list[Any] = ["light", "dark"]
+SEEN_ELSEWHERE = {"framed", "loading", "unloaded"}  # by test_frames.py and test_loading.py
 
 
 def by_keyboard(page: Page, action: str) -> None:
@@ -95,23 +101,83 @@ def test_a_recorder_that_came_by_a_swap_works_too(page: Page, link: SpokenLink) 
     assert link.texts() == ["Typed", ""]
 
 
+# each width and each scheme once; together with the long proofs, every pair of them
+LOOKS = [(320, "light", "rtl"), (1280, "dark", "ltr")]
+OTHER_LOOKS = [(320, "dark", "ltr"), (1280, "light", "rtl")]
+ARABIC = [(320, "light", "rtl"), (320, "dark", "rtl")]
+
+
+@contextmanager
+def begun(browser: Browser, link: SpokenLink, walk: Walk, language: str = "en") -> Iterator[Page]:
+    with window(browser, link.address, refused=walk.refused) as page:
+        page.add_init_script(walk.script)
+        page.goto(f"{link.path}?lang={language}")
+        yield page
+
+
+@pytest.mark.parametrize(
+    ("language", "looks"),
+    [
+        pytest.param("en", LOOKS, id="English"),
+        pytest.param("en", OTHER_LOOKS, id="English, other looks", marks=pytest.mark.prove),
+        pytest.param("ar", ARABIC, id="Arabic", marks=pytest.mark.prove),
+    ],
+)
+@pytest.mark.parametrize("walk", WALKS, ids=str)
+def test_whatever_the_recorder_says_is_readable(
+    browser: Browser, link: SpokenLink, walk: Walk, language: str, looks: list[Any]
+) -> None:
+    said = []
+    with begun(browser, link, walk, language) as page:
+        for text in walk.steps(page, link):
+            said.append(text)
+            assert (text, problems(page, looks)) == (text, {})
+
+    assert tuple(said) == walk.texts
+
+
+TEXTS = """[...document.querySelector("voice-recorder template").content
+  .querySelectorAll("[data-text]")].map((text) => text.dataset.text)"""
+
+
+def test_every_text_of_the_recorder_is_walked_to(page: Page) -> None:
+    walked = {text for walk in WALKS for text in walk.texts}
+
+    assert set(page.evaluate(TEXTS)) == walked | SEEN_ELSEWHERE
+
+
+SHOWN = """() => {
+  const { content } = document.querySelector("voice-recorder template");
+  document.querySelector("[data-status]").append(content.cloneNode(true));
+  for (const part of document.querySelectorAll("voice-recorder [data-show]")) part.hidden = false;
+}"""
+
+
+@pytest.mark.parametrize("language", ["ar", "de", "es", "fr", "pt-BR"])
+def test_every_translation_fits_the_narrowest_window(
+    browser: Browser, link: SpokenLink, language: str
+) -> None:
+    """All texts and buttons at once."""
+    with window(browser, link.address) as page:
+        page.goto(f"{link.path}?lang={language}")
+        page.evaluate(SHOWN)
+        for width in (320, 390):
+            look(page, width=width)
+            assert sideways(page) + squeezed(page) == []
+
+
 @pytest.mark.pictures
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 664)])
+@pytest.mark.parametrize("language", ["en", "ar"])
+@pytest.mark.parametrize("walk", WALKS, ids=str)
 def test_pictures_of_every_state(
-    browser: Browser, link: SpokenLink, scheme: str, width: int, height: int
+    browser: Browser, link: SpokenLink, walk: Walk, language: str
 ) -> None:
     PICTURES.mkdir(exist_ok=True)
-    with window(
-        browser,
-        link.address,
-        color_scheme=scheme,
-        width=width,
-        height=height,
-        reduced_motion="no-preference",
-    ) as page:
-        page.goto(link.path)
-        for state in states(page):
-            page.wait_for_timeout(500)
-            file = PICTURES / f"recorder-{state}-{width}-{scheme}.png"
-            page.screenshot(path=file, caret="initial")
+    with begun(browser, link, walk, language) as page:
+        for text in walk.steps(page, link):
+            for size, scheme in product(SIZES, SCHEMES):
+                page.set_viewport_size(size)
+                page.emulate_media(color_scheme=scheme, reduced_motion="no-preference")
+                page.wait_for_timeout(150)
+                name = f"recorder-{walk}-{text}-{language}-{size['width']}-{scheme}.png"
+                page.screenshot(path=PICTURES / name.replace(" ", "-"), caret="initial")

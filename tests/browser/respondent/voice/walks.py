@@ -1,0 +1,233 @@
+"""Ways through the recorder. Each passes states that the others do not, and stops where it says
+something new; by no word of a language, so that they lead through every translation.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink
+from webapp.domain.shared.vocabulary import TranscriptState
+
+# no microphone before `allow()`; `stream` is the one that the page has then
+HELD = """{
+  const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = async (wanted) => {
+    await new Promise((done) => { window.allow = done; });
+    return (window.stream = await ask(wanted));
+  };
+}"""
+SILENT = """navigator.mediaDevices.getUserMedia = async () => {
+  const context = new AudioContext();
+  const out = context.createMediaStreamDestination();
+  const tone = new OscillatorNode(context);
+  tone.connect(new GainNode(context, { gain: 0 })).connect(out);
+  tone.start();
+  return out.stream;
+}"""
+REFUSED = """(name) => {
+  navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("", name); };
+}"""
+REFUSALS = {
+    "denied": "NotAllowedError",
+    "missing": "NotFoundError",
+    "busy": "NotReadableError",
+    "failed": "UnknownError",
+}
+
+
+def do(page: Page, action: str) -> None:
+    page.locator(f"[data-do={action}]").click()
+
+
+def told(page: Page, name: str) -> str:
+    """Wait until the recorder says the text of that name."""
+    line = page.locator(f"[data-status] [data-text={name}]")
+    expect(line).to_be_visible(timeout=15_000)
+    return name
+
+
+def choose(page: Page) -> None:
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.wav", "mimeType": "audio/wav", "buffer": b"not a sound" * 10}
+    )
+
+
+class HeldUploads:
+    """Uploads that wait until they are answered, with 503 if the server does not get them."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._held: list[Route] = []
+        page.route(UPLOADS, lambda route: self._held.append(route))
+
+    def fail(self) -> None:
+        while not self._held:
+            self._page.wait_for_timeout(50)
+        # nobody tries again while the page is looked at
+        self._held.pop().fulfill(status=503, headers={"Retry-After": "600"})
+
+    def let_through(self) -> None:
+        self._page.unroute(UPLOADS)
+
+
+def from_first_to_last(page: Page, _link: SpokenLink) -> Iterator[str]:
+    yield "ready"
+    do(page, "record")
+    expect(page.locator("[data-clock]")).to_have_text("0:02")
+    yield told(page, "recording")
+    do(page, "pause")
+    yield told(page, "paused")
+    do(page, "discard")
+    yield told(page, "discarding")
+    do(page, "keep")
+    HeldUploads(page)
+    do(page, "stop")
+    yield told(page, "sending")
+    page.unroute(UPLOADS)
+    page.reload()
+    yield told(page, "recovered")
+    do(page, "send")
+    yield told(page, "sent")
+
+
+def undelivered(page: Page, link: SpokenLink) -> Iterator[str]:
+    uploads = HeldUploads(page)
+    page.clock.install()
+    page.locator("#answer").fill("Typed")
+    do(page, "record")
+    expect(page.locator("[data-clock]")).to_have_text("0:01")
+    do(page, "stop")
+    uploads.fail()
+    yield told(page, "unsent")
+    page.locator(".btn--main").click()
+    yield told(page, "waiting")
+    page.clock.fast_forward(5000)
+    uploads.fail()
+    yield told(page, "stuck")
+    uploads.let_through()
+    page.reload()
+    do(page, "send")
+    told(page, "sent")
+    done = {"transcript_state": TranscriptState.DONE, "transcript": "Mira did", "next_at": None}
+    link.set_recordings(**done)  # beside typed words, they offer themselves
+    page.locator("[data-words]").wait_for()
+    yield "sent"
+    do(page, "use")
+    yield told(page, "heard")
+
+
+def too_long(page: Page, _link: SpokenLink) -> Iterator[str]:
+    HeldUploads(page)
+    page.clock.install()
+    do(page, "record")
+    expect(page.locator("[data-clock]")).to_have_text("0:01")
+    page.clock.fast_forward("08:00")
+    yield told(page, "nearly")
+    page.clock.fast_forward("02:00")
+    yield told(page, "full")
+
+
+def cut_off(page: Page, _link: SpokenLink) -> Iterator[str]:
+    do(page, "record")
+    yield told(page, "asking")
+    page.evaluate("allow()")
+    expect(page.locator("[data-clock]")).to_have_text("0:01")
+    page.evaluate("stream.getTracks()[0].dispatchEvent(new Event('mute'))")
+    yield told(page, "held")
+    do(page, "resume")
+    told(page, "recording")
+    page.evaluate("stream.getTracks()[0].dispatchEvent(new Event('ended'))")
+    yield told(page, "interrupted")
+
+
+def silent(page: Page, _link: SpokenLink) -> Iterator[str]:
+    do(page, "record")
+    yield told(page, "silent")
+    do(page, "stop")
+    yield told(page, "nothing")
+
+
+def refused(page: Page, _link: SpokenLink) -> Iterator[str]:
+    for name, error in REFUSALS.items():
+        page.evaluate(REFUSED, error)
+        do(page, "record")
+        yield told(page, name)
+
+
+def from_a_file(page: Page, _link: SpokenLink) -> Iterator[str]:
+    recorder = page.locator("voice-recorder")
+    limit = recorder.get_attribute("data-max-bytes")
+    do(page, "file")
+    expect(page.locator("input[type=file]")).to_be_visible()
+    recorder.evaluate("(it) => { it.dataset.maxBytes = 10 }")
+    choose(page)
+    yield told(page, "large")
+    recorder.evaluate("(it, limit) => { it.dataset.maxBytes = limit }", limit)
+    choose(page)
+    yield told(page, "kept")
+
+
+def unable(name: str) -> Callable[[Page, SpokenLink], Iterator[str]]:
+    def walk(page: Page, _link: SpokenLink) -> Iterator[str]:
+        yield told(page, name)
+
+    return walk
+
+
+def storing_nothing(page: Page, _link: SpokenLink) -> Iterator[str]:
+    expect(page.locator("[data-unstored]")).to_be_visible()
+    yield "ready"
+
+
+@dataclass(frozen=True)
+class Walk:
+    """`texts` names what is said at its stops; `script` runs before those of the page."""
+
+    name: str
+    steps: Callable[[Page, SpokenLink], Iterator[str]]
+    texts: tuple[str, ...]
+    script: str = ""
+    refused: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+WALKS = [
+    Walk(
+        "usual",
+        from_first_to_last,
+        ("ready", "recording", "paused", "discarding", "sending", "recovered", "sent"),
+    ),
+    Walk(
+        "undelivered",
+        undelivered,
+        ("unsent", "waiting", "stuck", "sent", "heard"),
+        refused=(503,),
+    ),
+    Walk("too long", too_long, ("nearly", "full")),
+    Walk("cut off", cut_off, ("asking", "held", "interrupted"), script=HELD),
+    Walk("silent", silent, ("silent", "nothing"), script=SILENT),
+    Walk("refused", refused, tuple(REFUSALS)),
+    Walk("file", from_a_file, ("large", "kept"), refused=(422,)),
+    Walk(
+        "no recorder",
+        unable("unsupported"),
+        ("unsupported",),
+        script="delete window.MediaRecorder",
+    ),
+    Walk(
+        "insecure",
+        unable("insecure"),
+        ("insecure",),
+        script="Object.defineProperty(window, 'isSecureContext', { value: false })",
+    ),
+    Walk(
+        "no storage",
+        storing_nothing,
+        ("ready",),
+        script="Object.defineProperty(window, 'indexedDB', { value: undefined })",
+    ),
+]
