@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, says
+from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, record, says
 from tests.browser.respondent.voice.walks import WALKS, Walk
-from tests.browser.respondent_steps import asked
+from tests.browser.respondent_steps import QUESTIONS, asked, give, press
 from tests.browser.test_accessibility import problems
 from tests.browsing import PICTURES, look, sideways, squeezed, violations, window
+from tests.voice.factories import make_voice_form
 
 SIZES: list[Any] = [{"width": 1280, "height": 800}, {"width": 390, "height": 664}]
 SCHEMES: list[Any] = ["light", "dark"]
@@ -134,6 +135,49 @@ def test_whatever_the_recorder_says_is_readable(
             assert (text, problems(page, looks)) == (text, {})
 
     assert tuple(said) == walk.texts
+
+
+@pytest.fixture
+def voices_only(link: SpokenLink) -> str:
+    with link.app.app_context():
+        form = make_voice_form(questions=QUESTIONS, responseMode="voice_only")
+    return f"/r/{form.share_token}"
+
+
+def test_a_form_for_voices_only_lets_people_type(
+    browser: Browser, link: SpokenLink, voices_only: str
+) -> None:
+    with window(browser, link.address) as page:
+        page.goto(voices_only)
+        expect(page.locator("#answer")).to_be_hidden()
+        assert problems(page, LOOKS) == {}
+        page.get_by_text("I cannot record, let me type").press("Enter")
+        expect(page.locator("#answer")).to_be_visible()
+        assert problems(page, LOOKS) == {}
+        give(page, "Typed")
+        asked(page, 2)
+
+    assert link.texts() == ["Typed"]
+
+
+def test_the_sheet_of_a_form_for_voices_only_opens_when_nothing_can_be_sent(
+    browser: Browser, link: SpokenLink, voices_only: str
+) -> None:
+    with window(browser, link.address, refused=[503]) as page:
+        page.route(UPLOADS, lambda route: route.fulfill(status=503))
+        page.goto(voices_only)
+        record(page)
+        press(page, "Stop")
+        says(page, "Your recording cannot be sent just now.")
+        give_alone(page, "Typed")
+        asked(page, 2)
+
+    assert (link.texts(), link.recordings()) == (["Typed"], [])
+
+
+def give_alone(page: Page, text: str) -> None:
+    page.locator("#answer").fill(text)
+    press(page, "Go on without the recording")
 
 
 TEXTS = """[...document.querySelector("voice-recorder template").content
