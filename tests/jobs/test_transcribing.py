@@ -40,11 +40,7 @@ from webapp.integrations.audio_store import audio_store
 KEY = "k" * 24
 WORDS = "Ben swapped it."
 DONE, FAILED, NONE, SILENT, WAITING = (
-    TranscriptState.DONE,
-    TranscriptState.FAILED,
-    TranscriptState.NONE,
-    TranscriptState.SILENT,
-    TranscriptState.WAITING,
+    TranscriptState[name] for name in ("DONE", "FAILED", "NONE", "SILENT", "WAITING")
 )
 
 Use = Callable[..., None]
