@@ -217,7 +217,7 @@ def test_a_client_who_keeps_it_busy_delays_others_by_one_request(new_child: NewC
         took = time.monotonic() - began
         refused = [call.exception() for call in calls]
 
-    assert took < 2
+    assert took < 3
     assert [type(each) for each in refused].count(ChildBusy) == 2
     assert refused.count(None) == 12
     assert child._clients._asking == {}
@@ -239,17 +239,17 @@ def test_a_client_waits_no_longer_for_their_own_than_for_others(new_child: NewCh
 def test_waiting_for_their_own_counts_as_waiting(new_child: NewChild) -> None:
     child = new_child(wait_seconds=0.8)
     ask(child)
-    with ThreadPoolExecutor(3) as threads:
-        slow = threads.submit(asks, child, "10.0.0.2", 2.0)
+    with ThreadPoolExecutor(5) as threads:
+        slow = threads.submit(asks, child, "10.0.0.2", 4.0)
         assert until(lambda: child._turn.taken)
         began = time.monotonic()
-        calls = [threads.submit(asks, child, "10.0.0.1", 0) for _ in range(2)]
+        calls = [threads.submit(asks, child, "10.0.0.1", 0) for _ in range(4)]
         refused = [type(call.exception()) for call in calls]
         took = time.monotonic() - began
         assert slow.result()
 
-    assert refused == [ChildBusy, ChildBusy]
-    assert took < 1.3
+    assert refused == [ChildBusy] * 4
+    assert took < 2.5
 
 
 def test_nobody_waits_for_ever(new_child: NewChild) -> None:

@@ -21,7 +21,7 @@ from webapp.domain.accounts.models import Account
 rounds = pytest.mark.parametrize(
     ("kills", "new", "old"),
     [
-        pytest.param(2, 9_000, 12_000, marks=pytest.mark.timeout(600)),
+        pytest.param(2, 3_000, 4_000, marks=pytest.mark.timeout(600)),
         pytest.param(40, 30_000, 40_000, marks=pytest.mark.prove),
     ],
 )

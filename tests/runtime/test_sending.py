@@ -13,10 +13,18 @@ from waitress.server import TcpWSGIServer
 from tests.services import wait_until
 from tests.serving import connect, new_app, serving
 from webapp.config import Settings
+from webapp.runtime.server import Server
 from webapp.runtime.server_connections import Channel
 
 CHUNK = b"x" * 100_000
 CHUNKS = 30
+
+
+@pytest.fixture
+def seldom_turning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nothing wakes the loop for waits longer than on any busy machine."""
+    poll = Server._poll
+    monkeypatch.setattr(Server, "_poll", lambda server, seconds: poll(server, 30 * seconds))
 
 
 @pytest.fixture
@@ -71,22 +79,16 @@ def test_a_response_to_head_has_only_its_header(served: Flask) -> None:
     assert text.endswith(b"hello")
 
 
+@pytest.mark.usefixtures("seldom_turning")
 def test_many_requests_on_one_connection_never_wait_for_a_turn_of_the_loop(served: Flask) -> None:
-    """The loop turns once a second when nothing wakes it."""
+    """A connection gives up after ten seconds, a third of a turn that nothing wakes."""
     with ThreadPoolExecutor(8) as pool:
-        slowest = max(pool.map(lambda _: slowest_of(served, 400), range(8)))
-
-    assert slowest < 0.9
+        assert sum(pool.map(lambda _: answered(served, 400), range(8))) == 8 * 400
 
 
-def slowest_of(app: Flask, requests: int) -> float:
-    slowest = 0.0
+def answered(app: Flask, requests: int) -> int:
     with connect(app) as connection:
-        for _ in range(requests):
-            began = time.monotonic()
-            assert ask(connection, "text").endswith(b"hello")
-            slowest = max(slowest, time.monotonic() - began)
-    return slowest
+        return sum(ask(connection, "text").endswith(b"hello") for _ in range(requests))
 
 
 def test_pipelined_requests_are_all_answered(served: Flask) -> None:

@@ -276,7 +276,7 @@ def test_a_database_that_hangs_delays_neither_the_notification_nor_the_stop(
         notified = time.monotonic() - began
     stopped = time.monotonic() - began
 
-    assert notified < 0.05
+    assert notified < 1
     assert stopped < 3
 
 

@@ -45,11 +45,11 @@ OWN_MEANING = {
     "response_mode": {
         "templates/confirmation/_publish_facts.html",
         "templates/confirmation/stale.html",
+        "templates/drafts/_preview.html",
         "templates/forms/_voice.html",
         "templates/forms/settings.html",
         "templates/forms/voice.html",
         "templates/respondent/question.html",
-        "templates/results/_search.html",
         "webapp/domain/drafts/confirmations.py",
         "webapp/domain/forms/voice_terms.py",
         "webapp/domain/respondents/session_state.py",

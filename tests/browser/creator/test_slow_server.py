@@ -114,7 +114,7 @@ def test_a_save_without_a_response_keeps_the_text_and_claims_nothing(
         edit(page, "goal", "Written on a train")
         page.route("**/goal", lose_the_answer)
         with page.expect_event("requestfailed"):
-            page.keyboard.press("Control+Enter")
+            page.get_by_role("textbox", name="Goal").press("Control+Enter")
         expect(page.get_by_role("alert")).to_contain_text("It is not certain that this was saved.")
         expect(page.get_by_role("alert")).to_contain_text("Your words are still here")
         page.unroute("**/goal")

@@ -85,7 +85,7 @@ def test_exactly_the_named_origins_may_embed_every_page_of_the_form(
 
 
 def test_too_large_a_body_is_told_in_the_frame(framed: Framed) -> None:
-    page = framed.answer(1, "x" * 1_100_000)
+    page = framed.answer(1, "x" * 1_400_000)
 
     assert page.status_code == 413
     assert ancestors(page) == BOTH

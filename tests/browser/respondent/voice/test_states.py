@@ -102,9 +102,9 @@ def test_a_recorder_that_came_by_a_swap_works_too(page: Page, link: SpokenLink) 
     assert link.texts() == ["Typed", ""]
 
 
-# each width and each scheme once; together with the long proofs, every pair of them
-LOOKS = [(320, "light", "rtl"), (1280, "dark", "ltr")]
-OTHER_LOOKS = [(320, "dark", "ltr"), (1280, "light", "rtl")]
+# together with the long proofs, every pair of width and scheme
+LOOKS = [(320, "light", "ltr")]
+OTHER_LOOKS = [(320, "dark", "ltr"), (1280, "light", "rtl"), (1280, "dark", "ltr")]
 ARABIC = [(320, "light", "rtl"), (320, "dark", "rtl")]
 
 
