@@ -31,6 +31,15 @@ def open_folder(folder: Path) -> Path:
     return folder
 
 
+def sync(path: Path) -> None:
+    """fsync a file or a folder."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
 def spool_folder(folder: Path) -> Path:
     """Where bodies of requests lie while they are read; raises OSError."""
     return open_folder(folder / SPOOL)

@@ -167,7 +167,7 @@ def test_a_large_recording_is_held_in_small_parts(
     asked: dict[str, Any] = {}
     monkeypatch.setattr("obstore.put", lambda *_, **options: asked.update(options))
     monkeypatch.setattr(Path, "chmod", lambda *_: None)
-    monkeypatch.setattr("webapp.integrations.audio_store._sync", lambda _: None)
+    monkeypatch.setattr("webapp.integrations.audio_store.sync", lambda _: None)
 
     put()
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from flask import Flask, current_app
 
 from webapp.config import Settings
-from webapp.data_folder import RECORDINGS, open_folder, spool_folder
+from webapp.data_folder import RECORDINGS, open_folder, spool_folder, sync
 
 if TYPE_CHECKING:
     from obstore.store import LocalStore, RetryConfig, S3Store
@@ -150,7 +150,7 @@ class FolderStore(AudioStore):
             target.parent.chmod(0o700)  # obstore made it, if an erasure removed it meanwhile
             target.chmod(0o600)
             for each in (target, target.parent, self._folder, self._data_folder):
-                _sync(each)
+                sync(each)
 
     def read(self, key: str, start: int, end: int) -> ObjectPart:
         with _failures_told():
@@ -233,15 +233,6 @@ def _failures_told() -> Iterator[None]:
         if isinstance(error, OSError | ValueError | BaseError):
             raise AudioStoreUnavailable(str(error)) from error
         raise
-
-
-def _sync(path: Path) -> None:
-    """fsync a file or a folder."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def init_app(app: Flask, config: Settings) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sqlalchemy import NullPool, create_engine
 
+from webapp.data_folder import sync
 from webapp.database import schema
 from webapp.runtime.backup_contents import (
     VERSIONS,
@@ -41,7 +42,7 @@ def write(database: Path, target: Path, recordings: BackupRecordings) -> None:
     with _opened(target) as copy:
         _write_recordings(copy, recordings)
         _write_mark(copy)
-    _sync(target)
+    sync(target)
 
 
 def replace(database: Path, file: Path, recordings: BackupRecordings) -> Path | None:
@@ -206,9 +207,9 @@ def _keep(live: sqlite3.Connection, kept: Path, recordings: BackupRecordings) ->
     except BackupFailed as error:
         writing.unlink()
         raise BackupFailed(NOT_KEPT.format(error)) from error
-    _sync(writing)
+    sync(writing)
     writing.rename(kept)
-    _sync(kept.parent)
+    sync(kept.parent)
     return kept
 
 
@@ -233,12 +234,3 @@ def _opened(file: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
 def _connected(file: Path, mode: str) -> sqlite3.Connection:
     address = f"{file.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(address, uri=True, isolation_level=None)
-
-
-def _sync(path: Path) -> None:
-    """fsync a file or a folder."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.respondent.voice.steps import SpokenLink, choose, kept_in_browser, record, says
+from tests.browser.respondent.voice.walks import SILENT
 from tests.browser.respondent_steps import asked, give, press
 from tests.browsing import look, sideways, violations, window
 from tests.programs import CHROMIUM_ARGS
@@ -164,16 +165,6 @@ def test_pieces_without_sound_are_no_failure(browser: Browser, link: SpokenLink)
 
     assert len(link.recordings()) == 1
     page.context.close()
-
-
-SILENT = """navigator.mediaDevices.getUserMedia = async () => {
-  const context = new AudioContext();
-  const out = context.createMediaStreamDestination();
-  const tone = new OscillatorNode(context);
-  tone.connect(new GainNode(context, { gain: 0 })).connect(out);
-  tone.start();
-  return out.stream;
-}"""
 
 
 def test_silence_is_said_at_once_and_not_sent_by_itself(browser: Browser, link: SpokenLink) -> None:
