@@ -28,8 +28,8 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(chromium_path: str, spoken: Path) -> Iterator[Browser]:
-    with launched(chromium_path, *microphone(spoken)) as running:
+def browser(headless_path: str, spoken: Path) -> Iterator[Browser]:
+    with launched(headless_path, *microphone(spoken)) as running:
         yield running
 
 
