@@ -28,8 +28,10 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(headless_path: str, spoken: Path) -> Iterator[Browser]:
-    with launched(headless_path, *microphone(spoken)) as running:
+def browser(request: pytest.FixtureRequest, spoken: Path) -> Iterator[Browser]:
+    # asked for here, so that the browser of the module before is ended: there is one at a time
+    program = request.getfixturevalue("headless_path")
+    with launched(program, *microphone(spoken)) as running:
         yield running
 
 
