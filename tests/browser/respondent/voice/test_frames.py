@@ -1,16 +1,19 @@
 """Recording in an iframe of another website, which says whether a page may use the microphone."""
 
 import re
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Frame, FrameLocator, Page, expect
 
 from tests.browser.respondent.test_embedding import Sites, asked, port, profile, sites, usual
 from tests.browser.respondent.voice.steps import SpokenLink, microphone
 from tests.browsing import AXE_OPTIONS, AXE_RUN, look
+from tests.programs import launched
 
 __all__ = ["port", "sites"]  # fixtures
 
@@ -20,6 +23,13 @@ ALLOWED = """() => {
   frame.src = frame.src;
 }"""
 STORES = {"cookie_controls_mode": 0}  # what browsers do of themselves, unlike private windows
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: str, spoken: Path) -> Iterator[Browser]:
+    """The browser that people have: without its windows it stores for every website."""
+    with launched(chromium_path, *microphone(spoken)) as running:
+        yield running
 
 
 def framed(page: Page, sites: Sites) -> FrameLocator:
