@@ -1,0 +1,1 @@
+"""Follow-up questions: what to ask after an answer, and what was asked."""

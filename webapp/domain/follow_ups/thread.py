@@ -1,0 +1,93 @@
+"""What a follow-up question is decided from, and what came of it."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from webapp.domain.shared.vocabulary import FollowUpMode
+
+
+class Technique(StrEnum):
+    """How a follow-up question goes on from an answer."""
+
+    REOPEN = "reopen"  # from another angle
+    ELABORATE = "elaborate"
+    SPECIFY = "specify"
+    DEPENDS = "depends"
+    WHY = "why"
+    EXAMPLE = "example"
+    IMPACT = "impact"
+    ALTERNATIVES = "alternatives"
+    CONTRAST = "contrast"
+    CHOOSE_ONE = "choose_one"
+
+
+class Reason(StrEnum):
+    """Why something is asked, or nothing is."""
+
+    NON_ANSWER = "nonanswer"
+    FACT = "fact"
+    YES_NO = "yesno"
+    RICH = "rich"
+    MULTIPLE = "multi"
+    SHORT = "short"
+    HEDGED = "hedge"
+    VAGUE = "vague"
+    NO_REASON = "no_reason"
+    NO_EXAMPLE = "no_example"
+    CONTRAST = "contrast"
+    DEEPER = "deeper"  # deep_dive goes on without a sign in the answer
+    EMPTY = "empty"  # no letter and no digit
+    REFUSED = "stop"  # the answer says to stop
+    JUNK = "junk"
+    TENDER = "tender"
+    THIN_TWICE = "thin_twice"
+    NO_PHRASES = "no_phrases"  # in the language of the questions
+    NOTHING_LEFT = "nothing_left"  # every technique that fits was used
+    CHOSEN_BY_MODEL = "model"
+    STOPPED_BY_MODEL = "model_stop"
+
+
+class Exchange(NamedTuple):
+    """A question with its answer; `technique` of a follow-up, None of a scripted question."""
+
+    question: str
+    answer: str
+    technique: Technique | None = None
+
+
+class Thread(NamedTuple):
+    """One scripted question with its answer, and the follow-ups to it that have one.
+
+    exchanges  in the order they were asked; the last one has the answer that is decided about
+    questions  all questions this respondent was asked or will be, follow-ups without answer too
+    depth      how many follow-ups to it were asked, those without an answer too
+    used       their techniques
+    language   tag of the form's language, "" to recognise it by its questions
+    seed       the same for the same session and question: chooses among phrasings
+    """
+
+    mode: FollowUpMode
+    exchanges: tuple[Exchange, ...]
+    questions: tuple[str, ...]
+    depth: int = 0
+    used: frozenset[Technique] = frozenset()
+    language: str = ""
+    seed: str = ""
+
+    @property
+    def scripted(self) -> Exchange:
+        """The question of the form."""
+        return self.exchanges[0]
+
+    @property
+    def last(self) -> Exchange:
+        """The question whose answer is decided about."""
+        return self.exchanges[-1]
+
+
+class Decision(NamedTuple):
+    """A follow-up question and how it was chosen; `question` is "" where nothing is asked."""
+
+    reason: Reason
+    technique: Technique | None = None
+    question: str = ""
