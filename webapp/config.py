@@ -9,7 +9,6 @@ from pydantic import AliasGenerator, Field
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from webapp.config_events import EventSettings
 from webapp.config_readers import (
     DAY,
     Address,
@@ -32,6 +31,7 @@ from webapp.config_readers import (
     whole_number,
 )
 from webapp.data_folder import DATABASE, DEFAULT_FOLDER
+from webapp.setting_groups.events import EventSettings
 
 
 class SettingDescription(NamedTuple):

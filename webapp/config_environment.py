@@ -11,8 +11,9 @@ from pydantic_settings import EnvSettingsSource
 
 from webapp.config import VARIABLES, Settings, describe
 from webapp.config_readers import absolute, data_keys, is_loopback, leads_to_loopback
-from webapp.config_voice import lacking
 from webapp.data_folder import DEFAULT_FOLDER, embedded_secrets
+from webapp.setting_groups.follow_ups import lacking_of_model
+from webapp.setting_groups.voice import lacking_of_engine
 
 EXIT_CONFIGURATION = 78  # sysexits.h, EX_CONFIG
 
@@ -105,7 +106,7 @@ def _unsafe(made: Settings) -> Iterator[Problem]:
         yield _problem("SUBSCRIPTION_SECONDS_DEFAULT", what)
     if not (made.write_limits or local):
         yield _problem("WRITE_LIMITS", "off is refused except on a loopback address")
-    for variable, what in lacking(made):
+    for variable, what in (*lacking_of_engine(made), *lacking_of_model(made)):
         yield _problem(variable, what)
 
 

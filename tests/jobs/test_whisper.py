@@ -9,9 +9,9 @@ from flask import Flask
 from tests.factories import make_form
 from tests.jobs.test_transcribing import DONE, FAILED, left_behind, outcome, recorded, work
 from tests.voice.fake_whisper import fake_whisper
-from webapp.config_voice import WHISPER
 from webapp.domain.accounts.models import Account
 from webapp.integrations import whisper
+from webapp.setting_groups.voice import WHISPER
 
 
 @pytest.fixture

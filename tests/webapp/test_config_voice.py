@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.test_config import SECRET, problems_of
-from webapp import config_voice
 from webapp.config import Settings
 from webapp.config_environment import read_settings
 from webapp.domain.shared import limits
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
+from webapp.setting_groups import external_services
 
 OPENAI = {
     "TRANSCRIBER": "openai",
@@ -26,7 +26,7 @@ def embedded(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def _every_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(config_voice, "find_spec", lambda name: ModuleSpec(name, None))
+    monkeypatch.setattr(external_services, "find_spec", lambda name: ModuleSpec(name, None))
 
 
 def test_by_default_nobody_writes_down(embedded: dict[str, str]) -> None:
@@ -100,7 +100,7 @@ def test_an_engine_at_an_address_needs_it_and_a_model(embedded: dict[str, str]) 
 def test_a_package_that_is_missing_is_named_with_the_command(
     embedded: dict[str, str], monkeypatch: pytest.MonkeyPatch, engine: str, extra: str
 ) -> None:
-    monkeypatch.setattr(config_voice, "find_spec", lambda name: None)
+    monkeypatch.setattr(external_services, "find_spec", lambda name: None)
 
     problems = problems_of(embedded | OPENAI | {"TRANSCRIBER": engine})
 

@@ -18,10 +18,10 @@ import httpcore2
 import httpx2
 import openai
 
-from webapp.config_voice import VoiceSettings
 from webapp.integrations.audio_inspection import AudioFormat
 from webapp.integrations.transcription_failure import TranscriptionFailed
 from webapp.public_addresses import is_private
+from webapp.setting_groups.voice import VoiceSettings
 
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0  # for each piece of the recording

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from webapp.config_voice import WHISPER, VoiceSettings
 from webapp.integrations.audio_inspection import AudioFormat
+from webapp.setting_groups.voice import WHISPER, VoiceSettings
 
 
 def write_down(path: Path, audio: AudioFormat, language: str, *, config: VoiceSettings) -> str:

@@ -51,6 +51,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield Finding(state != "degraded", f"Redis: {state}")
     yield _callbacks(settings)
     yield _transcriber(settings)
+    yield _follow_ups(settings)
     yield from _proxy(settings)
     yield from _operator(settings)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -144,6 +145,12 @@ def _transcriber(settings: Settings) -> Finding:
     host, model = settings.transcriber_host, settings.transcriber_model
     told = f"{host}, with the model {model}" if host else "nobody"
     return Finding(True, f"recordings are written down by: {told}")  # noqa: FBT003
+
+
+def _follow_ups(settings: Settings) -> Finding:
+    """The host is told: it gets answers, and what creators wrote for follow-up questions."""
+    writer = settings.follow_up_writer or "the built-in rules"
+    return Finding(True, f"follow-up questions are written by: {writer}")  # noqa: FBT003
 
 
 NO_ACCOUNT = "accounts: none; make one with: askback creator link"

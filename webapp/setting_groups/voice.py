@@ -1,51 +1,32 @@
 """The settings of spoken answers: where recordings are kept, and who writes them down."""
 
-import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from webapp.config_limits import LimitSettings
-from webapp.config_readers import Bucket, choice, from_text, is_host, one_line, whole_number
-from webapp.public_addresses import may_be_private
+from webapp.config_readers import Bucket, choice, from_text, one_line, whole_number
+from webapp.setting_groups.external_services import (
+    api_key,
+    lacking_package,
+    service_url,
+    with_version,
+)
+from webapp.setting_groups.follow_ups import FollowUpSettings
 
 NOBODY, OPENAI, WHISPER = "none", "openai", "whisper"
 ON_THIS_SERVER = "localhost"  # the host of an engine that runs in a child process
-DEFAULT_PORTS = {"http": 80, "https": 443}
 _PACKAGES = {OPENAI: ("openai", "ai"), WHISPER: ("faster_whisper", "whisper")}
 
 
 def _engine_url(text: str) -> str:
     """The address below which `/audio/transcriptions` lies, without trailing slash."""
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        raise ValueError("it is not an address") from None
-    host = parts.hostname or ""
-    if parts.scheme not in DEFAULT_PORTS or not is_host(host) or "@" in parts.netloc:
-        raise ValueError("it is not an http or https address")
-    if parts.query or parts.fragment or not (text.isascii() and text.isprintable()):
-        raise ValueError("it holds more than a scheme, a host, a port and a path")
-    if parts.scheme == "http" and not may_be_private(host):
-        raise ValueError("plain http is refused except to loopback and private addresses")
-    in_url = f"[{host}]" if ":" in host else host
-    shown = "" if port in (None, DEFAULT_PORTS[parts.scheme]) else f":{port}"
-    return f"{parts.scheme}://{in_url}{shown}{parts.path.rstrip('/') or '/v1'}"
+    return with_version(service_url(text))
 
 
-def _api_key(text: str) -> str:
-    """Text that a header of a request may hold."""
-    if not (text.isascii() and text.isprintable() and len(text) <= 1000):
-        raise ValueError("it is not one line of ASCII characters")
-    return text
-
-
-class VoiceSettings(LimitSettings):
+class VoiceSettings(FollowUpSettings):
     """Sizes are bytes."""
 
     audio_store: Bucket | None = Field(
@@ -81,7 +62,7 @@ class VoiceSettings(LimitSettings):
         examples=["gpt-transcribe"],
         json_schema_extra={"shown": "none"},
     )
-    transcriber_api_key: Annotated[str | None, from_text(_api_key)] = Field(
+    transcriber_api_key: Annotated[str | None, from_text(api_key)] = Field(
         None,
         repr=False,
         description="The key of that service",
@@ -107,7 +88,7 @@ class VoiceSettings(LimitSettings):
         return ""
 
 
-def lacking(made: VoiceSettings) -> Iterator[tuple[str, str]]:
+def lacking_of_engine(made: VoiceSettings) -> Iterator[tuple[str, str]]:
     """What the engine needs and does not have: variables, each with what is wrong."""
     if made.transcriber == NOBODY:
         return
@@ -118,17 +99,10 @@ def lacking(made: VoiceSettings) -> Iterator[tuple[str, str]]:
         yield "TRANSCRIBER_MODEL", f"it is required by TRANSCRIBER={made.transcriber}"
     elif made.transcriber == WHISPER and _is_missing_folder(made.transcriber_model):
         yield "TRANSCRIBER_MODEL", f"there is no folder {made.transcriber_model}"
-    if find_spec(package) is None:
-        what = f"{made.transcriber} needs a package that is not installed: run {_command(extra)}"
+    if what := lacking_package(made.transcriber, package, extra):
         yield "TRANSCRIBER", what
 
 
 def _is_missing_folder(model: str) -> bool:
     """Whether it is no folder and cannot be a name, which has one slash at most."""
     return (model[0] in "./~" or model.count("/") > 1) and not Path(model).is_dir()
-
-
-def _command(extra: str) -> str:
-    """What installs the extra beside Askback, from its folder."""
-    tool = f"{sys.executable} -m pip" if find_spec("pip") else "uv pip"
-    return f'{tool} install --editable ".[{extra}]"'

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from webapp.config_readers import DAY, Origins, Switch, choice, whole_number
-from webapp.config_voice import VoiceSettings
+from webapp.setting_groups.voice import VoiceSettings
 
 SUBSCRIPTION_SECONDS = whole_number(60, 30 * DAY)
 
