@@ -4,13 +4,20 @@ import secrets
 import time
 from typing import Any
 
+from sqlalchemy import or_, select
+
 from webapp.database import db, new_id, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import editing, publishing
 from webapp.domain.drafts.models import Draft
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.follow_ups.thread import Reason, Technique
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.vocabulary import FollowUpState
 
 
 def make_account(**changed: Any) -> Account:
@@ -79,3 +86,37 @@ def make_response(form: Any, session_key: str = "", name: str = "") -> str:
     make_answer(form, key)
     answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
     return key
+
+
+def make_follow_up(form: Any, session_key: str, position: int = 0, **changed: Any) -> FollowUp:
+    """A question asked because of the newest answer of a session to a scripted question; the
+    caller commits.
+    """
+    parent = form.questions[position]["id"]
+    answer = db.session.scalars(
+        select(Answer)
+        .join(ResponseSession, ResponseSession.id == Answer.session_id)
+        .where(
+            ResponseSession.key_hash == token_hash(session_key),
+            or_(Answer.question_id == parent, Answer.parent_question_id == parent),
+        )
+        .order_by(Answer.stamp.desc())
+        .limit(1)
+    ).one()
+    values: dict[str, Any] = {
+        "id": new_id("q"),
+        "form_id": form.id,
+        "session_id": answer.session_id,
+        "parent_question_id": parent,
+        "answer_id": answer.id,
+        "state": FollowUpState.ASKED,
+        "depth": 1,
+        "question_text": "What happened as a result?",
+        "technique": Technique.IMPACT,
+        "reason": Reason.DEEPER,
+        "writer": "",
+        "created_at": utc_now(),
+    }
+    made = FollowUp(**values | changed)
+    db.session.add(made)
+    return made

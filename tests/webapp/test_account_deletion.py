@@ -14,7 +14,7 @@ from tests.event_factories import (
     make_delivery,
     make_subscription,
 )
-from tests.factories import make_account, make_answer, make_form, make_response
+from tests.factories import make_account, make_answer, make_follow_up, make_form, make_response
 from tests.oauth.flow import EMAIL, Flow, enter, register
 from tests.voice.factories import make_recording
 from webapp.account_deletion import delete_account, purge_deleted_accounts
@@ -68,6 +68,7 @@ def fill(account_id: str) -> None:
     make_answer(form, session_key, 1)
     create_transfer_link(form.share_token, session_key, now=utc_now())
     store_link_views({form.share_token: 7})
+    make_follow_up(form, session_key, 1)
     remember(account_id, replace(once, key="thrown"), in_trash.draft_id, utc_now())
     db.session.commit()
     form_trash.delete_form(account_id, in_trash.id, now=utc_now())

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 import webapp.domain.drafts.publishing
 import webapp.domain.events.models
+import webapp.domain.follow_ups.models
 import webapp.domain.forms.agent_tokens
 import webapp.domain.respondents.answering
 import webapp.domain.responses.recordings

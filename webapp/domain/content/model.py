@@ -139,13 +139,22 @@ def form_settings(content: AnyContent) -> FormSettings:
 
 
 def most_questions(content: AnyContent) -> int:
-    """The worst case for one respondent: scripted questions plus all follow-ups under the cap."""
-    settings = form_settings(content)
-    scripted = len(content.questions)
-    most = scripted * (1 + settings.max_followups_per_question)
-    if settings.max_total_questions is None:
-        return most
-    return max(scripted, min(most, settings.max_total_questions))
+    """The worst case for one respondent: scripted questions plus all follow-ups under both caps."""
+    cap = follow_ups_cap(content.follow_up_mode, content.followups_given)
+    return most_with_follow_ups(len(content.questions), cap, content.max_total_questions)
+
+
+def follow_ups_cap(mode: FollowUpMode, given: int | None) -> int:
+    """Follow-ups that are asked to one question at most; `given` is a number that was chosen."""
+    if mode is FollowUpMode.NONE:
+        return 0
+    return DEFAULT_FOLLOW_UPS[mode] if given is None else given
+
+
+def most_with_follow_ups(scripted: int, cap: int, max_total: int | None) -> int:
+    """The scripted questions, which are all asked, and the follow-ups that both caps admit."""
+    most = scripted * (1 + cap)
+    return most if max_total is None else max(scripted, min(most, max_total))
 
 
 def snapshot(content: AnyContent) -> DraftUpdate:

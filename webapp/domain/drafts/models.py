@@ -104,7 +104,8 @@ class DraftRevision(Base):
 class DraftConfirmation(Base):
     """A confirmation of one revision, by the creator or `agent_attested`. Append-only.
 
-    `records_voice` and `transcriber` are what the page said of them, as in `Form`.
+    `records_voice`, `transcriber` and `follow_up_writer` are what the page said of them, as in
+    `Form`.
     """
 
     __tablename__ = "draft_confirmations"
@@ -118,6 +119,7 @@ class DraftConfirmation(Base):
     created_at: Mapped[datetime]
     records_voice: Mapped[bool] = mapped_column(server_default=false())
     transcriber: Mapped[str] = mapped_column(String(260), server_default="")
+    follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
 
 
 class DraftView(Base):

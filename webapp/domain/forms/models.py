@@ -59,6 +59,7 @@ class Form(Content, Base):
     `records_voice` and `transcriber` are what its creator was told when it was confirmed, or has
     agreed to since: whether people may speak, and which host writes it down ("" for none).
     `spoken_language` is a tag that the creator chose for the transcriber, or "".
+    `follow_up_writer` is the model and its host that the creator was told of, "" for the rules.
     """
 
     __tablename__ = "forms"
@@ -82,6 +83,7 @@ class Form(Content, Base):
     records_voice: Mapped[bool] = mapped_column(server_default=false())
     transcriber: Mapped[str] = mapped_column(String(260), server_default="")
     spoken_language: Mapped[str] = mapped_column(String(20), server_default="")
+    follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
 
 
 def owned_form(
@@ -118,6 +120,7 @@ class FormRow(ContentRow):
     records_voice: bool
     transcriber: str
     spoken_language: str
+    follow_up_writer: str
 
 
 FORM_COLUMNS = tuple(Form.__table__.c[field.name] for field in fields(FormRow))

@@ -59,7 +59,8 @@ _QUESTIONS = cast(Table, QuestionCount.__table__)
 class DayCount(Base):
     """Responses completed on one UTC day; `day` counts days since the epoch.
 
-    `transcribed_ms` is the length of the recordings that an engine was given to write down.
+    `transcribed_ms` is the length of the recordings that an engine was given to write down,
+    `model_calls` how often a model was asked for a follow-up question.
     """
 
     __tablename__ = "day_counts"
@@ -68,6 +69,7 @@ class DayCount(Base):
     day: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     completed: Mapped[int] = mapped_column(Integer)
     transcribed_ms: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    model_calls: Mapped[int] = mapped_column(Integer, server_default="0")
 
 
 class LinkViews(Base):
@@ -147,6 +149,12 @@ def count_transcription(form_id: str, duration_ms: int, *, most_ms: int, now: da
     return bool(execute(_ADD_TRANSCRIPTION, **row, most=most_ms).all())
 
 
+def count_model_call(form_id: str, *, most: int, now: datetime) -> bool:
+    """Add one to its form's UTC day; False, and nothing added, beyond `most`. Does not commit."""
+    row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS}
+    return bool(execute(_ADD_MODEL_CALL, **row, most=most).all())
+
+
 def store_link_views(views: Mapping[str, int]) -> None:
     """Add what was gathered, by share token, in one transaction; unknown links add nothing."""
     with write_transaction():
@@ -196,6 +204,14 @@ _ADD_TRANSCRIPTION = text(
     " ON CONFLICT (form_id, day) DO UPDATE"
     " SET transcribed_ms = day_counts.transcribed_ms + excluded.transcribed_ms"
     " WHERE day_counts.transcribed_ms + excluded.transcribed_ms <= CAST(:most AS BIGINT)"
+    " RETURNING day"
+)
+_ADD_MODEL_CALL = text(
+    "INSERT INTO day_counts (form_id, day, completed, model_calls)"
+    " SELECT CAST(:form_id AS VARCHAR), CAST(:day AS INTEGER), 0, 1"
+    " WHERE CAST(:most AS INTEGER) > 0"
+    " ON CONFLICT (form_id, day) DO UPDATE SET model_calls = day_counts.model_calls + 1"
+    " WHERE day_counts.model_calls < CAST(:most AS INTEGER)"
     " RETURNING day"
 )
 _ADD_LINK_VIEWS = text(

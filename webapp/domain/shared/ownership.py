@@ -29,6 +29,7 @@ class Owned(NamedTuple):
 OF_SESSION = (
     Owned("handovers", "session_id"),
     Owned("recordings", "session_id"),
+    Owned("follow_ups", "session_id"),
     Owned("answers", "session_id"),
     Owned("response_sessions", "id"),
 )
@@ -39,6 +40,7 @@ OF_FORM = (
     Owned("agent_tokens", "form_id"),
     Owned("handovers", "form_id", many=True),
     Owned("recordings", "form_id", many=True),
+    Owned("follow_ups", "form_id", many=True),
     Owned("answers", "form_id", many=True),
     Owned("response_sessions", "form_id", many=True),
     Owned("question_counts", "form_id"),

@@ -46,6 +46,16 @@ class FollowUpMode(StrEnum):
     DEEP_DIVE = "deep_dive"
 
 
+class FollowUpState(StrEnum):
+    """`claimed`: a model decides. `asked`: for good, whatever became of it. `nothing`: no question
+    follows.
+    """
+
+    CLAIMED = "claimed"
+    ASKED = "asked"
+    NOTHING = "nothing"
+
+
 class ResponseMode(StrEnum):
     """`voice_preferred`: by voice or in writing, as people like. `text_only`: in writing.
     `voice_only`: by voice; whoever cannot record types.
