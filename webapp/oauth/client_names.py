@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from webapp.domain.shared.unicode_normalization import normalized
+from webapp.domain.shared.unicode_scripts import TOGETHER, script_of
 
 MARKS_MAX = 2  # on one letter, as in Arabic and Vietnamese
 OURS = "askback"
@@ -18,13 +19,6 @@ LOOK_ALIKES = str.maketrans(
 CLAIM = re.compile("verif|certif|official|approved|trusted|authentic|endorsed|[✓✔✅☑🗸🛡]")
 # invisible letters: Hangul fillers
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
-SHARED = {"IDEOGRAPHIC": "CJK", "KATAKANA-HIRAGANA": "KATAKANA"}  # marks that count as letters
-# Unicode Technical Standard 39, section 5.2, "highly restrictive": scripts written together
-TOGETHER = (
-    {"LATIN", "CJK", "HIRAGANA", "KATAKANA"},
-    {"LATIN", "CJK", "BOPOMOFO"},
-    {"LATIN", "CJK", "HANGUL"},
-)
 
 
 def is_showable(name: str) -> bool:
@@ -44,14 +38,8 @@ def _has_letters(name: str) -> bool:
 
 
 def _is_of_one_writing(name: str) -> bool:
-    scripts = {_script(char) for char in normalized("NFKC", name) if char.isalpha()}
+    scripts = {script_of(char) for char in normalized("NFKC", name) if char.isalpha()}
     return len(scripts) <= 1 or any(scripts <= together for together in TOGETHER)
-
-
-def _script(letter: str) -> str:
-    """The first word of the letter's name, which is its script."""
-    first = unicodedata.name(letter, "UNKNOWN").split()[0]
-    return SHARED.get(first, first)
 
 
 def _has_stacked_marks(name: str) -> bool:
