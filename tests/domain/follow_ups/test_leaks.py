@@ -1,0 +1,211 @@
+"""What of a private context is recognised in a question, however it is spelled."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webapp.domain.follow_ups.leaks import Leak, leak
+from webapp.domain.follow_ups.text_folding import folded
+
+CONTEXT = (
+    "We plan to close the Lisbon office in 2027. Dr. Adaeze Moreau decides. Codename is Heron-9. "
+    "The severance budget is 1.250.000 euros, and the works council has not been told about it."
+)
+KNOWN = ("Why did you leave?", "Because of the pay, and of 30 other small things.")
+
+
+def found(question: str, context: str = CONTEXT, known: tuple[str, ...] = KNOWN) -> Leak | None:
+    return leak(question, context=context, known=known)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Did you hear the works council has not spoken?", Leak.WORDS),
+        ("Would a severance budget help?", Leak.LETTERS),
+        ("What will you do in 2027?", Leak.NUMBER),
+        ("Would 1,250,000 do?", Leak.NUMBER),
+        ("Would 1 250 000 do?", Leak.NUMBER),
+        ("Would 1🦉250🦉000 do?", Leak.NUMBER),
+        ("What about ٢٠٢٧?", Leak.NUMBER),
+        ("What about ２０２７?", Leak.NUMBER),
+        ("Was it H3ron?", Leak.CODE),
+        ("Was it Moreau?", Leak.NAME),
+        ("Was it moreau?", Leak.NAME),
+        ("Was it Moreau's idea?", Leak.NAME),
+        ("Was it the Moreaus?", Leak.NAME),
+        ("Codename something, is it?", Leak.NAME),
+        ("Did you like lis bon?", Leak.NAME),
+    ],
+)
+def test_words_of_the_context_are_found(question: str, expected: Leak) -> None:
+    assert found(question) is expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Did the council help you?",
+        "What would the pay have had to be?",
+        "Which of the 30 things was the worst?",
+        "We all make plans: what were yours?",  # "We" only begins a sentence
+        "What would have had to happen in your office?",
+        "What were you told?",
+        "In 2031, what will you think of it?",
+        "",
+        "?",
+    ],
+)
+def test_other_words_pass(question: str) -> None:
+    assert found(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "known"),
+    [
+        ("You wrote “Moreau”. What did she say?", "I do not like Moreau"),
+        ("What happened in 2027?", "I left in 2027"),
+        ("What is Heron-9?", "They told me of Heron-9"),
+        ("What about the severance budget?", "The severance budget was too small"),
+        ("So the works council has not heard?", "the works council has not heard of it"),
+    ],
+)
+def test_what_the_respondent_knows_is_no_leak(question: str, known: str) -> None:
+    assert found(question) is not None
+    assert found(question, known=(*KNOWN, known)) is None
+
+
+NAME = "Moreau"
+SENTENCE = "severance budget"
+DISGUISES = {
+    "spaced": " ".join,
+    "dotted": ".".join,
+    "hyphenated": "-".join,
+    "zero width": "\u200b".join,
+    "joiners": "\u2060".join,
+    "soft hyphens": "\u00ad".join,
+    "combining marks": "\u0323\u0307".join,
+    "pictures": "🦉".join,
+    "mixed punctuation": "_/".join,
+    "line breaks": "\n".join,
+    "variation selectors": "\ufe0f".join,
+    "bidi": lambda text: f"\u202e{text}\u202c",
+    "upper case": str.upper,
+    "lower case": str.lower,
+    "full width": lambda text: "".join(
+        chr(ord(char) + 0xFEE0) if char != " " else char for char in text
+    ),
+    "mathematical": lambda text: "".join(
+        chr(0x1D41A + ord(char) - 97) if char.islower() else char for char in text.lower()
+    ),
+    "circled": lambda text: "".join(
+        chr(0x24D0 + ord(char) - 97) if char.islower() else char for char in text.lower()
+    ),
+    "Cyrillic": lambda text: text.translate(str.maketrans("aeocpxyMBT", "аеосрхуМВТ")),
+    "Greek": lambda text: text.translate(str.maketrans("aoevtnM", "αοεντηΜ")).replace("ντ", "vτ"),
+    "accents": lambda text: text.translate(str.maketrans("aeoun", "áèöûñ")),
+    "in two": lambda text: f"{text[:3]} {text[3:]}",
+}
+
+
+@pytest.mark.parametrize("secret", [NAME, SENTENCE])
+@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
+def test_a_disguise_hides_nothing(disguise, secret: str) -> None:  # type: ignore[no-untyped-def]
+    assert found(f"What do you think of {disguise(secret)} now?") is not None
+
+
+def test_text_that_is_read_backwards_is_found() -> None:
+    assert found(f"What is {SENTENCE[::-1]}?") is Leak.LETTERS
+
+
+def test_what_is_not_seen() -> None:
+    assert found("Would a farewell payment have changed your mind?") is None  # a paraphrase
+    assert found("Do you like the capital of Portugal?") is None  # a hint
+    assert found("Would one and a quarter million do?") is None  # a number in words
+
+
+CANARIES = {
+    "English": ("The violet pelican flies at dawn over Zebrafield.", "violet pelican flies at"),
+    "German": ("Der violette Pelikan fliegt über Zebrafeld.", "Gefällt Ihnen Zebrafeld?"),
+    "French": ("Le pélican violet survole Zébrachamp à l'aube.", "pélican violet survole"),
+    "Spanish": ("El pelícano violeta vuela sobre Cebralandia.", "¿Le gusta Cebralandia?"),
+    "Portuguese": ("O pelicano violeta voa sobre Zebrópolis.", "Você gosta de Zebrópolis?"),
+    "Polish": ("Fioletowy pelikan leci nad Zebropolem.", "Czy fioletowy pelikan?"),
+    "Turkish": ("Mor pelikan şafakta Zebraköy üzerinde uçar.", "ZEBRAKÖY nasıl?"),
+    "Vietnamese": ("Con bồ nông tím bay lúc rạng đông.", "Con bồ nông tím thì sao?"),
+    "Arabic": ("البجعة البنفسجية تطير عند الفجر.", "هل رأيت البجعة البنفسجية؟"),
+    "Persian": ("پلیکان بنفش سپیده‌دم پرواز می‌کند.", "پلیکان بنفش سپیده‌دم چطور؟"),
+    "Greek": ("Ο μοβ πελεκάνος πετάει πάνω από τη Ζεβρούπολη.", "Σας αρέσει η Ζεβρούπολη;"),
+    "Hebrew": ("השקנאי הסגול עף עם שחר.", "האם השקנאי הסגול עף?"),
+    "Russian": ("Лиловый пеликан летит над Зеброполем.", "Вам нравится Зеброполь?"),
+    "Devanagari": ("बैंगनी हवासील भोर में उड़ता है।", "क्या बैंगनी हवासील भोर में उड़ता है?"),
+    "Bengali": ("বেগুনি পেলিকান ভোরে উড়ে যায়।", "বেগুনি পেলিকান ভোরে কী?"),
+    "Tamil": ("ஊதா நாரை விடியலில் பறக்கிறது.", "ஊதா நாரை விடியலில் என்ன?"),
+    "Chinese": ("紫色鹈鹕黎明时分飞过斑马原。", "你见过紫色鹈鹕黎明吗？"),
+    "Japanese": ("紫のペリカンは夜明けに飛ぶ。", "紫のペリカンは好きですか？"),
+    "Korean": (
+        "보라색 펠리컨은 새벽에 얼룩말 들판 위를 난다.",
+        "보라색 펠리컨은 새벽에 얼룩말 들판?",
+    ),
+    "Thai": ("นกกระทุงสีม่วงบินตอนรุ่งสาง", "คุณชอบนกกระทุงสีม่วงไหม?"),
+    "Khmer": ("សត្វទុងពណ៌ស្វាយហោះនៅពេលព្រឹក", "តើសត្វទុងពណ៌ស្វាយល្អទេ?"),
+    "Georgian": ("იისფერი პელიკანი გათენებისას დაფრინავს.", "იისფერი პელიკანი გიყვართ?"),
+    "Armenian": ("Մանուշակագույն հավալուսնը թռչում է։", "Մանուշակագույն հավալուսնը?"),
+}
+
+
+@pytest.mark.parametrize(("context", "question"), CANARIES.values(), ids=CANARIES)
+def test_a_canary_is_found_in_every_script(context: str, question: str) -> None:
+    assert found(question, context) is not None
+    assert found(question, "Nothing of that kind stands here, 7 times.") is None
+
+
+@pytest.mark.parametrize(("context", "question"), CANARIES.values(), ids=CANARIES)
+def test_a_canary_that_the_respondent_wrote_is_theirs(context: str, question: str) -> None:
+    assert found(question, context, (context, question)) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=200), st.text(max_size=400), st.text(max_size=400))
+def test_no_text_raises(question: str, context: str, known: str) -> None:
+    leak(question, context=context, known=[known])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200), st.text(max_size=400))
+def test_without_a_context_there_is_no_leak_but_codes(question: str, known: str) -> None:
+    assert leak(question, context="", known=[known]) in {None, Leak.CODE}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=200))
+def test_folding_twice_is_folding_once(text: str) -> None:
+    assert folded(folded(text)) == folded(text)
+
+
+HOSTILE = {
+    "one letter": "a",
+    "letters apart": "a ",
+    "names": "Ab ",
+    "digits": "1 ",
+    "phrases in one character": "\ufdfa",
+    "marks": "a\u0323\u0301",
+    "music": "\U0001d160",
+    "Hangul": "한",
+    "look-alikes": "а",
+    "unspaced": "漢",
+    "invisible": "\u200b",
+}
+
+
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_are_read_in_bounded_time(piece: str) -> None:
+    leak("warm?", context="warm", known=["wärm"])
+    question, context, known = piece * 200, piece * 4000, piece * 20_000
+    began = time.thread_time()
+
+    leak(question[:200], context="Xy" + context[:3998], known=[known[:24_000]])
+
+    assert time.thread_time() - began < 0.25

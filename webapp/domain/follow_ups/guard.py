@@ -1,0 +1,219 @@
+"""What a model replied, if it may be shown to the respondent."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from functools import cached_property
+
+from webapp.domain.follow_ups import question_content
+from webapp.domain.follow_ups.leaks import leak
+from webapp.domain.follow_ups.messages import QUESTION_MAX_CHARS, SEEN_MAX_CHARS, seen
+from webapp.domain.follow_ups.replies import Reply, parse_reply
+from webapp.domain.follow_ups.text_folding import UNSPACED_LETTERS, folded, spaced, words
+from webapp.domain.follow_ups.thread import Decision, Reason, Thread
+from webapp.domain.shared.unicode_scripts import TOGETHER, script_of
+
+SIMILARITY_MAX = 0.6
+COMPARED_MAX_CHARS = 600  # what is longer cannot be similar to a question of 200 characters
+COPIED_WORDS_MAX = 6
+COPIED_LETTERS_MAX = 10  # of scripts that do not space words: 1.7 letters make a word
+KNOWN_MAX_CHARS = 24_000  # our choice: of what the respondent saw and wrote, to bound the time
+
+# Opening marks with what closes them. A straight or single one is an apostrophe inside words.
+QUOTED = re.compile(
+    r"“([^“”]*)”|„([^“”„]*)[“”]|«([^«»]*)»|»([^«»]*)«|‹([^‹›]*)›|›([^‹›]*)‹|\"([^\"]*)\""
+    r"|「([^「」]*)」|『([^『』]*)』|《([^《》]*)》|〈([^〈〉]*)〉|〝([^〝〞〟]*)[〞〟]|＂([^＂]*)＂"
+    r"|(?<!\w)['‘‚‛](?=\S)(.*?\S)['‘’](?!\w)"
+)
+QUOTATION_MARKS = re.compile("[“”„‟«»‹›\"「」『』《》〈〉〝〞〟＂‘‚‛]|(?<!\\w)['’](?=\\w)")
+
+
+class Check(StrEnum):
+    """What a reply failed."""
+
+    REPLY = "reply"
+    LENGTH = "length"
+    LINES = "lines"
+    CHARACTERS = "characters"
+    ONE_QUESTION = "one_question"
+    ADDRESS = "address"
+    MARKUP = "markup"
+    SECRETS = "secrets"
+    TECHNIQUE = "technique"
+    SCRIPT = "script"
+    LANGUAGE = "language"
+    REPEATED = "repeated"
+    COPIED = "copied"
+    QUOTATION = "quotation"
+    LEAK = "leak"
+
+
+class Unusable(Exception):
+    """A reply that must not be shown. It carries the check alone: no text of anybody."""
+
+    def __init__(self, check: Check) -> None:
+        super().__init__(check.value)
+        self.check = check
+
+
+def checked(reply: str, thread: Thread, *, context: str) -> Decision:
+    """The question that the reply asks, or its stop; Unusable if a check fails.
+
+    context  private, in full
+    """
+    parsed = parse_reply(reply)
+    if parsed is None:
+        raise Unusable(Check.REPLY)
+    if parsed.technique is None:
+        return Decision(Reason.STOPPED_BY_MODEL)
+    written = _Written(parsed, thread, context)
+    for check, passes in CHECKS:
+        if not passes(written):
+            raise Unusable(check)
+    return Decision(Reason.CHOSEN_BY_MODEL, parsed.technique, parsed.question)
+
+
+class _Written:
+    """A written question with what it is compared with."""
+
+    def __init__(self, reply: Reply, thread: Thread, context: str) -> None:
+        self.question = reply.question
+        self.technique = reply.technique
+        self.thread = thread
+        self.context = context
+        self.exchanges = seen(thread)
+
+    @cached_property
+    def words(self) -> list[str]:
+        return words(folded(self.question))
+
+    @cached_property
+    def answered(self) -> list[str]:
+        """Words of the respondent."""
+        answers = "\n".join(each.answer for each in reversed(self.exchanges))
+        return words(folded(answers[:KNOWN_MAX_CHARS]))
+
+    @cached_property
+    def questions(self) -> list[str]:
+        """Every question that the respondent was asked or will be."""
+        asked = (*self.thread.questions, *(each.question for each in self.exchanges))
+        return list(dict.fromkeys(text[:SEEN_MAX_CHARS] for text in asked))
+
+    @cached_property
+    def main_scripts(self) -> frozenset[str]:
+        """The script that most letters of the questions have, with those written beside it."""
+        found = _scripts("".join(self.questions)[:KNOWN_MAX_CHARS])
+        main = max(found, key=found.__getitem__, default="")
+        beside = {script for group in TOGETHER if main in group for script in group}
+        return frozenset({main} | {script for script in beside - {"LATIN"} if script in found})
+
+    @property
+    def is_greek(self) -> bool:
+        return "GREEK" in self.main_scripts
+
+
+def _scripts(text: str) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for char, times in Counter(text).items():
+        if char.isalpha():
+            found[script_of(char)] += times
+    return found
+
+
+def _is_of_the_script(written: _Written) -> bool:
+    """Whether each word is in the script of the questions, or a word of the respondent."""
+    answers = "\n".join(each.answer for each in written.exchanges).casefold()
+    own = frozenset(words(answers))
+    return written.main_scripts != {""} and all(
+        _scripts(word).keys() <= written.main_scripts or word.casefold() in own
+        for word in words(written.question)
+    )
+
+
+def _is_new(written: _Written) -> bool:
+    return all(similarity(written.question, asked) < SIMILARITY_MAX for asked in written.questions)
+
+
+def similarity(one: str, other: str) -> float:
+    """Sørensen–Dice coefficient of the words or of the pairs of letters, whichever is higher.
+
+    Linear in time, where a longest common subsequence takes the square.
+    """
+    mine, theirs = words(folded(one)), words(folded(other[:COMPARED_MAX_CHARS]))
+    pairs = (_pairs(spaced(mine)), _pairs(spaced(theirs)))
+    return max(_dice(Counter(mine), Counter(theirs)), _dice(*pairs))
+
+
+def _pairs(text: str) -> Counter[str]:
+    return Counter(map("".join, zip(text, text[1:], strict=False)))
+
+
+def _dice(one: Counter[str], other: Counter[str]) -> float:
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0
+
+
+def _copies_little(written: _Written) -> bool:
+    answer = spaced(written.answered)
+    size = COPIED_WORDS_MAX + 1
+    starts = range(len(written.words) - size + 1)
+    if any(spaced(written.words[start : start + size]) in answer for start in starts):
+        return False
+    letters = "".join(written.answered)
+    return not any(run in letters for run in _unspaced_runs("".join(written.words)))
+
+
+def _unspaced_runs(letters: str) -> Iterator[str]:
+    size = COPIED_LETTERS_MAX + 1
+    for found in UNSPACED_LETTERS.findall(letters):
+        yield from (found[start : start + size] for start in range(len(found) - size + 1))
+
+
+def _quotes_the_answer(written: _Written) -> bool:
+    """Whether all that stands in quotation marks are words of the respondent, in their order."""
+    quoted = [next(filter(None, groups), "") for groups in QUOTED.findall(written.question)]
+    if QUOTATION_MARKS.search(QUOTED.sub(" ", written.question)):
+        return False  # a mark without its other one
+    return all(_stands_in(words(folded(text)), written.answered) for text in quoted)
+
+
+def _stands_in(quoted: list[str], answer: list[str]) -> bool:
+    text = "".join(quoted)
+    if UNSPACED_LETTERS.fullmatch(text):
+        return text in "".join(answer)
+    return bool(quoted) and spaced(quoted) in spaced(answer)
+
+
+def _leaks_nothing(written: _Written) -> bool:
+    answers = (each.answer for each in reversed(written.exchanges))
+    known = "\n".join((*answers, *written.questions))[:KNOWN_MAX_CHARS]
+    return leak(written.question, context=written.context, known=[known]) is None
+
+
+# The cheap ones first; those that compare need what the first ones bound.
+CHECKS: tuple[tuple[Check, Callable[[_Written], bool]], ...] = (
+    (Check.LENGTH, lambda written: 0 < len(written.question) <= QUESTION_MAX_CHARS),
+    (Check.TECHNIQUE, lambda written: written.technique not in written.thread.used),
+    (Check.LINES, lambda written: question_content.has_one_line(written.question)),
+    (Check.CHARACTERS, lambda written: question_content.is_plain(written.question)),
+    (
+        Check.ONE_QUESTION,
+        lambda written: question_content.asks_one_question(
+            written.question, is_greek=written.is_greek
+        ),
+    ),
+    (Check.ADDRESS, lambda written: not question_content.has_address(written.question)),
+    (
+        Check.MARKUP,
+        lambda written: (
+            not question_content.has_markup(written.question, is_greek=written.is_greek)
+        ),
+    ),
+    (Check.SECRETS, lambda written: not question_content.asks_for_secrets(written.question)),
+    (Check.SCRIPT, _is_of_the_script),
+    (Check.REPEATED, _is_new),
+    (Check.COPIED, _copies_little),
+    (Check.QUOTATION, _quotes_the_answer),
+    (Check.LEAK, _leaks_nothing),
+)

@@ -1,0 +1,57 @@
+"""Replies of models, read without trust."""
+
+import json
+from typing import Any, NamedTuple
+
+from webapp.domain.follow_ups.messages import ASK, REPLY_SCHEMA, STOP
+from webapp.domain.follow_ups.thread import Technique
+
+REPLY_MAX_CHARS = 4096  # our choice: a question with its technique takes some 300
+
+
+class Reply(NamedTuple):
+    """A question with its technique; `technique` is None and `question` is "" for a stop."""
+
+    technique: Technique | None = None
+    question: str = ""
+
+
+def parse_reply(text: str) -> Reply | None:
+    """The reply; None for one that is too long, no JSON, or not of the schema.
+
+    A stop is a stop, whatever stands beside it.
+    """
+    fields = _json_object(text) if len(text) <= REPLY_MAX_CHARS else {}
+    if fields.keys() - REPLY_SCHEMA["properties"].keys():
+        return None
+    if fields.get("action") == STOP:
+        return Reply()
+    technique, question = fields.get("technique"), fields.get("question")
+    if fields.get("action") != ASK or not isinstance(technique, str):
+        return None
+    if technique not in _TECHNIQUES or not isinstance(question, str):
+        return None
+    return Reply(Technique(technique), question.strip())
+
+
+_TECHNIQUES = frozenset(each.value for each in Technique)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """The object that the text is; an empty one if it is none, or names a member twice."""
+    try:
+        found = json.loads(text, object_pairs_hook=_members, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a member twice")
+    return members
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError("NaN and infinities are no JSON")
