@@ -1,0 +1,96 @@
+"""The text of a question or an answer as word lists are compared with it."""
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from webapp.domain.shared.unicode_normalization import normalized
+
+# Signs of an answer show in its beginning, and what is looked at bounds the time it takes.
+LOOKED_AT_CHARS = 4000
+
+# what decomposition leaves as it is, and what Arabic keyboards write in two ways
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ＇`´", "'"))
+_SAME = str.maketrans(
+    {
+        **{"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "ı": "i", "ة": "ه", "ى": "ي", "ی": "ي"},
+        **{"ک": "ك", "ٱ": "ا", "ـ": None, "؛": ";", "،": ",", "、": ",", "。": "."},
+    }
+)
+_WORD = re.compile(r"[\w'-]+")
+_WORD_OR_MARK = re.compile(r"[\w'-]+|[,;\n]")
+# Thai, Lao, Burmese, Khmer, kana and Han: their words are not spaced
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_CHARS_PER_WORD = 1.7
+_ELIDED = frozenset(
+    ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quelqu", "aujourd")
+)
+
+
+class Reading(NamedTuple):
+    """The beginning of a text: folded, its tokens, and its words or what stands for words."""
+
+    folded: str
+    tokens: list[str]
+    units: list[str]
+
+
+def read(text: str) -> Reading:
+    """What the signs of a text are looked for in."""
+    folded = fold(text)
+    return Reading(folded, tokens(folded), units(folded))
+
+
+def fold(text: str, at_most: int = LOOKED_AT_CHARS) -> str:
+    """Its first characters in lower case, without accents and invisible signs.
+
+    Lines stay apart, other white space is one blank.
+    """
+    wide = normalized("NFKD", text[:at_most].translate(_APOSTROPHES))[:at_most].casefold()
+    plain = without_marks(wide).translate(_SAME)
+    return "\n".join(" ".join(line.split()) for line in plain.splitlines())
+
+
+def without_marks(text: str) -> str:
+    """The text without combining marks and without signs that only format."""
+    if text.isascii():
+        return text
+    dropped = (char for char in set(text) if unicodedata.category(char) in {"Mn", "Mc", "Me", "Cf"})
+    return text.translate(dict.fromkeys(map(ord, dropped)))
+
+
+def words(folded: str) -> list[str]:
+    """Runs of letters and digits; an apostrophe or hyphen inside joins, as in "don't"."""
+    return [word for found in _WORD.findall(folded) if (word := found.strip("'-_"))]
+
+
+def tokens(folded: str) -> list[str]:
+    """Words as lists know them: without apostrophes and hyphens, French elisions apart."""
+    return [token for word in words(folded) for token in _split(word)]
+
+
+def tokens_and_marks(folded: str) -> list[str]:
+    """The same with commas, semicolons and ends of lines between them."""
+    found = (item.strip("'-_ ") for item in _WORD_OR_MARK.findall(folded))
+    return [token for item in found if item for token in _split(item)]
+
+
+def units(folded: str) -> list[str]:
+    """The words; where a script does not space them, as many signs as there may be words."""
+    spaced = words(folded)
+    unspaced = [] if folded.isascii() else _UNSPACED.findall(folded)
+    estimated = round(len(unspaced) / _CHARS_PER_WORD)
+    return spaced if len(spaced) >= estimated else unspaced[:estimated]
+
+
+def _split(word: str) -> list[str]:
+    parts = [word] if word.isalnum() else word.split("-")
+    if "'" not in word:
+        return parts
+    return [token for part in parts for token in _without_apostrophes(part)]
+
+
+def _without_apostrophes(part: str) -> list[str]:
+    before, _, after = part.partition("'")
+    spaced = f"{before} {after}" if before in _ELIDED else part
+    return spaced.replace("'", "").split()

@@ -1,0 +1,91 @@
+"""Lists of words and phrases, and what of a text stands in them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from webapp.domain.follow_ups.text import fold, tokens
+
+START, END, ANY = "^", "$", "…"
+
+
+class Found(NamedTuple):
+    """A phrase of a list in a text: its first token, the one after it, and its spelling."""
+
+    start: int
+    end: int
+    phrase: str
+
+
+class WordList:
+    """Phrases of one kind, found in time that grows with the text alone.
+
+    Written with commas or line ends between them: `a/b c` is two phrases, `…` any word, `^` and
+    `$` the beginning and the end of the text. A text of `framed` tokens has both.
+    """
+
+    __slots__ = ("_root", "phrases")
+
+    def __init__(self, *lists: str) -> None:
+        written = ",".join(lists).replace("\n", ",").split(",")
+        self.phrases = tuple(phrase for item in written for phrase in _alternatives(item))
+        self._root = _Node({}, "")
+        for phrase in self.phrases:
+            self._root.add(_pattern(phrase), phrase)
+
+    def find(self, text: Sequence[str]) -> Iterator[Found]:
+        """Each phrase in the tokens, in the order of their beginnings."""
+        known = self._root.then
+        for start, token in enumerate(text):
+            if token in known:
+                for end, phrase in self._root.read(text, start):
+                    yield Found(start, end, phrase)
+
+    def is_in(self, text: Sequence[str]) -> bool:
+        """Whether any of its phrases is in the tokens."""
+        return next(self.find(text), None) is not None
+
+    def is_all(self, text: Sequence[str]) -> bool:
+        """Whether the tokens are one of its phrases, and nothing else."""
+        return any(end == len(text) for end, _ in self._root.read(text, 0))
+
+    def __bool__(self) -> bool:
+        return bool(self.phrases)
+
+
+class _Node(NamedTuple):
+    """Where the phrases that begin alike part; `phrase` is "" where none ends."""
+
+    then: dict[str, "_Node"]
+    phrase: str
+
+    def add(self, pattern: list[str], phrase: str) -> None:
+        *before, last = pattern
+        node = self
+        for token in before:
+            node = node.then.setdefault(token, _Node({}, ""))
+        node.then[last] = _Node(node.then[last].then if last in node.then else {}, phrase)
+
+    def read(self, text: Sequence[str], at: int) -> Iterator[tuple[int, str]]:
+        """The phrases from here on, with the token after each."""
+        if self.phrase:
+            yield at, self.phrase
+        if at < len(text):
+            for token in (text[at], ANY):
+                if token in self.then:
+                    yield from self.then[token].read(text, at + 1)
+
+
+def framed(text: list[str]) -> list[str]:
+    """The tokens with marks for their beginning and end."""
+    return [START, *text, END]
+
+
+def _alternatives(spelled: str) -> Iterator[str]:
+    chosen = [token.split("/") for token in spelled.split()]
+    return (" ".join(choice) for choice in product(*chosen) if choice)
+
+
+def _pattern(phrase: str) -> list[str]:
+    parts = ([part] if part in {START, END, ANY} else tokens(fold(part)) for part in phrase.split())
+    return [token for part in parts for token in part]

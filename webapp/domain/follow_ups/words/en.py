@@ -1,0 +1,127 @@
+"""English."""
+
+from webapp.domain.follow_ups.lexicon import Lexicon
+from webapp.domain.follow_ups.word_list import WordList
+
+LEXICON = Lexicon(
+    non_answers=WordList("""
+        na/none/nothing/no/nope/nil/nah/idk/dunno/pass/skip/unsure/nobody/never/whatever/forgot
+        n a, i/we dunno, no comment/idea/clue/thanks/opinion/answer, not sure/really/much/applicable
+        don't/dont know/remember/recall, i/we don't know/remember/recall, i/we do not know/remember
+        i'm/im/am not sure, i am not sure, i have no idea/clue/opinion, i've no idea/clue, i forgot
+        nothing really/much/special/particular/specific, nothing in particular/special/specific
+        nothing comes to mind, nothing i can think of, not that i can think of, i have nothing
+        can't/cannot say/remember/recall/think, i can't/cannot say/remember/recall
+        can't think of anything/any/one, i can't/cannot think of anything/any/one, beats me
+        no particular reason, no reason, who knows, nothing at all, none of them/those/these
+    """),
+    flat=WordList("""
+        na/none/nothing/no/nope/nil/nah/nobody/never, n a, nothing really/much/at, nothing at all
+        no thanks, not really/much/applicable, none of them/those/these, nothing special
+    """),
+    fillers=WordList("""
+        sorry/really/honestly/um/uh/er/erm/hmm/hm/well/so/just/please/pls/lol/thanks/yet/actually
+        ok/okay/oh/but/and/right/now/tbh/haha/here/at/moment/the/thank/you
+    """),
+    yes=WordList("""
+        yes/yeah/yep/yup/yea/y/sure/definitely/absolutely/certainly, of course, yes of course
+        yes i/we do/am/are/have/did/was/were/can/would, yes it is/does/did/was, i/we do/did/have
+        yes every day, yes definitely/absolutely/sure
+    """),
+    no=WordList("""
+        no/nope/nah/n/never/not, not at all, no not really/yet, not yet/really
+        no i/we don't/didn't/haven't/can't/wouldn't/am, no i'm/im not, no i am not
+        i/we don't/didn't
+        no it isn't/doesn't/didn't/wasn't, no never, of course not, definitely/certainly not
+    """),
+    stops=WordList("""
+        ^ no more, no more $, no more questions/please, stop asking, ^ stop $, stop it $
+        please stop
+        that's/thats it/all/everything $, that is it/all/everything $, that's/thats all i know/have
+        that's/thats all i can say/think, that is all i know/have/can, ^ that's/thats it/all
+        ^ that is it/all, i'm/im/am done $, ^ i'm/im done, nothing else/more to add/say/report
+        nothing else/more $, nothing to add, already answered/said/told, asked and answered
+        don't/dont want/wish to answer/say/continue/talk/discuss/share
+        do not want/wish to answer/say
+        do not want to continue/talk/discuss/share, don't/dont feel like answering/sharing/talking
+        rather not, prefer not to, prefer not $, none of your business, not your business
+        leave me alone, leave it there, move on $, ^ move on, let's/lets move on, next question
+        can we stop/move/skip, no further comment/comments, enough questions, ^ enough $
+        won't/wont answer, will not answer, refuse to answer, mind your own business, end the survey
+        too personal, that's/thats private, that is private, no thank you, ^ no thanks
+    """),
+    invitations=WordList("""
+        anything/something else, any other/more/further, to add/share, add anything
+    """),
+    tender=WordList("""
+        died/dies/dying/death/deaths/deceased/funeral/funerals/killed/murder/murdered/suicide
+        passed away/on, is/was/were/are/be/been dead, want to die, wanted to die
+        wish i/he/she was dead
+        lost my/our/his/her husband/wife/mother/mum/mom/father/dad/son/daughter/child/baby/partner
+        lost my/our/his/her brother/sister/friend/grandmother/grandfather/parents, take my own life
+        kill/killing/killed/hang/cut/cutting/hurt/hurting/harm/harming myself
+        self harm/harming/injury
+        end/ending/took/take/taking my/his/her/their life, took his/her/their own life, end it all
+        cancer/tumor/tumour/leukemia/leukaemia/chemo/dementia/alzheimer/alzheimer's/hospice
+        metastasis
+        terminal/terminally ill/illness, seriously/gravely/critically/severely ill/injured
+        heart attack, a stroke, intensive care, palliative care, life support, brain tumor/tumour
+        stillborn/stillbirth/overdose/overdosed/depression/anorexia/bulimia
+        raped/rape/molested/assaulted/abused/abuser/tortured/stabbed/strangled/shooting
+        sexual/sexually/physical/physically/domestic/child assault/assaulted/abuse/abused/violence
+        beat/beats/beaten/hit/hits/punched me/her/him, beaten up, beat me up, violent
+        threatened/threatens to kill, death threat/threats, bereaved/bereavement/grieving
+    """),
+    tender_stems=("suicid", "chemotherap", "miscarr"),
+    hedges=WordList("""
+        maybe/perhaps/probably/possibly/depends/might, i guess/suppose, not sure, not certain
+        i think so, hard/difficult to say/tell, more or less, could be, depending on
+    """),
+    qualities=WordList("""
+        good/bad/fine/ok/okay/nice/great/better/worse/easy/hard/difficult/slow/fast/expensive/cheap
+        annoying/frustrating/complicated/confusing/interesting/boring/weird/useful/useless/helpful
+        terrible/awful/amazing/awesome/clunky/messy/stressful/painful/simple/convenient
+    """),
+    vague=WordList("""
+        sometimes/often/usually/lots/somewhat/thing/things/stuff/something/many/few/several/various
+        etc/whatever/occasionally, a lot/bit, kind/sort of, pretty good/bad, et cetera, and so on
+    """),
+    negations=WordList(
+        "not/no/never/isn't/wasn't/aren't/weren't/don't/didn't/doesn't/nothing/hardly"
+    ),
+    reasons=WordList("""
+        because/since/reason/reasons/therefore/cause/caused/causes/otherwise/cuz/coz/bc/cos/why
+        so that, due/owing to, as a result, that's/thats why, that is why, in order to, thanks to
+        led me/us to, so i/we/they/that/he/she/it, made me/us, given that, which means/meant
+    """),
+    examples=WordList("""
+        for example/instance, such as, e.g., eg, e g, last …, yesterday/once, one time, one day
+        when i/we/my/our/the, the other day, this morning/week/month/year, the first/second time
+        monday/tuesday/wednesday/thursday/friday/saturday/sunday/january/february/april/june/july
+        august/september/october/november/december, in may/march, like when, ago
+    """),
+    contrasts=WordList("but/however/although/though/except/whereas, on the other hand"),
+    joiners=WordList("and/also/plus"),
+    markers=WordList("""
+        also/secondly/plus/furthermore/additionally/moreover, another thing, on top of that
+        as well as, in addition
+    """),
+    facts=WordList("""
+        ^ how many/much/old/long/often/far/soon, ^ when/where/who/which/whose, ^ what time
+        ^ what year/month/day/date/age/city/country/version, ^ what's/whats your/the name/role/title
+        ^ what is/are/was your/the name/names/email/e-mail/role/title/company/size/age/city/country
+        ^ what is/are/was your/the phone/budget/url/link/date/deadline/position/department/industry
+        ^ what is/are/was your/the … name/email/e-mail/role/title/size/zone/number/url/date/deadline
+        ^ what's/whats your/the … name/email/e-mail/role/title/size/zone/number/url/date/deadline
+        ^ what is/are/was the … of your team/company, ^ what is/are/was your/the address
+    """),
+    asks_more=WordList("""
+        why/describe/explain/tell, how come, what happened, what went, talk us/me through
+        walk us/me through, in detail, ^ when i/you/we/they/he/she/it/the/your, ^ where you/we/i
+    """),
+    yes_no_starts=WordList("""
+        ^ do/does/did/are/is/was/were/have/has/had/can/could/would/will/should
+        ^ don't/doesn't/didn't/aren't/isn't/wasn't/weren't/haven't/hasn't/can't/couldn't/wouldn't
+        ^ won't/shouldn't/am/may/shall
+    """),
+)

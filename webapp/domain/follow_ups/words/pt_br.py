@@ -1,0 +1,130 @@
+"""Portuguese, as in Brazil."""
+
+from webapp.domain.follow_ups.lexicon import Lexicon
+from webapp.domain.follow_ups.word_list import WordList
+
+LEXICON = Lexicon(
+    non_answers=WordList("""
+        nada/nenhum/nenhuma/não/nao/nunca/ninguém/passo/pulo/nops/nop, n a, ns nr, não sei/lembro
+        sei não, sei lá, não sei não, eu não sei, não sei dizer/responder/bem, não faço ideia
+        não tenho ideia, não tenho a menor ideia, não faço a menor ideia, nem ideia, nenhuma ideia
+        não tenho certeza, sem ideia/comentários/comentário/opinião/resposta, não me lembro
+        não lembro
+        não me recordo, não recordo, nada em especial/particular/específico, nada demais
+        nada de mais
+        não muito, na verdade não/nada, nada mesmo, não obrigado/obrigada, não se aplica, quem sabe
+        não consigo lembrar/pensar/dizer, nada me vem, não me ocorre nada, não tenho opinião
+        tanto faz
+        difícil dizer, esqueci, nenhum motivo, nenhuma razão, não penso em nada
+    """),
+    flat=WordList("""
+        nada/nenhum/nenhuma/não/nunca/ninguém/nop, n a, nada mesmo, na verdade não/nada, não muito
+        não obrigado/obrigada, não se aplica, nada demais, nada de mais
+    """),
+    fillers=WordList("""
+        desculpa/desculpe/sinceramente/honestamente/é/eh/hum/hmm/bom/bem/então/ah/obrigado/obrigada
+        agora/mesmo/só/por/favor/ok/poxa/eu/olha
+    """),
+    yes=WordList("""
+        sim/claro/certamente/sempre/uso/uhum/aham/isso, sim claro, com certeza, claro que sim
+        sim sempre
+        sim com certeza, sim todos os dias, é sim, sim uso/faço/tenho/sou, uso/faço/tenho sim
+    """),
+    no=WordList("""
+        não/nunca/jamais/nop, ainda não, não ainda, claro que não, de jeito nenhum, não nunca
+        de forma alguma, não uso/faço/tenho/sou, não não
+    """),
+    stops=WordList("""
+        ^ mais nada, mais nada $, nada mais $, ^ nada mais
+        nada a acrescentar/declarar/dizer/adicionar
+        nada mais a acrescentar/dizer/declarar, mais nada a acrescentar/dizer/declarar, é isso $
+        é só isso, só isso $, ^ só isso, isso é tudo, é tudo $, por hoje é só, é só $, ^ chega $
+        já chega, ^ pare/para $, ^ basta, pare de perguntar, para de perguntar, chega de perguntas
+        sem mais perguntas, terminei $, acabei $, já respondi/disse/falei, já foi dito
+        prefiro não, preferia não, preferiria não
+        não quero responder/dizer/falar/continuar/comentar
+        não quero compartilhar/mais/seguir, não desejo responder/falar/continuar, não gostaria de
+        não é da sua/tua conta, não te/lhe interessa, me deixa/deixe em paz, deixe me em paz
+        próxima pergunta, vamos para a próxima, pula essa, pode pular, pessoal demais, é pessoal $
+        muito pessoal, é particular $, é privado $, não vou responder/dizer/falar, quero parar
+    """),
+    invitations=WordList(
+        "mais alguma, algo mais, algum outro, alguma outra, outra coisa, acrescentar"
+    ),
+    tender=WordList("""
+        morreu/morreram/morrer/morre/morto/morta/mortos/morte/mortes/falecimento/faleceu/falecer
+        falecido
+        falecida/faleceram/óbito/velório/enterro/funeral/luto/assassinado/assassinada/assassinato
+        homicídio/mataram/matou/matar/matarme/câncer/tumor/leucemia/metástase/quimioterapia/quimio
+        alzheimer/demência/avc/infarto/uti/depressão/deprimido/deprimida/anorexia/bulimia/overdose
+        estupro/estuprada/estuprado/estuprou/violência/agredida/agredido/agressão/agrediu/espancada
+        espancado/espancou/abusada/abusado/abusou/torturado/tortura/esfaqueado/esfaqueada/viúva
+        viúvo
+        perdi meu pai/marido/filho/irmão/bebê/amigo/avô, perdi minha mãe/esposa/filha/irmã/avó/amiga
+        aborto espontâneo, doença grave/terminal/incurável, gravemente doente/ferido/ferida
+        paciente/estado/fase terminal, cuidados paliativos, derrame cerebral, ataque cardíaco
+        me matar, me cortar, me machucar, me ferir, automutilação, tirar a própria/minha vida
+        tirou a própria vida, quero morrer, não quero viver, vontade de viver, acabar com tudo
+        abuso/assédio sexual, me bate/batia/bateu, apanhava/apanhei, ameaça/ameaças de morte
+    """),
+    tender_stems=("suicid",),
+    hedges=WordList("""
+        talvez/provavelmente/possivelmente/depende, quem sabe, acho que sim/não, pode ser
+        eu suponho
+        suponho que, mais ou menos, difícil dizer, não tenho certeza, a depender
+    """),
+    qualities=WordList("""
+        bom/boa/bons/boas/ruim/ruins/bem/mal/ok/legal/legais/ótimo/ótima/melhor/pior/fácil/fáceis
+        difícil
+        difíceis/lento/lenta/lentos/lentas/rápido/rápida/caro/cara/caros/caras/barato/barata/chato
+        chata
+        irritante/frustrante/complicado/complicada/confuso/confusa/interessante/útil/inútil/prático
+        prática/demorado/demorada/cansativo/cansativa/razoável/péssimo/péssima
+    """),
+    vague=WordList("""
+        às vezes, as vezes, frequentemente/geralmente/normalmente/bastante/coisa/coisas/algo/vários
+        várias/muitos/muitas/alguns/algumas/negócio/etc, um pouco, um monte, mais ou menos
+        de vez em quando, e tal, meio que
+    """),
+    negations=WordList("não/nem/nunca/nada/sem/pouco/jamais"),
+    reasons=WordList("""
+        porque/pois/motivo/motivos/razão/razões/causa/portanto/senão/culpa, por que, já que
+        uma vez que
+        visto que, dado que, devido a/ao/à/às/aos, por isso, por causa, então eu/nós/a/o, para que
+        graças a/ao/à, como resultado, de modo que, me/nos fez/levou/obrigou, a fim
+    """),
+    examples=WordList("""
+        por exemplo, p ex, como quando, ontem/anteontem/recentemente, uma vez, um dia, outro dia
+        da última vez, a última vez, na última vez, no mês/ano passado, mês/ano passado
+        semana passada
+        esta/essa/nesta semana, quando eu/meu/minha/nós/nosso/nossa/o/a/os/as
+        há dois/três/um/uma/alguns
+        faz dois/três/um/uma/alguns, segunda/terça/quarta/quinta/sexta feira, sábado/domingo
+        janeiro/fevereiro/março/abril/junho/julho/agosto/setembro/outubro/novembro/dezembro, em maio
+    """),
+    contrasts=WordList(
+        "mas/porém/contudo/entretanto/embora/exceto, no entanto, por outro lado, apesar de"
+    ),
+    joiners=WordList("e/também/além"),
+    markers=WordList("também/ademais, além disso, além do mais, outra coisa, em segundo lugar"),
+    facts=WordList("""
+        ^ quanto/quanta/quantos/quantas/quando/onde/quem/aonde, ^ desde quando, ^ há/faz quanto
+        ^ de/por onde, ^ com/de/para quem, ^ a que horas, ^ que horas, ^ com que frequência
+        ^ qual a/sua idade, ^ em que/qual ano/mês/cidade/país/data/empresa
+        ^ como você/vocês se chama
+        ^ qual é o/a seu/sua nome/cargo/função/empresa/email/e-mail/idade/cidade/telefone/orçamento
+        ^ qual é o/a seu/sua área
+        ^ qual é/o/a seu/sua nome/cargo/função/empresa/email/e-mail/idade/cidade/telefone/orçamento
+        ^ qual é/o/a seu/sua área
+        ^ qual é o/a nome/cargo/data/prazo/endereço, ^ como se chama
+    """),
+    asks_more=WordList("""
+        por que, por quê, porque
+        descreva/descrever/explique/explicar/conte/contar/relate/diga/detalhe
+        o que aconteceu, o que houve, ^ quando você/vocês/a/o/eu/nós, ^ onde você, em detalhes
+    """),
+    interrogatives=WordList("""
+        ^ que/quem/como/quando/onde/aonde/qual/quais/quanto/quanta/quantos/quantas, por que, ^ o que
+        ^ a/com/de/desde/em/para/sobre que/quem/quando/onde/qual/quais, ^ do/no/ao que
+    """),
+)
