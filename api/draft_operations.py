@@ -15,7 +15,7 @@ from webapp.domain.drafts.idempotency import Repeatable
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
 from webapp.domain.forms.models import FormLink
-from webapp.domain.forms.voice_terms import offered_terms
+from webapp.domain.forms.terms import offered_voice
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.oauth.guard import Caller, acting_agent
 from webapp.web.wakeups import NoSlot, client_gone, wakeups
@@ -86,7 +86,7 @@ def publish_draft(caller: Caller, draft_id: str) -> Published:
         draft_id,
         now=utc_now(),
         attested_by=caller.grant_id if agent_decides else None,
-        offered=offered_terms(settings().transcriber_host),
+        offered=offered_voice(settings().transcriber_host),
         by=acting_agent(),
     )
     if published.repeated:

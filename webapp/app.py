@@ -33,10 +33,10 @@ from webapp.pages.creator import (
     questions,
     results,
     revisions,
-    spoken_answers,
 )
 from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
+from webapp.pages.creator.terms import spoken_answers
 from webapp.pages.public import docs, home, privacy, security_txt, theme_switch
 from webapp.pages.respondent import cross_site_posts, device_transfer, voice
 from webapp.pages.respondent import routes as respondent_routes

@@ -34,12 +34,11 @@ from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts.confirmations import TOLD_TYPED
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import embedding
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.domain.forms.voice_terms import ShownTerms
+from webapp.domain.forms.terms import TOLD_NOTHING, FormTerms, Shown
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.responses.counters import store_link_views
@@ -229,11 +228,11 @@ def published(
     content: dict[str, Any],
     author: str | None,
     now: datetime,
-    voice: ShownTerms = TOLD_TYPED,
+    terms: Shown[FormTerms] = TOLD_NOTHING,
 ) -> Any:
     """A form as a row of its columns."""
     draft = write(account_id, content, author, now)
-    confirmed = shown(draft) | {"voice": voice}
+    confirmed = shown(draft) | {"terms": terms}
     return publishing.confirm_and_publish(account_id, draft.id, **confirmed, now=now).form
 
 

@@ -31,7 +31,7 @@ ASKED = (
     "somebody speaks in a recording",
     "bytes of a recording",
     "erasing of recordings",
-    "told of spoken answers",
+    "told of spoken answers and of follow-up questions",
     "share page",
     "answer that is too long",
     "respondent’s cookie",

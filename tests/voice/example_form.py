@@ -5,13 +5,13 @@ from typing import Any
 
 from tests.voice.factories import make_spoken_answer
 from webapp.database import to_millis
-from webapp.domain.forms.voice_terms import ShownTerms, VoiceTerms
+from webapp.domain.forms.terms import FormTerms, Shown, VoiceTerms
 from webapp.domain.respondents import answering
 from webapp.domain.shared.vocabulary import TranscriptState
 
 MILK = {"title": "What the milk was like", "questions": ["What went wrong this week?"]}
 WRITTEN_DOWN = VoiceTerms(records_voice=True, transcriber="speech.fernhill.example")
-TOLD = ShownTerms(WRITTEN_DOWN, WRITTEN_DOWN)
+TOLD = Shown(FormTerms(WRITTEN_DOWN), FormTerms(WRITTEN_DOWN))
 SAID = "It was late again on Monday, and nobody called."
 HEARD = "it was late again on monday and nobody cold"
 LEVELS = "0013568875421000246898753100001357998642000024689764210000123321"

@@ -50,12 +50,9 @@ OWN_MEANING = {
         "templates/forms/settings.html",
         "templates/forms/voice.html",
         "templates/respondent/question.html",
-        "webapp/domain/drafts/confirmations.py",
-        "webapp/domain/forms/voice_terms.py",
+        "webapp/domain/forms/terms.py",
         "webapp/domain/respondents/session_state.py",
         "webapp/domain/respondents/public_form.py",
-        "webapp/pages/creator/confirm.py",
-        "webapp/pages/creator/spoken_answers.py",
         "webapp/pages/respondent/visit.py",
     },
     "response_limit": {

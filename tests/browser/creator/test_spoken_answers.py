@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browsing import look, sideways, squeezed, violations
 from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.voice_terms import VoiceTerms
-from webapp.pages.creator import spoken_answers
+from webapp.domain.forms.terms import FormTerms, VoiceTerms
+from webapp.pages.creator.terms import page_terms
 
 HOST = "speech.example.org"
 LOOKS = ((320, "light"), (390, "dark"), (1280, "light"))
@@ -27,7 +27,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     made = Server()
-    monkeypatch.setattr(spoken_answers, "offered", lambda: made.terms)
+    monkeypatch.setattr(page_terms, "offered", lambda: FormTerms(made.terms))
     return made
 
 

@@ -188,7 +188,7 @@ WRITES: dict[str, tuple[Callable[[Any], None], ...] | str] = {
     "webapp/domain/forms/embedding.py:allow_embedding": "changes who may show it, and no status",
     "webapp/domain/forms/models.py:_set_status": (close, reopen),
     "webapp/domain/forms/spoken_language.py:set_spoken_language": "a hint for transcribers",
-    "webapp/domain/forms/voice_terms.py:agree_to_terms": "changes how people answer, no status",
+    "webapp/domain/forms/terms.py:agree_to_terms": "changes how people answer, no status",
     "webapp/domain/respondents/answer_writes.py:_in_steps": (answer, correct),
     "webapp/domain/respondents/answer_writes.py:store_answer": (answer, correct),
     "webapp/domain/respondents/answer_writes.py:store_completion": (complete,),

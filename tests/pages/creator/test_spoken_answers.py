@@ -14,9 +14,9 @@ from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import publish_draft
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import Form
-from webapp.domain.forms.voice_terms import TYPED, VoiceTerms, terms_of
+from webapp.domain.forms.terms import TYPED, FormTerms, VoiceTerms, terms_of
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
-from webapp.pages.creator import spoken_answers
+from webapp.pages.creator.terms import page_terms
 
 HOST = "speech.example.org"
 SPOKEN = VoiceTerms(records_voice=True)
@@ -33,7 +33,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sets what the server does with spoken answers."""
 
     def does(terms: VoiceTerms) -> None:
-        monkeypatch.setattr(spoken_answers, "offered", lambda: terms)
+        monkeypatch.setattr(page_terms, "offered", lambda: FormTerms(terms))
 
     does(SPOKEN)
     return does
@@ -130,7 +130,7 @@ def test_a_typed_form_is_told_nothing_of_recordings(app: Flask, ann: Creator, se
     shown = plain(ann.page(f"/forms/{form.id}/settings").text)
     assert "People type their answers." in page.text
     assert HOST not in plain(page.text)
-    assert terms_of(form) == TYPED
+    assert terms_of(form).voice == TYPED
     assert "Spoken answers" not in shown
 
 
@@ -144,7 +144,9 @@ def test_the_form_keeps_what_the_page_told(
     if then == "agent":
         say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"))
 
-    assert terms_of(only_form(app, ann)) == (written_down_by(HOST) if then == "publish" else SPOKEN)
+    assert terms_of(only_form(app, ann)).voice == (
+        written_down_by(HOST) if then == "publish" else SPOKEN
+    )
 
 
 def test_an_agent_publishes_what_the_page_told(
@@ -155,7 +157,7 @@ def test_an_agent_publishes_what_the_page_told(
 
     with app.app_context():
         form = publish_draft(ann.account.id, draft.id, now=utc_now()).form
-    assert terms_of(form) == written_down_by(HOST)
+    assert terms_of(form).voice == written_down_by(HOST)
 
 
 def test_a_page_from_before_the_change_confirms_nothing(
@@ -171,7 +173,7 @@ def test_a_page_from_before_the_change_confirms_nothing(
     assert "Nothing was published. The draft is the same" in words
     assert f"Each recording is sent to {HOST}" in words
     assert say_yes(ann, draft, stale).location.startswith("/forms/")
-    assert terms_of(only_form(app, ann)) == written_down_by(HOST)
+    assert terms_of(only_form(app, ann)).voice == written_down_by(HOST)
 
 
 def test_a_page_that_told_of_no_recordings_makes_a_typed_form(
@@ -180,7 +182,7 @@ def test_a_page_that_told_of_no_recordings_makes_a_typed_form(
     form = {"then": "publish", "revision": 1, "shown_hash": draft.content_hash}
 
     assert ann.post(f"/drafts/{draft.id}/confirm", **form).status_code == 303
-    assert terms_of(only_form(app, ann)) == TYPED
+    assert terms_of(only_form(app, ann)).voice == TYPED
 
 
 def test_a_forged_content_is_not_explained_by_another_transcriber(
@@ -202,7 +204,7 @@ def test_a_form_from_before_stays_typed_until_it_is_switched_on(
     server(written_down_by(HOST))
     settings = plain(ann.page(f"/forms/{form.id}/settings").text)
     page = ann.page(f"/forms/{form.id}/voice")
-    before = terms_of(only_form(app, ann))
+    before = terms_of(only_form(app, ann)).voice
 
     sent = agree(ann, form, page)
 
@@ -212,7 +214,7 @@ def test_a_form_from_before_stays_typed_until_it_is_switched_on(
     assert f"Each recording is sent to {HOST}" in plain(page.text)
     assert before == TYPED
     assert sent.location.startswith(f"/forms/{form.id}/settings")
-    assert terms_of(only_form(app, ann)) == written_down_by(HOST)
+    assert terms_of(only_form(app, ann)).voice == written_down_by(HOST)
     assert f"People speak or type, as they like. Each recording is sent to {HOST}" in after
     assert "Let people speak" not in after
     assert "You agreed to what happens to spoken answers" in plain(
@@ -252,13 +254,13 @@ def test_another_transcriber_needs_a_new_yes(
 
     settings = plain(ann.page(f"/forms/{form.id}/settings").text)
     page = ann.page(f"/forms/{form.id}/voice")
-    kept = terms_of(only_form(app, ann))
+    kept = terms_of(only_form(app, ann)).voice
     agree(ann, form, page)
 
     assert f"Each recording is sent to {HOST}" in settings
     assert "This has changed on this server" in settings
     assert kept == written_down_by(HOST)
-    assert terms_of(only_form(app, ann)).transcriber == "other.example.org"
+    assert terms_of(only_form(app, ann)).voice.transcriber == "other.example.org"
 
 
 def test_a_stale_page_switches_nothing_on(app: Flask, ann: Creator, form: Any, server: Any) -> None:
@@ -270,7 +272,7 @@ def test_a_stale_page_switches_nothing_on(app: Flask, ann: Creator, form: Any, s
     assert refused.status_code == 409
     assert "It changed while you were reading." in refused.text
     assert f"Each recording is sent to {HOST}" in plain(refused.text)
-    assert terms_of(only_form(app, ann)) == TYPED
+    assert terms_of(only_form(app, ann)).voice == TYPED
     assert agree(ann, form, refused).status_code == 303
 
 
@@ -324,10 +326,10 @@ def test_the_host_is_that_of_the_settings(app: Flask, ann: Creator, draft: Draft
     say_yes(ann, draft, page)
 
     assert f"Each recording is sent to {HOST}" in plain(page.text)
-    assert terms_of(only_form(app, ann)) == written_down_by(HOST)
+    assert terms_of(only_form(app, ann)).voice == written_down_by(HOST)
 
 
 def test_new_forms_record_voices(app: Flask, ann: Creator, draft: Draft) -> None:
     say_yes(ann, draft, ann.page(f"/drafts/{draft.id}/confirm"))
 
-    assert terms_of(only_form(app, ann)) == SPOKEN
+    assert terms_of(only_form(app, ann)).voice == SPOKEN

@@ -64,6 +64,7 @@ class AuditKind(StrEnum):
     CLOSED = "closed"
     REOPENED = "reopened"
     VOICE_AGREED = "voice_agreed"
+    WRITER_AGREED = "writer_agreed"
     DELETED = "deleted"
     RESTORED = "restored"
     ERASED = "erased"

@@ -144,6 +144,11 @@ def most_questions(content: AnyContent) -> int:
     return most_with_follow_ups(len(content.questions), cap, content.max_total_questions)
 
 
+def asks_follow_ups(content: AnyContent) -> bool:
+    """True if mode and caps leave room for a follow-up question."""
+    return most_questions(content) > len(content.questions)
+
+
 def follow_ups_cap(mode: FollowUpMode, given: int | None) -> int:
     """Follow-ups that are asked to one question at most; `given` is a number that was chosen."""
     if mode is FollowUpMode.NONE:

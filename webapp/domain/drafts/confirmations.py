@@ -15,12 +15,18 @@ from webapp.domain.drafts.models import (
     open_draft,
     unpublished,
 )
-from webapp.domain.forms.voice_terms import TYPED, ShownTerms, VoiceTerms, terms_for
+from webapp.domain.forms.terms import (
+    TOLD_NOTHING,
+    TYPED,
+    FormTerms,
+    Shown,
+    VoiceTerms,
+    attested_terms,
+    confirmed_terms,
+)
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import ConfirmationMethod, DraftStatus
-
-TOLD_TYPED = ShownTerms()
 
 
 class ConfirmationRow(NamedTuple):
@@ -40,18 +46,18 @@ def confirm_draft(
     revision: int,
     shown_hash: str,
     now: datetime,
-    voice: ShownTerms = TOLD_TYPED,
+    terms: Shown[FormTerms] = TOLD_NOTHING,
     by: Actor = SYSTEM,
 ) -> DraftConfirmation:
     """Store the creator's confirmation of exactly the content that the browser showed.
 
-    voice   what it said of spoken answers
+    terms   what it said of spoken answers and of follow-up questions
     raises  NotFound; StateConflict `draft_already_published`, `draft_incomplete`,
             `confirmation_stale` when the draft is at another revision or hash, or the server
-            does something else with spoken answers
+            does something else with what people answer
     """
     with write_transaction():
-        confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now, voice)
+        confirmation = confirm_shown(account_id, draft_id, revision, shown_hash, now, terms)
         add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
     return confirmation
 
@@ -62,7 +68,7 @@ def confirm_shown(
     revision: int,
     shown_hash: str,
     now: datetime,
-    voice: ShownTerms = TOLD_TYPED,
+    terms: Shown[FormTerms] = TOLD_NOTHING,
 ) -> DraftConfirmation:
     """As `confirm_draft`, in a transaction that the caller has begun and commits."""
     draft = open_draft(account_id, draft_id)
@@ -73,7 +79,7 @@ def confirm_shown(
             "Read the change, then decide again.",
         )
     require_complete(draft)
-    agreed = voice.confirmed(draft.response_mode)
+    agreed = confirmed_terms(terms, draft)
     return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now, agreed)
 
 
@@ -91,7 +97,7 @@ def attest(
     require_complete(draft)
     if is_current(find_confirmation(draft.id), draft):
         return False
-    agreed = terms_for(draft.response_mode, offered)
+    agreed = attested_terms(draft, offered)
     _add_confirmation(draft, ConfirmationMethod.AGENT_ATTESTED, grant_id, now, agreed)
     return True
 
@@ -164,7 +170,7 @@ def _add_confirmation(
     method: ConfirmationMethod,
     grant_id: str | None,
     now: datetime,
-    agreed: VoiceTerms,
+    agreed: FormTerms,
 ) -> DraftConfirmation:
     confirmation = DraftConfirmation(
         id=new_id("cnf"),
@@ -174,7 +180,7 @@ def _add_confirmation(
         method=method,
         grant_id=grant_id,
         created_at=now,
-        **agreed._asdict(),
+        **agreed.columns(),
     )
     db.session.add(confirmation)
     db.session.flush()

@@ -32,7 +32,6 @@ from webapp.domain.audit.trail import (
 )
 from webapp.domain.content.model import CONTENT_COLUMNS
 from webapp.domain.drafts.confirmations import (
-    TOLD_TYPED,
     attest,
     confirm_shown,
     current_confirmation,
@@ -42,7 +41,7 @@ from webapp.domain.drafts.confirmations import (
 )
 from webapp.domain.drafts.models import Draft, DraftConfirmation, no_draft, owned_draft
 from webapp.domain.forms.models import FORM_COLUMNS, Form, FormLink, FormRow
-from webapp.domain.forms.voice_terms import TYPED, ShownTerms, VoiceTerms
+from webapp.domain.forms.terms import TOLD_NOTHING, TYPED, FormTerms, Shown, VoiceTerms
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotConfirmed
 from webapp.domain.shared.vocabulary import DraftStatus, FormStatus
@@ -65,12 +64,12 @@ def confirm_and_publish(
     revision: int,
     shown_hash: str,
     now: datetime,
-    voice: ShownTerms = TOLD_TYPED,
+    terms: Shown[FormTerms] = TOLD_NOTHING,
     by: Actor = SYSTEM,
 ) -> Published:
     """`confirm_draft` and `publish_draft` in one transaction: the creator's "Publish now"."""
     with write_transaction() as connection:
-        confirm_shown(account_id, draft_id, revision, shown_hash, now, voice)
+        confirm_shown(account_id, draft_id, revision, shown_hash, now, terms)
         add_event(AuditKind.CONFIRMED, account_id, by=by, now=now, subject=draft_id)
         made, event = _made(account_id, draft_id, now, by)
         published = _published(_in_steps(connection, made, event), account_id, draft_id)
@@ -143,7 +142,7 @@ _AGREED = {
     .order_by(DraftConfirmation.created_at.desc(), DraftConfirmation.id.desc())
     .limit(1)
     .scalar_subquery()
-    for name in VoiceTerms._fields
+    for name in FormTerms().columns()
 }
 _ADD_FORM = (
     insert(Form)

@@ -19,8 +19,9 @@ from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages import errors
-from webapp.pages.creator import draft_view, spoken_answers
+from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import creator_id, posted_revision, require_creator
+from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit, request_origin
 from webapp.web.wakeups import wakeups
@@ -63,16 +64,16 @@ def confirm(draft_id: str) -> ResponseReturnValue:
 def _confirm(draft_id: str) -> Response:
     account, now, by = creator_id(), utc_now(), request_audit.creator()
     revision, shown_hash = posted_revision(), request.form.get("shown_hash", "")
-    voice = spoken_answers.shown_terms()
+    terms = page_terms.posted()
     if request.form.get("then") == "agent":
         confirmations.confirm_draft(
-            account, draft_id, revision=revision, shown_hash=shown_hash, voice=voice, now=now, by=by
+            account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, now=now, by=by
         )
         wakeups().notify(draft_id)
         drafts.mark_seen(account, draft_id, revision, now=now)
         return go_to(url_for("drafts.review", draft_id=draft_id))
     published = publishing.confirm_and_publish(
-        account, draft_id, revision=revision, shown_hash=shown_hash, voice=voice, now=now, by=by
+        account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, now=now, by=by
     )
     wakeups().notify(draft_id)
     return go_to(url_for("forms.share", form_id=published.form.id))
@@ -95,7 +96,7 @@ def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
         unseen=draft_view.unseen(draft),
         since_shown=differences(shown, draft) if shown else [],
         same=posted == (draft.revision, draft.content_hash),
-        told_else=not spoken_answers.shown_terms().is_current(draft.response_mode),
+        told_else=not page_terms.posted().is_current(draft),
         shown_revision=posted_revision(),
         **draft_view.context(draft),
     )

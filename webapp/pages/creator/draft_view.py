@@ -27,8 +27,8 @@ from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
-from webapp.pages.creator import spoken_answers
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
+from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
 from webapp.web.wakeups import wakeups
 
@@ -134,7 +134,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "stored": {setting.name: _as_typed(draft, setting.column) for setting in DRAFT_SETTINGS},
         "settings_with_messages": WITH_MESSAGES,
         "most_questions": most_questions(draft),
-        "voice": spoken_answers.offered(),
+        "voice": page_terms.offered().voice,
         "missing": missing_parts(draft),
         "author": names.get(draft.author or "", ""),
         "agent": names.get(draft.created_by or "", ""),

@@ -25,10 +25,10 @@ from webapp.domain.results.recordings import recordings_of
 from webapp.domain.shared.limits import FORM_TOLD_PERCENT
 from webapp.domain.shared.vocabulary import ConfirmationMethod
 from webapp.domain.voice import another_try
-from webapp.pages.creator import spoken_answers
 from webapp.pages.creator.day_chart import day_chart, days_since
 from webapp.pages.creator.request import agent_names, creator_id, require_creator
 from webapp.pages.creator.results_filters import Choice, person_before, position, read_choice, stamp
+from webapp.pages.creator.terms import spoken_answers
 from webapp.pages.fragments import fragment, page_or_fragment
 from webapp.pages.qr_codes import drawn_code
 from webapp.wire.serializers import share_url

@@ -7,14 +7,14 @@ from babel import Locale
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.forms import models as forms
-from webapp.domain.forms import spoken_language, voice_terms
+from webapp.domain.forms import spoken_language
 from webapp.domain.forms.models import FormRow
-from webapp.domain.forms.voice_terms import ShownTerms, VoiceTerms
+from webapp.domain.forms.terms import agree_to_terms, terms_of
 from webapp.domain.shared.errors import StateConflict
 from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
 
@@ -22,24 +22,11 @@ bp = Blueprint("spoken_answers", __name__, url_prefix="/forms/<form_id>/voice")
 bp.before_request(require_creator)
 
 
-def offered() -> VoiceTerms:
-    """What this server does with spoken answers, by the settings of the operator."""
-    return voice_terms.offered_terms(settings().transcriber_host)
-
-
-def shown_terms() -> ShownTerms:
-    """What the posted page said of spoken answers, beside what is so at this moment."""
-    told = VoiceTerms(
-        request.form.get("told_records") == "yes", request.form.get("told_transcriber", "")
-    )
-    return ShownTerms(told, offered())
-
-
 def of_form(form: FormRow) -> dict[str, object]:
     """The template variables of the section about spoken answers of a published form."""
     return {
-        "agreed": voice_terms.terms_of(form),
-        "voice": voice_terms.terms_for(form.response_mode, offered()),
+        "agreed": terms_of(form).voice,
+        "voice": page_terms.offered().voice.used_by(form),
         "languages": _languages(),
     }
 
@@ -66,8 +53,8 @@ def agree(form_id: str) -> ResponseReturnValue:
     """Let the form do what the page told."""
     account = creator_id()
     try:
-        voice_terms.agree_to_terms(
-            account, form_id, shown_terms(), now=utc_now(), by=request_audit.creator()
+        agree_to_terms(
+            account, form_id, page_terms.posted_voice(), now=utc_now(), by=request_audit.creator()
         )
     except StateConflict:
         form = forms.get_form(account, form_id)

@@ -1,0 +1,32 @@
+"""What this server does with what people answer, and what a posted page said of it."""
+
+from flask import request
+
+from webapp.config import settings
+from webapp.domain.forms.terms import FormTerms, Shown, VoiceTerms, WriterTerms, offered_voice
+
+
+def offered() -> FormTerms:
+    """What is so on this server, by the settings of the operator."""
+    chosen = settings()
+    return FormTerms(offered_voice(chosen.transcriber_host), WriterTerms(chosen.follow_up_writer))
+
+
+def posted() -> Shown[FormTerms]:
+    """What the posted page said, beside what is so at this moment."""
+    voice = VoiceTerms(
+        request.form.get("told_records") == "yes", request.form.get("told_transcriber", "")
+    )
+    return Shown(FormTerms(voice, WriterTerms(request.form.get("told_writer", ""))), offered())
+
+
+def posted_voice() -> Shown[VoiceTerms]:
+    """As `posted`, of a page about spoken answers."""
+    page = posted()
+    return Shown(page.told.voice, page.offered.voice)
+
+
+def posted_writer() -> Shown[WriterTerms]:
+    """As `posted`, of a page about follow-up questions."""
+    page = posted()
+    return Shown(page.told.writer, page.offered.writer)
