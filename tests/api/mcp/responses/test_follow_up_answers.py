@@ -1,0 +1,134 @@
+"""Answers to follow-up questions, by every way that an agent reads answers."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from api.agent.stream import AskFeed
+from tests.api.conftest import Agent
+from tests.api.mcp.conftest import Host, Hosted
+from tests.api.mcp.responses.reading import fragment_pages, quoted
+from tests.databases import both_databases
+from tests.event_factories import make_subscription
+from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.events.models import EventDelivery
+from webapp.domain.forms import agent_tokens
+from webapp.domain.respondents import answering
+from webapp.domain.responses.counters import QuestionCounts, read_questions
+from webapp.wire.event_stream import Place
+
+FIRST, SECOND = 'What did "cold" cost?\u2028And <b>why</b>?', "Could you give an example?"
+pytestmark = both_databases
+
+
+@pytest.fixture
+def form(app: Flask, account: Account) -> Any:
+    with app.app_context():
+        return make_form(account.id, followUpMode="deep_dive")
+
+
+@pytest.fixture
+def session_id(app: Flask, form: Any) -> str:
+    """A completed response: a question with three follow-ups, the second of them left."""
+    with app.app_context():
+        make_subscription(form)
+        key = secrets.token_urlsafe(24)
+        make_answer(form, key, 0, "Cold")
+        first = make_follow_up(form, key, question_text=FIRST, id="q_first")
+        make_follow_up_answer(form, key, first, "An hour")
+        make_follow_up(form, key, depth=2, question_text="Not answered?", id="q_left")
+        make_answer(form, key, 0, "It was cold")
+        third = make_follow_up(form, key, depth=3, question_text=SECOND, id="q_third")
+        make_follow_up_answer(form, key, third, "Monday")
+        make_answer(form, key, 1, "Nobody")
+        answering.complete_response(form.share_token, key, responder_name="", now=utc_now())
+        return str(third.session_id)
+
+
+def expected(form: Any) -> list[tuple[Any, ...]]:
+    scripted, parent = form.questions[1], form.questions[0]["id"]
+    return [
+        ("q_first", FIRST, "An hour", "followup", parent),
+        (parent, form.questions[0]["text"], "It was cold", "scripted", None),
+        ("q_third", SECOND, "Monday", "followup", parent),
+        (scripted["id"], scripted["text"], "Nobody", "scripted", None),
+    ]
+
+
+def told(answers: list[Any]) -> list[tuple[Any, ...]]:
+    names = ("questionId", "questionText", "answerText", "questionKind", "parentQuestionId")
+    return [tuple(each[name] for name in names) for each in answers]
+
+
+def of_stream(frames: bytes) -> Iterator[Any]:
+    for frame in frames.decode().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in frame.split("\n") if line)
+        if lines.get("event") == "answer":
+            yield json.loads(lines["data"])
+
+
+def test_rest_returns_them_among_the_answers(agent: Agent, form: Any, session_id: str) -> None:
+    body = agent.get(f"/forms/{form.id}/responses").json
+
+    (session,) = body["responses"]
+    assert session["sessionId"] == session_id
+    assert told(session["answers"]) == expected(form)
+    assert body["returnedAnswerCount"] == 4
+    assert body["form"]["questions"] == form.questions
+
+
+def test_questions_and_their_count_are_those_of_the_form(
+    agent: Agent, form: Any, session_id: str
+) -> None:
+    found = agent.get(f"/forms/{form.id}").json
+    (listed,) = agent.get("/forms").json["forms"]
+
+    assert found["questions"] == form.questions
+    assert listed["questionCount"] == 2
+
+
+def test_tools_return_what_rest_returns(
+    agent: Agent, hosted: Hosted, form: Any, session_id: str
+) -> None:
+    host = hosted(form.account_id)
+    of_form = quoted(host, "get_form_responses", formId=form.id)
+    (session,) = of_form["responses"]
+
+    assert of_form == agent.get(f"/forms/{form.id}/responses").json
+    assert told(session["answers"]) == expected(form)
+    assert told(list(exchanges(host, form, session_id))) == expected(form)
+
+
+def exchanges(host: Host, form: Any, session_id: str) -> Iterator[Any]:
+    for page in fragment_pages(host, form, session_id):
+        yield from page["exchanges"]
+
+
+def test_agent_endpoints_return_and_stream_them(app: Flask, form: Any, session_id: str) -> None:
+    now = utc_now()
+    with app.app_context():
+        token = agent_tokens.make_agent_token(
+            form.account_id, form.id, label="", expires_at=now + timedelta(days=1), now=now
+        ).token
+        (news,) = AskFeed().read([Place(form.id, None)]).values()
+
+    polled = Agent(app, token).get(f"/agent/asks/{form.id}/answers").json["answers"]
+
+    assert told(polled) == expected(form)
+    assert list(of_stream(news.frames)) == polled
+
+
+def test_they_count_as_answers_and_not_as_questions(app: Flask, form: Any, session_id: str) -> None:
+    with app.app_context():
+        counted = db.session.scalars(db.select(EventDelivery.answer_count)).all()
+        questions = read_questions(form.id)
+
+    assert counted == [4]
+    assert questions == {question["id"]: QuestionCounts(answered=1) for question in form.questions}
