@@ -12,11 +12,19 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.databases import both_databases
-from tests.factories import make_account, make_answer, make_form, make_response
+from tests.factories import (
+    make_account,
+    make_answer,
+    make_follow_up,
+    make_follow_up_answer,
+    make_form,
+    make_response,
+)
 from tests.pages.creator_client import ORIGIN, Creator, creator
 from tests.serving import get, new_app, serving
 from webapp.config import Settings
 from webapp.database import db, release_connections, utc_now
+from webapp.domain.follow_ups.thread import Reason, Technique
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
@@ -122,6 +130,34 @@ class TestCsv:
         written = (row["answer"], row["name"], row["question"], row["question_id"])
         assert written == ("'=1+1", "'-Sam", "'@Who?", "'=q")
 
+    @both_databases
+    def test_a_follow_up_says_who_asked_it_and_why(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        by_model = {"writer": "=qwen at 10.0.0.9:8080", "reason": Reason.CHOSEN_BY_MODEL}
+        with app.app_context():
+            make_answer(form, "k" * 32)
+            first = make_follow_up(form, "k" * 32, question_text='=Who "else"?')
+            make_follow_up_answer(form, "k" * 32, first, "+Mira")
+            asked = make_follow_up(form, "k" * 32, depth=2, technique=Technique.EXAMPLE, **by_model)
+            make_follow_up_answer(form, "k" * 32, asked, "Monday")
+            make_follow_up(form, "k" * 32, depth=3)  # nobody answered it
+            make_response(form)
+
+        scripted, *follow_ups, other = table(ann, form)
+
+        assert [(row["asked_by"], row["why"]) for row in (scripted, other)] == [("", "")] * 2
+        names = ("question_number", "question", "question_type", "answer", "asked_by", "why")
+        assert [tuple(row[name] for name in names) for row in follow_ups] == [
+            ("1", "'=Who \"else\"?", "followup", "'+Mira", "rules", "impact: deeper"),
+            (
+                "1", "What happened as a result?", "followup", "Monday",
+                "'=qwen@10.0.0.9:8080", "example: model",
+            ),
+        ]  # fmt: skip
+        assert {row["parent_question_id"] for row in follow_ups} == {form.questions[0]["id"]}
+        assert {row["person"] for row in follow_ups} == {scripted["person"]}
+
     def test_a_form_without_answers_has_the_names_of_the_columns(
         self, ann: Creator, form: Any
     ) -> None:
@@ -133,6 +169,7 @@ class TestJson:
         with app.app_context():
             make_answer(form, "k" * 32, 0, "=kept raw")
             make_answer(form, "k" * 32, 1)
+            make_follow_up_answer(form, "k" * 32, make_follow_up(form, "k" * 32))
             make_response(form, name="Sam")
             form = forms.get_form(ann.account.id, form.id)
             page = form_responses(form, read_responses(form, None))

@@ -1,10 +1,11 @@
 """The follow-up questions that somebody was asked, as statements read them."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from webapp.database import read_rows
+from webapp.database import among, read_rows
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.responses.models import Answer
 from webapp.domain.shared.limits import FOLLOW_UPS_MAX
@@ -32,6 +33,15 @@ class AskedFollowUp(NamedTuple):
     dropped: bool
 
 
+class HowAsked(NamedTuple):
+    """How a question came about: a `Technique`, a `Reason`, and the writer, "" for the rules."""
+
+    id: str
+    technique: str
+    reason: str
+    writer: str
+
+
 _F = FollowUp
 _COLUMNS = (
     *(_F.__table__.c[name] for name in AskedFollowUp._fields[:-2]),
@@ -46,6 +56,8 @@ _ASKED = (
 _OF_SESSION = _ASKED.order_by(_F.parent_question_id, _F.depth)
 _ONE = _ASKED.where(_F.parent_question_id == bindparam("parent"), _F.depth == bindparam("depth"))
 
+_HOW = select(*(_F.__table__.c[name] for name in HowAsked._fields)).where(among(_F.id, "ids"))
+
 
 def read_follow_ups(session_id: str) -> list[AskedFollowUp]:
     """All that this respondent was asked, those of one scripted question in the order of asking."""
@@ -59,3 +71,10 @@ def find_follow_up(session_id: str, parent_question_id: str, depth: int) -> Aske
         return None
     found = read_rows(_ONE, session=session_id, parent=parent_question_id, depth=depth)
     return AskedFollowUp._make(found[0]) if found else None
+
+
+def how_asked(question_ids: Iterable[str]) -> dict[str, HowAsked]:
+    """By id of the follow-up; no statement where none is asked for."""
+    ids = list(question_ids)
+    found = read_rows(_HOW, ids=ids) if ids else ()
+    return {row.id: HowAsked._make(row) for row in found}

@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, type_coerce
 
 from webapp.database import among, read_rows, release_connections
+from webapp.domain.follow_ups.asked import HowAsked, how_asked
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -64,13 +65,17 @@ _CHARS_OF_PEOPLE = select(
 
 
 class AnswerBatch(NamedTuple):
-    """Answers in the order of their stamps, by id the sessions that they belong to, and by id of
-    the answer the recordings.
+    """Answers in the order of their stamps.
+
+    people       the sessions that they belong to, by id
+    attachments  the recordings, by id of the answer
+    asked        how the follow-up questions among theirs came about, by id of the question
     """
 
     answers: Sequence[AnswerRow]
     people: dict[str, SessionRow]
     attachments: dict[str, AttachmentRow]
+    asked: dict[str, HowAsked]
 
 
 def read_answers(form_id: str) -> Iterator[AnswerBatch]:
@@ -92,13 +97,12 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
         found = cast(Sequence[SessionRow], read_rows(_SESSIONS, ids=list(session_ids)))
         people = {row.id: row for row in found}
         attachments = attachments_of(answers)
+        asked = how_asked(each.question_id for each in answers if each.parent_question_id)
         release_connections()
-        if len(people) == len(session_ids):
-            yield AnswerBatch(answers, people, attachments)
-        else:  # one was withdrawn between the two
-            left = [each for each in answers if each.session_id in people]
-            yield AnswerBatch(left, people, attachments)
         after = answers[-1].stamp
+        if len(people) < len(session_ids):  # one was withdrawn between the two
+            answers = [each for each in answers if each.session_id in people]
+        yield AnswerBatch(answers, people, attachments, asked)
     release_connections()
 
 

@@ -17,6 +17,7 @@ from flask import Blueprint, Response, abort, stream_with_context
 from webapp.config import settings
 from webapp.database import release_connections, to_millis, utc_now
 from webapp.domain.audit.trail import AuditKind
+from webapp.domain.follow_ups.asked import HowAsked
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.cursor import ResponsePage
@@ -44,7 +45,8 @@ bp = Blueprint("exports", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
 
 QUOTE, TWO_QUOTES = '"', '""'
-NO_RECORDING = '"",""'
+NOTHING = '"",""'  # two empty cells
+BY_RULES = "rules"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
 CSV_COLUMNS = (
     "answered_at",
@@ -64,6 +66,8 @@ CSV_COLUMNS = (
     "answer_id",
     "recording_seconds",
     "recording",
+    "asked_by",
+    "why",
 )
 # What a spreadsheet could read as a formula, after characters that it ignores.
 FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
@@ -137,6 +141,7 @@ def _csv_lines(
 ) -> str:
     """The lines of a batch; the columns they share are formatted once, for speed."""
     people = {key: _person_cells(person, now_millis) for key, person in batch.people.items()}
+    how = {key: _how_cells(asked) for key, asked in batch.asked.items()}
     questions: dict[tuple[str, str], str] = {}
     lines = []
     for answer in batch.answers:
@@ -147,7 +152,7 @@ def _csv_lines(
         lines.append(
             f'"{wire_time(answer.stamp)}",{people[answer.session_id]},{questions[asked]},'
             f'"{text}","{answer.response_type}","{answer.id}",'
-            f"{recordings.get(answer.id, NO_RECORDING)}\r\n"
+            f"{recordings.get(answer.id, NOTHING)},{how.get(answer.question_id, NOTHING)}\r\n"
         )
     return "".join(lines)
 
@@ -179,6 +184,12 @@ def _recording_cells(form: FormRow, recording: AttachmentRow) -> str:
     """Its length, and the address where its creator hears it."""
     address = f"{settings().public_url}/forms/{form.id}/attachments/{recording.id}"
     return _cells(f"{recording.duration_ms / 1000:.1f}", address)
+
+
+def _how_cells(asked: HowAsked) -> str:
+    """Who wrote a follow-up question, `model@host` for a model; and why it was asked."""
+    writer = "@".join(asked.writer.rsplit(" at ", 1)) or BY_RULES
+    return _cells(cell(writer), f"{asked.technique}: {asked.reason}")
 
 
 def _cells(*texts: str) -> str:
