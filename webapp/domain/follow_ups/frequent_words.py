@@ -44,7 +44,7 @@ FREQUENT_WORDS = {
             können
             könnten gefällt nutzen benutzen verwenden denken finden würden beschreiben erzählen
             heißen
-            etwas beim seit durch gibt gab
+            name rolle etwas beim seit durch gibt gab
         """,
         "fr": """
             le la les un une des du de et ou est sont était étaient été être avoir avez avons ont a
@@ -61,7 +61,8 @@ FREQUENT_WORDS = {
             elas como qual quais quando quanto quanta quantos quantas onde quem por para porque com
             sem em no na nos nas ao à às aos pelo pela não sim mais muito mas desde até sobre entre
             este esta isto esse essa isso algo nada usa utiliza gosta pensa acha descreva conte diga
-            gostaria melhor pior equipe pode fez faz nome também fale
+            gostaria mudaria mudou ferramentas alguma algum coisa quê achou equipe pode fez faz
+            nome também fale
         """,
         "it": """
             il lo la i gli le un uno una di del della dei delle che è sono era erano e o ha

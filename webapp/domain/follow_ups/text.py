@@ -22,6 +22,7 @@ _WORD_OR_MARK = re.compile(r"[\w'-]+|[,;\n]")
 # Thai, Lao, Burmese, Khmer, kana and Han: their words are not spaced
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _CHARS_PER_WORD = 1.7
+_GROWS = 3  # times at most, by decomposition: Hangul; some signs become eighteen letters
 _ELIDED = frozenset(
     ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quelqu", "aujourd")
 )
@@ -46,7 +47,7 @@ def fold(text: str, at_most: int = LOOKED_AT_CHARS) -> str:
 
     Lines stay apart, other white space is one blank.
     """
-    wide = normalized("NFKD", text[:at_most].translate(_APOSTROPHES))[:at_most].casefold()
+    wide = normalized("NFKD", text[:at_most].translate(_APOSTROPHES))[: at_most * _GROWS].casefold()
     plain = without_marks(wide).translate(_SAME)
     return "\n".join(" ".join(line.split()) for line in plain.splitlines())
 

@@ -8,7 +8,7 @@ LEXICON = Lexicon(
         nichts/nix/nein/nee/nö/ne/keine/keiner/keins/kA/kp/weiter/niemand/nie/niemals/egal/passe
         n a, k a, k p, keine ahnung/idee/angabe/antwort/meinung/angaben, weiß nicht, weiss nicht
         ich weiß/weiss nicht, ich weiß/weiss es nicht, weiß/weiss ich nicht
-        das weiß/weiss ich nicht
+        das weiß/weiss ich nicht, weiß ich leider/auch nicht, leider keine ahnung/idee
         nicht sicher, bin nicht sicher, ich bin nicht sicher, ich bin mir nicht sicher
         bin mir nicht sicher, kein kommentar, nichts besonderes/bestimmtes/spezielles/konkretes
         eigentlich nichts/nicht, nicht wirklich, nein danke, gar nichts, überhaupt nichts
@@ -50,7 +50,8 @@ LEXICON = Lexicon(
         es reicht
         das reicht $, bereits/schon gesagt/beantwortet/geschrieben/erwähnt/geantwortet
         lieber nicht, möchte ich nicht sagen/beantworten/teilen/angeben, möchte nicht antworten
-        möchte nicht darüber/weiter/mehr, möchte das nicht, möchte dazu nichts, will nicht antworten
+        möchte nicht darüber/weiter/mehr, möchte das nicht, möchte dazu nichts
+        möchte ich nichts/dazu, will nicht antworten
         will nicht darüber/mehr/weiter, will das nicht sagen, will ich nicht sagen/beantworten
         will dazu nichts, möchte darüber nicht, will darüber nicht, mag nicht darüber
         geht sie/dich/euch/niemanden nichts an, geht sie/dich/euch nix an, lassen sie mich in

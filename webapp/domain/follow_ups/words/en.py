@@ -32,7 +32,7 @@ LEXICON = Lexicon(
         no/nope/nah/n/never/not, not at all, no not really/yet, not yet/really
         no i/we don't/didn't/haven't/can't/wouldn't/am, no i'm/im not, no i am not
         i/we don't/didn't
-        no it isn't/doesn't/didn't/wasn't, no never, of course not, definitely/certainly not
+        no it isn't/doesn't/didn't/wasn't, no/nope never, of course not, definitely/certainly not
     """),
     stops=WordList("""
         ^ no more, no more $, no more questions/please, stop asking, ^ stop $, stop it $
@@ -45,7 +45,8 @@ LEXICON = Lexicon(
         do not want/wish to answer/say
         do not want to continue/talk/discuss/share, don't/dont feel like answering/sharing/talking
         rather not, prefer not to, prefer not $, none of your business, not your business
-        leave me alone, leave it there, move on $, ^ move on, let's/lets move on, next question
+        leave me alone, leave it there, move on $, ^ move on, let's/lets move on, ^ next question
+        to the next question, next question please
         can we stop/move/skip, no further comment/comments, enough questions, ^ enough $
         won't/wont answer, will not answer, refuse to answer, mind your own business, end the survey
         too personal, that's/thats private, that is private, no thank you, ^ no thanks
@@ -112,6 +113,7 @@ LEXICON = Lexicon(
         ^ what is/are/was your/the name/names/email/e-mail/role/title/company/size/age/city/country
         ^ what is/are/was your/the phone/budget/url/link/date/deadline/position/department/industry
         ^ what is/are/was your/the … name/email/e-mail/role/title/size/zone/number/url/date/deadline
+        ^ what is/are/was your/the … … name/title/number/date, what time zone
         ^ what's/whats your/the … name/email/e-mail/role/title/size/zone/number/url/date/deadline
         ^ what is/are/was the … of your team/company, ^ what is/are/was your/the address
     """),
