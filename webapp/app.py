@@ -14,7 +14,7 @@ from jobs import deliver
 from webapp import data_keys, database
 from webapp.config import Settings
 from webapp.database import TRIES, engine_options, failures
-from webapp.integrations import audio_store
+from webapp.integrations import audio_store, model_breaker
 from webapp.oauth import endpoints as oauth_endpoints
 from webapp.oauth import server
 from webapp.pages import errors, filters
@@ -148,8 +148,8 @@ def create_app(config: Settings) -> Flask:
     for module in (download_limits, link_view_counter, deferred_writes, request_audit):
         module.init_app(app)
     assets.init_app(app, ROOT / "static")
-    filters.init_app(app)
-    errors.init_app(app)
+    for part in (model_breaker, filters, errors):
+        part.init_app(app)
     api.init_app(app, elsewhere=oauth_endpoints.router_refusal(errors.http_problem))
     creator_request.init_app(app)
     _register_routes(app)

@@ -237,7 +237,7 @@ class _GuardedConnection(http.client.HTTPConnection):
     def _open_checked(self) -> socket.socket:
         if self.pinned:
             return _open([self.pinned.address], self.pinned.port, self.deadline)
-        found = _resolve(self.host, min(RESOLVE_SECONDS, self.deadline.left()))
+        found = resolve(self.host, min(RESOLVE_SECONDS, self.deadline.left()))
         if not self.any_address and not all(is_public(address) for address in found):
             raise Unreachable("address_refused")
         return _open(found, self.port, self.deadline)
@@ -253,7 +253,7 @@ def _open(addresses: list[str], port: int, deadline: _Deadline) -> socket.socket
     raise failure or ConnectionError
 
 
-def _resolve(host: str, seconds: float) -> list[str]:
+def resolve(host: str, seconds: float) -> list[str]:
     """All addresses of a name. Raises Unreachable."""
     answers: queue.Queue[list[str] | OSError | UnicodeError] = queue.Queue()
 

@@ -208,7 +208,7 @@ def test_nobody_there_is_a_failure(recording: Path) -> None:
         transcribe(recording, WEBM, "", config=config)
 
 
-@pytest.mark.parametrize("found", [["93.184.216.34"], ["10.0.0.7", "93.184.216.34"], []])
+@pytest.mark.parametrize("found", [["93.184.216.34"], ["10.0.0.7", "93.184.216.34"]])
 def test_plain_http_goes_to_no_name_with_a_public_address(
     recording: Path, monkeypatch: pytest.MonkeyPatch, found: list[str]
 ) -> None:
@@ -216,6 +216,15 @@ def test_plain_http_goes_to_no_name_with_a_public_address(
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
 
     with pytest.raises(TranscriptionFailed, match="not private"):
+        transcribe(recording, WEBM, "", config=settings("http://speech.internal/v1"))
+
+
+def test_a_name_without_an_address_is_a_failure(
+    recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [])
+
+    with pytest.raises(TranscriptionFailed, match="has no address"):
         transcribe(recording, WEBM, "", config=settings("http://speech.internal/v1"))
 
 

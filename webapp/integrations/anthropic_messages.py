@@ -1,0 +1,81 @@
+"""A service with the wire format of `/v1/messages`, through the SDK of Anthropic.
+
+It gets the messages, the name of the model and what the operator adds: nothing of our environment
+and nothing about this machine.
+"""
+
+from typing import Any
+
+import anthropic
+import orjson
+
+from webapp.domain.follow_ups.messages import REPLY_SCHEMA, ModelMessages
+from webapp.integrations.guarded_client import reason_of, silence
+from webapp.integrations.model_exchange import REPLY_MAX_TOKENS, model_client
+from webapp.integrations.model_failure import ModelFailed, ModelRefused
+from webapp.setting_groups.follow_ups import FollowUpSettings
+
+COMPLETE = ("end_turn", "stop_sequence")
+REFUSED = "refusal"
+
+silence("anthropic")
+
+
+def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> str:
+    """The text of the reply. Raises ModelFailed."""
+    try:
+        with _client(config, ends) as client:
+            answer = client.messages.with_raw_response.create(
+                model=config.llm_model or "",
+                max_tokens=REPLY_MAX_TOKENS,
+                system=messages.system,
+                messages=[{"role": "user", "content": messages.user}],
+                extra_body=_fields(config.llm_request_fields),
+            )
+            return _text(answer.http_response.content)
+    except anthropic.APIStatusError as error:
+        raise ModelFailed(f"it answered with status {error.status_code}") from None
+    except anthropic.AnthropicError as error:
+        what = reason_of(error.__cause__)
+        raise ModelFailed(f"{type(error).__name__}: {what}") from None
+
+
+def _fields(extra: dict[str, Any]) -> dict[str, Any]:
+    """What is sent beside messages and model; the operator's word counts.
+
+    Schema and effort are both in `output_config`, so that one is merged, too.
+    """
+    ours = {"format": {"type": "json_schema", "schema": REPLY_SCHEMA}}
+    theirs = extra.get("output_config", {})
+    return {**extra, "output_config": ours | theirs if isinstance(theirs, dict) else theirs}
+
+
+def _text(body: bytes) -> str:
+    """What the model wrote, as far as it is complete."""
+    try:
+        message = orjson.loads(body)
+        ended = message["stop_reason"]
+        parts = [block["text"] for block in message["content"] if block["type"] == "text"]
+        text = "".join(parts)
+    except (ValueError, LookupError, TypeError):
+        raise ModelFailed("it answered with something else than a message") from None
+    if ended == REFUSED:
+        raise ModelRefused("it refused")
+    if ended not in COMPLETE:
+        raise ModelRefused(f"it did not end within {REPLY_MAX_TOKENS} tokens")
+    if not text.strip():
+        raise ModelFailed("it answered without a text")
+    return text
+
+
+def _client(config: FollowUpSettings, ends: float) -> anthropic.Anthropic:
+    key = config.llm_api_key
+    http_client = model_client(config.llm_url, {"x-api-key": key} if key else {}, ends)
+    return anthropic.Anthropic(
+        api_key="sent by the transport",
+        base_url=config.llm_url,
+        max_retries=0,
+        timeout=http_client.timeout,
+        open_telemetry=False,
+        http_client=http_client,
+    )

@@ -1,0 +1,28 @@
+"""Asking the model that the settings name for a follow-up question. SDKs are imported on use.
+
+While a call runs, its request holds a thread of the server: it takes a slot of
+webapp/web/wakeups.py and a call of webapp/integrations/model_breaker.py around it, and holds no
+connection to the database.
+"""
+
+import time
+
+from webapp.domain.follow_ups.messages import ModelMessages
+from webapp.setting_groups.follow_ups import ANTHROPIC, FollowUpSettings
+
+MODEL_SECONDS = 4.0  # for everything, from the name of the host to the last byte of the reply
+
+
+def ask_model(messages: ModelMessages, *, config: FollowUpSettings) -> str:
+    """The text of the reply, which nobody has checked; nothing is tried twice.
+
+    Raises ModelFailed after MODEL_SECONDS at the latest.
+    """
+    ends = time.monotonic() + MODEL_SECONDS
+    if config.llm_provider == ANTHROPIC:
+        from webapp.integrations import anthropic_messages
+
+        return anthropic_messages.ask(messages, config=config, ends=ends)
+    from webapp.integrations import openai_chat
+
+    return openai_chat.ask(messages, config=config, ends=ends)
