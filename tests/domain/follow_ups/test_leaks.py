@@ -45,6 +45,37 @@ def test_words_of_the_context_are_found(question: str, expected: Leak) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "context", "expected"),
+    [
+        ("Did a cat sit on it?", "There a cat sit on mats.", Leak.WORDS),  # four words
+        ("Did a cat sit by it?", "There a cat sit on mats.", None),
+        ("Is overwhelming odd?", "It run overwhelm in garden.", Leak.LETTERS),  # twelve letters
+        ("Is overwhelmin odd?", "It run overwhelm in garden.", None),
+        ("How about a mountain goat?", "An unreasonable mountain go.", None),
+        ("Was it I n e s?", "We met Ines.", Leak.NAME),
+        ("Was it i-n-e-s?", "We met Ines.", Leak.NAME),
+        ("Was it in es?", "We met Ines.", None),  # shorter than names that words may make up
+        ("Do you like slack?", "We use Slack. They slack.", None),
+        ("Slack off, do you?", "Slack is used. They slack.", None),
+        ("Do you like Slack?", "They slack. Slack is used.", Leak.NAME),
+        ("Do you like slack?", "Slack is used.", None),  # any word may begin a sentence
+        ("Do you like mcslack?", "McSlack is used.", Leak.NAME),
+        ("Did you see ferrera?", "Dr. Ferrera is in. She rests.", Leak.NAME),
+        ("Did you see ferrera?", "They rest. Ferrera is in.", None),
+        ("Is 三号 good?", "", None),  # a digit beside letters that are not spaced
+        ("Is x三3 good?", "", Leak.CODE),
+    ],
+)
+def test_where_the_bounds_are(question: str, context: str, expected: Leak | None) -> None:
+    assert found(question, context) is expected
+
+
+def test_a_code_that_the_respondent_wrote_is_theirs() -> None:
+    assert found("Why B2B?", "") is Leak.CODE
+    assert found("Why B2B?", "", ("We do b2b",)) is None
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "Did the council help you?",
@@ -208,4 +239,4 @@ def test_hostile_texts_are_read_in_bounded_time(piece: str) -> None:
 
     leak(question[:200], context="Xy" + context[:3998], known=[known[:24_000]])
 
-    assert time.thread_time() - began < 0.25
+    assert time.thread_time() - began < 0.15  # some 40 ms at most, on a slow machine

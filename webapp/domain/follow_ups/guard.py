@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from webapp.domain.follow_ups import question_content
+from webapp.domain.follow_ups.languages import recognise
 from webapp.domain.follow_ups.leaks import leak
 from webapp.domain.follow_ups.messages import QUESTION_MAX_CHARS, SEEN_MAX_CHARS, seen
 from webapp.domain.follow_ups.replies import Reply, parse_reply
@@ -18,7 +19,7 @@ SIMILARITY_MAX = 0.6
 COMPARED_MAX_CHARS = 600  # what is longer cannot be similar to a question of 200 characters
 COPIED_WORDS_MAX = 6
 COPIED_LETTERS_MAX = 10  # of scripts that do not space words: 1.7 letters make a word
-KNOWN_MAX_CHARS = 24_000  # our choice: of what the respondent saw and wrote, to bound the time
+KNOWN_MAX_CHARS = 10_000  # our choice: of the answers and of the questions, to bound the time
 
 # Opening marks with what closes them. A straight or single one is an apostrophe inside words.
 QUOTED = re.compile(
@@ -89,10 +90,21 @@ class _Written:
         return words(folded(self.question))
 
     @cached_property
+    def answers(self) -> str:
+        """What the respondent wrote, the latest first."""
+        return "\n".join(each.answer for each in reversed(self.exchanges))[:KNOWN_MAX_CHARS]
+
+    @cached_property
     def answered(self) -> list[str]:
-        """Words of the respondent."""
-        answers = "\n".join(each.answer for each in reversed(self.exchanges))
-        return words(folded(answers[:KNOWN_MAX_CHARS]))
+        return words(folded(self.answers))
+
+    @cached_property
+    def answered_words(self) -> str:
+        return spaced(self.answered)
+
+    @cached_property
+    def answered_letters(self) -> str:
+        return "".join(self.answered)
 
     @cached_property
     def questions(self) -> list[str]:
@@ -123,16 +135,28 @@ def _scripts(text: str) -> Counter[str]:
 
 def _is_of_the_script(written: _Written) -> bool:
     """Whether each word is in the script of the questions, or a word of the respondent."""
-    answers = "\n".join(each.answer for each in written.exchanges).casefold()
-    own = frozenset(words(answers))
+    own = frozenset(words(written.answers.casefold()))
     return written.main_scripts != {""} and all(
         _scripts(word).keys() <= written.main_scripts or word.casefold() in own
         for word in words(written.question)
     )
 
 
+def _is_of_the_language(written: _Written) -> bool:
+    """Whether its language is that of the form or of its questions, or cannot be told."""
+    found = _primary(recognise(written.question))
+    told = {_primary(written.thread.language), _primary(recognise("\n".join(written.questions)))}
+    return not found or told == {""} or found in told
+
+
+def _primary(tag: str) -> str:
+    """The language of a tag without its region and script."""
+    return re.split("[-_]", tag)[0].lower()
+
+
 def _is_new(written: _Written) -> bool:
-    return all(similarity(written.question, asked) < SIMILARITY_MAX for asked in written.questions)
+    own = _Features(written.question)
+    return all(own.similarity(_Features(asked)) < SIMILARITY_MAX for asked in written.questions)
 
 
 def similarity(one: str, other: str) -> float:
@@ -140,13 +164,20 @@ def similarity(one: str, other: str) -> float:
 
     Linear in time, where a longest common subsequence takes the square.
     """
-    mine, theirs = words(folded(one)), words(folded(other[:COMPARED_MAX_CHARS]))
-    pairs = (_pairs(spaced(mine)), _pairs(spaced(theirs)))
-    return max(_dice(Counter(mine), Counter(theirs)), _dice(*pairs))
+    return _Features(one).similarity(_Features(other))
 
 
-def _pairs(text: str) -> Counter[str]:
-    return Counter(map("".join, zip(text, text[1:], strict=False)))
+class _Features:
+    """What two questions may have in common."""
+
+    def __init__(self, question: str) -> None:
+        found = words(folded(question[:COMPARED_MAX_CHARS]))
+        text = spaced(found)
+        self.words = Counter(found)
+        self.pairs = Counter(map("".join, zip(text, text[1:], strict=False)))
+
+    def similarity(self, other: "_Features") -> float:
+        return max(_dice(self.words, other.words), _dice(self.pairs, other.pairs))
 
 
 def _dice(one: Counter[str], other: Counter[str]) -> float:
@@ -155,13 +186,12 @@ def _dice(one: Counter[str], other: Counter[str]) -> float:
 
 
 def _copies_little(written: _Written) -> bool:
-    answer = spaced(written.answered)
     size = COPIED_WORDS_MAX + 1
     starts = range(len(written.words) - size + 1)
-    if any(spaced(written.words[start : start + size]) in answer for start in starts):
+    if any(spaced(written.words[at : at + size]) in written.answered_words for at in starts):
         return False
-    letters = "".join(written.answered)
-    return not any(run in letters for run in _unspaced_runs("".join(written.words)))
+    runs = _unspaced_runs("".join(written.words))
+    return not any(run in written.answered_letters for run in runs)
 
 
 def _unspaced_runs(letters: str) -> Iterator[str]:
@@ -175,20 +205,19 @@ def _quotes_the_answer(written: _Written) -> bool:
     quoted = [next(filter(None, groups), "") for groups in QUOTED.findall(written.question)]
     if QUOTATION_MARKS.search(QUOTED.sub(" ", written.question)):
         return False  # a mark without its other one
-    return all(_stands_in(words(folded(text)), written.answered) for text in quoted)
+    return all(_stands_in(words(folded(text)), written) for text in quoted)
 
 
-def _stands_in(quoted: list[str], answer: list[str]) -> bool:
+def _stands_in(quoted: list[str], written: _Written) -> bool:
     text = "".join(quoted)
     if UNSPACED_LETTERS.fullmatch(text):
-        return text in "".join(answer)
-    return bool(quoted) and spaced(quoted) in spaced(answer)
+        return text in written.answered_letters
+    return bool(quoted) and spaced(quoted) in written.answered_words
 
 
 def _leaks_nothing(written: _Written) -> bool:
-    answers = (each.answer for each in reversed(written.exchanges))
-    known = "\n".join((*answers, *written.questions))[:KNOWN_MAX_CHARS]
-    return leak(written.question, context=written.context, known=[known]) is None
+    known = (written.answers, "\n".join(written.questions)[:KNOWN_MAX_CHARS])
+    return leak(written.question, context=written.context, known=known) is None
 
 
 # The cheap ones first; those that compare need what the first ones bound.
@@ -212,6 +241,7 @@ CHECKS: tuple[tuple[Check, Callable[[_Written], bool]], ...] = (
     ),
     (Check.SECRETS, lambda written: not question_content.asks_for_secrets(written.question)),
     (Check.SCRIPT, _is_of_the_script),
+    (Check.LANGUAGE, _is_of_the_language),
     (Check.REPEATED, _is_new),
     (Check.COPIED, _copies_little),
     (Check.QUOTATION, _quotes_the_answer),

@@ -83,7 +83,8 @@ class Text:
 
     @cached_property
     def lower_words(self) -> set[str]:
-        return {folded(word) for word in words(stripped(self.raw)) if word == word.lower()}
+        lower = {word for word in words(stripped(self.raw)) if word == word.lower()}
+        return set(words(folded(" ".join(lower))))
 
 
 class Name(NamedTuple):
@@ -100,7 +101,7 @@ def leak(question: str, *, context: str, known: Iterable[str]) -> Leak | None:
         return Leak.WORDS
     if _has_private_letters(asked, private, public):
         return Leak.LETTERS
-    if (asked.numbers & private.numbers) - public.numbers:
+    if any(number not in public.numbers for number in asked.numbers & private.numbers):
         return Leak.NUMBER
     if any(_is_coded(word) and f" {word} " not in public.spaced for word in asked.words):
         return Leak.CODE

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 from webapp.domain.shared.unicode_normalization import normalized
 
@@ -15,7 +16,8 @@ GROWTH_MAX = 3  # Hangul takes three letters for one; single characters become u
 
 # what is invisible and neither a format character nor a mark that is sorted: Hangul fillers, the
 # grapheme joiner, selectors of variants, tags
-IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0000-\U000e0fff"
+IGNORABLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f"
+TAGS = "\U000e0000-\U000e0fff"
 
 # Characters that pass for a Latin letter, in lower case and without accents. Unicode Technical
 # Standard 39 has thousands; these are the letters of the scripts that keyboards have.
@@ -36,7 +38,8 @@ def stripped(text: str) -> str:
     if text.isascii():
         return text
     bound = GROWTH_MAX * len(text)
-    return _dropped().sub("", normalized("NFKD", text)[:bound])
+    wide = normalized("NFKD", text)[:bound]
+    return _pattern(_dropped(), wide).sub("", wide)
 
 
 def folded(text: str) -> str:
@@ -49,12 +52,14 @@ def folded(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Runs of letters and digits with the vowel signs that belong to them."""
-    return _word().findall(text)
+    return [found[0] for found in word_matches(text)]
 
 
 def word_matches(text: str) -> Iterator[re.Match[str]]:
     """The same with where they stand."""
-    return _word().finditer(text)
+    if text.isascii():
+        return _ASCII_WORD.finditer(text)
+    return _pattern(_word(), text).finditer(text.replace("_", " "))
 
 
 def spaced(tokens: list[str]) -> str:
@@ -70,17 +75,30 @@ UNSPACED = (
 UNSPACED_LETTERS = re.compile(f"[{UNSPACED}]+")
 
 
+_ASCII_WORD = re.compile("[A-Za-z0-9]+")
+_BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
+
+
+class _Patterns(NamedTuple):
+    """One for text of the Basic Multilingual Plane, many times as fast, and one for any text."""
+
+    short: re.Pattern[str]
+    whole: re.Pattern[str]
+
+
+def _pattern(patterns: _Patterns, text: str) -> re.Pattern[str]:
+    return patterns.whole if _BEYOND_BMP.search(text) else patterns.short
+
+
 @cache
-def _dropped() -> re.Pattern[str]:
+def _dropped() -> _Patterns:
     """Format characters, enclosing marks, and marks that are sorted: no vowel sign is."""
-    found = [char for char in _marks() if _is_accent(char)]
-    return re.compile(f"[{IGNORABLE}{_ranges(found)}]")
+    return _classes("[{}" + IGNORABLE + "]+", "[{}" + IGNORABLE + TAGS + "]+", accents=True)
 
 
 @cache
-def _word() -> re.Pattern[str]:
-    signs = [char for char in _marks() if not _is_accent(char)]
-    return re.compile(f"(?:[^\\W_]|[{_ranges(signs)}])+")
+def _word() -> _Patterns:
+    return _classes("[\\w{}]+", "[\\w{}]+", accents=False)
 
 
 @cache
@@ -98,6 +116,14 @@ def _marks() -> tuple[str, ...]:
 def _is_accent(char: str) -> bool:
     kind = unicodedata.category(char)
     return kind in {"Me", "Cf"} or unicodedata.combining(char) > 0
+
+
+def _classes(short: str, whole: str, *, accents: bool) -> _Patterns:
+    found = [char for char in _marks() if _is_accent(char) == accents]
+    low = [char for char in found if char <= "\uffff"]
+    return _Patterns(
+        re.compile(short.format(_ranges(low))), re.compile(whole.format(_ranges(found)))
+    )
 
 
 def _ranges(chars: list[str]) -> str:
