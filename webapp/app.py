@@ -36,7 +36,7 @@ from webapp.pages.creator import (
 )
 from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
-from webapp.pages.creator.terms import spoken_answers
+from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.public import docs, home, privacy, security_txt, theme_switch
 from webapp.pages.respondent import cross_site_posts, device_transfer, voice
 from webapp.pages.respondent import routes as respondent_routes
@@ -77,6 +77,7 @@ ROUTES = {
             sign_in,
             consent,
             spoken_answers,
+            follow_up_writer,
         ),
     ),
     RequestKind.OAUTH: (oauth_endpoints,),

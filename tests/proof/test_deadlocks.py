@@ -237,6 +237,9 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "spoken_answers.agree": creator_page(
         "/forms/{}/voice", lambda world: world.form, told_records="yes", told_transcriber=""
     ),
+    "follow_up_writer.agree": creator_page(
+        "/forms/{}/follow-ups", lambda world: world.form, told_writer=""
+    ),
     "spoken_answers.choose_language": creator_page(
         "/forms/{}/voice/language", lambda world: world.form, language="pt"
     ),

@@ -401,12 +401,3 @@ def test_a_deep_dive_without_context_is_refused_at_once(app: Flask, ann: Creator
 
     assert "Add private context" in chosen.text
     assert "Add private context" not in ann.page(f"/drafts/{draft.id}").text
-
-
-@pytest.mark.parametrize("path", ["", "/confirm"])
-def test_pages_promise_no_follow_ups(app: Flask, ann: Creator, path: str) -> None:
-    draft = written(app, ann, followUpMode="deep_dive", context="Known")
-
-    words = plain(ann.page(f"/drafts/{draft.id}{path}").text)
-
-    assert "This server asks no" in words

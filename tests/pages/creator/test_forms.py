@@ -77,14 +77,16 @@ def test_the_list_links_the_trash_with_its_count(ann: Creator, form: Any) -> Non
     assert "1 form in the trash" in plain(ann.page("/forms").text)
 
 
-def test_the_settings_tell_what_follow_ups_would_add(app: Flask, ann: Creator) -> None:
+def test_the_settings_tell_what_follow_ups_add(app: Flask, ann: Creator) -> None:
     with app.app_context():
         form = make_form(ann.account.id, followUpMode="smart", context="Why.")
 
     words = plain(ann.page(f"/forms/{form.id}/settings").text)
 
-    assert "exactly 2, those above. This server asks no follow-ups." in words
-    assert "nobody is asked more than 6." in words
+    assert "Smart: something short is asked when an answer is thin." in words
+    assert (
+        "2, those above, and follow-up questions. Nobody is asked more than 6 questions." in words
+    )
 
 
 def test_a_get_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:

@@ -42,6 +42,11 @@ class WriterTerms(NamedTuple):
 
     follow_up_writer: str = ""
 
+    @property
+    def host(self) -> str:
+        """The host of the model."""
+        return self.follow_up_writer.rpartition(" at ")[2]
+
     def used_by(self, content: AnyContent) -> "WriterTerms":
         """What of it a form of this content uses."""
         return self if asks_follow_ups(content) else BY_RULES

@@ -96,7 +96,8 @@ def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
         unseen=draft_view.unseen(draft),
         since_shown=differences(shown, draft) if shown else [],
         same=posted == (draft.revision, draft.content_hash),
-        told_else=not page_terms.posted().is_current(draft),
+        voice_changed=not page_terms.posted_voice().is_current(draft),
+        writer_changed=not page_terms.posted_writer().is_current(draft),
         shown_revision=posted_revision(),
         **draft_view.context(draft),
     )

@@ -15,6 +15,7 @@ from webapp.domain.content.model import (
     DRAFT_SETTINGS,
     NUMBERS,
     DraftUpdate,
+    asks_follow_ups,
     form_settings,
     missing_parts,
     most_questions,
@@ -23,6 +24,7 @@ from webapp.domain.drafts import confirmations, publishing, revisions
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
+from webapp.domain.follow_ups.languages import has_phrases
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
@@ -134,7 +136,7 @@ def context(draft: Draft) -> dict[str, Any]:
         "stored": {setting.name: _as_typed(draft, setting.column) for setting in DRAFT_SETTINGS},
         "settings_with_messages": WITH_MESSAGES,
         "most_questions": most_questions(draft),
-        "voice": page_terms.offered().voice,
+        **_terms(draft),
         "missing": missing_parts(draft),
         "author": names.get(draft.author or "", ""),
         "agent": names.get(draft.created_by or "", ""),
@@ -266,6 +268,18 @@ def wrong_setting(result: Result) -> str:
     if result.code == ErrorCode.CONTEXT_REQUIRED:
         return "followUpMode"
     return result.field if result.field in MOST else ""
+
+
+def _terms(draft: Draft) -> dict[str, Any]:
+    """What happens here to what people answer: `terms` is what of it this draft uses."""
+    offered = page_terms.offered()
+    return {
+        "voice": offered.voice,
+        "writer": offered.writer,
+        "terms": offered.used_by(draft),
+        "asks_follow_ups": asks_follow_ups(draft),
+        "has_phrases": has_phrases("", [question["text"] for question in draft.questions]),
+    }
 
 
 def _as_typed(draft: Draft, column: str) -> object:

@@ -28,7 +28,7 @@ from webapp.domain.voice import another_try
 from webapp.pages.creator.day_chart import day_chart, days_since
 from webapp.pages.creator.request import agent_names, creator_id, require_creator
 from webapp.pages.creator.results_filters import Choice, person_before, position, read_choice, stamp
-from webapp.pages.creator.terms import spoken_answers
+from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.fragments import fragment, page_or_fragment
 from webapp.pages.qr_codes import drawn_code
 from webapp.wire.serializers import share_url
@@ -126,6 +126,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
         settings=form_settings(form),
         most_questions=most_questions(form),
         **spoken_answers.of_form(form),
+        **follow_up_writer.of_form(form),
         **_layout(form, "settings", read_choice()),
     )
 

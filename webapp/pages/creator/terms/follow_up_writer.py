@@ -1,0 +1,61 @@
+"""Who writes the follow-up questions of a published form, and what its creator says to that."""
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.database import utc_now
+from webapp.domain.content.model import asks_follow_ups
+from webapp.domain.follow_ups.languages import has_phrases
+from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import FormRow
+from webapp.domain.forms.terms import BY_RULES, agree_to_terms, terms_of
+from webapp.domain.shared.errors import StateConflict
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.terms import page_terms
+from webapp.pages.fragments import go_to
+from webapp.web import request_audit
+
+bp = Blueprint("follow_up_writer", __name__, url_prefix="/forms/<form_id>/follow-ups")
+bp.before_request(require_creator)
+
+
+def of_form(form: FormRow) -> dict[str, object]:
+    """The template variables of the section about follow-up questions of a published form."""
+    agreed, writer = terms_of(form).writer, page_terms.offered().writer.used_by(form)
+    questions = [question["text"] for question in form.questions]
+    return {
+        "asks_follow_ups": asks_follow_ups(form),
+        "agreed_writer": agreed,
+        "writer": writer,
+        "current_writer": agreed if agreed == writer else BY_RULES,
+        "has_phrases": has_phrases(form.spoken_language, questions),
+    }
+
+
+@bp.get("")
+def ask(form_id: str) -> ResponseReturnValue:
+    """Who writes them today, and what they get to see, beside what the form's creator was told."""
+    form = forms.get_form(creator_id(), form_id)
+    facts = of_form(form)
+    if facts["agreed_writer"] == facts["writer"]:
+        return _to_settings(form_id)
+    return render_template("forms/follow_ups.html", form=form, is_stale=False, **facts)
+
+
+@bp.post("")
+def agree(form_id: str) -> ResponseReturnValue:
+    """Let the one write them of whom the page told."""
+    account, by = creator_id(), request_audit.creator()
+    try:
+        agree_to_terms(account, form_id, page_terms.posted_writer(), now=utc_now(), by=by)
+    except StateConflict:
+        form = forms.get_form(account, form_id)
+        page = render_template("forms/follow_ups.html", form=form, is_stale=True, **of_form(form))
+        return page, HTTPStatus.CONFLICT
+    return _to_settings(form_id)
+
+
+def _to_settings(form_id: str) -> Response:
+    return go_to(url_for("results.show_settings", form_id=form_id, _anchor="follow-ups"))
