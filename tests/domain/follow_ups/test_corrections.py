@@ -55,6 +55,9 @@ def test_just_yes_or_no_is_an_answer_to_a_question_for_it(question: str, answer:
         ("Que changeriez-vous dans ce service ?", "non"),
         ("Na sua opinião, o que você mudaria?", "não"),
         ("ما الذي ستغيره في الخدمة؟", "لا"),
+        ("What would you change?", "Nothing, all good!"),
+        ("Was würden Sie an dem Dienst ändern?", "Nichts, alles gut"),
+        ("Que changeriez-vous dans ce service ?", "Rien, tout va bien."),
     ],
 )
 def test_no_to_another_question_is_a_non_answer(question: str, answer: str) -> None:
@@ -67,10 +70,11 @@ def test_no_to_another_question_is_a_non_answer(question: str, answer: str) -> N
     "answer",
     [
         "There was no more room in the old office for the team and all of its many samples",
+        "No more spreadsheets!",
         "I want to stop asking my colleagues for help every single time the export breaks again",
     ],
 )
-def test_words_to_stop_do_not_refuse_in_a_longer_answer(answer: str) -> None:
+def test_words_to_stop_do_not_always_refuse(answer: str) -> None:
     assert decided(SWITCH, answer).reason is not Reason.REFUSED
 
 

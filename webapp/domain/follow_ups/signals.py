@@ -86,7 +86,7 @@ def is_junk(answer: Reading) -> bool:
 
 def refuses(question: str, answer: Reading) -> bool:
     """Whether a short answer asks to stop, in any of the six languages."""
-    if len(answer.units) > REFUSAL_WORDS:
+    if _is_long(answer):
         return False
     known = lexicons().values()
     stops = any(
@@ -137,9 +137,14 @@ def _lexicon_of(answer: str, count: int, language: str) -> Lexicon:
     return lexicons().get(found or language, NO_WORDS)
 
 
+def _is_long(answer: Reading) -> bool:
+    """Longer than what refuses, or one word of very many parts."""
+    return len(answer.units) > REFUSAL_WORDS or len(answer.tokens) > 2 * REFUSAL_WORDS
+
+
 def _is_one_of(answer: Reading, *lists: str) -> bool:
     """Whether the answer is in one of these lists of any language, with fillers or without."""
-    if len(answer.units) > REFUSAL_WORDS:
+    if _is_long(answer):
         return False
     return any(
         getattr(lexicon, name).is_all(form)

@@ -17,7 +17,7 @@ def is_tender(text: str) -> bool:
     phrases, stems = _of_all_languages()
     found = tokens(folded)
     held = tuple(stem for stem in stems if stem in folded)
-    return phrases.is_in(found) or any(token.startswith(held) for token in found)
+    return phrases.is_in(found) or (bool(held) and any(token.startswith(held) for token in found))
 
 
 @cache

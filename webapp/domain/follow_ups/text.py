@@ -10,9 +10,9 @@ from webapp.domain.shared.unicode_normalization import normalized
 LOOKED_AT_CHARS = 4000
 
 # what decomposition leaves as it is, and what Arabic keyboards write in two ways
-_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ＇`´", "'"))
 _SAME = str.maketrans(
     {
+        **dict.fromkeys("’‘ʼ`", "'"),
         **{"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "ı": "i", "ة": "ه", "ى": "ي", "ی": "ي"},
         **{"ک": "ك", "ٱ": "ا", "ـ": None, "؛": ";", "،": ",", "、": ",", "。": "."},
     }
@@ -21,6 +21,7 @@ _WORD = re.compile(r"[\w'-]+")
 _WORD_OR_MARK = re.compile(r"[\w'-]+|[,;\n]")
 # Thai, Lao, Burmese, Khmer, kana and Han: their words are not spaced
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_INVISIBLE = frozenset(("Mn", "Mc", "Me", "Cf"))
 _CHARS_PER_WORD = 1.7
 _GROWS = 3  # times at most, by decomposition: Hangul; some signs become eighteen letters
 _ELIDED = frozenset(
@@ -47,17 +48,17 @@ def fold(text: str, at_most: int = LOOKED_AT_CHARS) -> str:
 
     Lines stay apart, other white space is one blank.
     """
-    wide = normalized("NFKD", text[:at_most].translate(_APOSTROPHES))[: at_most * _GROWS].casefold()
-    plain = without_marks(wide).translate(_SAME)
+    wide = normalized("NFKD", text[:at_most].replace("´", "'"))[: at_most * _GROWS].casefold()
+    plain = _plain(wide)
     return "\n".join(" ".join(line.split()) for line in plain.splitlines())
 
 
-def without_marks(text: str) -> str:
-    """The text without combining marks and without signs that only format."""
+def _plain(text: str) -> str:
+    """Without combining marks and signs that only format; what is written in two ways in one."""
     if text.isascii():
-        return text
-    dropped = (char for char in set(text) if unicodedata.category(char) in {"Mn", "Mc", "Me", "Cf"})
-    return text.translate(dict.fromkeys(map(ord, dropped)))
+        return text.replace("`", "'")
+    dropped = (char for char in set(text) if unicodedata.category(char) in _INVISIBLE)
+    return text.translate(dict.fromkeys(map(ord, dropped)) | _SAME)
 
 
 def words(folded: str) -> list[str]:

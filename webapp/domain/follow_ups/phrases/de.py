@@ -12,7 +12,7 @@ BY_TECHNIQUE = {
         "Könnten Sie dazu noch etwas mehr sagen?",
         "Was können Sie uns noch darüber erzählen?",
         "Könnten Sie das etwas ausführlicher beschreiben?",
-        "Was würde Außenstehenden helfen, sich das vorzustellen?",
+        "Würden Sie uns etwas mehr darüber erzählen?",
     ),
     Technique.SPECIFY: (
         "Wie sieht das in der Praxis aus?",

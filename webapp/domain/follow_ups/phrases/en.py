@@ -12,7 +12,7 @@ BY_TECHNIQUE = {
         "Could you say a bit more about that?",
         "What else can you tell us about that?",
         "Can you put that in a little more detail?",
-        "What would help somebody from outside to picture that?",
+        "Would you tell us a little more about that?",
     ),
     Technique.SPECIFY: (
         "What does that look like in practice?",
@@ -27,7 +27,7 @@ BY_TECHNIQUE = {
     Technique.WHY: (
         "What is the main reason for that?",
         "What is behind that, for you?",
-        "How did it come to be that way?",
+        "Why is that, would you say?",
         "What led to that?",
     ),
     Technique.EXAMPLE: (

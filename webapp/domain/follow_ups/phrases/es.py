@@ -12,7 +12,7 @@ BY_TECHNIQUE = {
         "¿Podría contarnos un poco más?",
         "¿Qué más puede decirnos sobre eso?",
         "¿Podría explicarlo con algo más de detalle?",
-        "¿Qué ayudaría a alguien de fuera a imaginárselo?",
+        "¿Nos contaría algo más sobre eso?",
     ),
     Technique.SPECIFY: (
         "¿Cómo es eso en la práctica?",

@@ -12,7 +12,7 @@ BY_TECHNIQUE = {
         "Pourriez-vous nous en dire un peu plus ?",
         "Que pouvez-vous nous dire d’autre à ce sujet ?",
         "Pourriez-vous préciser un peu votre réponse ?",
-        "Qu’est-ce qui aiderait une personne extérieure à se le représenter ?",
+        "Nous en diriez-vous un peu plus ?",
     ),
     Technique.SPECIFY: (
         "Comment cela se passe-t-il en pratique ?",

@@ -12,7 +12,7 @@ BY_TECHNIQUE = {
         "Você poderia falar um pouco mais sobre isso?",
         "O que mais você pode nos contar sobre isso?",
         "Você poderia explicar com um pouco mais de detalhe?",
-        "O que ajudaria alguém de fora a imaginar isso?",
+        "Pode contar um pouco mais sobre isso?",
     ),
     Technique.SPECIFY: (
         "Como é isso na prática?",

@@ -5,6 +5,7 @@ from webapp.domain.follow_ups.word_list import WordList
 
 LEXICON = Lexicon(
     non_answers=WordList("""
+        nichts/nein/nee/keine alles gut/bestens/super/prima/ok/okay, nichts/nein es ist alles gut
         nichts/nix/nein/nee/nö/ne/keine/keiner/keins/kA/kp/weiter/niemand/nie/niemals/egal/passe
         n a, k a, k p, keine ahnung/idee/angabe/antwort/meinung/angaben, weiß nicht, weiss nicht
         ich weiß/weiss nicht, ich weiß/weiss es nicht, weiß/weiss ich nicht
@@ -21,6 +22,7 @@ LEXICON = Lexicon(
         kein besonderer grund, kein grund, ich weiß/weiss nicht mehr, nichts dergleichen
     """),
     flat=WordList("""
+        nichts/nein/nee/keine alles gut/bestens/super/prima/ok/okay, nichts/nein es ist alles gut
         nichts/nix/nein/nee/nö/ne/keine/keiner/keins/niemand/nie/niemals, n a, gar nichts
         nicht wirklich, eigentlich nichts/nicht, überhaupt nichts, nein danke, trifft nicht zu
     """),
@@ -134,8 +136,11 @@ LEXICON = Lexicon(
     """),
     facts=WordList("""
         ^ wie viele/viel/alt/lange/oft/weit/bald/häufig/hoch/groß, ^ wieviel/wieviele
-        ^ wann/wo/wohin/woher/wer/wen/wem/wessen/welche/welcher/welches/welchen/welchem
-        ^ seit/bis/ab wann, ^ von/bei/mit wem, ^ um wie viel, ^ um wieviel, ^ in welchem/welcher
+        ^ wann/wo/wohin/woher/wer/wen/wem/wessen, ^ welche sprache/farbe/abteilung/firma/nummer
+        ^ welcher tag/monat, ^ welches datum/jahr/land
+        ^ seit/bis/ab wann, ^ von/bei/mit wem, ^ um wie viel, ^ um wieviel
+        ^ in welchem land/jahr/monat
+        ^ in welcher stadt/abteilung/firma/branche
         ^ was/wie ist/lautet ihr/ihre/dein/deine/der/die/das name/rolle/position/beruf/titel/firma
         ^ was/wie ist/lautet ihr/ihre/dein/deine/der/die/das alter
         ^ was/wie ist/lautet ihr/ihre/dein/deine/der/die/das e-mail/telefonnummer/budget/datum

@@ -5,6 +5,9 @@ from webapp.domain.follow_ups.word_list import WordList
 
 LEXICON = Lexicon(
     non_answers=WordList("""
+        no/nope/nothing/none/nah all good/fine/great/well
+        no/nope/nothing it's/its fine/good/great/perfect
+        no/nothing it is fine/good/great/perfect, no/nothing everything is/was fine/good/great
         na/none/nothing/no/nope/nil/nah/idk/dunno/pass/skip/unsure/nobody/never/whatever/forgot
         n a, i/we dunno, no comment/idea/clue/thanks/opinion/answer, not sure/really/much/applicable
         don't/dont know/remember/recall, i/we don't know/remember/recall, i/we do not know/remember
@@ -16,6 +19,9 @@ LEXICON = Lexicon(
         no particular reason, no reason, who knows, nothing at all, none of them/those/these
     """),
     flat=WordList("""
+        no/nope/nothing/none/nah all good/fine/great/well
+        no/nope/nothing it's/its fine/good/great/perfect
+        no/nothing it is fine/good/great/perfect, no/nothing everything is/was fine/good/great
         na/none/nothing/no/nope/nil/nah/nobody/never, n a, nothing really/much/at, nothing at all
         no thanks, not really/much/applicable, none of them/those/these, nothing special
     """),
@@ -35,7 +41,7 @@ LEXICON = Lexicon(
         no it isn't/doesn't/didn't/wasn't, no/nope never, of course not, definitely/certainly not
     """),
     stops=WordList("""
-        ^ no more, no more $, no more questions/please, stop asking, ^ stop $, stop it $
+        no more $, no more questions/please, stop asking, ^ stop $, stop it $
         please stop
         that's/thats it/all/everything $, that is it/all/everything $, that's/thats all i know/have
         that's/thats all i can say/think, that is all i know/have/can, ^ that's/thats it/all

@@ -5,6 +5,8 @@ from webapp.domain.follow_ups.word_list import WordList
 
 LEXICON = Lexicon(
     non_answers=WordList("""
+        nada/no está/todo bien, nada/no todo está bien, nada/no está perfecto/genial
+        nada todo perfecto
         nada/ninguno/ninguna/no/nop/paso/nunca/nadie/ns/nsnc/ningún, n a, ns nc, no sé/sabe/sabría
         no lo sé, no sé qué decir/poner, ni idea, no tengo idea, no tengo ni idea
         no estoy seguro/segura
@@ -15,6 +17,8 @@ LEXICON = Lexicon(
         no tengo opinión, ninguna idea/razón, ninguno en particular, no contesto, prefiero pasar
     """),
     flat=WordList("""
+        nada/no está/todo bien, nada/no todo está bien, nada/no está perfecto/genial
+        nada todo perfecto
         nada/ninguno/ninguna/no/nop/nunca/nadie, n a, nada en absoluto, en realidad no, no gracias
         no aplica, no mucho
     """),

@@ -5,6 +5,8 @@ from webapp.domain.follow_ups.word_list import WordList
 
 LEXICON = Lexicon(
     non_answers=WordList("""
+        rien/non tout va bien, rien/non tout est parfait/bien/bon, rien/non c'est parfait/bien
+        rien à redire
         rien/non/nan/aucun/aucune/jamais/personne/bof/nsp/passe/jsp/nspp, n a
         sans avis/opinion/réponse
         je sais pas, je ne sais pas, sais pas, chais pas, j'sais pas, je ne sais plus, je sais plus
@@ -20,6 +22,8 @@ LEXICON = Lexicon(
         je ne vois pas, je vois pas, difficile à dire, je ne saurais dire, oublié, j'ai oublié
     """),
     flat=WordList("""
+        rien/non tout va bien, rien/non tout est parfait/bien/bon, rien/non c'est parfait/bien
+        rien à redire
         rien/non/nan/aucun/aucune/jamais/personne/ras, n a, rien du tout, pas vraiment, non merci
         rien à signaler, r a s, sans objet, non applicable, pas grand chose
     """),

@@ -5,6 +5,8 @@ from webapp.domain.follow_ups.word_list import WordList
 
 LEXICON = Lexicon(
     non_answers=WordList("""
+        nada/não está ótimo/bom/tudo, nada/não tudo bem/certo/ótimo
+        nada/não está tudo bem/certo/ótimo
         nada/nenhum/nenhuma/não/nao/nunca/ninguém/passo/pulo/nops/nop, n a, ns nr, não sei/lembro
         sei não, sei lá, não sei não, eu não sei, não sei dizer/responder/bem, não faço ideia
         não tenho ideia, não tenho a menor ideia, não faço a menor ideia, nem ideia, nenhuma ideia
@@ -18,6 +20,8 @@ LEXICON = Lexicon(
         difícil dizer, esqueci, nenhum motivo, nenhuma razão, não penso em nada
     """),
     flat=WordList("""
+        nada/não está ótimo/bom/tudo, nada/não tudo bem/certo/ótimo
+        nada/não está tudo bem/certo/ótimo
         nada/nenhum/nenhuma/não/nunca/ninguém/nop, n a, nada mesmo, na verdade não/nada, não muito
         não obrigado/obrigada, não se aplica, nada demais, nada de mais
     """),
