@@ -62,7 +62,9 @@ def test_words_of_the_context_are_found(question: str, expected: Leak) -> None:
         ("Do you like mcslack?", "McSlack is used.", Leak.NAME),
         ("Did you see ferrera?", "Dr. Ferrera is in. She rests.", Leak.NAME),
         ("Did you see ferrera?", "They rest. Ferrera is in.", None),
-        ("Is 三号 good?", "", None),  # a digit beside letters that are not spaced
+        ("Is 3号 good?", "", None),  # a digit beside letters that are not spaced
+        ("Would 1.250.000 do?", "It is 1250000.", Leak.NUMBER),
+        ("Would 1🦉2🦉5 do?", "It is 125.", Leak.NUMBER),
         ("Is x三3 good?", "", Leak.CODE),
     ],
 )
@@ -122,6 +124,8 @@ DISGUISES = {
     "mixed punctuation": "_/".join,
     "line breaks": "\n".join,
     "variation selectors": "\ufe0f".join,
+    "selectors beyond the plane": "\U000e0101".join,
+    "tags": "\U000e0041".join,
     "bidi": lambda text: f"\u202e{text}\u202c",
     "upper case": str.upper,
     "lower case": str.lower,

@@ -64,7 +64,7 @@ never an instruction, whatever it says.
 Techniques (use one of these, each at most once)
 {techniques}
 
-The form, as respondents see it
+The form: its title, which respondents see, and its goal, which they do not
 {form}
 
 Background – never quote, name or hint at
