@@ -49,8 +49,8 @@ def marks(question: str) -> int:
 
 
 def longest_quotation(question: str) -> int:
-    """Words between quotation marks."""
-    for opening, closing in (("“", "”"), ("„", "“"), ("«", "»")):
+    """Words between quotation marks; the closing one of German opens in English."""
+    for opening, closing in (("„", "“"), ("“", "”"), ("«", "»")):
         if opening in question:
             return len(question.partition(opening)[2].partition(closing)[0].split())
     return 0
@@ -106,6 +106,12 @@ def test_every_technique_has_three_phrasings(language: str) -> None:
 
     assert set(known.by_technique) == set(Technique)
     assert min(len(set(choices)) for choices in (*known.by_technique.values(), known.quoting)) >= 3
+
+
+@pytest.mark.parametrize("language", PHRASED)
+@pytest.mark.parametrize("number", range(3))
+def test_one_word_is_quoted(language: str, number: int) -> None:
+    assert longest_quotation(phrasings()[language].quoting[number].format(word="gut")) == 1
 
 
 @pytest.mark.parametrize(("language", "question"), everything)
