@@ -36,6 +36,7 @@ from webapp.domain.accounts.models import has_account
 from webapp.domain.accounts.passwords import stop_hashing
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import Outcome
+from webapp.integrations.follow_up_models import load_sdk
 from webapp.oauth.registration import Refused
 from webapp.pages.error_pages import load_pages
 from webapp.runtime.background import background_work
@@ -208,6 +209,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     if (files := open_files.limit()) < open_files.RECOMMENDED:
         log.warning(FEW_FILES.format(files, open_files.RECOMMENDED))
     load_pages(app)
+    load_sdk(settings)
     empty_spool(settings.data_folder)
     tell(f"Askback runs on {settings.public_url}")
     with background_work(app), shared_wakeups(app):

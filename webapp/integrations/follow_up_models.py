@@ -6,9 +6,10 @@ connection to the database.
 """
 
 import time
+from types import ModuleType
 
 from webapp.domain.follow_ups.messages import ModelMessages
-from webapp.setting_groups.follow_ups import ANTHROPIC, FollowUpSettings
+from webapp.setting_groups.follow_ups import ANTHROPIC, RULES, FollowUpSettings
 
 MODEL_SECONDS = 4.0  # for everything, from the name of the host to the last byte of the reply
 
@@ -19,10 +20,21 @@ def ask_model(messages: ModelMessages, *, config: FollowUpSettings) -> str:
     Raises ModelFailed after MODEL_SECONDS at the latest.
     """
     ends = time.monotonic() + MODEL_SECONDS
+    text: str = _provider(config).ask(messages, config=config, ends=ends)
+    return text
+
+
+def load_sdk(config: FollowUpSettings) -> None:
+    """Import the SDK of the model, if there is one, so that the first call does not wait."""
+    if config.llm_provider != RULES:
+        _provider(config)
+
+
+def _provider(config: FollowUpSettings) -> ModuleType:
     if config.llm_provider == ANTHROPIC:
         from webapp.integrations import anthropic_messages
 
-        return anthropic_messages.ask(messages, config=config, ends=ends)
+        return anthropic_messages
     from webapp.integrations import openai_chat
 
-    return openai_chat.ask(messages, config=config, ends=ends)
+    return openai_chat
