@@ -38,7 +38,7 @@ from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.public import docs, home, privacy, security_txt, theme_switch
-from webapp.pages.respondent import cross_site_posts, device_transfer, voice
+from webapp.pages.respondent import cross_site_posts, device_transfer, follow_ups, voice
 from webapp.pages.respondent import routes as respondent_routes
 from webapp.web import (
     assets,
@@ -81,7 +81,7 @@ ROUTES = {
         ),
     ),
     RequestKind.OAUTH: (oauth_endpoints,),
-    RequestKind.RESPONDENT_PAGE: (respondent_routes, device_transfer, voice, privacy),
+    RequestKind.RESPONDENT_PAGE: (respondent_routes, device_transfer, follow_ups, voice, privacy),
 }
 
 log = logging.getLogger("askback.requests")

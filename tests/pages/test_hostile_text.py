@@ -108,7 +108,13 @@ def world(app: Flask, ann: Creator) -> World:
         session_id = db.session.scalar(select(ResponseSession.id))
         delivery = make_delivery(make_subscription(form, host=hostile("host")), body="{}")
         make_attempt(delivery, reply=hostile("reply"), signature=hostile("signature"))
-    rest = {"position": 1, "number": 1, "form_id": form.id, "session_id": session_id}
+    rest = {
+        "position": 1,
+        "number": 1,
+        "follow_up": 1,
+        "form_id": form.id,
+        "session_id": session_id,
+    }
     rest["delivery_id"] = delivery.id
     parts = [(draft.id, "title"), (draft.id, "goal"), (draft.id, "context"), (by_hand.id, "title")]
     return World(

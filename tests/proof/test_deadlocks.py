@@ -17,9 +17,10 @@ from werkzeug.test import TestResponse
 from jobs.queue import DELIVERIES, TRANSCRIPTIONS
 from tests.conftest import delete_rows
 from tests.databases import on_postgresql
+from tests.factories import make_answer, make_form
 from tests.oauth.flow import bearer
 from tests.pages.creator_client import Creator
-from tests.pages.respondent_client import Respondent, hidden
+from tests.pages.respondent_client import Respondent, arrive, hidden
 from tests.proof.deadlock_world import HOOK, HOOK_KEY, PASSWORD, World, deadlock_at
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
@@ -230,6 +231,25 @@ def _of_recording(path: str) -> Callable[[World], Call]:
     return prepare
 
 
+def _probed(path: str, *, answered: bool) -> Callable[[World], Call]:
+    """A form that asks follow-ups; with an answer about which nothing is decided."""
+
+    def prepare(world: World) -> Call:
+        with world.app.app_context():
+            asks = {
+                "followUpMode": "deep_dive",
+                "questions": ["What made you switch?", "And then?"],
+            }
+            form = make_form(world.account.id, **asks)
+            one = arrive(world.app.test_client(), form)
+            sent = hidden(one.page) | {"answer": "It was slow"}
+            if answered:
+                make_answer(form, sent["session"], text=sent["answer"])
+        return lambda: one.client.post(f"/r/{one.share_token}{path}", data=sent)
+
+    return prepare
+
+
 RECIPES: dict[str, Callable[[World], Call]] = {
     "voice.upload": _uploaded,
     "voice.look": _of_recording("/q/1/transcript"),
@@ -331,6 +351,7 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "questions.move": creator_page("/drafts/{}/questions/1/position", revision="1", to="2"),
     "questions.remove": creator_page("/drafts/{}/questions/1/remove", revision="1"),
     "questions.save": creator_page("/drafts/{}/questions/1", revision="1", text="Who was it?"),
+    "follow_ups.decide": _probed("/q/1/next", answered=True),
     "respond.another": respondent_page("/another", "sent"),
     "respond.answer": respondent_page("/q/1", "person", answer="Me"),
     "respond.open_check": respondent_page("/check/open", "answered"),
@@ -354,6 +375,7 @@ RECIPES: dict[str, Callable[[World], Call]] = {
 
 # what else a route does
 FURTHER = {
+    "respond.answer followed by a question": _probed("/q/1", answered=False),
     "api.publish_service_draft on the word of the agent": _published_on_its_word,
     "confirm.confirm and publish": _confirm("publish"),
     "mcp.post changing a draft": tool(

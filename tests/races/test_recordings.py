@@ -21,6 +21,7 @@ from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import close_form
 from webapp.domain.respondents.answering import (
+    Following,
     answer_question,
     skip_question,
     withdraw_response,
@@ -88,12 +89,18 @@ def sweep() -> int:
     return sum(purge_unclaimed(utc_now() + timedelta(days=2)))
 
 
+def position_of(following: Following) -> int | None:
+    """The 0-based position of the next question."""
+    return following.place and following.place.number - 1
+
+
 def outcome(call: Call) -> Call:
     """The result of a call as a word, or the code it was refused with."""
 
     def run() -> str:
         try:
-            return str(call())
+            value = call()
+            return str(position_of(value) if isinstance(value, Following) else value)
         except Outcome as refused:
             db.session.rollback()
             return refused.code

@@ -30,6 +30,7 @@ NUMBERS = (
     "Nine",
     "Ten",
 )
+EXCERPT_CHARS = 90  # our choice: two lines of a phone
 MINUTES_EACH = 1.25  # our choice: a few typed sentences for each question
 
 
@@ -50,6 +51,7 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(level_path, "level_path")
     app.add_template_filter(loudest_at, "loudest_at")
     app.add_template_filter(play_time, "play_time")
+    app.add_template_filter(excerpt, "excerpt")
     app.add_template_global(tally_of, "tally_of")
     app.jinja_env.globals.update(
         CHARS_SHOWN=CHARS_SHOWN,
@@ -57,6 +59,15 @@ def init_app(app: Flask) -> None:
         RECORDING_MAX_BYTES=RECORDING_MAX_BYTES,
         RECORDING_MAX_SECONDS=RECORDING_MAX_SECONDS,
     )
+
+
+def excerpt(text: str) -> str:
+    """The end of a text in one line, EXCERPT_CHARS at most, from the beginning of a word."""
+    line = " ".join(text[-4 * EXCERPT_CHARS :].split())
+    if len(line) <= EXCERPT_CHARS:
+        return line
+    tail = line[-EXCERPT_CHARS:]
+    return "… " + (tail.partition(" ")[2] or tail)
 
 
 def moment(at: datetime, *, now: datetime | None = None) -> Markup:

@@ -38,6 +38,10 @@ class LimitSettings(BaseSettings):
         description="Looks of one respondent for the words of a recording; a page looks each "
         "second, for eight seconds",
     )
+    limit_next_session: Rate = Field(
+        "60/minute",
+        description="How often one respondent's page asks whether a follow-up question comes next",
+    )
     limit_form_bytes: Annotated[int, whole_number(1024**2, 1024**5)] = Field(
         1024**3,
         description="Bytes of answers that one form keeps, corrected ones included, each with "

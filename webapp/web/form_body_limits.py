@@ -32,9 +32,11 @@ from webapp.web.request_kind import PROGRAMS, RequestKind, request_kind
 URLENCODED = "application/x-www-form-urlencoded"
 READ_THEIR_OWN = {*PROGRAMS, RequestKind.OAUTH}  # these read and bound bodies themselves
 
-UPLOAD_PATH = re.compile(r"/r/[^/]+/q/[0-9]+/recording")
+UPLOAD_PATH = re.compile(r"/r/[^/]+/q/[0-9]+(?:/f/[0-9]+)?/recording")
 # what the page of a question posts to, and the pages that hand its words back
-ANSWER_PATH = re.compile(r"/r/[^/]+/(?:q/[0-9]+(?:/[a-z]+)?|check/open|recordings/[^/]+)")
+ANSWER_PATH = re.compile(
+    r"/r/[^/]+/(?:q/[0-9]+(?:/f/[0-9]+)?(?:/[a-z]+)?|check/open|recordings/[^/]+)"
+)
 REFUSED = "askback.refused"  # in the WSGI environment: the status with which the server refuses it
 
 Parsed = tuple[IO[bytes], MultiDict[str, str], MultiDict[str, FileStorage]]

@@ -45,18 +45,22 @@ class Wakeups:
         self._relay: Callable[[str], None] | None = None
 
     @contextmanager
-    def slot(self, account_id: str) -> Iterator[None]:
-        """Hold one of the slots of an account. Raises NoSlot."""
+    def slot(self, holder: str, most: int | None = None) -> Iterator[None]:
+        """Hold one of the slots of an account, or of `most` that another holder has.
+
+        Raises NoSlot.
+        """
         with self._lock:
-            full = self._held.total() >= self._most or self._held[account_id] >= self._of_account
+            most = self._of_account if most is None else most
+            full = self._held.total() >= self._most or self._held[holder] >= most
             if full or self._stopped:
                 raise NoSlot
-            self._held[account_id] += 1
+            self._held[holder] += 1
         try:
             yield
         finally:
             with self._lock:
-                self._held[account_id] -= 1
+                self._held[holder] -= 1
                 self._held += Counter()  # drops accounts that hold no slot
 
     def wait_until(

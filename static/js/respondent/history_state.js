@@ -11,7 +11,7 @@ if (remembers && form && location.pathname === start) {
   history.replaceState(history.state, "", form.getAttribute("action"));
 }
 // after a choice of language the page has the address of a POST, which cannot be reloaded
-if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+|\/check|\/done|\/sent)?$/.test(location.pathname)) {
+if (!remembers && start && !/^\/r\/[^/]+(\/q\/\d+(\/f\/\d+)?|\/check|\/done|\/sent)?$/.test(location.pathname)) {
   const session = document.querySelector("input[name=session]")?.value;
   const query = new URLSearchParams(location.search);
   query.set("lang", document.documentElement.lang);

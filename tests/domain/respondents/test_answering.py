@@ -50,18 +50,20 @@ def people(form: Any) -> list[SessionAnswers]:
 def give(
     form: Any, text: str, *, position: int = 0, answer_key: str = "", key: str = KEY
 ) -> int | None:
-    return answer_question(
+    place = answer_question(
         form.share_token,
         key,
         position=position,
         answer_text=text,
         answer_key=answer_key or secrets.token_urlsafe(16),
         now=utc_now(),
-    )
+    ).place
+    return place and place.number - 1
 
 
 def skip(form: Any, position: int) -> int | None:
-    return skip_question(form.share_token, KEY, position=position, now=utc_now())
+    place = skip_question(form.share_token, KEY, position=position, now=utc_now())
+    return place and place.number - 1
 
 
 def complete(form: Any, name: str = "", key: str = KEY) -> bool:

@@ -44,9 +44,10 @@ def upload(form: Any, key: str = KEY, position: int = 0) -> Recording:
 
 def give(form: Any, recording_id: str = "", text: str = "", **given: Any) -> int | None:
     sent = {"position": 0, "answer_key": secrets.token_urlsafe(16)} | given
-    return answer_question(
+    place = answer_question(
         form.share_token, KEY, answer_text=text, recording_id=recording_id, now=utc_now(), **sent
-    )
+    ).place
+    return place and place.number - 1
 
 
 def skip(form: Any) -> None:

@@ -14,8 +14,9 @@ from tests.pages.respondent_client import Respondent, arrive, box, session_in
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.respondents.public_form import NOTHING_YET, Progress, RespondentForm
+from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, ResponseMode
+from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
 from webapp.pages.respondent import page_cache, rendering
 from webapp.pages.respondent.page_cache import ANSWER_KEY, PageCache
 from webapp.pages.respondent.visit import Visit
@@ -39,6 +40,9 @@ FORM = RespondentForm(
     records_voice=False,
     response_mode=ResponseMode.TEXT_ONLY,
     transcriber="",
+    follow_up_mode=FollowUpMode.NONE,
+    follow_up_writer="",
+    most_questions=3,
     is_full=False,
 )
 UNDER_WAY = Progress({"q_1": "Robin did, <at> night & alone"}, frozenset({"q_2"}))
@@ -49,11 +53,11 @@ Draw = Callable[[Visit], Response]
 
 
 def asked(visit: Visit) -> Response:
-    return rendering.question(visit, 2)
+    return rendering.question(visit, Place(3))
 
 
 def asked_again(visit: Visit) -> Response:
-    return rendering.question(visit, 0)
+    return rendering.question(visit, Place(1))
 
 
 def checked(visit: Visit) -> Response:
@@ -192,8 +196,8 @@ def test_each_question_has_a_page_of_its_own(app: Flask) -> None:
 @pytest.mark.parametrize(
     "own",
     [
-        lambda visit: rendering.question(visit, 2, text="Words of my own"),
-        lambda visit: rendering.question(visit, 2, error=REFUSAL, text=""),
+        lambda visit: rendering.question(visit, Place(3), text="Words of my own"),
+        lambda visit: rendering.question(visit, Place(3), error=REFUSAL, text=""),
         lambda visit: rendering.check(visit, name="Words of my own"),
         lambda visit: rendering.check(visit, error=REFUSAL),
         lambda _visit: rendering.thanks(SENT, unsent_text="Words of my own"),

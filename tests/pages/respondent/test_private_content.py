@@ -49,10 +49,10 @@ def client(app: Flask) -> Iterator[Overheard]:
     def note() -> None:
         client.endpoints.add(request.endpoint or "")
 
-    for blueprint in ("respond", "elsewhere", "voice"):
+    for blueprint in ("respond", "elsewhere", "follow_ups", "voice"):
         app.before_request_funcs.setdefault(blueprint, []).append(note)
     yield client
-    for blueprint in ("respond", "elsewhere", "voice"):
+    for blueprint in ("respond", "elsewhere", "follow_ups", "voice"):
         app.before_request_funcs[blueprint].remove(note)
 
 
@@ -79,6 +79,7 @@ def whole_way(respondent: Respondent) -> None:
     respondent.page, after = before, respondent.page
     respondent.answer(1, "Somebody else")
     respondent.page = after
+    respondent.post("/q/1/next")
     respondent.post("/q/1/open")
     respondent.post("/resume")
     go_on_elsewhere(respondent)
@@ -181,6 +182,9 @@ def test_pages_load_only_the_public_part_of_a_form() -> None:
         "records_voice",
         "response_mode",
         "transcriber",
+        "follow_up_mode",
+        "follow_up_writer",
+        "most_questions",
     }
 
 

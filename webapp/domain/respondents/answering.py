@@ -4,7 +4,9 @@ A respondent is identified by a session key, made by the page and stored with th
 its SHA-256 only. Rows are locked in one order: session, recordings, form, counters.
 """
 
+from collections.abc import Collection
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import (
     String,
@@ -17,6 +19,7 @@ from sqlalchemy import (
 
 from webapp.database import db, execute, write_transaction
 from webapp.domain.events.outbox import cancel_event, queue_deliveries
+from webapp.domain.follow_ups.asked import read_follow_ups
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answer_repeats import is_repeat, is_unchanged
 from webapp.domain.respondents.answer_statements import DELETE_RECORDINGS
@@ -29,7 +32,7 @@ from webapp.domain.respondents.answer_writes import (
 )
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.input_checks import clean_name, require_answer
-from webapp.domain.respondents.public_form import get_public_form, next_open
+from webapp.domain.respondents.public_form import get_public_form
 from webapp.domain.respondents.session_state import (
     SessionState,
     change_form,
@@ -37,11 +40,12 @@ from webapp.domain.respondents.session_state import (
     lock_or_create_session_state,
     lock_session_state,
     not_open,
-    question_at,
     read_session_state,
     recordings_of,
     refusal,
+    step_at,
 )
+from webapp.domain.respondents.steps import Place, Step, next_open, steps_of
 from webapp.domain.responses.counters import QuestionCounts, count_completion, count_questions
 from webapp.domain.responses.models import Answer, ResponseSession, stored_bytes
 from webapp.domain.responses.recordings import Recording
@@ -49,7 +53,18 @@ from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.ownership import OF_SESSION, deletion_of
-from webapp.domain.shared.vocabulary import FormStatus, QuestionKind, SessionStatus
+from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, QuestionKind, SessionStatus
+
+
+class Following(NamedTuple):
+    """What comes after an answer.
+
+    place      None at the end
+    may_probe  the form asks follow-ups
+    """
+
+    place: Place | None
+    may_probe: bool
 
 
 def answer_question(  # noqa: PLR0913 - a value of the request each, besides the limit
@@ -60,26 +75,29 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     answer_text: str,
     answer_key: str,
     now: datetime,
+    follow_up: int = 0,
     recording_id: str = "",
     blank: bool = False,
     signs: Signs | None = None,
     form_bytes_max: int = FORM_BYTES_MAX,
-) -> int | None:
+) -> Following:
     """Store one answer durably; a repeat of `answer_key` stores nothing and is no error.
 
     The current answer sent again, the same text and recording, stores nothing either: id and stamp
     stay. An answer without a recording deletes the one that it corrects, and the uploads.
 
     position      0-based place of the scripted question
+    follow_up     which follow-up to it, from 1; 0 for itself
     answer_key    made for each rendered question, so that a double click or a retry is stored once
     recording_id  an upload to this question under this session key, or the recording that its
                   answer has; "" for a typed answer. The text may be empty then
     blank         the page showed no words of an answer: leaving them out again beside the same
                   recording takes none back that were written down meanwhile
     signs         how the page was used: flags the session if it looks automated
-    returns       position of the next question that is neither answered nor skipped, None at the
-                  end
-    raises        NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`,
+    returns       the next question that is neither answered nor skipped; whether one more follows
+                  from this answer is not decided yet
+    raises        NotFound, also for a follow-up never asked; StateConflict `form_closed`,
+                  `form_completed`, `response_completed`,
                   `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key
                   stored another answer); InvalidInput `question_unknown`, `answer_empty`,
                   `answer_too_long`, `recording_unknown`; nothing is stored then
@@ -87,45 +105,78 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     require_answer(answer_text, spoken=bool(recording_id))
     while True:
         state = read_session_state(share_token, session_key)
-        question = question_at(state, position)
-        answer = NewAnswer(question["id"], question["text"], answer_text, answer_key, recording_id)
+        step = step_at(state, Place(position + 1, follow_up))
+        parent = state.questions[position]["id"] if follow_up else None
+        kind = QuestionKind.FOLLOW_UP if follow_up else QuestionKind.SCRIPTED
+        answer = NewAnswer(
+            step.question_id, step.text, answer_text, answer_key, recording_id, kind, parent
+        )
         if is_unchanged(state, answer, blank=blank):
             break
-        reached = len(state.answered.keys() | {question["id"]})
+        reached = len(state.answered.keys() | {step.question_id})
         suspect = signs is not None and signs.looks_automated(reached, now)
         if store_answer(state, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max):
             break
         if is_repeat(state, answer, form_bytes_max=form_bytes_max):
             break
-    settled = {question["id"], *state.skipped, *state.answered}
-    return next_open(state.questions, settled, after=position)
+    answered = {step.question_id, *state.answered}
+    place = _next_place(state, answered, {*state.skipped}, after=step.place)
+    return Following(place, state.follow_up_mode != FollowUpMode.NONE)
 
 
 def skip_question(
-    share_token: str, session_key: str, *, position: int, now: datetime
-) -> int | None:
+    share_token: str, session_key: str, *, position: int, now: datetime, follow_up: int = 0
+) -> Place | None:
     """Skip a question, supersede an answer it has, delete its recordings; repeats change nothing.
 
-    returns  as `answer_question`
+    The answers to follow-ups of a scripted question go with its own.
+
+    returns  place of the next question that is neither answered nor skipped, None at the end
     raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
     """
     with write_transaction():
         state = lock_or_create_session_state(share_token, session_key, now)
         if state.form_status != FormStatus.PUBLISHED:
             raise not_open(state.form_status)
-        question = question_at(state, position)
-        answered = dict(state.answered)
-        earlier = answered.pop(question["id"], None)
-        supersede(earlier)
-        if state.has_recordings:
-            execute(DELETE_RECORDINGS, **recordings_of(state, question["id"]))
-        _count_skip(state, taken_back=earlier is not None and not answered)
-        newly_skipped = question["id"] not in state.skipped
-        change = QuestionCounts(-int(earlier is not None), int(newly_skipped))
-        count_questions(state.form_id, {question["id"]: change})
-        skipped = [*(skip for skip in state.skipped if skip != question["id"]), question["id"]]
+        step = step_at(state, Place(position + 1, follow_up))
+        taken = _take_back(state, step)
+        answered = {key: value for key, value in state.answered.items() if key not in taken}
+        _count_skip(state, taken_back=bool(state.answered) and not answered)
+        if not follow_up:
+            _count_scripted_skip(state, step.question_id)
+        skipped = [*(each for each in state.skipped if each not in taken), step.question_id]
         touch_session(state, now, skipped=skipped, answered=answered)
-    return next_open(state.questions, {*skipped, *answered}, after=position)
+    return _next_place(state, answered.keys(), {*skipped}, after=step.place)
+
+
+def _take_back(state: SessionState, step: Step) -> set[str]:
+    """Supersede the answers of a step and of the follow-ups to it; ids of all those questions."""
+    taken = {step.question_id}
+    if not step.asked and state.follow_up_mode != FollowUpMode.NONE:
+        follow_ups = read_follow_ups(state.session_id)
+        taken |= {each.id for each in follow_ups if each.parent_question_id == step.question_id}
+    for question_id in sorted(taken):
+        supersede(state.answered.get(question_id))
+        if state.has_recordings:
+            execute(DELETE_RECORDINGS, **recordings_of(state, question_id))
+    return taken
+
+
+def _count_scripted_skip(state: SessionState, question_id: str) -> None:
+    change = QuestionCounts(
+        -int(question_id in state.answered), int(question_id not in state.skipped)
+    )
+    count_questions(state.form_id, {question_id: change})
+
+
+def _next_place(
+    state: SessionState, answered: Collection[str], skipped: set[str], *, after: Place
+) -> Place | None:
+    """Of the questions as they are after the write; a form without follow-ups needs no read."""
+    none = state.follow_up_mode == FollowUpMode.NONE
+    steps = steps_of(state.questions, () if none else read_follow_ups(state.session_id), answered)
+    step = next_open(steps, skipped.union(answered), after=after)
+    return step.place if step else None
 
 
 def complete_response(

@@ -1,6 +1,5 @@
 """What respondents may see: the public part of a form and their progress in it."""
 
-from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -10,7 +9,8 @@ from sqlalchemy import Label, and_, bindparam, exists, select
 
 from webapp.database import from_millis, read_rows
 from webapp.domain.accounts.models import Account
-from webapp.domain.content.model import QuestionRow
+from webapp.domain.content.model import QuestionRow, follow_ups_cap, most_with_follow_ups
+from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
 from webapp.domain.forms.models import Form, is_full, shared_form
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import Recording
@@ -19,6 +19,7 @@ from webapp.domain.shared.errors import NotFound, Phrase
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import (
+    FollowUpMode,
     FormStatus,
     ResponseLimit,
     ResponseMode,
@@ -42,6 +43,9 @@ class RespondentForm:
     records_voice: bool
     response_mode: ResponseMode
     transcriber: str  # the host that writes recordings down, "" for none
+    follow_up_mode: FollowUpMode
+    follow_up_writer: str  # the model and its host that its creator was told of, "" for the rules
+    most_questions: int  # that one respondent is asked
     is_full: bool  # no room for new sessions; what is left is for those that have begun
 
 
@@ -78,6 +82,7 @@ class RecordingShown(NamedTuple):
 class Progress:
     """A respondent's current answers by question id; not `started` if nothing is stored.
 
+    follow_ups  all that were asked, dropped ones included
     recordings  those of the current answers, by question id
     uploads     the newest of each question that no answer has claimed; also before the session
                 has started
@@ -88,6 +93,7 @@ class Progress:
     started: bool = True
     completed_at: datetime | None = None
     responder_name: str | None = None
+    follow_ups: tuple[AskedFollowUp, ...] = ()
     recordings: dict[str, RecordingShown] = field(default_factory=dict)
     uploads: dict[str, RecordingShown] = field(default_factory=dict)
 
@@ -123,7 +129,11 @@ _FORM = (
         Form.records_voice,
         Form.response_mode,
         Form.transcriber,
+        Form.follow_up_mode,
+        Form.follow_up_writer,
         Form.answer_bytes,
+        Form.followups_given,
+        Form.max_total_questions,
     )
     .join(Account, Account.id == Form.account_id)
     .where(shared_form(bindparam("share_token")))
@@ -132,6 +142,7 @@ _FORM = (
 # next page take a third more CPU time
 _PROGRESS = (
     select(
+        ResponseSession.id,
         ResponseSession.status,
         ResponseSession.skipped,
         ResponseSession.completed_stamp,
@@ -160,15 +171,20 @@ def get_public_form(share_token: str, *, form_bytes_max: int = FORM_BYTES_MAX) -
     found = read_rows(_FORM, share_token=share_token)
     if not found:
         raise no_public_form()
-    values = list(found[0])
-    values[-1] = is_full(found[0].answer_bytes, form_bytes_max)
+    *shown, answer_bytes, given, max_total = found[0]
+    cap = follow_ups_cap(found[0].follow_up_mode, given)
+    most = most_with_follow_ups(len(found[0].questions), cap, max_total)
+    values = [*shown, most, is_full(answer_bytes, form_bytes_max)]
     return RespondentForm(*values)
 
 
-def read_progress(share_token: str, session_key: str, *, may_record: bool = True) -> Progress:
+def read_progress(
+    share_token: str, session_key: str, *, may_record: bool = True, follow_ups: bool = True
+) -> Progress:
     """What is stored under this key for this form; NOTHING_YET for a key of another form.
 
     may_record  False if the key cannot have recordings before a session, or nobody asks for them
+    follow_ups  False if the form asks none, or nobody wants to know
     """
     keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
     found = read_rows(_PROGRESS, **keys)
@@ -185,17 +201,10 @@ def read_progress(share_token: str, session_key: str, *, may_record: bool = True
         frozenset(session.skipped),
         completed_at=from_millis(session.completed_stamp) if completed else None,
         responder_name=session.responder_name,
+        follow_ups=tuple(read_follow_ups(session.id)) if follow_ups else (),
         recordings={each.question_id: each for each in shown if each.claimed},
         uploads=uploads,
     )
-
-
-def next_open(
-    questions: list[QuestionRow], settled: Container[str], *, after: int = -1
-) -> int | None:
-    """0-based position of the first unsettled question after `after`, then from the beginning."""
-    order = [*range(after + 1, len(questions)), *range(after + 1)]
-    return next((at for at in order if questions[at]["id"] not in settled), None)
 
 
 def no_public_form() -> NotFound:

@@ -11,12 +11,14 @@ from sqlalchemy import BigInteger, String, and_, bindparam, select, type_coerce,
 
 from webapp.database import db, execute, new_id, note_change, read_rows, to_millis
 from webapp.domain.content.model import QuestionRow
+from webapp.domain.follow_ups.asked import find_follow_up
 from webapp.domain.forms.models import Form, shared_form
 from webapp.domain.respondents.answer_statements import insert_session
 from webapp.domain.respondents.public_form import has_recordings, no_public_form
+from webapp.domain.respondents.steps import Place, Step, follow_up_step, scripted_step
 from webapp.domain.responses.models import ResponseSession
-from webapp.domain.shared.error_codes import PageCode
-from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase, StateConflict
+from webapp.domain.shared.error_codes import ErrorCode, PageCode
+from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import FormStatus, ResponseMode, SessionStatus
@@ -31,6 +33,7 @@ class SessionState(NamedTuple):
     form_id: str
     questions: list[QuestionRow]
     form_status: str
+    follow_up_mode: str
     records_voice: bool
     has_recordings: bool
     session_id: str
@@ -49,6 +52,7 @@ class _FormState(NamedTuple):
     id: str
     questions: list[QuestionRow]
     status: str
+    follow_up_mode: str
     records_voice: bool
     has_recordings: bool
 
@@ -57,6 +61,7 @@ _FORM_COLUMNS = (
     Form.id.label("form_id"),
     Form.questions,
     type_coerce(Form.status, String).label("form_status"),
+    type_coerce(Form.follow_up_mode, String).label("follow_up_mode"),
     and_(Form.records_voice, Form.response_mode != ResponseMode.TEXT_ONLY).label("records_voice"),
     has_recordings(),
 )
@@ -139,6 +144,24 @@ def _require_unsent(state: SessionState) -> SessionState:
     return state
 
 
+def step_at(state: SessionState, place: Place) -> Step:
+    """A question that this respondent is or was asked, dropped or not.
+
+    raises  InvalidInput for a number without a question, NotFound for a follow-up never asked
+    """
+    question = question_at(state, place.number - 1)
+    if not place.follow_up:
+        return scripted_step(place.number, question)
+    asked = find_follow_up(state.session_id, question["id"], place.follow_up)
+    if asked is None:
+        raise NotFound(
+            ErrorCode.NOT_FOUND,
+            Phrase("This question was not asked."),
+            Phrase("Go back to the form and answer its questions."),
+        )
+    return follow_up_step(place.number, asked)
+
+
 def question_at(state: SessionState, position: int) -> QuestionRow:
     """The scripted question at a 0-based position; raises InvalidInput if there is none."""
     if not 0 <= position < len(state.questions):
@@ -211,6 +234,7 @@ def _unstored(form: _FormState, key: str) -> SessionState:
         form.id,
         form.questions,
         form.status,
+        form.follow_up_mode,
         form.records_voice,
         form.has_recordings,
         session_id=new_id("ses"),

@@ -24,10 +24,11 @@ from webapp.domain.respondents.answer_statements import DELETE_RECORDINGS, RECOR
 from webapp.domain.respondents.public_form import SHOWN_COLUMNS, RecordingShown
 from webapp.domain.respondents.session_state import (
     not_open,
-    question_at,
     read_session_state,
     refusal,
+    step_at,
 )
+from webapp.domain.respondents.steps import Place
 from webapp.domain.responses.cursor import NOW
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.error_codes import PageCode
@@ -94,15 +95,19 @@ def _insert() -> Insert:
     return insert_into(_TABLE).from_select([*ours, *_GIVEN], row).on_conflict_do_nothing()
 
 
-def check_upload(share_token: str, session_key: str, position: int) -> UploadPlace:
+def check_upload(
+    share_token: str, session_key: str, position: int, follow_up: int = 0
+) -> UploadPlace:
     """Where a recording of this question belongs, before anything of it is read.
 
-    position  0-based place of the scripted question
-    raises    NotFound; StateConflict `form_closed`, `form_completed`, `response_completed`;
-              InvalidInput `question_unknown`, `voice_unavailable`
+    position   0-based place of the scripted question
+    follow_up  which follow-up to it, from 1; 0 for itself
+    raises     NotFound, also for a follow-up never asked; StateConflict `form_closed`,
+               `form_completed`, `response_completed`; InvalidInput `question_unknown`,
+               `voice_unavailable`
     """
     state = read_session_state(share_token, session_key)
-    question = question_at(state, position)
+    step = step_at(state, Place(position + 1, follow_up))
     if state.form_status != FormStatus.PUBLISHED:
         raise not_open(state.form_status)
     if not state.records_voice:
@@ -112,7 +117,7 @@ def check_upload(share_token: str, session_key: str, position: int) -> UploadPla
             Phrase("Type your answer."),
             field="audio",
         )
-    return UploadPlace(state.form_id, question["id"], state.key_hash)
+    return UploadPlace(state.form_id, step.question_id, state.key_hash)
 
 
 def find_upload(place: UploadPlace, upload_key: str) -> RecordingShown | None:
@@ -139,6 +144,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
     size: int,
     duration_ms: int,
     now: datetime,
+    follow_up: int = 0,
     told: str | None = None,
 ) -> RecordingShown:
     """Store the row of an object that is in the audio store; its type and measures are ours.
@@ -153,7 +159,7 @@ def add_recording(  # noqa: PLR0913 - a value of the row each
                 that of another question)
     """
     with write_transaction():
-        place = check_upload(share_token, session_key, position)
+        place = check_upload(share_token, session_key, position, follow_up)
         if stored := find_upload(place, upload_key):
             return stored
         _make_room(place, size)

@@ -11,6 +11,7 @@ from flask import Blueprint, Response, request
 
 from webapp.database import utc_now
 from webapp.domain.respondents import device_transfer
+from webapp.domain.respondents.steps import Place
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import (
     KEY,
@@ -39,10 +40,11 @@ class Arrival(NamedTuple):
     claim: str
 
 
-@bp.post("/check/elsewhere", defaults={"number": None})
-@bp.post("/q/<int:number>/elsewhere")
-def offer(share_token: str, number: int | None) -> Response:
-    """A link for the other device; `number` is the question to return to on this one.
+@bp.post("/check/elsewhere", defaults={"number": None, "follow_up": 0})
+@bp.post("/q/<int:number>/elsewhere", defaults={"follow_up": 0})
+@bp.post("/q/<int:number>/f/<int:follow_up>/elsewhere")
+def offer(share_token: str, number: int | None, follow_up: int) -> Response:
+    """A link for the other device; this one returns to the question, or to the check page.
 
     A link that the page shows already is kept: its reader may have sent it to themselves.
     """
@@ -51,7 +53,10 @@ def offer(share_token: str, number: int | None) -> Response:
     if stand_in := rendering.render_instead(visit, unsent_text=posted.answer):
         return stand_in
     return rendering.device_transfer(
-        visit, _offered(share_token, posted), number=number, draft=typed_anywhere()
+        visit,
+        _offered(share_token, posted),
+        place=Place(number, follow_up) if number else None,
+        draft=typed_anywhere(),
     )
 
 

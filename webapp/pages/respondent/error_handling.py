@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.config import settings
 from webapp.database.failures import STORAGE_FAILURES, may_have_stored
 from webapp.domain.forms.embedding import find_frame_origins
+from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import Code, PageCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.secrets import token_hash
@@ -139,46 +140,47 @@ def _outcome(error: Outcome) -> Response:
         return _storage_failed(worse)
 
 
-def _visit(error: Outcome) -> tuple[Visit, int]:
-    """The visit, a new one for an unknown session, and the 0-based position of its question."""
+def _visit(error: Outcome) -> tuple[Visit, Place]:
+    """The visit, a new one for an unknown session, and the place of its question."""
     values = request.view_args or {}
     token = values["share_token"]
+    place = Place(values.get("number") or 1, values.get("follow_up") or 0)
     if error.code == PageCode.SESSION_UNKNOWN:
-        return new_visit(find_form(token)), (values.get("number") or 1) - 1
+        return new_visit(find_form(token)), place
     posted = read_form_data(token, file="audio")
-    return posted_visit(token, posted), (posted.left or values.get("number") or 1) - 1
+    return posted_visit(token, posted), posted.left or place
 
 
-def _question_again(error: Outcome, visit: Visit, position: int) -> Response:
+def _question_again(error: Outcome, visit: Visit, place: Place) -> Response:
     text = typed("answer")
     return rendering.render_instead(visit, unsent_text=text) or rendering.question(
-        visit, position, error=error, text=text
+        visit, place, error=error, text=text
     )
 
 
-def _recorder_again(error: Outcome, visit: Visit, position: int) -> Response:
+def _recorder_again(error: Outcome, visit: Visit, place: Place) -> Response:
     text = typed("answer")
     return rendering.render_instead(visit, unsent_text=text) or rendering.recorded(
-        visit, position, text=text, error=error
+        visit, place, text=text, error=error
     )
 
 
-def _no_room(error: Outcome, visit: Visit, position: int) -> Response:
+def _no_room(error: Outcome, visit: Visit, place: Place) -> Response:
     """The text stays in its box, also for a respondent who has just begun."""
-    return rendering.question(visit, position, error=error, text=typed("answer"))
+    return rendering.question(visit, place, error=error, text=typed("answer"))
 
 
-def _check_again(error: Outcome, visit: Visit, _position: int) -> Response:
+def _check_again(error: Outcome, visit: Visit, _place: Place) -> Response:
     return rendering.render_instead(visit) or rendering.check(
         visit, error=error, name=typed("name")
     )
 
 
-def _not_open(_error: Outcome, visit: Visit, _position: int) -> Response:
+def _not_open(_error: Outcome, visit: Visit, _place: Place) -> Response:
     return rendering.closed(visit, unsent_text=typed("answer"))
 
 
-def _already_sent(_error: Outcome, visit: Visit, _position: int) -> Response:
+def _already_sent(_error: Outcome, visit: Visit, _place: Place) -> Response:
     text = typed("answer")
     return rendering.thanks(
         visit,
@@ -187,7 +189,7 @@ def _already_sent(_error: Outcome, visit: Visit, _position: int) -> Response:
     )
 
 
-PAGES: dict[Code, Callable[[Outcome, Visit, int], Response]] = {
+PAGES: dict[Code, Callable[[Outcome, Visit, Place], Response]] = {
     PageCode.ANSWER_EMPTY: _question_again,
     PageCode.ANSWER_TOO_LONG: _question_again,
     PageCode.ANSWER_UNSENT: _question_again,

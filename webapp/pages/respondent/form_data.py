@@ -13,6 +13,7 @@ from flask import request
 
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.public_form import read_progress
+from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
 from webapp.pages.respondent import session_cookie
@@ -36,6 +37,7 @@ FIELDS = {
     "transcriber",
     "blank",
     "shown",
+    "pass_on",
     "audio",  # the name of a file that was chosen and not uploaded
     LANGUAGE,
     CHOICE,
@@ -44,6 +46,7 @@ FIELDS = {
 }
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 RECORDING_ID = re.compile(r"(att_\w{1,36})?", re.ASCII)
+PLACE = re.compile(r"([1-9]\d{0,2})(?:/f/([1-9]\d?))?", re.ASCII)
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -54,6 +57,7 @@ class FormData:
     recording    id of the recording that goes with the answer
     transcriber  the host that the page named as writing recordings down
     blank        the page showed a recording and no words of the answer
+    pass_on      nobody is to decide whether more follows from the answer
     shown        the page showed what was heard in the recording
     chosen_file  name of a recording that was chosen and not uploaded
     left         number, from 1, of the question that Back was pressed on; 0 elsewhere
@@ -69,8 +73,9 @@ class FormData:
     blank: bool
     shown: bool
     chosen_file: str
+    pass_on: bool
     name: str
-    left: int
+    left: Place | None
     remembered: bool
     signs: Signs
 
@@ -92,7 +97,10 @@ def read_form_data(share_token: str, *needed: str, file: str | None = None) -> F
     if not RECORDING_ID.fullmatch(form.get("recording", "")):
         raise unreadable()
     made_at = session_cookie.made_at(session_key)
-    if made_at is None and not read_progress(share_token, session_key, may_record=False).started:
+    if (
+        made_at is None
+        and not read_progress(share_token, session_key, may_record=False, follow_ups=False).started
+    ):
         raise session_unknown()
     return FormData(
         session_key,
@@ -104,12 +112,19 @@ def read_form_data(share_token: str, *needed: str, file: str | None = None) -> F
         bool(form.get("blank")),
         bool(form.get("shown")),
         form.get("audio", ""),
+        bool(form.get("pass_on")),
         typed("name"),
-        form.get("left", 0, type=int),
+        _place(form.get("left", "")),
         remembered=not says_in_iframe()
         and session_key == session_cookie.remembered_key(share_token),
         signs=Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),
     )
+
+
+def _place(text: str) -> Place | None:
+    """Read what `Place.path` wrote."""
+    found = PLACE.fullmatch(text)
+    return Place(int(found[1]), int(found[2] or 0)) if found else None
 
 
 def typed(name: str) -> str:

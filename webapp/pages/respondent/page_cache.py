@@ -24,6 +24,7 @@ import orjson
 from markupsafe import escape
 
 from webapp.domain.respondents.public_form import Progress
+from webapp.domain.respondents.steps import Place
 from webapp.pages.filters import clock_time
 from webapp.pages.respondent.visit import Visit
 from webapp.web.languages import page_language
@@ -91,7 +92,7 @@ def render(visit: Visit, *shown: object, by: Callable[[Visit], str]) -> str:
         pages.add(key, page)
     filled = list(page)
     own = _own(visit)
-    filled[1::2] = [own.get(name) or escape(visit.text(int(name))) for name in page[1::2]]
+    filled[1::2] = [own.get(name) or escape(visit.text(Place(int(name)))) for name in page[1::2]]
     return "".join(filled)
 
 
@@ -111,9 +112,14 @@ def _key(visit: Visit, shown: Sequence[object]) -> bytes:
     """A digest, because the form with all its questions weighs more than the page."""
     progress = visit.progress
     stands = (sorted(visit.answered), sorted(visit.skipped), progress.started)
+    probed = [
+        (*step.place, step.question_id in progress.texts, step.question_id in progress.skipped)
+        for step in (visit.steps if progress.follow_ups else ())
+        if step.asked
+    ]
     sent = progress.completed_at is not None
     person = (visit.remembered, visit.framed, page_language().tag, page_theme())
-    return hashlib.sha256(orjson.dumps((shown, visit.form, stands, sent, person))).digest()
+    return hashlib.sha256(orjson.dumps((shown, visit.form, stands, probed, sent, person))).digest()
 
 
 def _split(visit: Visit, by: Callable[[Visit], str]) -> list[str]:
@@ -131,9 +137,11 @@ def _nobody(visit: Visit) -> Visit:
     """A visit in the same state as this one, with placeholders for all personal values."""
     questions = enumerate(visit.form.questions, start=1)
     ids = {number: question["id"] for number, question in questions}
+    texts = dict.fromkeys(visit.progress.texts, "")  # those of follow-ups are on no cached page
     progress = Progress(
-        {ids[number]: placeholder(str(number)) for number in visit.answered},
-        frozenset(ids[number] for number in visit.skipped),
+        texts | {ids[number]: placeholder(str(number)) for number in visit.answered},
+        visit.progress.skipped,
+        follow_ups=visit.progress.follow_ups,
         started=visit.progress.started,
         completed_at=SENT_AT if visit.progress.completed_at else None,
     )

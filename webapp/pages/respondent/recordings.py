@@ -9,6 +9,7 @@ from werkzeug.datastructures import FileStorage
 
 from jobs.queue import hand_over_recordings
 from webapp.database import release_connections, utc_now
+from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
@@ -41,25 +42,20 @@ class _Measured(NamedTuple):
     duration_ms: int
 
 
-def store_recording(
-    visit: Visit, posted: FormData, *, position: int, file: FileStorage | None
-) -> None:
+def store_recording(visit: Visit, posted: FormData, *, at: Place, file: FileStorage | None) -> None:
     """Store the file for the question, unless there is one under its key.
 
-    position  0-based
-    raises    as `check_upload` and `add_recording`; InvalidInput `recording_missing`,
+    raises  as `check_upload` and `add_recording`; InvalidInput `recording_missing`,
               `recording_too_large`, `recording_too_long`, `recording_not_audio`,
               `recording_no_room`; AudioBusy, AudioStoreUnavailable, OSError; nothing is stored then
     """
-    place = check_upload(visit.form.share_token, posted.session_key, position)
+    place = check_upload(visit.form.share_token, posted.session_key, at.number - 1, at.follow_up)
     if not find_upload(place, posted.recording_key):
         release_connections()  # for as long as the child looks and the store takes
-        _store(visit, posted, place, position, _measure(file))
+        _store(visit, posted, place, at, _measure(file))
 
 
-def _store(
-    visit: Visit, posted: FormData, place: UploadPlace, position: int, file: _Measured
-) -> None:
+def _store(visit: Visit, posted: FormData, place: UploadPlace, at: Place, file: _Measured) -> None:
     """The object is erased if the row is not stored; where that is unknown, it is left."""
     store = audio_store()
     if not store.has_room(file.size):
@@ -74,7 +70,8 @@ def _store(
         stored = add_recording(
             visit.form.share_token,
             posted.session_key,
-            position=position,
+            position=at.number - 1,
+            follow_up=at.follow_up,
             upload_key=posted.recording_key,
             object_key=key,
             media_type=file.audio.media_type,

@@ -8,6 +8,7 @@ from flask import Response, abort, current_app, g, request, url_for
 
 from webapp.config import settings
 from webapp.domain.respondents.public_form import RespondentForm
+from webapp.domain.respondents.steps import Place, Step, step_before
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.pages.fragments import drawn, wants_fragment
@@ -29,57 +30,63 @@ def render_instead(visit: Visit, *, unsent_text: str = "") -> Response | None:
     return None
 
 
-def question_or_check(visit: Visit, position: int | None) -> Response:
-    """The question at a 0-based position; the check page for None."""
-    return check(visit) if position is None else question(visit, position)
+def question_or_check(visit: Visit, place: Place | None) -> Response:
+    """The question at a place; the check page for None."""
+    return check(visit) if place is None else question(visit, place)
 
 
 def question(
-    visit: Visit, position: int, *, error: Outcome | None = None, text: str | None = None
+    visit: Visit, place: Place, *, error: Outcome | None = None, text: str | None = None
 ) -> Response:
     """One question with its stored answer, or with `error` and the `text` that was refused."""
-    if not 0 <= position < len(visit.form.questions):
+    step = visit.step(place)
+    if step is None:
         abort(HTTPStatus.NOT_FOUND)
     layout = _layout(framed=visit.framed)
-    if error or text is not None or visit.recording(position + 1):
-        body = _question(visit, position, secrets.token_urlsafe(16), layout, error=error, text=text)
+    if error or text is not None or step.asked or visit.recording(place):
+        body = _question(visit, step, secrets.token_urlsafe(16), layout, error=error, text=text)
     else:
         body = page_cache.render(
             visit,
-            ("question", position),
+            ("question", place.number),
             layout,
-            by=lambda nobody: _question(nobody, position, page_cache.ANSWER_KEY, layout),
+            by=lambda nobody: _question(nobody, step, page_cache.ANSWER_KEY, layout),
         )
     if error:
         return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _respond(body, visit, push=("respond.ask", {"number": position + 1}))
+    return _respond(body, visit, push=("respond.ask", place._asdict()))
 
 
-def recorded(visit: Visit, position: int, *, text: str, error: Outcome | None = None) -> Response:
+def deciding(visit: Visit, place: Place) -> Response:
+    """The answer is saved, and a model decides whether one more question follows from it."""
+    return _page("follow_ups/deciding", visit, place=place)
+
+
+def recorded(visit: Visit, place: Place, *, text: str, error: Outcome | None = None) -> Response:
     """After an upload or its refusal: the question with the posted text, for scripts its recorder.
 
     A page with a session of its own, or one that takes the place of the question, is whole.
     """
     if not wants_fragment():
-        return question(visit, position, error=error, text=text)
+        return question(visit, place, error=error, text=text)
     g.is_part = True
     layout = _layout(framed=visit.framed)
     key = secrets.token_urlsafe(16)
-    values = {"number": position + 1, "answer_key": key, "text": text, "error": error}
+    values = {"place": place, "answer_key": key, "text": text, "error": error}
     body = _render("_recorder", visit, layout, **values)
     return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK)
 
 
-def transcript(visit: Visit, number: int) -> Response:
-    """For scripts, what became of the words of the recording of question `number`, from 1."""
+def transcript(visit: Visit, place: Place) -> Response:
+    """For scripts, what became of the words of the recording of a question."""
     g.is_part = True
-    return _respond(_render("_heard", visit, _layout(framed=visit.framed), number=number), visit)
+    return _respond(_render("_heard", visit, _layout(framed=visit.framed), place=place), visit)
 
 
 def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
     """All answers for review, the optional name, and Send."""
     push: Push = ("respond.check", {})
-    if error or name or visit.progress.recordings:
+    if error or name or visit.progress.recordings or visit.progress.follow_ups:
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
         return _page("check", visit, status=status, push=push, error=error, name=name)
     return _cached_page("check", visit, push, error=None, name="")
@@ -122,9 +129,9 @@ def withdrawn(form: RespondentForm) -> Response:
     return response
 
 
-def device_transfer(visit: Visit, secret: str, *, number: int | None, draft: str) -> Response:
-    """The transfer link for another device, and the way back to question `number`, or to the check
-    page for None. `draft` is what was typed there and not sent.
+def device_transfer(visit: Visit, secret: str, *, place: Place | None, draft: str) -> Response:
+    """The transfer link for another device, and the way back to a question, or to the check page
+    for None. `draft` is what was typed there and not sent.
     """
     path = url_for("elsewhere.look", share_token=visit.form.share_token, secret=secret)
     address = settings().public_url + path
@@ -134,7 +141,7 @@ def device_transfer(visit: Visit, secret: str, *, number: int | None, draft: str
         link=address,
         secret=secret,
         code=drawn_code(address),
-        number=number,
+        place=place,
         draft=draft,
     )
 
@@ -188,9 +195,9 @@ def cross_site_post(share_token: str, text: str) -> Response:
     return Response(body, HTTPStatus.FORBIDDEN)
 
 
-def redirect_to(endpoint: str, share_token: str, number: int | None = None) -> Response:
+def redirect_to(endpoint: str, share_token: str, place: Place | None = None) -> Response:
     """303 to another page of this form."""
-    values: dict[str, Any] = {} if number is None else {"number": number}
+    values: dict[str, Any] = place._asdict() if place else {}
     if says_in_iframe():
         values["embed"] = 1
     url = url_for(endpoint, share_token=share_token, **values)
@@ -199,34 +206,34 @@ def redirect_to(endpoint: str, share_token: str, number: int | None = None) -> R
 
 def _question(
     visit: Visit,
-    position: int,
+    step: Step,
     answer_key: str,
     layout: dict[str, Any],
     *,
     error: Outcome | None = None,
     text: str | None = None,
 ) -> str:
-    asked = visit.form.questions[position]
-    stored = visit.progress.texts.get(asked["id"])
+    stored = visit.progress.texts.get(step.question_id)
     words = (stored or "") if text is None else text
+    back = step_before(visit.steps, step.place)
     return _render(
         "question",
         visit,
         layout,
-        asked=asked["text"],
-        hint=asked.get("context"),
-        number=position + 1,
+        step=step,
+        place=step.place,
+        back=back.place if back else None,
         stored=stored,
-        text=words or _heard(visit, position + 1),
+        text=words or _heard(visit, step.place),
         answer_key=answer_key,
-        most=SPOKEN_ANSWER_MAX_CHARS if visit.recording(position + 1) else ANSWER_MAX_CHARS,
+        most=SPOKEN_ANSWER_MAX_CHARS if visit.recording(step.place) else ANSWER_MAX_CHARS,
         error=error,
     )
 
 
-def _heard(visit: Visit, number: int) -> str:
+def _heard(visit: Visit, place: Place) -> str:
     """The words of a recording that no answer has: they fill an empty sheet."""
-    recording = visit.recording(number)
+    recording = visit.recording(place)
     return recording.transcript or "" if recording and not recording.claimed else ""
 
 

@@ -8,10 +8,11 @@ from jobs.queue import hand_over
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.respondents import answering
+from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.voice.shown_words import note_shown
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.respondent import error_handling, rendering
+from webapp.pages.respondent import error_handling, follow_ups, rendering
 from webapp.pages.respondent.form_data import (
     GOING_BACK,
     SKIPPING,
@@ -22,11 +23,14 @@ from webapp.pages.respondent.form_data import (
     typed_along,
     unsent,
 )
+from webapp.pages.respondent.next_question import by_get, next_question
 from webapp.pages.respondent.session_cookie import forget, remembered_key
 from webapp.pages.respondent.visit import Visit, find_form, new_visit, posted_visit, visit_by_cookie
 from webapp.web.extensions import csrf
 from webapp.web.link_view_counter import count_link_view
 from webapp.web.request_origin import says_in_iframe
+
+FIRST = Place(1)
 
 Draw = Callable[[Visit], Response]
 
@@ -42,7 +46,7 @@ def start(share_token: str) -> Response:
     visit = visit_by_cookie(share_token)
     if not visit.progress.started:
         count_link_view(share_token)
-        return rendering.render_instead(visit) or rendering.question(visit, 0)
+        return rendering.render_instead(visit) or rendering.question(visit, FIRST)
     return _redirect_to_next(visit)
 
 
@@ -52,11 +56,12 @@ def slash(share_token: str) -> Response:
     return rendering.redirect_to("respond.start", share_token)
 
 
-@bp.get("/q/<int:number>")
-def ask(share_token: str, number: int) -> Response:
-    """Question `number`, from 1, with the answer it has."""
+@bp.get("/q/<int:number>", defaults={"follow_up": 0})
+@bp.get("/q/<int:number>/f/<int:follow_up>")
+def ask(share_token: str, number: int, follow_up: int) -> Response:
+    """A question, with the answer it has."""
     visit = visit_by_cookie(share_token)
-    return rendering.render_instead(visit) or rendering.question(visit, number - 1)
+    return rendering.render_instead(visit) or rendering.question(visit, Place(number, follow_up))
 
 
 @bp.post("/resume")
@@ -67,8 +72,9 @@ def resume(share_token: str) -> Response:
     return rendering.render_instead(visit) or rendering.question_or_check(visit, visit.next_open)
 
 
-@bp.post("/q/<int:number>")
-def answer(share_token: str, number: int) -> Response:
+@bp.post("/q/<int:number>", defaults={"follow_up": 0})
+@bp.post("/q/<int:number>/f/<int:follow_up>")
+def answer(share_token: str, number: int, follow_up: int) -> Response:
     """Store the answer, then ask the next open question."""
     posted = read_form_data(share_token, "answer_key")
     if posted.chosen_file:
@@ -79,6 +85,7 @@ def answer(share_token: str, number: int) -> Response:
         share_token,
         posted.session_key,
         position=number - 1,
+        follow_up=follow_up,
         answer_text=posted.answer,
         answer_key=posted.answer_key,
         recording_id=posted.recording,
@@ -87,33 +94,38 @@ def answer(share_token: str, number: int) -> Response:
         signs=posted.signs,
         form_bytes_max=settings().limit_form_bytes,
     )
-    return _next_question(share_token, posted, following)
+    if following.may_probe:
+        return follow_ups.after_answer(share_token, posted, Place(number, follow_up))
+    return next_question(share_token, posted, following.place)
 
 
-@bp.post("/q/<int:number>/skip")
-def skip(share_token: str, number: int) -> Response:
+@bp.post("/q/<int:number>/skip", defaults={"follow_up": 0})
+@bp.post("/q/<int:number>/f/<int:follow_up>/skip")
+def skip(share_token: str, number: int, follow_up: int) -> Response:
     """Skip the question; an answer it had is superseded."""
     posted = read_form_data(share_token)
-    _require_nothing_to_lose(share_token, posted, number)
+    _require_nothing_to_lose(share_token, posted, Place(number, follow_up))
     following = answering.skip_question(
-        share_token, posted.session_key, position=number - 1, now=utc_now()
+        share_token, posted.session_key, position=number - 1, follow_up=follow_up, now=utc_now()
     )
-    return _next_question(share_token, posted, following)
+    return next_question(share_token, posted, following)
 
 
-@bp.post("/q/<int:number>/open")
-def open_question(share_token: str, number: int) -> Response:
+@bp.post("/q/<int:number>/open", defaults={"follow_up": 0})
+@bp.post("/q/<int:number>/f/<int:follow_up>/open")
+def open_question(share_token: str, number: int, follow_up: int) -> Response:
     """Back and Change: the question with its answer, found by the posted session."""
     _require_nothing_unsent(share_token)
     words = typed_along("answer")
+    place = Place(number, follow_up)
     return _page_by_post(
         share_token,
         lambda visit: (
             rendering.render_instead(visit, unsent_text=words or "")
-            or rendering.question(visit, number - 1, text=words)
+            or rendering.question(visit, place, text=words)
         ),
         "respond.ask",
-        number=number,
+        place,
         by_post=words is not None,
     )
 
@@ -153,7 +165,7 @@ def send(share_token: str) -> Response:
         events=settings().mcp_events_enabled,
     )
     hand_over(queued or [])
-    if _by_get(posted):
+    if by_get(posted):
         return rendering.redirect_to("respond.done", share_token)
     return rendering.thanks(posted_visit(share_token, posted))
 
@@ -203,17 +215,9 @@ def another(share_token: str) -> Response:
         response = rendering.redirect_to("respond.start", share_token)
     else:
         visit = new_visit(find_form(share_token))
-        response = rendering.render_instead(visit) or rendering.question(visit, 0)
+        response = rendering.render_instead(visit) or rendering.question(visit, FIRST)
     forget(response, share_token)
     return response
-
-
-def _next_question(share_token: str, posted: FormData, following: int | None) -> Response:
-    if _by_get(posted):
-        if following is None:
-            return rendering.redirect_to("respond.check", share_token)
-        return rendering.redirect_to("respond.ask", share_token, number=following + 1)
-    return rendering.question_or_check(posted_visit(share_token, posted), following)
 
 
 def _visit_with_unsent_text(share_token: str, posted: FormData) -> Visit | None:
@@ -223,10 +227,10 @@ def _visit_with_unsent_text(share_token: str, posted: FormData) -> Visit | None:
     return posted_visit(share_token, posted)
 
 
-def _require_nothing_to_lose(share_token: str, posted: FormData, number: int) -> None:
+def _require_nothing_to_lose(share_token: str, posted: FormData, place: Place) -> None:
     """Raise InvalidInput `answer_unsent` or `recording_unsent` for what only this page has."""
     visit = _visit_with_unsent_text(share_token, posted)
-    if visit and not visit.text(number):
+    if visit and not visit.text(place):
         raise unsent(PageCode.ANSWER_UNSENT, SKIPPING)
     if not posted.recording or wants_fragment():
         return
@@ -239,7 +243,7 @@ def _require_nothing_unsent(share_token: str) -> None:
     """Raise InvalidInput `unsaved_text` if leaving the question would lose newly typed text."""
     posted = read_form_data(share_token)
     visit = _visit_with_unsent_text(share_token, posted) if posted.left else None
-    if visit and visit.text(posted.left) != posted.answer:
+    if visit and posted.left and visit.text(posted.left) != posted.answer:
         raise unsent(PageCode.UNSAVED_TEXT, GOING_BACK)
 
 
@@ -247,14 +251,14 @@ def _page_by_post(
     share_token: str,
     draw: Draw,
     endpoint: str,
-    number: int | None = None,
+    place: Place | None = None,
     *,
     by_post: bool = False,
 ) -> Response:
     """A page asked for by POST: a redirect if the cookie names the session, else the page."""
     posted = read_form_data(share_token)
-    if _by_get(posted) and not by_post:
-        return rendering.redirect_to(endpoint, share_token, number=number)
+    if by_get(posted) and not by_post:
+        return rendering.redirect_to(endpoint, share_token, place)
     return draw(posted_visit(share_token, posted))
 
 
@@ -270,15 +274,10 @@ def _get_if_sent(share_token: str, draw: Draw) -> Response:
     return draw(visit)
 
 
-def _by_get(posted: FormData) -> bool:
-    """True if the next page can be fetched by GET: the cookie names this session."""
-    return posted.remembered and not wants_fragment()
-
-
 def _redirect_to_next(visit: Visit) -> Response:
     token = visit.form.share_token
     if visit.progress.completed_at:
         return rendering.redirect_to("respond.done", token)
     if visit.next_open is None:
         return rendering.redirect_to("respond.check", token)
-    return rendering.redirect_to("respond.ask", token, number=visit.next_open + 1)
+    return rendering.redirect_to("respond.ask", token, visit.next_open)

@@ -11,10 +11,18 @@ from webapp.domain.respondents.public_form import (
     RecordingShown,
     RespondentForm,
     get_public_form,
-    next_open,
     read_progress,
 )
-from webapp.domain.shared.vocabulary import FormStatus, ResponseLimit, ResponseMode
+from webapp.domain.respondents.steps import (
+    START,
+    Place,
+    Step,
+    follow_up_step,
+    next_open,
+    scripted_step,
+    steps_of,
+)
+from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, ResponseLimit, ResponseMode
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.session_cookie import new_session_key, remembered_key
 from webapp.web.request_origin import says_in_iframe
@@ -50,9 +58,38 @@ class Visit:
         return self._numbers(self.progress.skipped)
 
     @property
-    def next_open(self) -> int | None:
-        """0-based position of the first question neither answered nor skipped, None at the end."""
-        return next_open(self.form.questions, self.progress.settled)
+    def steps(self) -> list[Step]:
+        """All questions that this respondent is asked, in order."""
+        progress = self.progress
+        return steps_of(self.form.questions, progress.follow_ups, progress.texts)
+
+    def step(self, place: Place) -> Step | None:
+        """The question at a place, None if it was never asked; it may be a dropped one."""
+        if not 0 < place.number <= len(self.form.questions):
+            return None
+        question = self.form.questions[place.number - 1]
+        if not place.follow_up:
+            return scripted_step(place.number, question)
+        asked = (each for each in self.progress.follow_ups if each.depth == place.follow_up)
+        found = next((each for each in asked if each.parent_question_id == question["id"]), None)
+        return follow_up_step(place.number, found) if found else None
+
+    def answered_follow_ups(self, step: Step) -> bool:
+        """Whether follow-ups to a scripted question have an answer, which goes with its own."""
+        return any(
+            each.parent_question_id == step.question_id and each.id in self.progress.texts
+            for each in self.progress.follow_ups
+        )
+
+    @property
+    def next_open(self) -> Place | None:
+        """The first question neither answered nor skipped, None at the end."""
+        return self.next_open_after(START)
+
+    def next_open_after(self, place: Place) -> Place | None:
+        """The first open question after a place, then from the beginning; None at the end."""
+        step = next_open(self.steps, self.progress.settled, place)
+        return step.place if step else None
 
     @property
     def draft_key(self) -> str:
@@ -73,10 +110,10 @@ class Visit:
         open_ = self.form.status is FormStatus.PUBLISHED and not self.form.is_full
         return open_ and self.form.response_limit is ResponseLimit.MULTIPLE
 
-    def text(self, number: int) -> str:
-        """The answer to a question by its number, from 1; "" if there is none."""
-        asked = self.form.questions[number - 1 : number]
-        return self.progress.texts.get(asked[0]["id"], "") if asked else ""
+    def text(self, place: Place) -> str:
+        """The answer to a question; "" if there is none."""
+        step = self.step(place)
+        return self.progress.texts.get(step.question_id, "") if step else ""
 
     @property
     def records(self) -> bool:
@@ -89,10 +126,10 @@ class Visit:
         told = self.form.transcriber
         return told if told == settings().transcriber_host else ""
 
-    def recording(self, number: int) -> RecordingShown | None:
-        """What was recorded for a question, from 1; of what no answer has claimed, the newest."""
-        asked = self.form.questions[number - 1 : number]
-        question = asked[0]["id"] if asked else ""
+    def recording(self, place: Place) -> RecordingShown | None:
+        """What was recorded for a question; of what no answer has claimed, the newest."""
+        step = self.step(place)
+        question = step.question_id if step else ""
         return self.progress.uploads.get(question) or self.progress.recordings.get(question)
 
     def recording_by_id(self, recording_id: str) -> RecordingShown | None:
@@ -109,7 +146,7 @@ def visit_by_cookie(share_token: str) -> Visit:
     """The visit of a GET: by its cookie, else a new one that is stored nowhere yet."""
     form = find_form(share_token)
     key = None if _framed(form) else remembered_key(share_token)
-    progress = read_progress(share_token, key, may_record=False) if key else NOTHING_YET
+    progress = _progress(form, key, may_record=False) if key else NOTHING_YET
     if key and progress.started:
         return Visit(form, key, progress, remembered=True)
     return new_visit(form)
@@ -128,7 +165,7 @@ def posted_visit(share_token: str, posted: FormData) -> Visit:
 def keyed_visit(share_token: str, session_key: str, *, remembered: bool = False) -> Visit:
     """The visit of the session with this key."""
     form = find_form(share_token)
-    progress = read_progress(share_token, session_key, may_record=may_record(form))
+    progress = _progress(form, session_key, may_record=may_record(form))
     return Visit(form, session_key, progress, remembered, _framed(form))
 
 
@@ -148,6 +185,11 @@ def find_form(share_token: str) -> RespondentForm:
 def may_record(form: RespondentForm) -> bool:
     """True if questions of this form may be answered by voice."""
     return form.records_voice and form.response_mode is not ResponseMode.TEXT_ONLY
+
+
+def _progress(form: RespondentForm, session_key: str, *, may_record: bool) -> Progress:
+    asks = form.follow_up_mode is not FollowUpMode.NONE
+    return read_progress(form.share_token, session_key, may_record=may_record, follow_ups=asks)
 
 
 def _framed(form: RespondentForm) -> bool:

@@ -10,6 +10,7 @@ from flask import Blueprint, Response, abort, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from webapp.config import settings
+from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.vocabulary import TranscriptState
 from webapp.domain.voice.uploads import find_recording
 from webapp.integrations.audio_inspection import AudioBusy
@@ -45,32 +46,36 @@ _limit_looks = limiter.shared_limit(
 )
 
 
-@bp.post("/q/<int:number>/recording")
+@bp.post("/q/<int:number>/recording", defaults={"follow_up": 0})
+@bp.post("/q/<int:number>/f/<int:follow_up>/recording")
 @limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
-def upload(share_token: str, number: int) -> Response:
+def upload(share_token: str, number: int, follow_up: int) -> Response:
     """Store a recording for the question; the first one under its key stays."""
     posted = read_form_data(share_token, "recording_key", file="audio")
     visit = posted_visit(share_token, posted)
-    store_recording(visit, posted, position=number - 1, file=request.files.get("audio"))
-    return rendering.recorded(posted_visit(share_token, posted), number - 1, text=posted.answer)
+    place = Place(number, follow_up)
+    store_recording(visit, posted, at=place, file=request.files.get("audio"))
+    return rendering.recorded(posted_visit(share_token, posted), place, text=posted.answer)
 
 
-@bp.post("/q/<int:number>/transcript")
+@bp.post("/q/<int:number>/transcript", defaults={"follow_up": 0})
+@bp.post("/q/<int:number>/f/<int:follow_up>/transcript")
 @_limit_looks
-def look(share_token: str, number: int) -> Response:
+def look(share_token: str, number: int, follow_up: int) -> Response:
     """What became of the words of the posted recording; 204 for scripts that have to ask again."""
     posted = read_form_data(share_token)
     visit = posted_visit(share_token, posted)
-    recording = visit.recording(number)
+    place = Place(number, follow_up)
+    recording = visit.recording(place)
     if not wants_fragment():
         return rendering.render_instead(visit, unsent_text=posted.answer) or rendering.question(
-            visit, number - 1, text=posted.answer
+            visit, place, text=posted.answer
         )
     if recording is None or recording.id != posted.recording:
         abort(HTTPStatus.NOT_FOUND)
     if recording.transcript_state is TranscriptState.WAITING:
         return nothing_new()
-    return rendering.transcript(visit, number)
+    return rendering.transcript(visit, place)
 
 
 @bp.get("/recordings/<recording_id>")

@@ -1,0 +1,288 @@
+"""Follow-up questions that a model writes: what the pages do around it."""
+
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from tests.factories import make_form
+from tests.followups.model_server import (
+    QUESTION,
+    ModelServer,
+    asking,
+    hanging,
+    model_server,
+    status,
+    stopping,
+    two_questions,
+)
+from tests.pages.respondent_client import Respondent, arrive, heading, hidden
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.forms.models import Form, close_form
+from webapp.domain.responses.counters import DayCount
+from webapp.domain.shared.vocabulary import FollowUpState
+
+FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
+ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"
+CONTEXT = "Prices rise by 17 percent in May; Acme Holding wants to sell."
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    with model_server(asking()) as running:
+        yield running
+
+
+@pytest.fixture
+def settings(settings: Settings, model: ModelServer) -> Settings:
+    return settings.model_copy(update=model.settings())
+
+
+@pytest.fixture
+def told(settings: Settings) -> str:
+    """The writer that the creator of the form was told of."""
+    return settings.follow_up_writer
+
+
+@pytest.fixture
+def form(app: Flask, account: Account, told: str) -> Any:
+    asks = {"followUpMode": "smart", "context": CONTEXT}
+    with app.app_context():
+        form = make_form(account.id, questions=[FIRST, SECOND], **asks)
+        db.session.execute(update(Form).values(follow_up_writer=told))
+        db.session.commit()
+    return form
+
+
+@pytest.fixture
+def respondent(app: Flask, form: Any) -> Respondent:
+    return arrive(app.test_client(), form)
+
+
+def scripted_post(respondent: Respondent, path: str, **fields: Any) -> Any:
+    """A POST as htmx sends it."""
+    sent = hidden(respondent.page) | fields
+    where = f"/r/{respondent.share_token}{path}"
+    return respondent.client.post(where, data=sent, headers=HTMX)
+
+
+def rows(app: Flask) -> list[FollowUp]:
+    with app.app_context():
+        return list(db.session.scalars(select(FollowUp).order_by(FollowUp.created_at)))
+
+
+def test_without_scripts_the_reply_is_the_next_step(
+    app: Flask, respondent: Respondent, model: ModelServer, told: str
+) -> None:
+    page = respondent.answer(1, ANSWER)
+
+    assert heading(page) == QUESTION
+    assert f"written by a computer at {model.host}, from your answer" in page.text
+    (row,) = rows(app)
+    assert (row.state, row.writer, row.technique) == (FollowUpState.ASKED, told, "example")
+
+
+def test_with_scripts_the_answer_is_saved_before_anybody_thinks(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
+    page = scripted_post(respondent, "/q/1", answer=ANSWER)
+
+    assert heading(page) == "One moment…"
+    assert 'hx-trigger="load, submit"' in page.text
+    assert "Next question" in page.text
+    assert "HX-Push-Url" not in page.headers
+    assert (model.asked, rows(app)) == ([], [])
+
+    respondent.page = page
+    following = scripted_post(respondent, "/q/1/next")
+
+    assert heading(following) == QUESTION
+    assert following.headers["HX-Push-Url"].endswith("/q/1/f/1")
+
+
+def test_a_get_of_the_address_decides_nothing(app: Flask, respondent: Respondent) -> None:
+    scripted_post(respondent, "/q/1", answer=ANSWER)
+
+    assert respondent.client.get(f"/r/{respondent.share_token}/q/1/next").status_code == 405
+    assert rows(app) == []
+
+
+def test_next_question_passes_on(app: Flask, respondent: Respondent, model: ModelServer) -> None:
+    respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
+    page = scripted_post(respondent, "/q/1/next", pass_on="1")
+
+    assert heading(page) == SECOND
+    assert heading(scripted_post(respondent, "/q/1/next")) == SECOND
+    assert [row.state for row in rows(app)] == [FollowUpState.NOTHING]
+    assert model.asked == []
+
+
+def test_what_is_decided_while_somebody_passes_on_is_dropped(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
+    model.answer = asking(after=1)
+    respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
+    with ThreadPoolExecutor(1) as beside:
+        deciding = beside.submit(scripted_post, respondent, "/q/1/next")
+        while not model.asked:
+            time.sleep(0.01)
+        scripted_post(respondent, "/q/1/next", pass_on="1")
+        assert heading(deciding.result()) == SECOND
+
+    assert [row.state for row in rows(app)] == [FollowUpState.NOTHING]
+
+
+@pytest.mark.parametrize("answer", [two_questions(), status(500), asking("See acme.example?")])
+def test_the_rules_ask_where_the_model_is_of_no_use(
+    app: Flask, respondent: Respondent, model: ModelServer, answer: Any
+) -> None:
+    model.answer = answer
+    page = respondent.answer(1, ANSWER)
+
+    (row,) = rows(app)
+    assert row.writer == ""
+    assert heading(page) == row.question_text
+    assert model.host not in page.text
+
+
+def test_stop_is_a_stop(app: Flask, respondent: Respondent, model: ModelServer) -> None:
+    model.answer = stopping()
+
+    assert heading(respondent.answer(1, ANSWER)) == SECOND
+    assert heading(respondent.answer(1, ANSWER)) == SECOND
+    assert [row.state for row in rows(app)] == [FollowUpState.NOTHING]
+    assert len(model.asked) == 1
+
+
+def test_a_hanging_model_costs_four_seconds_and_a_half(
+    respondent: Respondent, model: ModelServer
+) -> None:
+    model.answer = hanging()
+    began = time.monotonic()
+    page = respondent.answer(1, ANSWER)
+
+    assert heading(page) not in {FIRST, SECOND, QUESTION}
+    assert time.monotonic() - began < 4.5
+
+
+def test_next_twice_at_once_decides_once(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
+    model.answer = asking(after=0.5)
+    respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
+    with ThreadPoolExecutor(4) as together:
+        calls = [together.submit(scripted_post, respondent, "/q/1/next") for _ in range(4)]
+        pages = [call.result() for call in calls]
+
+    assert {heading(page) for page in pages} == {QUESTION}
+    assert len(model.asked) == 1
+    assert len(rows(app)) == 1
+
+
+def test_next_after_sending_is_the_thank_you_page(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
+    respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
+    scripted_post(respondent, "/check")
+    page = scripted_post(respondent, "/q/1/next")
+
+    assert heading(page).startswith("Thank you.")
+    assert (model.asked, rows(app)) == ([], [])
+
+
+def test_next_on_a_closed_form_is_the_closed_page(
+    app: Flask, account: Account, form: Any, respondent: Respondent, model: ModelServer
+) -> None:
+    respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
+    with app.app_context():
+        close_form(account.id, form.id, now=utc_now())
+
+    assert scripted_post(respondent, "/q/1/next").status_code == 410
+    assert (model.asked, rows(app)) == ([], [])
+
+
+@pytest.mark.parametrize("told", ["", "another-model at llm.example.com"])
+def test_a_form_keeps_the_writer_that_its_creator_was_told_of(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
+    page = scripted_post(respondent, "/q/1", answer=ANSWER)
+
+    assert heading(page) not in {"One moment…", QUESTION}
+    assert [row.writer for row in rows(app)] == [""]
+    assert model.asked == []
+
+
+@pytest.mark.settings(llm_calls_per_day=1)
+def test_a_spent_day_leaves_it_to_the_rules(
+    app: Flask, form: Any, settings: Settings, model: ModelServer
+) -> None:
+    first, second = arrive(app.test_client(), form), arrive(app.test_client(), form)
+
+    assert heading(first.answer(1, ANSWER)) == QUESTION
+    assert heading(second.answer(1, ANSWER)) not in {QUESTION, SECOND}
+    assert [row.writer == "" for row in rows(app)] == [False, True]
+    assert len(model.asked) == 1
+    with app.app_context():
+        assert db.session.scalars(select(DayCount.model_calls)).one() == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["…", "My mother died of it in March", "that's all, please stop asking"],
+    ids=["no letter", "tender", "refusal"],
+)
+def test_no_model_gets_what_is_not_to_be_probed(
+    app: Flask, respondent: Respondent, model: ModelServer, words: str
+) -> None:
+    assert heading(scripted_post(respondent, "/q/1", answer=words)) == SECOND
+    assert (model.asked, rows(app)) == ([], [])
+
+
+def test_a_claim_that_nobody_settled_decides_nothing(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
+    """As after a kill between the two transactions; the same words begin anew."""
+    model.answer = stopping()
+    respondent.answer(1, ANSWER)
+    before = utc_now() - timedelta(seconds=7)
+    with app.app_context():
+        killed = {"state": FollowUpState.CLAIMED, "lease_until": before}
+        db.session.execute(update(FollowUp).values(killed))
+        db.session.commit()
+    assert heading(respondent.open()) == SECOND
+
+    model.answer = asking()
+
+    assert heading(respondent.answer(1, ANSWER)) == QUESTION
+    assert len(rows(app)) == 1
+
+
+def test_nothing_of_anybody_is_logged(
+    respondent: Respondent, model: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    for answer in (two_questions(), status(500, "Prices rise")):
+        model.answer = answer
+        respondent.answer(1, ANSWER + str(answer))
+
+    assert "no follow-up of the model" in caplog.text
+    for words in ("procurement", "Prices", "Acme", "What happened", "sk-of-the-operator"):
+        assert words not in caplog.text
+
+
+def test_private_context_reaches_the_model_and_no_page(
+    respondent: Respondent, model: ModelServer
+) -> None:
+    page = respondent.answer(1, ANSWER)
+
+    assert CONTEXT in model.asked[0].system
+    assert not re.search("Acme|17 percent|Prices", page.text)

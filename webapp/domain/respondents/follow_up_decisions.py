@@ -1,0 +1,154 @@
+"""Deciding about a follow-up question once an answer is stored: by the rules, or by a model.
+
+One decision for each answer, under the lock of the session's row, within both caps of the form. A
+model is asked between two transactions: the first stores a claim, which counts as a question while
+its lease lasts, the second settles it. A claim that was not settled in time decides nothing.
+"""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from webapp.database import execute, new_id, to_millis, tried_again, write_transaction
+from webapp.domain.follow_ups import rules
+from webapp.domain.follow_ups.thread import Decision, Reason
+from webapp.domain.respondents import follow_up_statements as statements
+from webapp.domain.respondents.follow_up_situation import Situation
+from webapp.domain.respondents.session_state import lock_session_state
+from webapp.domain.responses.counters import count_model_call
+from webapp.domain.shared.vocabulary import SessionStatus
+
+LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
+# nothing is asked then, whoever writes, and no model gets the words
+HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.TENDER, Reason.THIN_TWICE}
+
+NOTHING = Decision(Reason.STOPPED_BY_MODEL)
+
+
+class Claim(NamedTuple):
+    """What a model is to decide; `ruled` is asked if it does not."""
+
+    id: str
+    lease_until: int
+    about: Situation
+    ruled: Decision
+
+    @property
+    def remaining(self) -> int:
+        """How many follow-ups to this question may still be asked, this one included."""
+        return self.about.terms.cap - self.about.thread.depth
+
+
+@tried_again
+def decide_by_rules(about: Situation, *, now: datetime) -> None:
+    """Ask what the rules ask, if anything; a dropped follow-up to the same words first. Commits."""
+    if _asked_again(about):
+        return
+    ruled = rules.decide(about.thread)
+    if ruled.question:
+        with write_transaction():
+            if _lock(about) and _has_room(about, now):
+                made = {"id": new_id("q"), "moment": to_millis(now)}
+                execute(statements.ask(), **_keys(about), **made, **_words(about, ruled, ""))
+
+
+def may_ask_model(about: Situation) -> bool:
+    """Whether a model is to decide: nothing in the answer says that nobody should ask."""
+    return rules.decide(about.thread).reason not in HARD_STOPS
+
+
+@tried_again
+def claim_decision(about: Situation, *, calls_per_day: int, now: datetime) -> Claim | None:
+    """What a model is to decide. None if nothing is to be asked, somebody else decides, or it is
+    decided: by the rules where its form's calls of this day (UTC) are spent. Commits.
+    """
+    ruled = rules.decide(about.thread)
+    if ruled.reason in HARD_STOPS or _asked_again(about):
+        return None
+    lease = to_millis(now + LEASE)
+    made = {"id": new_id("q"), "lease": lease, "moment": to_millis(now)}
+    with write_transaction():
+        if not _lock(about) or not _has_room(about, now):
+            return None
+        claimed = execute(statements.claim(), **_keys(about), **made).scalar_one_or_none()
+        if claimed is None:
+            return None
+        found = Claim(claimed, lease, about, ruled)
+        if count_model_call(about.form_id, most=calls_per_day, now=now):
+            return found
+        _settle(found, ruled, "")
+    return None
+
+
+@tried_again
+def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime) -> None:
+    """Ask the question of a decision, or nothing. Nothing is asked if the claim was lost or its
+    lease has ended, the answer was changed, or the response was sent. Commits.
+
+    writer  the model and its host, "" for the rules
+    """
+    with write_transaction():
+        in_time = to_millis(now) < made.lease_until
+        _settle(made, decision if _lock(made.about) and in_time else NOTHING, writer)
+
+
+@tried_again
+def pass_on(about: Situation, *, now: datetime) -> None:
+    """Let nothing follow from the answer, unless something did already. Commits."""
+    made = {"id": new_id("q"), "moment": to_millis(now)}
+    with write_transaction():
+        if _lock(about):
+            execute(statements.pass_on(), **_keys(about), **made)
+
+
+def _lock(about: Situation) -> bool:
+    """Lock the session; False if the answer is not current any more, or the response sent."""
+    state = lock_session_state(about.share_token, about.session_key)
+    if state is None or state.status == SessionStatus.COMPLETED:
+        return False
+    return bool(state.answered.get(about.question_id) == about.answer_id)
+
+
+def _has_room(about: Situation, now: datetime) -> bool:
+    """Whether both caps admit one more question; under the lock."""
+    keys = {"session": about.session_id, "parent": about.parent_id, "answer": about.answer_id}
+    counted = execute(statements.COUNTS, **keys, moment=to_millis(now)).one()
+    most = about.terms.max_total
+    within = most is None or about.scripted + counted.total + 1 <= most
+    return bool(counted.of_parent < about.terms.cap and within)
+
+
+def _asked_again(about: Situation) -> bool:
+    """Ask the dropped follow-up to the same words again; False if there is none."""
+    if about.dropped:
+        with write_transaction():
+            if _lock(about):
+                execute(statements.ASK_AGAIN, row=about.dropped, answer=about.answer_id)
+    return bool(about.dropped)
+
+
+def _settle(made: Claim, decision: Decision, writer: str) -> None:
+    held = {"row": made.id, "lease": made.lease_until}
+    if decision.question:
+        execute(statements.SETTLE_ASKED, **held, **_words(made.about, decision, writer))
+    else:
+        execute(statements.SETTLE_NOTHING, **held)
+
+
+def _keys(about: Situation) -> dict[str, str]:
+    return {
+        "form_id": about.form_id,
+        "session_id": about.session_id,
+        "parent_question_id": about.parent_id,
+        "answer_id": about.answer_id,
+    }
+
+
+def _words(about: Situation, decision: Decision, writer: str) -> dict[str, object]:
+    keys = {"session": about.session_id, "parent": about.parent_id}
+    return {
+        "depth": execute(statements.NEXT_DEPTH, **keys).scalar_one(),
+        "question_text": decision.question,
+        "technique": decision.technique,
+        "reason": decision.reason,
+        "writer": writer,
+    }

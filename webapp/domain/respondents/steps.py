@@ -1,0 +1,95 @@
+"""The questions of one respondent in their order: each of the form, then what followed from it."""
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from webapp.domain.content.model import QuestionRow
+from webapp.domain.follow_ups.asked import AskedFollowUp
+
+
+class Place(NamedTuple):
+    """Where a question stands; the order of places is that of asking.
+
+    number     of the scripted question, from 1
+    follow_up  0: the scripted question itself; k: the k-th follow-up to it
+    """
+
+    number: int
+    follow_up: int = 0
+
+    @property
+    def path(self) -> str:
+        """The end of its address, after `/q/`."""
+        return f"{self.number}/f/{self.follow_up}" if self.follow_up else str(self.number)
+
+
+START = Place(0)  # before the first question
+
+
+class Step(NamedTuple):
+    """One question that a respondent is asked.
+
+    asked  how a follow-up came about, None of a scripted question
+    """
+
+    place: Place
+    question_id: str
+    text: str
+    hint: str | None = None
+    asked: AskedFollowUp | None = None
+
+
+def steps_of(
+    questions: Sequence[QuestionRow],
+    follow_ups: Iterable[AskedFollowUp] = (),
+    answered: Container[str] = (),
+) -> list[Step]:
+    """All steps in order. A dropped follow-up is one only if it has an answer.
+
+    answered  ids of questions that have an answer
+    """
+    asked = defaultdict(list)
+    for each in follow_ups:
+        asked[each.parent_question_id].append(each)
+    return [
+        step
+        for number, question in enumerate(questions, start=1)
+        for step in (
+            scripted_step(number, question),
+            *_follow_up_steps(number, asked.get(question["id"], ()), answered),
+        )
+    ]
+
+
+def scripted_step(number: int, question: QuestionRow) -> Step:
+    """The step of a question of the form; `number` from 1."""
+    return Step(Place(number), question["id"], question["text"], question.get("context"))
+
+
+def follow_up_step(number: int, asked: AskedFollowUp) -> Step:
+    """The step of a follow-up to question `number`."""
+    return Step(Place(number, asked.depth), asked.id, asked.question_text, asked=asked)
+
+
+def next_open(steps: Sequence[Step], settled: Container[str], after: Place = START) -> Step | None:
+    """The first unsettled step after a place, then from the beginning; None at the end.
+
+    settled  ids of questions that are answered or skipped
+    """
+    unsettled = [step for step in steps if step.question_id not in settled]
+    following = (step for step in unsettled if step.place > after)
+    return next(following, unsettled[0] if unsettled else None)
+
+
+def step_before(steps: Sequence[Step], place: Place) -> Step | None:
+    """The step that Back leads to, None at the first."""
+    return max((step for step in steps if step.place < place), default=None)
+
+
+def _follow_up_steps(
+    number: int, asked: Iterable[AskedFollowUp], answered: Container[str]
+) -> Iterator[Step]:
+    for each in asked:
+        if not each.dropped or each.id in answered:
+            yield follow_up_step(number, each)

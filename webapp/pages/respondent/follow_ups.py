@@ -1,0 +1,120 @@
+"""What follows from an answer: decided by the rules at once, or by a model while people wait."""
+
+import logging
+import time
+
+from flask import Blueprint, Response
+
+from webapp.config import settings
+from webapp.database import release_connections, utc_now
+from webapp.domain.follow_ups.guard import Unusable, checked
+from webapp.domain.follow_ups.messages import messages_for
+from webapp.domain.follow_ups.thread import Decision
+from webapp.domain.respondents import follow_up_decisions
+from webapp.domain.respondents.follow_up_decisions import Claim
+from webapp.domain.respondents.follow_up_situation import Situation, is_claimed, read_situation
+from webapp.domain.respondents.steps import Place
+from webapp.integrations.follow_up_models import ask_model
+from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
+from webapp.integrations.model_failure import ModelFailed
+from webapp.pages.fragments import wants_fragment
+from webapp.pages.respondent import error_handling, rendering
+from webapp.pages.respondent.form_data import FormData, read_form_data
+from webapp.pages.respondent.next_question import next_question
+from webapp.pages.respondent.visit import posted_visit
+from webapp.web.extensions import csrf
+from webapp.web.rate_limits.limiter import limiter
+from webapp.web.wakeups import NoSlot, wakeups
+
+WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide
+LOOK_SECONDS = 0.2
+HOLDER = "models"  # of slots: no account has this id
+
+log = logging.getLogger("askback.follow_ups")
+bp = Blueprint("follow_ups", __name__, url_prefix="/r/<share_token>")
+# The session key in the body, which no other site can know, is the proof of intent
+csrf.exempt(bp)
+error_handling.add_error_handlers(bp)
+
+
+@bp.post("/q/<int:number>/next", defaults={"follow_up": 0})
+@bp.post("/q/<int:number>/f/<int:follow_up>/next")
+@limiter.limit(lambda: settings().limit_next_session, key_func=error_handling.session_or_network)
+def decide(share_token: str, number: int, follow_up: int) -> Response:
+    """What follows from the stored answer to a question; nothing does, if so posted."""
+    posted = read_form_data(share_token)
+    place = Place(number, follow_up)
+    about = read_situation(share_token, posted.session_key, place)
+    if about and posted.pass_on:
+        follow_up_decisions.pass_on(about, now=utc_now())
+    elif about:
+        _decide(about)
+    return _following(share_token, posted, place)
+
+
+def after_answer(share_token: str, posted: FormData, place: Place) -> Response:
+    """The page after an answer that was just stored."""
+    about = read_situation(share_token, posted.session_key, place)
+    if about and wants_fragment() and _model_for(about):
+        return rendering.deciding(posted_visit(share_token, posted), place)
+    if about:
+        _decide(about)
+    return _following(share_token, posted, place)
+
+
+def _following(share_token: str, posted: FormData, place: Place) -> Response:
+    visit = posted_visit(share_token, posted)
+    return rendering.render_instead(visit) or next_question(
+        share_token, posted, visit.next_open_after(place), visit
+    )
+
+
+def _model_for(about: Situation) -> str:
+    """The model that decides: the one that the creator was told of. "" for the rules."""
+    told = about.terms.writer
+    if told != settings().follow_up_writer or not follow_up_decisions.may_ask_model(about):
+        return ""
+    return told
+
+
+def _decide(about: Situation) -> None:
+    if not _model_for(about):
+        follow_up_decisions.decide_by_rules(about, now=utc_now())
+        return
+    most = settings().llm_calls_per_day
+    claim = follow_up_decisions.claim_decision(about, calls_per_day=most, now=utc_now())
+    release_connections()
+    if claim is None:
+        _wait_for_other(about)
+        return
+    decision, writer = _decision_of_model(claim)
+    follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
+
+
+def _decision_of_model(claim: Claim) -> tuple[Decision, str]:
+    """What the model decided, and who it is; where it is of no use, what the rules did, and "".
+
+    No connection may be held.
+    """
+    about, context = claim.about, claim.about.terms.private_context or ""
+    messages = messages_for(
+        about.thread,
+        context=context,
+        goal=about.terms.goal,
+        title=about.terms.title,
+        remaining=claim.remaining,
+    )
+    try:
+        with wakeups().slot(HOLDER, most=CALLS_AT_ONCE), model_breaker().call():
+            reply = ask_model(messages, config=settings())
+        return checked(reply, about.thread, context=context), about.terms.writer
+    except (ModelFailed, NoSlot, Unusable) as error:
+        log.warning("no follow-up of the model: %s %s", type(error).__name__, error)
+        return claim.ruled, ""
+
+
+def _wait_for_other(about: Situation) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while is_claimed(about, now=utc_now()) and time.monotonic() < deadline:
+        release_connections()
+        time.sleep(LOOK_SECONDS)
