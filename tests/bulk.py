@@ -13,13 +13,14 @@ ANSWERS_PER_SESSION = 10
 
 Dump = dict[str, list[str]]
 
-# Session s holds the stamps 11 s + 1 … 11 s + 10 of its answers and 11 s + 11 of its completion.
+# Session s holds the stamps :step s + 1 … :step s + 10 of its answers, those of its follow-ups, and
+# :step (s + 1) of its completion.
 SESSIONS = """
 INSERT INTO response_sessions (id, form_id, key_hash, status, responder_name, skipped,
   answered, answer_count, suspect, created_at, last_active_at, completed_stamp)
 WITH RECURSIVE n(s) AS (SELECT 0 UNION ALL SELECT s + 1 FROM n WHERE s + 1 < :sessions)
 SELECT :form || '-s-' || s, :form, :form || '-key-' || s, 'completed', 'Robin', '[]',
-  '{}', 10, false, :base + 11 * s, :base + 11 * s, :base + 11 * s + 11 FROM n
+  '{}', :step - 1, false, :base + :step * s, :base + :step * s, :base + :step * (s + 1) FROM n
 """
 ANSWERS = """
 INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,
@@ -28,7 +29,26 @@ WITH RECURSIVE n(s) AS (SELECT 0 UNION ALL SELECT s + 1 FROM n WHERE s + 1 < :se
   m(q) AS (SELECT 1 UNION ALL SELECT q + 1 FROM m WHERE q < 10)
 SELECT :form || '-a-' || s || '-' || q, :form, :form || '-s-' || s, 'q_' || q,
   'What went wrong in step ' || q || '?', :words, 'text', 'scripted', 'key-' || q, 28,
-  false, :base + 11 * s + q FROM n CROSS JOIN m
+  false, :base + :step * s + q FROM n CROSS JOIN m
+"""
+# all to the first question, each because of the answer before it
+FOLLOW_UP_ANSWERS = """
+INSERT INTO answers (id, form_id, session_id, question_id, question_text, answer_text,
+  response_type, question_kind, parent_question_id, answer_key, word_count, superseded, stamp)
+WITH RECURSIVE n(s) AS (SELECT 0 UNION ALL SELECT s + 1 FROM n WHERE s + 1 < :sessions),
+  m(d) AS (SELECT 1 UNION ALL SELECT d + 1 FROM m WHERE d < :follow_ups)
+SELECT :form || '-a-' || s || '-1-' || d, :form, :form || '-s-' || s,
+  :form || '-q-' || s || '-' || d, 'What came of it?', :words, 'text', 'followup', 'q_1',
+  'key-f-' || d, 28, false, :base + :step * s + 10 + d FROM n CROSS JOIN m
+"""
+FOLLOW_UPS = """
+INSERT INTO follow_ups (id, form_id, session_id, parent_question_id, answer_id, state, depth,
+  question_text, technique, reason, writer, created_at)
+WITH RECURSIVE n(s) AS (SELECT 0 UNION ALL SELECT s + 1 FROM n WHERE s + 1 < :sessions),
+  m(d) AS (SELECT 1 UNION ALL SELECT d + 1 FROM m WHERE d < :follow_ups)
+SELECT :form || '-q-' || s || '-' || d, :form, :form || '-s-' || s, 'q_1',
+  :form || '-a-' || s || '-1' || CASE d WHEN 1 THEN '' ELSE '-' || (d - 1) END, 'asked', d,
+  'What came of it?', 'impact', 'deeper', '', :base + :step * s FROM n CROSS JOIN m
 """
 COUNTS = """
 INSERT INTO question_counts (form_id, question_id, answered, skipped)
@@ -46,14 +66,19 @@ ON CONFLICT (form_id, day) DO UPDATE SET completed = day_counts.completed + excl
 WORDS = "The deploy ran twice, because the lock was not taken before the first step. " * 2
 
 
-def store_answers(form_id: str, answers: int) -> None:
-    """Completed sessions of ten answers each, stamped after everything the form holds; commits."""
-    sessions = answers // ANSWERS_PER_SESSION
+def store_answers(form_id: str, answers: int, *, follow_ups: int = 0) -> None:
+    """Completed sessions of ten answers each, stamped after everything the form holds; commits.
+
+    follow_ups  so many in each session beside those answers, all of them answered
+    """
+    sessions, step = answers // ANSWERS_PER_SESSION, ANSWERS_PER_SESSION + 1 + follow_ups
     form = db.session.get_one(Form, form_id, populate_existing=True)
     values = {"form": form_id, "sessions": sessions, "base": form.last_stamp, "words": WORDS}
-    for statement in map(text, (SESSIONS, ANSWERS, COUNTS, DAYS)):
+    values |= {"step": step, "follow_ups": follow_ups}
+    more = (FOLLOW_UP_ANSWERS, FOLLOW_UPS) if follow_ups else ()
+    for statement in map(text, (SESSIONS, ANSWERS, *more, COUNTS, DAYS)):
         db.session.execute(statement, {name: values[name] for name in statement.compile().params})
-    form.last_stamp = form.completed_stamp = form.last_stamp + 11 * sessions
+    form.last_stamp = form.completed_stamp = form.last_stamp + step * sessions
     form.response_count += sessions
     form.answered_count += sessions
     form.started_count += sessions

@@ -26,6 +26,7 @@ from tests.browser.example_texts import (
     UNFINISHED,
 )
 from tests.factories import make_account
+from tests.followups.example_form import FRIDGE, make_followed
 from tests.voice.example_form import MILK, TOLD, make_spoken
 from webapp.database import db, new_id, utc_now
 from webapp.domain.accounts.invites import make_invite
@@ -65,6 +66,7 @@ class ExampleData:
     closed: str
     speak: str
     spoken: str
+    followed: str
     invite: str
     consent: str
     delivery: str
@@ -97,6 +99,8 @@ def make_example_data() -> ExampleData:
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
     spoken = published(account_id, MILK, claude, now - timedelta(days=3), TOLD)
     make_spoken(spoken, now)
+    followed = published(account_id, FRIDGE, claude, now - timedelta(days=2))
+    make_followed(followed, now)
     sent = make_events(results, price, claude, codex, now)
     make_tokens(account_id, results.id, codex, now)
     asked = published_elsewhere(claude, now - timedelta(days=2))
@@ -116,6 +120,7 @@ def make_example_data() -> ExampleData:
         closed=f"/r/{price.share_token}",
         speak=f"/r/{spoken.share_token}",
         spoken=f"/forms/{spoken.id}",
+        followed=f"/forms/{followed.id}",
         invite=f"/join/{make_invite(now=now)}",
         consent=f"/oauth/authorize?{urlencode(ASKING | {'client_id': CLAUDE})}",
         delivery=f"/deliveries/{sent['failed']}",

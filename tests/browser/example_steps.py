@@ -146,6 +146,12 @@ def results_person(page: Page, data: ExampleData) -> None:
     page.get_by_text("Everybody who answered").wait_for()
 
 
+def results_follow_ups_person(page: Page, data: ExampleData) -> None:
+    page.goto(f"{data.followed}/people")
+    page.get_by_role("link", name="Sam Okafor").click()
+    page.get_by_text("Everybody who answered").wait_for()
+
+
 def results_automated(page: Page, data: ExampleData) -> None:
     """The person whose answers look automated."""
     page.goto(f"{data.results}/people")
@@ -305,4 +311,11 @@ SPOKEN = [
     ExamplePage("form-voice", at("{data.empty}/voice"), signed_in=True),
 ]
 
-ALL = RESPONDENT + PUBLIC + CREATOR + TOKENS + SPOKEN
+FOLLOWED = [
+    ExamplePage("results-follow-ups", at("{data.followed}"), signed_in=True),
+    ExamplePage("results-follow-ups-found", at("{data.followed}?followups=1"), signed_in=True),
+    ExamplePage("results-follow-ups-people", at("{data.followed}/people"), signed_in=True),
+    ExamplePage("results-follow-ups-person", results_follow_ups_person, signed_in=True),
+]
+
+ALL = RESPONDENT + PUBLIC + CREATOR + TOKENS + SPOKEN + FOLLOWED

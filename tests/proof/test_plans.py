@@ -14,6 +14,7 @@ from tests.factories import make_account, make_form
 from tests.query_plans import plan_of, statements_of
 from tests.voice.factories import make_recording
 from webapp.database import db, utc_now
+from webapp.domain.follow_ups.asked import how_asked
 from webapp.domain.forms.agent_tokens import AgentToken, find_agent_token, make_agent_token
 from webapp.domain.forms.models import get_form, list_forms
 from webapp.domain.respondents.public_form import get_public_form, read_progress
@@ -24,6 +25,7 @@ from webapp.domain.results.by_question import count_new, newest_answers, usual_w
 from webapp.domain.results.export import read_answers
 from webapp.domain.results.recordings import recordings_of
 from webapp.domain.results.search import Filters, find_answers, find_people
+from webapp.domain.results.threads import first_answers, follow_ups_of, threads_of
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthToken
 from webapp.oauth.tokens import find_access_token, issue_token
@@ -46,7 +48,7 @@ class Stored:
 def stored(app_context: None) -> Stored:
     account_id = make_account().id
     questions = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]
-    form = make_form(account_id, questions=questions)
+    form = make_form(account_id, questions=questions, followUpMode="deep_dive")
     token = issue_token(account_id, [Scope.FORMS_READ], "http://127.0.0.1/api", now=utc_now())
     token_id = db.session.scalars(db.select(OAuthToken.id)).one()
     # so many that finding one's own by reading all would show
@@ -57,7 +59,7 @@ def stored(app_context: None) -> Stored:
     made = make_agent_token(account_id, form.id, label="", expires_at=now, now=now)
     new = {"id": "agt_{}".format, "token_hash": "hash-{}".format}
     copy_rows(AgentToken.__table__, made.id, ROWS, **new)
-    store_answers(form.id, 10 * ROWS)
+    store_answers(form.id, 10 * ROWS, follow_ups=2)
     recording = make_recording(form, "k" * 32).id
     new = {"answer_id": f"{form.id}-a-{{}}-1".format, "upload_key": "key-{}".format}
     new |= {"id": "att_{}".format, "object_key": "object-{}".format}
@@ -114,6 +116,38 @@ def searched(stored: Stored) -> Callable[[], Any]:
     return partial(find_answers, stored.form.id, Filters("nowhere"), before=None)
 
 
+def threads_by_question(stored: Stored) -> Callable[[], Any]:
+    shown = [answer for page in newest_answers(stored.form).values() for answer in page.answers]
+    return partial(follow_ups_of, stored.form, shown)
+
+
+def threads_by_person(stored: Stored) -> Callable[[], Any]:
+    people = find_people(stored.form.id, Filters(), before=None).people
+    return partial(threads_of, stored.form, people)
+
+
+def threads_found(stored: Stored) -> Callable[[], Any]:
+    later = [
+        SimpleNamespace(
+            id=f"{stored.form.id}-a-{number}-1-2", session_id="", parent_question_id="q"
+        )
+        for number in range(50)
+    ]
+    return partial(first_answers, later)
+
+
+def with_follow_ups(stored: Stored) -> Callable[[], Any]:
+    return partial(find_answers, stored.form.id, Filters(follow_ups=True), before=None)
+
+
+def people_with_follow_ups(stored: Stored) -> Callable[[], Any]:
+    return partial(find_people, stored.form.id, Filters(follow_ups=True), before=None)
+
+
+def how_they_came_about(stored: Stored) -> Callable[[], Any]:
+    return partial(how_asked, [f"{stored.form.id}-q-{number}-1" for number in range(9)])
+
+
 def next_answer(stored: Stored) -> Callable[[], Any]:
     return partial(has_answer_after, stored.form, stored.form.last_stamp - 10)
 
@@ -162,6 +196,15 @@ HOT = {
     agent_token: ("uq_agent_tokens_token_hash", "tokens USING INDEX", "(token_hash=?)"),
     access_token: ("uq_oauth_tokens_token_hash", "tokens USING INDEX", "(token_hash=?)"),
 }
+THREAD = ("uq_follow_ups_session_id_parent_question_id_depth", "follow_ups USING")
+THREADS = {
+    threads_by_question: (*THREAD, "(session_id=? AND parent_question_id=?)"),
+    threads_by_person: (*THREAD, "(session_id=?"),
+    threads_found: ("uq_answers_session_id_answer_key", "USING INDEX", "(session_id=?)"),
+    with_follow_ups: (*THREAD, "(session_id=? AND parent_question_id=?)"),
+    people_with_follow_ups: (*THREAD, "(session_id=?"),
+    how_they_came_about: ("pk_follow_ups", "follow_ups USING INDEX", "(id=?)"),
+}
 BIG = (
     "answers",
     "response_sessions",
@@ -170,6 +213,7 @@ BIG = (
     "agent_tokens",
     "drafts",
     "recordings",
+    "follow_ups",
 )
 
 
@@ -182,6 +226,17 @@ def test_hot_queries_read_through_their_index(stored: Stored) -> None:
     read_whole = {name: [step for step in plan if reads_all(step)] for name, plan in plans.items()}
     assert {name: steps for name, steps in read_whole.items() if steps} == {}, plans
     assert [step for step in plans["first_page"] + plans["some_new"] if sorts(step)] == []
+
+
+@both_databases
+def test_threads_are_found_through_their_index(stored: Stored) -> None:
+    plans = {query.__name__: plan_of(query(stored)) for query in THREADS}
+
+    unused = [query for query in THREADS if not uses_index(plans[query.__name__], *THREADS[query])]
+    assert unused == [], plans
+    # the few sessions of a page may be found by reading a table as small as this one
+    read_whole = [step for plan in plans.values() for step in plan if reads_all(step)]
+    assert [step for step in read_whole if "response_sessions" not in step] == []
 
 
 def uses_index(plan: list[str], *parts: str) -> bool:

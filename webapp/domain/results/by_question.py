@@ -48,6 +48,7 @@ class ShownAnswer(NamedTuple):
     id: str
     session_id: str
     question_id: str
+    parent_question_id: str | None
     answer_text: str
     stamp: int
     responder_name: str | None
@@ -75,6 +76,7 @@ SHOWN_COLUMNS = (
     Answer.id,
     Answer.session_id,
     Answer.question_id,
+    Answer.parent_question_id,
     SHOWN_TEXT,
     Answer.stamp,
     ResponseSession.responder_name,

@@ -8,10 +8,19 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import BigInteger, ColumnElement, select, tuple_, type_coerce
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    and_,
+    func,
+    select,
+    tuple_,
+    type_coerce,
+)
 from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.database import db
+from webapp.database import among, db, read_rows
+from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.responses.models import (
     SESSION_COLUMNS,
     Answer,
@@ -26,7 +35,7 @@ from webapp.domain.results.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.unicode_normalization import normalized
-from webapp.domain.shared.vocabulary import ResponseType, SessionStatus
+from webapp.domain.shared.vocabulary import FollowUpState, ResponseType, SessionStatus
 
 ANSWERS_FOUND = 50  # on one page
 PEOPLE_FOUND = 20
@@ -43,13 +52,15 @@ PersonKey = tuple[int, str]
 class Filters:
     """Filters: text to find, sent responses only, times in milliseconds, `until` excluded.
 
-    `unflagged` leaves out what looks automated, `spoken` what was typed.
+    `unflagged` leaves out what looks automated, `spoken` what was typed, `follow_ups` the threads
+    and people without follow-up questions, answered or not.
     """
 
     words: str = ""
     sent_only: bool = False
     unflagged: bool = False
     spoken: bool = False
+    follow_ups: bool = False
     since: int | None = None
     until: int | None = None
 
@@ -102,11 +113,11 @@ def find_answers(form_id: str, filters: Filters, *, before: int | None) -> Found
     """Current answers that pass the filters, stamped before `before`."""
     effort, needle = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
     found: list[ShownAnswer] = []
-    for answer, superseded in _answers_backwards(form_id, filters, before):
+    for answer, may_pass in _answers_backwards(form_id, filters, before):
         kept = filters.keep(sent=answer.is_sent, suspect=answer.suspect)
         texts = (answer.answer_text, answer.responder_name or "")
         kept = kept and (answer.response_type == ResponseType.VOICE or not filters.spoken)
-        passes = kept and not superseded and _holds(needle, *texts)
+        passes = may_pass and kept and _holds(needle, *texts)
         if passes:
             found.append(answer._replace(answer_text=cut(answer.answer_text)))
         if effort.look(len(answer.answer_text), found=passes):
@@ -154,11 +165,14 @@ def cut(answer_text: str) -> str:
 def _answers_backwards(
     form_id: str, filters: Filters, before: int | None
 ) -> Iterator[tuple[ShownAnswer, bool]]:
-    """Answers with whether they are superseded; whole texts where there are words to find."""
+    """Answers, each with whether the database lets it pass: only current ones, and with that filter
+    those with follow-ups. Whole texts where there are words to find.
+    """
     text = Answer.answer_text if filters.words else SHOWN_TEXT
+    current = Answer.superseded.is_(False)
     query = (
         select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
-        .add_columns(Answer.superseded)
+        .add_columns(and_(current, _HAS_FOLLOW_UPS) if filters.follow_ups else current)
         .join(ResponseSession, ResponseSession.id == Answer.session_id)
         .where(Answer.form_id == form_id, *_between(Answer.stamp, filters.since, filters.until))
         .order_by(Answer.stamp.desc())
@@ -203,11 +217,31 @@ def _with_answers(sessions: list[SessionRow], filters: Filters) -> Iterator[Sess
             sent=session.status == SessionStatus.COMPLETED, suspect=bool(session.suspect)
         )
     ]
+    if filters.follow_ups:
+        wanted = [row.session_id for row in read_rows(_ASKED_MORE, sessions=wanted)]
     answers: dict[str, list[AnswerRow]] = defaultdict(list)
     for answer in current_answers(wanted):
         answers[answer.session_id].append(answer)
     for session in sessions:
         yield SessionAnswers(session, answers[session.id])
+
+
+_IS_ASKED = FollowUp.state == FollowUpState.ASKED
+_ASKED_MORE = (
+    select(FollowUp.session_id).where(among(FollowUp.session_id, "sessions"), _IS_ASKED).distinct()
+)
+# no EXISTS: for it PostgreSQL reads all follow-ups of all forms
+_HAS_FOLLOW_UPS = (
+    select(FollowUp.id)
+    .where(
+        FollowUp.session_id == Answer.session_id,
+        FollowUp.parent_question_id == func.coalesce(Answer.parent_question_id, Answer.question_id),
+        _IS_ASKED,
+    )
+    .limit(1)
+    .scalar_subquery()
+    .is_not(None)
+)
 
 
 def _between(

@@ -4,7 +4,9 @@ All choices are in the query string, so a view can be bookmarked, shared and rel
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from http import HTTPStatus
+from itertools import chain
 from typing import Any
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
@@ -19,7 +21,7 @@ from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.counters import read_days
 from webapp.domain.results import by_question as results
-from webapp.domain.results import search
+from webapp.domain.results import search, threads
 from webapp.domain.results.by_question import NEW_COUNTED, ShownAnswer
 from webapp.domain.results.recordings import recordings_of
 from webapp.domain.shared.limits import FORM_TOLD_PERCENT
@@ -48,7 +50,7 @@ def by_question(form_id: str) -> ResponseReturnValue:
     return render_template(
         "results/questions.html",
         pages=pages,
-        recordings=recordings_of(answer for page in pages.values() for answer in page.answers),
+        **_under(form, [answer for page in pages.values() for answer in page.answers]),
         usual=results.usual_words(form),
         **_layout(form, "questions", choice),
     )
@@ -68,7 +70,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
         "results/_answers.html",
         number=number,
         older=older,
-        recordings=recordings_of(older.answers),
+        **_under(form, older.answers),
         **_layout(form, "questions", read_choice()),
     )
 
@@ -83,6 +85,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
         "results/people.html",
         "results/_people.html",
         people=found.people,
+        threads=threads.threads_of(form, found.people),
         recordings=recordings_of(answer for person in found.people for answer in person.answers),
         further=_address("results.by_person", form, choice, position(found.before)),
         is_first="before" not in request.args,
@@ -99,6 +102,7 @@ def one_person(form_id: str, session_id: str) -> ResponseReturnValue:
         "results/person.html",
         form=form,
         person=person,
+        threads=threads.threads_of(form, [person])[session_id],
         recordings=recordings_of(person.answers, with_transcripts=True),
         transcriber=settings().transcriber_host,
         now_millis=to_millis(utc_now()),
@@ -153,18 +157,27 @@ def new_answers(form_id: str) -> ResponseReturnValue:
 
 def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
     found = search.find_answers(form.id, choice.filters, before=stamp("before"))
+    shown = threads.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
-    for answer in found.answers:
-        answers[answer.question_id].append(answer)
+    for answer in shown:
+        answers[answer.parent_question_id or answer.question_id].append(answer)
     return render_template(
         "results/found.html",
         answers=answers,
-        recordings=recordings_of(found.answers),
+        **_under(form, shown),
         count=len(found.answers),
         further=_address("results.by_question", form, choice, found.before),
         is_first="before" not in request.args,
         **_layout(form, "questions", choice),
     )
+
+
+def _under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, Any]:
+    """What stands under answers in a list: their follow-ups, and all recordings."""
+    follow_ups = threads.follow_ups_of(form, answers)
+    parts = [part.answer for parts in follow_ups.values() for part in parts if part.answer]
+    recordings = recordings_of(chain(answers, parts))
+    return {"follow_ups": follow_ups, "recordings": recordings}
 
 
 def _address(endpoint: str, form: FormRow, choice: Choice, before: str | int | None) -> str:

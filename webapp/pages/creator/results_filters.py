@@ -10,7 +10,7 @@ from webapp.domain.responses.counters import DAY_MILLIS, EPOCH_DAY
 from webapp.domain.results.search import Filters, PersonKey
 
 WORDS_MAX_CHARS = 200
-NAMES = ("q", "sent", "unflagged", "spoken", "from", "to")
+NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ def read_choice() -> Choice:
         sent_only=bool(typed["sent"]),
         unflagged=bool(typed["unflagged"]),
         spoken=bool(typed["spoken"]),
+        follow_ups=bool(typed["followups"]),
         since=None if since is None else since * DAY_MILLIS,
         until=None if until is None else (until + 1) * DAY_MILLIS,
     )

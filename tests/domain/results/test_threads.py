@@ -1,0 +1,245 @@
+"""Answers with what was asked because of them, as their creator reads them."""
+
+from typing import Any
+
+import pytest
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_follow_up, make_follow_up_answer
+from tests.factories import make_form as made_form
+from tests.query_plans import statements_of
+from webapp.database import db, utc_now
+from webapp.domain.follow_ups.thread import Reason, Technique
+from webapp.domain.forms import models as forms
+from webapp.domain.respondents.answering import skip_question
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.results.by_question import newest_answers
+from webapp.domain.results.search import Filters, find_answers, find_people
+from webapp.domain.results.threads import first_answers, follow_ups_of, threads_of
+from webapp.domain.shared.secrets import token_hash
+from webapp.domain.shared.vocabulary import FollowUpState
+
+pytestmark = [pytest.mark.usefixtures("app_context"), both_databases]
+KEY, OTHER = "k" * 32, "o" * 32
+
+
+@pytest.fixture
+def form() -> Any:
+    return made_form(make_account().id, followUpMode="deep_dive")
+
+
+def ask(form: Any, key: str = KEY, position: int = 0, **changed: Any) -> Any:
+    asked = make_follow_up(form, key, position, **changed)
+    db.session.commit()
+    return asked
+
+
+def ask_and_answer(form: Any, text: str, key: str = KEY, position: int = 0, **changed: Any) -> Any:
+    asked = ask(form, key, position, **changed)
+    make_follow_up_answer(form, key, asked, text)
+    return asked
+
+
+def skip(key: str, asked: Any) -> None:
+    session = db.session.scalars(
+        db.select(ResponseSession).where(ResponseSession.key_hash == token_hash(key))
+    ).one()
+    session.skipped = [*session.skipped, asked.id]
+    db.session.commit()
+
+
+def under(form: Any, position: int = 0) -> list[Any]:
+    """The follow-ups under each answer to a question, newest answer first."""
+    answers = newest_answers(form)[form.questions[position]["id"]].answers
+    found = follow_ups_of(form, answers)
+    return [found.get(answer.id, []) for answer in answers]
+
+
+def words(parts: list[Any]) -> list[str | None]:
+    return [part.answer and part.answer.answer_text for part in parts]
+
+
+def people(form: Any) -> list[Any]:
+    found = find_people(form.id, Filters(), before=None).people
+    threads = threads_of(form, found)
+    return [threads[person.session.id] for person in found]
+
+
+class TestByQuestion:
+    def test_follow_ups_stand_under_the_answer_of_the_same_person(self, form: Any) -> None:
+        for key in (KEY, OTHER):
+            make_answer(form, key)
+            make_answer(form, key, 1)
+            ask_and_answer(form, f"deeper {key[0]}", key)
+            ask_and_answer(form, f"other {key[0]}", key, 1)
+            ask_and_answer(form, f"deepest {key[0]}", key, depth=2)
+
+        first, second = under(form)
+
+        assert [words(first), words(second)] == [
+            ["deeper o", "deepest o"],
+            ["deeper k", "deepest k"],
+        ]
+        assert [words(parts) for parts in under(form, 1)] == [["other o"], ["other k"]]
+
+    def test_they_say_how_they_came_about(self, form: Any) -> None:
+        make_answer(form, KEY)
+        how = {"technique": Technique.WHY, "reason": Reason.SHORT, "writer": "qwen3 at 127.0.0.1"}
+        ask_and_answer(form, "Because", question_text="Why?", **how)
+
+        ((part,),) = under(form)
+
+        asked = part.asked
+        assert asked.question_text == "Why?"
+        assert (asked.technique, asked.reason, asked.writer) == tuple(how.values())
+
+    def test_skipped_dropped_and_left_ones_have_no_answer(self, form: Any) -> None:
+        make_answer(form, KEY)
+        ask(form)
+        make_answer(form, KEY, text="changed")
+        skip(KEY, ask(form, depth=2))
+        make_answer(form, OTHER)
+        ask(form, OTHER)
+
+        (left,), (dropped, skipped) = under(form)
+
+        assert [left.answer, dropped.answer, skipped.answer] == [None] * 3
+        assert [part.asked.is_skipped for part in (left, dropped, skipped)] == [False, False, True]
+        assert [bool(part.asked.outdated) for part in (left, dropped, skipped)] == [
+            False, True, False,
+        ]  # fmt: skip
+
+    def test_an_answered_one_stays_when_the_answer_before_it_changes(self, form: Any) -> None:
+        make_answer(form, KEY)
+        ask_and_answer(form, "kept")
+        make_answer(form, KEY, text="changed")
+
+        ((part,),) = under(form)
+
+        assert words([part]) == ["kept"]
+        assert part.asked.outdated
+
+    def test_what_nobody_was_asked_is_no_follow_up(self, form: Any) -> None:
+        make_answer(form, KEY)
+        nothing = {"depth": None, "technique": None, "question_text": ""}
+        ask(form, state=FollowUpState.NOTHING, **nothing)
+
+        assert under(form) == [[]]
+
+    def test_a_page_costs_two_statements_more(self, form: Any) -> None:
+        for key in (KEY, OTHER):
+            make_answer(form, key)
+            for depth in range(1, 4):
+                ask_and_answer(form, "deeper", key, depth=depth)
+        answers = newest_answers(form)[form.questions[0]["id"]].answers
+
+        assert len(statements_of(lambda: follow_ups_of(form, answers))) == 2
+
+    def test_a_form_without_follow_ups_costs_none(self) -> None:
+        form = made_form(make_account().id)
+        make_answer(form, KEY)
+        answers = newest_answers(form)[form.questions[0]["id"]].answers
+        person = find_people(form.id, Filters(), before=None).people
+
+        assert statements_of(lambda: follow_ups_of(form, answers)) == []
+        assert statements_of(lambda: threads_of(form, person)) == []
+
+
+class TestByPerson:
+    def test_a_person_has_threads_in_the_order_of_the_questions(self, form: Any) -> None:
+        make_answer(form, KEY)
+        ask_and_answer(form, "deeper")
+        make_answer(form, KEY, 1, "second")
+        ask(form, depth=2)
+
+        ((first, second),) = people(form)
+
+        assert (first.question_text, first.answer.answer_text) == ("Who changed it?", "Me")
+        assert words(first.follow_ups) == ["deeper", None]
+        assert (second.answer.answer_text, second.follow_ups) == ("second", [])
+
+    def test_the_answer_to_a_follow_up_outlives_that_before_it(self, form: Any) -> None:
+        make_answer(form, KEY)
+        late = ask(form)
+        skip_question(form.share_token, KEY, position=0, now=utc_now())
+        make_follow_up_answer(form, KEY, late, "late")
+        make_answer(form, KEY, 1, "second")
+
+        ((second, taken_back),) = people(form)
+
+        assert second.question_text == "What went wrong?"
+        assert (taken_back.question_text, taken_back.answer) == ("Who changed it?", None)
+        assert words(taken_back.follow_ups) == ["late"]
+
+    def test_what_followed_from_a_question_taken_back_is_left_out(self, form: Any) -> None:
+        make_answer(form, KEY)
+        ask(form)
+        make_answer(form, KEY, 1)
+        skip_question(form.share_token, KEY, position=0, now=utc_now())
+
+        assert [len(threads) for threads in people(form)] == [1]
+
+    def test_all_people_of_a_page_cost_one_statement(self, form: Any) -> None:
+        for key in (KEY, OTHER):
+            make_answer(form, key)
+            ask_and_answer(form, "deeper", key)
+        found = find_people(form.id, Filters(), before=None).people
+
+        assert len(statements_of(lambda: threads_of(form, found))) == 1
+
+
+class TestSearching:
+    def test_the_words_of_a_follow_up_lead_to_the_answer_above_it(self, form: Any) -> None:
+        make_answer(form, KEY, text="above")
+        ask_and_answer(form, "the needle")
+        ask_and_answer(form, "a needle too", depth=2)
+        make_answer(form, OTHER, text="elsewhere")
+
+        found = find_answers(form.id, Filters("needle"), before=None).answers
+        shown = first_answers(found)
+
+        assert len(found) == 2
+        assert [answer.answer_text for answer in shown] == ["above"]
+        assert words(follow_ups_of(form, shown)[shown[0].id]) == ["the needle", "a needle too"]
+
+    def test_one_whose_beginning_was_taken_back_is_found_itself(self, form: Any) -> None:
+        make_answer(form, KEY)
+        late = ask(form)
+        skip_question(form.share_token, KEY, position=0, now=utc_now())
+        make_follow_up_answer(form, KEY, late, "the needle")
+
+        (shown,) = first_answers(find_answers(form.id, Filters("needle"), before=None).answers)
+
+        assert shown.parent_question_id == form.questions[0]["id"]
+        assert words(follow_ups_of(form, [shown])[shown.id]) == ["the needle"]
+
+    @pytest.mark.parametrize("mode", ["answered", "asked"])
+    def test_only_threads_with_follow_ups(self, form: Any, mode: str) -> None:
+        make_answer(form, KEY, text="with")
+        make_answer(form, KEY, 1, text="without")
+        make_answer(form, OTHER, text="without")
+        ask_and_answer(form, "deeper") if mode == "answered" else ask(form)
+
+        found = find_answers(form.id, Filters(follow_ups=True), before=None).answers
+        everybody = find_people(form.id, Filters(follow_ups=True), before=None).people
+
+        assert [answer.answer_text for answer in first_answers(found)] == ["with"]
+        assert [person.answers[0].answer_text for person in everybody] == ["with"]
+
+    def test_with_follow_ups_and_words(self, form: Any) -> None:
+        make_answer(form, KEY, text="needle")
+        make_answer(form, OTHER, text="needle, and more")
+        ask(form, OTHER)
+
+        found = find_answers(form.id, Filters("needle", follow_ups=True), before=None).answers
+
+        assert [answer.answer_text for answer in found] == ["needle, and more"]
+
+
+def test_results_of_a_form_are_its_own(form: Any) -> None:
+    other = made_form(form.account_id, followUpMode="deep_dive")
+    make_answer(form, KEY)
+    make_answer(other, OTHER)
+    ask_and_answer(other, "elsewhere", OTHER)
+
+    assert under(forms.get_form(form.account_id, form.id)) == [[]]

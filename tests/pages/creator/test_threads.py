@@ -1,0 +1,165 @@
+"""Follow-up questions on the results pages: under their answers, explained, filtered and found."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask, render_template_string
+
+from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
+from tests.pages.creator.test_results import HOSTILE, SHOWN, links
+from tests.pages.creator_client import Creator, plain
+from webapp.database import db, utc_now
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.follow_ups.thread import Reason, Technique
+from webapp.domain.respondents.answering import skip_question
+
+KEY, OTHER = "k" * 32, "o" * 32
+NEVER_ASKED = {
+    Reason.EMPTY,
+    Reason.REFUSED,
+    Reason.JUNK,
+    Reason.TENDER,
+    Reason.THIN_TWICE,
+    Reason.NO_PHRASES,
+    Reason.NOTHING_LEFT,
+    Reason.STOPPED_BY_MODEL,
+}
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    """Two people: one was asked twice and answered once, the other never."""
+    with app.app_context():
+        form = make_form(ann.account.id, title="Rota talks", followUpMode="deep_dive")
+        make_answer(form, OTHER, text="Nobody did")
+        make_answer(form, KEY, text="It was cold")
+        example = {"technique": Technique.EXAMPLE, "reason": Reason.NO_EXAMPLE}
+        asked = make_follow_up(form, KEY, question_text="For <i>example</i>?", **example)
+        make_follow_up_answer(form, KEY, asked, HOSTILE)
+        by_model = {"reason": Reason.CHOSEN_BY_MODEL, "writer": "<b>qwen3 at 10.0.0.9:8080"}
+        make_follow_up(form, KEY, depth=2, **by_model)
+        db.session.commit()
+        return form
+
+
+def person(ann: Creator, form: Any) -> str:
+    """The page of the one who was asked."""
+    page = ann.page(f"/forms/{form.id}/people?q=cold").text
+    return ann.page(links(page, "No name")[0]).text
+
+
+@pytest.mark.parametrize("view", ["", "/people", "/questions/1", "?q=example", "/people?sent="])
+def test_each_view_shows_question_answer_and_how_it_came_about(
+    ann: Creator, form: Any, view: str
+) -> None:
+    view = view.replace("example", "GNORW")
+    page = ann.page(f"/forms/{form.id}{view}").text
+    words = plain(page)
+
+    assert "For &lt;i&gt;example&lt;/i&gt;?" in page
+    assert SHOWN in page
+    why = "Follow-up · built-in rules · asked for an example, because there was none"
+    assert why in words
+    model = "Follow-up · &lt;b&gt;qwen3 at 10.0.0.9:8080"
+    assert f"Not answered. {model} · asked what came of it, as the model decided" in words
+
+
+def test_the_page_of_a_person_shows_them_whole(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        left = db.session.scalars(db.select(FollowUp).where(FollowUp.depth == 2)).one()
+        make_follow_up_answer(form, KEY, left, "x" * 20_000)
+
+    page = person(ann, form)
+
+    assert "x" * 20_000 in page
+    assert page.index("It was cold") < page.index("For &lt;i&gt;") < page.index("x" * 20_000)
+
+
+def test_answers_stand_under_their_question_in_order(ann: Creator, form: Any) -> None:
+    words = plain(ann.page(f"/forms/{form.id}").text)
+
+    order = ["It was cold", "For &lt;i&gt;", "What happened as a result?", "Nobody did"]
+    places = [words.index(each) for each in order]
+    assert places == sorted(places)
+
+
+def test_what_was_skipped_or_dropped_says_so(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        skipped = make_follow_up(form, OTHER)
+        db.session.commit()
+        db.session.execute(
+            db.text("UPDATE response_sessions SET skipped = :ids WHERE id = :id"),
+            {"ids": f'["{skipped.id}"]', "id": skipped.session_id},
+        )
+        db.session.commit()
+        make_answer(form, KEY, text="It was warm")
+
+    words = plain(ann.page(f"/forms/{form.id}").text)
+
+    assert "Skipped. Follow-up" in words
+    assert "because there was none; the answer before it was changed since" in words
+
+
+def test_one_that_was_dropped_says_so(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        make_follow_up(form, OTHER)
+        db.session.commit()
+        make_answer(form, OTHER, text="Somebody did")
+
+    words = plain(ann.page(f"/forms/{form.id}/people").text)
+
+    assert "Not answered. The answer before it was changed." in words
+
+
+@pytest.mark.parametrize("view", ["", "/people"])
+def test_an_answer_that_was_taken_back_leaves_its_place(
+    app: Flask, ann: Creator, form: Any, view: str
+) -> None:
+    with app.app_context():
+        asked = make_follow_up(form, OTHER)
+        db.session.commit()
+        skip_question(form.share_token, OTHER, position=0, now=utc_now())
+        make_follow_up_answer(form, OTHER, asked, "the needle")
+
+    words = plain(ann.page(f"/forms/{form.id}{view}?q=needle").text)
+
+    assert "Who changed it?" in words
+    assert "Taken back. What happened as a result? the needle" in words
+
+
+class TestFilter:
+    @pytest.mark.parametrize("view", ["", "/people"])
+    def test_with_follow_ups(self, ann: Creator, form: Any, view: str) -> None:
+        page = ann.page(f"/forms/{form.id}{view}?followups=1").text
+
+        assert "It was cold" in page
+        assert "Nobody did" not in page
+        assert re.search(r'name="followups"\s+value="1" checked', page)
+
+    def test_it_goes_along_to_the_other_view(self, ann: Creator, form: Any) -> None:
+        page = ann.page(f"/forms/{form.id}?q=cold&followups=1").text
+
+        assert links(page, "By person") == [f"/forms/{form.id}/people?q=cold&followups=1"]
+
+    def test_a_form_without_follow_ups_offers_none(self, app: Flask, ann: Creator) -> None:
+        with app.app_context():
+            plain_form = make_form(ann.account.id)
+            make_answer(plain_form, KEY)
+
+        assert 'name="followups"' not in ann.page(f"/forms/{plain_form.id}").text
+
+    def test_a_found_follow_up_brings_the_answer_above_it(self, ann: Creator, form: Any) -> None:
+        words = plain(ann.page(f"/forms/{form.id}?q=gnorw").text)
+
+        assert "1 answer on this page." in words
+        assert words.count("It was cold") == 1
+
+
+def test_every_technique_and_reason_has_words(app: Flask) -> None:
+    imported = '{% from "macros/how_asked.html" import what_asked, why_asked %}'
+    with app.test_request_context():
+        for technique in Technique:
+            assert render_template_string(f"{imported}{{{{ what_asked('{technique}') }}}}").strip()
+        for reason in set(Reason) - NEVER_ASKED:
+            assert render_template_string(f"{imported}{{{{ why_asked('{reason}') }}}}").strip()
