@@ -259,7 +259,9 @@ def _reached(state: SessionState) -> dict[str, QuestionCounts]:
     answered = {
         question_id: QuestionCounts(answered=-1) for question_id in db.session.scalars(query)
     }
-    return answered | {question_id: QuestionCounts(skipped=-1) for question_id in state.skipped}
+    scripted = {question["id"] for question in state.questions}
+    skipped = scripted.intersection(state.skipped)
+    return answered | {question_id: QuestionCounts(skipped=-1) for question_id in skipped}
 
 
 def _lower_counts(state: SessionState, size: int) -> None:

@@ -14,6 +14,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import close_form
+from webapp.domain.responses.counters import QuestionCounts, read_questions
 from webapp.domain.responses.models import Answer
 from webapp.domain.shared.vocabulary import QuestionKind
 
@@ -298,6 +299,17 @@ def test_withdrawing_deletes_what_was_asked(app: Flask, respondent: Respondent) 
 
     assert stored(app) == (0, 0)
     assert asked(app) == []
+
+
+def test_withdrawing_uncounts_no_skip_of_a_follow_up(
+    app: Flask, form: Any, respondent: Respondent
+) -> None:
+    respondent.answer(1, SHORT)
+    respondent.post("/q/1/f/1/skip")
+    respondent.post("/withdraw/now")
+
+    with app.app_context():
+        assert {*read_questions(form.id).values()} == {QuestionCounts()}
 
 
 def test_another_device_returns_to_the_follow_up(respondent: Respondent) -> None:
