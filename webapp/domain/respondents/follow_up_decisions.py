@@ -84,11 +84,15 @@ def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime)
     """Ask the question of a decision, or nothing. Nothing is asked if the claim was lost or its
     lease has ended, the answer was changed, or the response was sent. Commits.
 
+    Both caps are looked at once more: where clocks differ, or this transaction had to wait, the
+    question that was kept free may have been asked elsewhere.
+
     writer  the model and its host, "" for the rules
     """
     with write_transaction():
         in_time = to_millis(now) < made.lease_until
-        _settle(made, decision if _lock(made.about) and in_time else NOTHING, writer)
+        asked = in_time and _lock(made.about) and _has_room(made.about, now)
+        _settle(made, decision if asked else NOTHING, writer)
 
 
 @tried_again

@@ -1,0 +1,218 @@
+"""Decisions about follow-ups beside everything else that a respondent does."""
+
+import secrets
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form
+from tests.races.threads import together
+from webapp.database import db, utc_now
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.follow_ups.thread import Decision, Reason, Technique
+from webapp.domain.respondents.answering import (
+    complete_response,
+    skip_question,
+    withdraw_response,
+)
+from webapp.domain.respondents.follow_up_decisions import (
+    LEASE,
+    Claim,
+    claim_decision,
+    decide_by_rules,
+    pass_on,
+    settle_claim,
+)
+from webapp.domain.respondents.follow_up_situation import Situation, read_situation
+from webapp.domain.respondents.steps import Place
+from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.shared.vocabulary import FollowUpState, SessionStatus
+
+KEY = "a" * 32
+SHORT = "It was slow"
+ASKED = Decision(Reason.CHOSEN_BY_MODEL, Technique.EXAMPLE, "What happened then?")
+WRITER = "small-model at llm.example.com"
+
+pytestmark = both_databases
+three_times = pytest.mark.parametrize("attempt", range(3))
+
+
+def answered(app: Flask, *positions: int, **caps: int) -> Any:
+    """A form with short answers to these questions."""
+    with app.app_context():
+        form = make_form(make_account().id, followUpMode="deep_dive", **caps)
+        for position in positions or (0,):
+            make_answer(form, KEY, position, SHORT)
+    return form
+
+
+def situation(app: Flask, form: Any, number: int = 1) -> Situation:
+    with app.app_context():
+        found = read_situation(form.share_token, KEY, Place(number))
+    assert found
+    return found
+
+
+def claim(about: Situation, now: datetime | None = None) -> Callable[[], Claim | None]:
+    return partial(claim_decision, about, calls_per_day=100, now=now or utc_now())
+
+
+def claimed(app: Flask, about: Situation, now: datetime | None = None) -> Claim:
+    with app.app_context():
+        made = claim(about, now)()
+    assert made
+    return made
+
+
+def settle(made: Claim, now: datetime | None = None) -> Callable[[], None]:
+    return partial(settle_claim, made, ASKED, writer=WRITER, now=now or utc_now())
+
+
+def act(use_case: Callable[..., Any], form: Any, **given: Any) -> Callable[[], Any]:
+    return partial(use_case, form.share_token, KEY, now=utc_now(), **given)
+
+
+def states(app: Flask) -> list[FollowUpState]:
+    with app.app_context():
+        return sorted(db.session.scalars(select(FollowUp.state)))
+
+
+def dropped(app: Flask) -> list[bool]:
+    """Of each question that was asked, whether its answer was superseded since."""
+    followed = select(Answer.superseded).join(FollowUp, FollowUp.answer_id == Answer.id)
+    with app.app_context():
+        asked = followed.where(FollowUp.state == FollowUpState.ASKED)
+        return list(db.session.scalars(asked))
+
+
+def test_the_rules_eight_times_at_once_ask_once(app: Flask) -> None:
+    about = situation(app, answered(app))
+
+    together(app, [partial(decide_by_rules, about, now=utc_now())] * 8)
+
+    assert states(app) == [FollowUpState.ASKED]
+
+
+def test_eight_claims_at_once_leave_one_that_is_settled_once(app: Flask) -> None:
+    about = situation(app, answered(app))
+
+    made = [each for each in together(app, [claim(about)] * 8) if each]
+
+    assert len(made) == 1
+    together(app, [settle(made[0])] * 8)
+    assert states(app) == [FollowUpState.ASKED]
+
+
+@three_times
+def test_of_two_questions_at_once_the_form_has_room_for_one(app: Flask, attempt: int) -> None:
+    form = answered(app, 0, 1, maxTotalQuestions=3)
+    both = [situation(app, form, number) for number in (1, 2)]
+
+    made = [each for each in together(app, [claim(about) for about in both]) if each]
+
+    assert len(made) == 1
+    together(
+        app, [settle(made[0]), *(partial(decide_by_rules, each, now=utc_now()) for each in both)]
+    )
+    assert states(app) == [FollowUpState.ASKED]
+
+
+def test_a_claim_that_waited_too_long_finds_its_room_taken(app: Flask) -> None:
+    """The moment of the settlement is from before it had to wait for a lock."""
+    form = answered(app, 0, 1, maxTotalQuestions=3)
+    began = utc_now()
+    made = claimed(app, situation(app, form, 1), began)
+    about = situation(app, form, 2)
+    with app.app_context():
+        decide_by_rules(about, now=began + LEASE + timedelta(milliseconds=1))
+        settle(made, began + LEASE - timedelta(milliseconds=1))()
+
+    assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
+
+
+@three_times
+def test_a_correction_beside_a_settlement_drops_the_question(app: Flask, attempt: int) -> None:
+    form = answered(app)
+    made = claimed(app, situation(app, form))
+
+    together(app, [settle(made), partial(make_answer, form, KEY, 0, "Now it is fast")])
+
+    assert dropped(app) in ([], [True])
+    decide = partial(decide_by_rules, situation(app, form), now=utc_now())
+    together(app, [decide, decide, settle(made)])
+    assert dropped(app).count(False) <= 1
+
+
+@three_times
+def test_skipping_beside_a_settlement_leaves_no_open_question(app: Flask, attempt: int) -> None:
+    form = answered(app)
+    made = claimed(app, situation(app, form))
+
+    together(app, [settle(made), act(skip_question, form, position=0)])
+
+    assert dropped(app) in ([], [True])
+
+
+@three_times
+def test_passing_on_beside_a_settlement_decides_once(app: Flask, attempt: int) -> None:
+    about = situation(app, answered(app))
+    made = claimed(app, about)
+
+    together(app, [settle(made), partial(pass_on, about, now=utc_now())])
+
+    assert len(states(app)) == 1
+    assert FollowUpState.CLAIMED not in states(app)
+
+
+@three_times
+def test_nothing_is_asked_after_sending(app: Flask, attempt: int) -> None:
+    form = answered(app)
+    about = situation(app, form)
+
+    made, _ = together(app, [claim(about), act(complete_response, form, responder_name="")])
+    if made:
+        together(app, [settle(made)])
+
+    assert FollowUpState.ASKED not in states(app)
+    with app.app_context():
+        (status,) = db.session.scalars(select(ResponseSession.status))
+    assert status is SessionStatus.COMPLETED
+
+
+@three_times
+@pytest.mark.parametrize("beside", [claim, "settle"], ids=["claim", "settlement"])
+def test_withdrawing_beside_a_decision_leaves_no_row(app: Flask, attempt: int, beside: Any) -> None:
+    form = answered(app)
+    about = situation(app, form)
+    deciding = settle(claimed(app, about)) if beside == "settle" else claim(about)
+
+    together(app, [deciding, act(withdraw_response, form)])
+
+    assert states(app) == []
+
+
+@three_times
+def test_everything_at_once_keeps_to_the_caps(app: Flask, attempt: int) -> None:
+    form = answered(app, 0, 1, maxFollowupsPerQuestion=1, maxTotalQuestions=3)
+    both = [situation(app, form, number) for number in (1, 2)]
+    made = claimed(app, both[attempt % 2])
+    texts = [secrets.token_urlsafe(4) for _ in range(3)]
+
+    together(
+        app,
+        [
+            settle(made),
+            *(partial(decide_by_rules, each, now=utc_now()) for each in both),
+            *(partial(make_answer, form, KEY, position, texts[position]) for position in (0, 1)),
+            *(claim(each) for each in both),
+            act(skip_question, form, position=attempt % 2),
+        ],
+    )
+
+    assert states(app).count(FollowUpState.ASKED) <= 1
