@@ -2,6 +2,7 @@
 
 import logging
 import time
+from contextlib import suppress
 
 from flask import Blueprint, Response
 
@@ -28,7 +29,7 @@ from webapp.web.wakeups import NoSlot, wakeups
 
 WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide
 LOOK_SECONDS = 0.2
-HOLDER = "models"  # of slots: no account has this id
+HOLDER, WAITER = "models", "waiting for models"  # of slots: no account has these ids
 
 log = logging.getLogger("askback.follow_ups")
 bp = Blueprint("follow_ups", __name__, url_prefix="/r/<share_token>")
@@ -115,6 +116,7 @@ def _decision_of_model(claim: Claim) -> tuple[Decision, str]:
 
 def _wait_for_other(about: Situation) -> None:
     deadline = time.monotonic() + WAIT_SECONDS
-    while is_claimed(about, now=utc_now()) and time.monotonic() < deadline:
-        release_connections()
-        time.sleep(LOOK_SECONDS)
+    with suppress(NoSlot), wakeups().slot(WAITER, most=CALLS_AT_ONCE):
+        while is_claimed(about, now=utc_now()) and time.monotonic() < deadline:
+            release_connections()
+            time.sleep(LOOK_SECONDS)

@@ -230,32 +230,6 @@ def test_the_form_keeps_the_writer_that_the_page_told(
     assert writer_of(app, ann) == SMALL
 
 
-@pytest.mark.parametrize(
-    ("question", "offered", "said"),
-    [
-        ("Mitä mieltä olet siitä?", BY_RULES, NO_PHRASES),
-        ("Mitä mieltä olet siitä?", SMALL, NO_PHRASES),
-        ("Rota", BY_RULES, NO_PHRASES),
-        ("Why did you go?", BY_RULES, ""),
-    ],
-)
-def test_a_published_form_tells_of_its_language(
-    app: Flask,
-    ann: Creator,
-    server: Any,
-    question: str,
-    offered: WriterTerms,
-    said: str,
-) -> None:
-    form = asking(app, ann, questions=[question])
-    server(offered)
-
-    shown = words(ann, f"/forms/{form.id}/settings")
-
-    assert said in shown
-    assert ("They know English" in shown) == bool(said)
-
-
 def test_another_model_is_read_before_the_form_goes_out(
     app: Flask, ann: Creator, draft: Draft, server: Any
 ) -> None:
@@ -363,8 +337,11 @@ def test_the_page_shows_what_the_model_would_see_and_where(
 
     shown = words(ann, f"/forms/{form.id}/follow-ups")
 
-    told = (A_MODEL, SEES, "Two cafés close.", "Learn why.", PARAPHRASE)
-    assert [sentence for sentence in told if sentence not in shown] == []
+    assert A_MODEL in shown
+    assert SEES in shown
+    assert "Two cafés close." in shown
+    assert "Learn why." in shown
+    assert PARAPHRASE in shown
 
 
 @pytest.mark.parametrize(("today", "said"), [(LARGE, LARGE.follow_up_writer), (BY_RULES, RULES)])
@@ -401,21 +378,6 @@ def test_a_stale_page_lets_no_model_in(app: Flask, ann: Creator, server: Any) ->
     assert writer_of(app, ann) == BY_RULES
     assert agree(ann, form, refused).status_code == 303
     assert writer_of(app, ann) == LARGE
-
-
-def test_a_stale_page_has_nothing_to_agree_to_where_all_is_as_it_was(
-    app: Flask, ann: Creator, server: Any
-) -> None:
-    form = asking(app, ann)
-    server(SMALL)
-    page = ann.page(f"/forms/{form.id}/follow-ups")
-    server(BY_RULES)
-
-    refused = agree(ann, form, page)
-
-    assert refused.status_code == 409
-    assert "Agree for this form" in page.text
-    assert "Agree for this form" not in refused.text
 
 
 def test_there_is_nothing_to_agree_to_where_nothing_differs(

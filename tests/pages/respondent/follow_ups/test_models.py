@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
 
@@ -30,6 +31,8 @@ from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form, close_form
 from webapp.domain.responses.counters import DayCount
 from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.integrations.model_breaker import CALLS_AT_ONCE
+from webapp.pages.respondent.follow_ups import WAITER
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"
@@ -187,6 +190,22 @@ def test_next_twice_at_once_decides_once(
     assert {heading(page) for page in pages} == {QUESTION}
     assert len(model.asked) == 1
     assert len(rows(app)) == 1
+
+
+def test_without_a_slot_nobody_waits_for_another_request(
+    app: Flask, respondent: Respondent, model: ModelServer
+) -> None:
+    model.answer = asking(after=1)
+    respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
+    with ExitStack() as taken, ThreadPoolExecutor(1) as beside:
+        for _ in range(CALLS_AT_ONCE):
+            taken.enter_context(app.extensions["wakeups"].slot(WAITER, most=CALLS_AT_ONCE))
+        deciding = beside.submit(scripted_post, respondent, "/q/1/next")
+        while not model.asked:
+            time.sleep(0.01)
+        assert heading(scripted_post(respondent, "/q/1/next")) == SECOND
+        assert not deciding.done()
+        assert heading(deciding.result()) == QUESTION
 
 
 def test_next_after_sending_is_the_thank_you_page(

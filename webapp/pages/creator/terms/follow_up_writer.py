@@ -30,7 +30,7 @@ def of_form(form: FormRow) -> dict[str, object]:
         "agreed_writer": agreed,
         "writer": writer,
         "current_writer": agreed if agreed == writer else BY_RULES,
-        "has_phrases": has_phrases("", questions),
+        "has_phrases": has_phrases(form.spoken_language, questions),
     }
 
 
