@@ -13,7 +13,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.deletion.discarded_drafts import discard_draft
 from webapp.domain.drafts.models import DraftConfirmation
 from webapp.domain.forms.models import Form
-from webapp.domain.shared.vocabulary import ConfirmationMethod, FollowUpMode
+from webapp.domain.shared.vocabulary import ConfirmationMethod
 from webapp.oauth.models import OAuthGrant
 
 
@@ -174,24 +174,6 @@ def test_an_agents_word_takes_what_this_server_does_with_spoken_answers(
     with agent.app.app_context():
         terms = db.session.execute(select(Form.records_voice, Form.transcriber)).one()
     assert terms == (True, "speech.example.org")
-
-
-@pytest.mark.settings(
-    publish_confirmation="agent",
-    llm_provider="openai",
-    llm_base_url="https://models.example.org/v1",
-    llm_model="any",
-)
-def test_an_agents_word_leaves_follow_ups_to_the_rules(agent: Agent, draft_id: str) -> None:
-    follow_ups = {"followUpMode": "smart", "context": "Two cafés close."}
-    agent.patch(f"/drafts/{draft_id}", json=follow_ups)
-
-    published = agent.post(f"/drafts/{draft_id}/publish")
-
-    with agent.app.app_context():
-        found = db.session.execute(select(Form.follow_up_mode, Form.follow_up_writer)).one()
-    assert published.status_code == 200
-    assert found == (FollowUpMode.SMART, "")
 
 
 def test_a_creator_can_let_one_connection_publish_unconfirmed_drafts(

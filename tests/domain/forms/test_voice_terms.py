@@ -118,18 +118,6 @@ def test_an_agents_word_takes_what_is_so_on_this_server(account: Account, clock:
     assert terms_of(form).voice == WRITTEN_DOWN
 
 
-def test_an_agents_word_records_nobody_where_answers_are_typed(
-    account: Account, clock: Clock
-) -> None:
-    draft = make_draft(account.id, responseMode="text_only")
-
-    form = publishing.publish_draft(
-        account.id, draft.id, attested_by="grn_1", offered=WRITTEN_DOWN, now=clock.now
-    ).form
-
-    assert terms_of(form).voice == TYPED
-
-
 def test_a_form_that_takes_typed_answers_only_never_records(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id, responseMode="text_only")
     confirm(draft, clock, told_voice(TYPED, WRITTEN_DOWN))

@@ -1,6 +1,5 @@
 """What a form keeps of who writes its follow-up questions, and how that changes."""
 
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -141,22 +140,6 @@ def test_nothing_is_confirmed_with_a_model_that_is_not_there_any_more(
     assert confirmations.find_confirmation(draft.id) is None
 
 
-@pytest.mark.parametrize("told", [BY_RULES, SMALL, LARGE])
-@pytest.mark.parametrize("offered", [BY_RULES, SMALL, LARGE])
-def test_no_model_writes_of_which_nobody_was_told(
-    account: Account, clock: Clock, told: WriterTerms, offered: WriterTerms
-) -> None:
-    form = make_form(account.id, **SMART)
-    draft = make_draft(account.id, **SMART)
-
-    with suppress(StateConflict):
-        agree(form, clock, told, offered)
-    with suppress(StateConflict):
-        form = publish(draft, clock, page(told, offered))
-
-    assert kept(form) in {told, BY_RULES}
-
-
 def test_a_model_told_of_another_revision_does_not_count(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id, **SMART)
     confirm(draft, clock, page(SMALL, SMALL))
@@ -237,10 +220,6 @@ def test_a_form_of_somebody_else_or_in_the_trash_is_not_found(
     for form in (theirs, gone):
         with pytest.raises(NotFound):
             agree_to_terms(account.id, form.id, Shown(SMALL, SMALL), now=clock.now)
-
-
-def test_the_host_is_what_stands_last() -> None:
-    assert WriterTerms("best at haiku at models.example.org:8443").host == "models.example.org:8443"
 
 
 def test_a_confirmation_says_what_was_told(account: Account, clock: Clock) -> None:
