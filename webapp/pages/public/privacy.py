@@ -27,6 +27,7 @@ def show() -> str:
         contact=settings().operator_contact,
         host=settings().public_host,
         transcriber=settings().transcriber_host,
+        llm_host=settings().llm_host,
         cookie_days=COOKIE_DAYS,
         link_minutes=TRANSFER_LINK_SECONDS // 60,
         trash_days=TRASH_KEPT_SECONDS // DAY,

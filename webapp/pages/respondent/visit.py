@@ -126,6 +126,15 @@ class Visit:
         told = self.form.transcriber
         return told if told == settings().transcriber_host else ""
 
+    @property
+    def model_host(self) -> str:
+        """The host whose model may write follow-ups, "" for none: the one of which the creator was
+        told.
+        """
+        told = self.form.follow_up_writer
+        asks = self.form.follow_up_mode is not FollowUpMode.NONE
+        return settings().llm_host if asks and told == settings().follow_up_writer else ""
+
     def recording(self, place: Place) -> RecordingShown | None:
         """What was recorded for a question; of what no answer has claimed, the newest."""
         step = self.step(place)

@@ -1,5 +1,6 @@
 """Follow-up questions that a model writes: what the pages do around it."""
 
+import importlib
 import re
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 from sqlalchemy import select, update
 
 from tests.factories import make_form
@@ -42,6 +44,8 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
+    """Imported first, as a server does: importing the SDK takes seconds on a busy machine."""
+    importlib.import_module("webapp.integrations.openai_chat")
     with model_server(asking()) as running:
         yield running
 
@@ -155,7 +159,7 @@ def test_the_rules_ask_where_the_model_is_of_no_use(
     (row,) = rows(app)
     assert row.writer == ""
     assert heading(page) == row.question_text
-    assert model.host not in page.text
+    assert "written by a computer at" not in page.text
 
 
 def test_stop_is_a_stop(app: Flask, respondent: Respondent, model: ModelServer) -> None:
@@ -305,3 +309,22 @@ def test_private_context_reaches_the_model_and_no_page(
 
     assert CONTEXT in model.asked[0].system
     assert not re.search("Acme|17 percent|Prices", page.text)
+
+
+def test_the_host_of_the_model_is_named_before_anybody_answers(
+    respondent: Respondent, model: ModelServer
+) -> None:
+    assert f"A computer at {model.host} gets it, too" in respondent.page.text
+
+
+@pytest.mark.parametrize("told", [""])
+def test_the_host_of_a_model_that_gets_nothing_is_not_named(
+    respondent: Respondent, model: ModelServer
+) -> None:
+    assert model.host not in respondent.page.text
+
+
+def test_the_privacy_note_names_the_host_of_the_model(
+    client: FlaskClient, model: ModelServer
+) -> None:
+    assert f"A computer at {model.host} may get your answers" in client.get("/privacy").text
