@@ -142,17 +142,18 @@ def _csv_lines(
     """The lines of a batch; the columns they share are formatted once, for speed."""
     people = {key: _person_cells(person, now_millis) for key, person in batch.people.items()}
     how = {key: _how_cells(asked) for key, asked in batch.asked.items()}
-    questions: dict[tuple[str, str], str] = {}
+    questions: dict[tuple[str, str], tuple[str, str]] = {}
     lines = []
     for answer in batch.answers:
         asked = (answer.question_id, answer.question_text)
         if asked not in questions:
-            questions[asked] = _question_cells(answer, numbers)
+            questions[asked] = _question_cells(answer, numbers), how.get(asked[0], NOTHING)
+        question, reason = questions[asked]
         text = cell(answer.answer_text).replace(QUOTE, TWO_QUOTES)
         lines.append(
-            f'"{wire_time(answer.stamp)}",{people[answer.session_id]},{questions[asked]},'
+            f'"{wire_time(answer.stamp)}",{people[answer.session_id]},{question},'
             f'"{text}","{answer.response_type}","{answer.id}",'
-            f"{recordings.get(answer.id, NOTHING)},{how.get(answer.question_id, NOTHING)}\r\n"
+            f"{recordings.get(answer.id, NOTHING)},{reason}\r\n"
         )
     return "".join(lines)
 
