@@ -150,3 +150,20 @@ def test_downloading(page: Page, form: Any, kind: str) -> None:
 
     assert begun.value.suggested_filename.startswith("Fifteen-answers-")
     assert "answer 07" in begun.value.path().read_text()
+
+
+@pytest.mark.parametrize("view", ["", "/people"])
+def test_only_answers_with_follow_ups_are_shown_on_request(
+    any_page: Page, site: ExampleSite, view: str
+) -> None:
+    any_page.goto(site.data.followed + view)
+    expect(any_page.get_by_text("Nothing, we were closed.")).to_be_visible()
+
+    any_page.get_by_text("Filters").click()
+    any_page.get_by_label("With follow-ups").check()
+    any_page.get_by_role("button", name="Show these").click()
+
+    expect(any_page.get_by_text("Nothing, we were closed.")).to_have_count(0)
+    expect(any_page.get_by_label("With follow-ups")).to_be_checked()
+    expect(any_page.locator(".reply")).to_have_count(5)
+    assert "followups=1" in any_page.url
