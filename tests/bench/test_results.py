@@ -1,6 +1,7 @@
 """Figures of the results page and of the exports, against less stored and a plain cursor loop."""
 
 import csv
+import re
 import socket
 import threading
 import time
@@ -14,21 +15,27 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from tests.bench.figures import Requests, Side, Table, compare, machine
+from tests.bench.figures import Pair, Requests, Side, Table, compare, machine
 from tests.bench.load import request
 from tests.bench.servers import answers, end, resident_mib, running, start
 from tests.bulk import analyze, store_answers
 from tests.databases import both_databases
 from tests.factories import make_form
 from tests.pages.creator_client import creator
+from tests.query_plans import plan_of
 from tests.services import wait_until
 from webapp.config import Settings
 from webapp.database import db
 from webapp.domain.accounts.models import Account
+from webapp.domain.forms.models import get_form
+from webapp.domain.results.by_question import newest_answers
+from webapp.domain.results.search import Filters, find_people
+from webapp.domain.results.threads import follow_ups_of, threads_of
 
 pytestmark = [pytest.mark.bench, both_databases]
 TEN = [{"id": f"q_{number}", "text": f"Question {number}?"} for number in range(1, 11)]
 HOST = "127.0.0.1:8000"  # of the public address
+VIEWS = ["", "/people"]
 PAGES = 20  # of one connection in one round
 CONNECTIONS = 4
 MANY = 1_000_000
@@ -54,31 +61,69 @@ def name_of(settings: Settings) -> str:
     return "SQLite" if settings.database_url.startswith("sqlite") else "PostgreSQL"
 
 
-def form_with(app: Flask, account: Account, stored: int) -> str:
-    """The id of a form that holds so many answers."""
+def form_with(app: Flask, account: Account, stored: int, follow_ups: int = 0) -> str:
+    """The id of a form that holds so many answers, and of each response so many follow-ups."""
+    mode = "deep_dive" if follow_ups else "none"
     with app.app_context():
-        form = make_form(account.id, questions=TEN)
-        store_answers(form.id, stored)
+        form = make_form(account.id, questions=TEN, followUpMode=mode)
+        store_answers(form.id, stored, follow_ups=follow_ups)
         analyze()
         return str(form.id)
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("view", ["", "/people"], ids=["by question", "by person"])
+@pytest.mark.parametrize("view", VIEWS, ids=["by question", "by person"])
 def test_results_page(
     app: Flask, settings: Settings, account: Account, cookies: str, view: str
 ) -> None:
     few, many = (form_with(app, account, stored) for stored in (1_000, 100_000))
 
-    def pages(form_id: str) -> Callable[[], Requests]:
-        one = request("GET", f"/forms/{form_id}{view}", cookies, host=HOST)
-        return lambda: [[one] * PAGES] * CONNECTIONS
-
-    with running("askback", 1, settings) as ports:
-        pair = compare(Side(ports, pages(few)), Side(ports, pages(many)), rounds=20)
+    pair = compared(settings, cookies, few + view, many + view)
 
     name = f"results page{view}, 100,000 answers stored to 1,000"
     Table(name_of(settings)).add_pair(name, pair, "85–115 %")
+
+
+@pytest.mark.timeout(1800)
+def test_results_with_follow_ups(
+    app: Flask, settings: Settings, account: Account, cookies: str
+) -> None:
+    few, many = (form_with(app, account, stored, 2) for stored in (10_000, MANY))
+
+    pairs = {view: compared(settings, cookies, few + view, many + view) for view in VIEWS}
+
+    table = Table(name_of(settings))
+    for view, pair in pairs.items():
+        name = f"results page{view}, 100,000 responses with two follow-ups each to 1,000"
+        table.add_pair(name, pair, "85–115 %")
+    with app.app_context():
+        assert threads_plan(account.id, few) == threads_plan(account.id, many)
+
+
+def compared(settings: Settings, cookies: str, few: str, many: str) -> Pair:
+    """A page of the first of two forms to the same of the other; both as `/forms/` leads there."""
+
+    def pages(path: str) -> Callable[[], Requests]:
+        one = request("GET", f"/forms/{path}", cookies, host=HOST)
+        return lambda: [[one] * PAGES] * CONNECTIONS
+
+    with running("askback", 1, settings) as ports:
+        return compare(Side(ports, pages(few)), Side(ports, pages(many)), rounds=20)
+
+
+def threads_plan(account_id: str, form_id: str) -> list[str]:
+    """How the database reads the first pages of a form, without the ids that it looks for, and
+    whether it remembers rows that it found by an index.
+    """
+    form = get_form(account_id, form_id)
+
+    def first_pages() -> None:
+        shown = newest_answers(form).values()
+        follow_ups_of(form, [answer for page in shown for answer in page.answers])
+        threads_of(form, find_people(form.id, Filters(), before=None).people)
+
+    steps = [step for step in plan_of(first_pages) if not step.startswith("Memoize")]
+    return [re.sub(r"'[^']*'", "?", step) for step in steps]
 
 
 @dataclass
