@@ -13,6 +13,7 @@ from flask import Flask
 from playwright.sync_api import Browser, Page
 
 from tests.browser.example_data import ExampleData, make_example_data, write
+from tests.browser.example_follow_ups import model_of_respondents
 from tests.browser.example_steps import ExamplePage
 from tests.browser.example_texts import EMAIL, PASSWORD, ROTA
 from tests.browser.respondent_steps import QUESTIONS, Link
@@ -64,7 +65,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with app.app_context():
         db.create_all()
         data = make_example_data()
-    with serving(app):
+    with serving(app), model_of_respondents(app):
         address = app.config["SETTINGS"].public_url
         tab = Tab(browser, address)
         yield ExampleSite(app, data, browser, address, sign_in(browser, address), tab)

@@ -22,8 +22,10 @@ from tests.browser.example_texts import (
     PASSWORD,
     PRICE,
     PRICED,
+    PROBED,
     ROTA,
     UNFINISHED,
+    WRITER,
 )
 from tests.factories import make_account
 from tests.followups.example_form import FRIDGE, make_followed
@@ -39,7 +41,7 @@ from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import embedding
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.agent_tokens import make_agent_token
-from webapp.domain.forms.terms import TOLD_NOTHING, FormTerms, Shown
+from webapp.domain.forms.terms import TOLD_NOTHING, FormTerms, Shown, WriterTerms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.responses.counters import store_link_views
@@ -62,6 +64,8 @@ class ExampleData:
     shared: str
     empty: str
     asks: str
+    probes: str
+    thinks: str
     answered: str
     closed: str
     speak: str
@@ -115,6 +119,8 @@ def make_example_data() -> ExampleData:
         shared=f"/r/{results.share_token}",
         empty=f"/forms/{empty.id}",
         asks=f"/r/{asked['multiple']}",
+        probes=f"/r/{asked['rules']}",
+        thinks=f"/r/{asked['model']}",
         answered=f"/r/{asked['one']}",
         closed=f"/r/{price.share_token}",
         speak=f"/r/{spoken.share_token}",
@@ -154,12 +160,18 @@ def arrive(now: datetime) -> None:
 
 
 def published_elsewhere(author: str, now: datetime) -> dict[str, str]:
-    """Share tokens by response limit, of forms that no other page shows; `one` is used up."""
+    """Share tokens of forms that no other page shows: by response limit, `one` is used up, and by
+    who writes follow-up questions.
+    """
     account_id = creator("ann.again@fernhill.example", now)
+    plain = ROTA | {"followUpMode": "none"}
     found = {
-        limit: published(account_id, ROTA | {"responseLimit": limit}, author, now)
+        limit: published(account_id, plain | {"responseLimit": limit}, author, now)
         for limit in ("multiple", "one")
     }
+    told = FormTerms(writer=WriterTerms(WRITER))
+    for name, terms in (("rules", TOLD_NOTHING), ("model", Shown(told, told))):
+        found[name] = published(account_id, PROBED, author, now, terms)
     respond(found["one"], "used-up-used-up-used-up-used-up", ANSWERS[0], now)
     return {limit: form.share_token for limit, form in found.items()}
 

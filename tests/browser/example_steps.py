@@ -3,6 +3,7 @@
 from playwright.sync_api import Page
 
 from tests.browser.example_data import ExampleData
+from tests.browser.example_follow_ups import FOLLOW_UPS
 from tests.browser.example_pages import ExamplePage, Steps, at, press
 from tests.browser.example_respondents import RESPONDENT
 from tests.browser.example_texts import NEWCOMER, PASSWORD
@@ -318,4 +319,4 @@ FOLLOWED = [
     ExamplePage("results-follow-ups-person", results_follow_ups_person, signed_in=True),
 ]
 
-ALL = RESPONDENT + PUBLIC + CREATOR + TOKENS + SPOKEN + FOLLOWED
+ALL = RESPONDENT + PUBLIC + CREATOR + TOKENS + SPOKEN + FOLLOWED + FOLLOW_UPS

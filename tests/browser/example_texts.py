@@ -67,6 +67,13 @@ PRICED = [
     ("Ada Brook", "I do, on paper.", "As much as a calendar."),
     ("", "Whoever asks first.", "Nothing, it works."),
 ]
+WRITER = "small-model at api.example.com"
+PROBED = {
+    "title": "Who changes your rota",
+    "context": "We lost two cafés in Gothenburg last quarter.",
+    "questions": [WHO, STOPPED],
+    "followUpMode": "smart",
+}
 NO_TITLE = {"questions": [{"text": "What changed?"}, {"text": ""}]}
 # Newest first: the name, then an answer to each question; an empty one is skipped.
 ANSWERS = [
