@@ -1,0 +1,351 @@
+"""Follow-up questions by the rules: each is a step like a question of the form."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, Locator, Page, expect
+from sqlalchemy import func, select
+
+from tests.browser.respondent_steps import Link, finish, give, press
+from tests.browsing import look, press_until, sideways, violations, window
+from tests.conftest import delete_rows
+from tests.factories import make_account, make_form
+from tests.pages.respondent_client import storage_away
+from webapp.database import db
+from webapp.domain.follow_ups.models import FollowUp
+
+QUESTIONS = ["What made you switch?", "What went wrong?", "What nearly stopped you?"]
+SHORT = "It was slow"
+LONG = (
+    "We switched because last March the export failed twice and my manager had to redo the "
+    "quarterly report by hand over a weekend"
+)
+ASKS: dict[str, Any] = {"followUpMode": "smart", "context": "Two cafés think of leaving."}
+ARABIC = ["ما الذي حدث في الأسبوع الماضي؟", "ماذا تقول لصديق؟"]
+BOX = """(button) => {
+  const { height } = button.getBoundingClientRect();
+  const { fontSize, paddingInlineStart } = getComputedStyle(button);
+  return [height, fontSize, paddingInlineStart];
+}"""
+
+
+def left(part: Locator) -> float:
+    """Where it begins, in pixels from the left edge."""
+    x: float = part.evaluate("(it) => it.getBoundingClientRect().x")
+    return x
+
+
+def published(served: Flask, questions: list[str] = QUESTIONS, **asks: Any) -> Link:
+    with served.app_context():
+        form = make_form(make_account().id, questions=questions, **ASKS | asks)
+    return Link(served, served.config["SETTINGS"].public_url, f"/r/{form.share_token}", form)
+
+
+@pytest.fixture
+def link(served: Flask) -> Iterator[Link]:
+    yield published(served)
+    delete_rows(served)
+
+
+@pytest.fixture(params=["scripts", "no scripts"])
+def any_page(request: pytest.FixtureRequest, browser: Browser, link: Link) -> Iterator[Page]:
+    with window(browser, link.address, java_script_enabled=request.param == "scripts") as page:
+        page.goto(link.path)
+        yield page
+
+
+def asked(page: Page, number: int) -> None:
+    """Wait until the question with this number is on the page."""
+    expect(page).to_have_title(re.compile(f"^Question {number} of 3"))
+    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTIONS[number - 1])
+
+
+def back(page: Page) -> None:
+    page.get_by_role("button", name="Back", exact=True).click()
+
+
+def decided(link: Link) -> int:
+    with link.app.app_context():
+        return db.session.scalar(select(func.count()).select_from(FollowUp)) or 0
+
+
+def followed(page: Page, number: int = 1) -> str:
+    """Wait for a follow-up to the question with this number; its words."""
+    expect(page).to_have_title(re.compile(f"^Follow-up to question {number}"))
+    return page.get_by_role("heading", level=1).inner_text()
+
+
+def test_a_form_is_answered_with_its_follow_ups(any_page: Page, link: Link) -> None:
+    expect(any_page.locator(".count")).to_contain_text("Question 1 of 3, at most 9")
+    give(any_page, SHORT)
+    words = followed(any_page)
+    expect(any_page.locator(".question__before")).to_contain_text(f"“{SHORT}”")
+    give(any_page, LONG)
+    asked(any_page, 2)
+    give(any_page, "Because of the price")
+    followed(any_page, 2)
+    press(any_page, "Next question")
+    asked(any_page, 3)
+    give(any_page, LONG)
+    expect(any_page.get_by_text("4 answered, 1 skipped")).to_be_visible()
+    expect(any_page.get_by_role("list").get_by_text(words)).to_be_visible()
+    press(any_page, "Change follow-up to question 1")
+    followed(any_page)
+    expect(any_page.locator("#answer")).to_have_value(LONG)
+    give(any_page, f"{LONG}.")
+    finish(any_page)
+    press(any_page, "See what I sent")
+    expect(any_page.get_by_text(words)).to_be_visible()
+
+    assert link.texts() == [SHORT, "Because of the price", LONG, f"{LONG}."]
+
+
+def test_a_follow_up_has_an_address_a_title_and_the_focus(page: Page, link: Link) -> None:
+    give(page, SHORT)
+    words = followed(page)
+
+    expect(page).to_have_url(f"{link.address}{link.path}/q/1/f/1")
+    expect(page.locator("#answer")).to_be_focused()
+    expect(page.locator("#answer")).to_have_accessible_name(words)
+    expect(page.locator("#answer")).to_have_accessible_description(re.compile("by a computer"))
+    assert page.evaluate("scrollY") == 0
+    for width, scheme in ((320, "dark"), (1280, "light")):
+        look(page, width=width, scheme=scheme)
+        assert violations(page) + sideways(page) == []
+
+
+def test_back_goes_over_follow_ups(any_page: Page) -> None:
+    give(any_page, SHORT)
+    followed(any_page)
+    give(any_page, LONG)
+    asked(any_page, 2)
+    back(any_page)
+    followed(any_page)
+    expect(any_page.locator("#answer")).to_have_value(LONG)
+    back(any_page)
+    asked(any_page, 1)
+    expect(any_page.locator("#answer")).to_have_value(SHORT)
+
+
+def test_the_browsers_back_goes_over_follow_ups(page: Page, link: Link) -> None:
+    give(page, SHORT)
+    words = followed(page)
+    give(page, LONG)
+    asked(page, 2)
+    page.go_back()
+    assert followed(page) == words
+    expect(page.locator("#answer")).to_have_value(LONG)
+    page.go_back()
+    asked(page, 1)
+    expect(page.locator("#answer")).to_have_value(SHORT)
+    page.go_forward()
+    assert followed(page) == words
+    assert (decided(link), link.texts()) == (1, [SHORT, LONG])
+
+
+def test_words_that_were_not_sent_come_back(page: Page, link: Link) -> None:
+    give(page, SHORT)
+    followed(page)
+    page.locator("#answer").fill("half a sent")
+    page.reload()
+    followed(page)
+    expect(page.locator("#answer")).to_have_value("half a sent")
+    expect(page.locator("#draft-note")).to_contain_text("Your unsent words are back.")
+    back(page)
+    asked(page, 1)
+    expect(page.locator("#answer")).to_have_value(SHORT)
+    press(page, "Continue")
+    followed(page)
+    expect(page.locator("#answer")).to_have_value("half a sent")
+    press(page, "Continue")
+    asked(page, 2)
+    assert link.texts() == [SHORT, "half a sent"]
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_unsent_words_of_a_follow_up_are_marked_on_the_check_page(page: Page) -> None:
+    give(page, SHORT)
+    followed(page)
+    page.locator("#answer").fill("half a sent")
+    press(page, "Next question")
+    asked(page, 2)
+    for number in (2, 3):
+        asked(page, number)
+        give(page, LONG)
+    left_out = page.get_by_text("What you wrote here last is not included.")
+    expect(left_out.and_(page.locator(":visible"))).to_have_count(1)
+
+
+@pytest.mark.parametrize("again", ["", "/q/1/f/1"])
+def test_a_respondent_comes_back_to_the_open_follow_up(page: Page, link: Link, again: str) -> None:
+    give(page, SHORT)
+    words = followed(page)
+    page.goto(f"{link.path}{again}")
+
+    assert followed(page) == words
+    assert decided(link) == 1
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_another_device_goes_on_with_the_follow_up(
+    browser: Browser, link: Link, *, scripts: bool
+) -> None:
+    with (
+        window(browser, link.address, java_script_enabled=scripts) as first,
+        window(browser, link.address, java_script_enabled=scripts) as second,
+    ):
+        first.goto(link.path)
+        give(first, SHORT)
+        words = followed(first)
+        first.locator("#answer").fill("half a sent")
+        press(first, "Finish on another device")
+        second.goto(first.locator("#link").input_value())
+        press(second, "Continue here")
+        assert followed(second) == words
+        press(first, "Go on here")
+        assert followed(first) == words
+        expect(first.locator("#answer")).to_have_value("half a sent")
+        give(second, LONG)
+        asked(second, 2)
+
+    assert (decided(link), link.sessions(), link.texts()) == (1, 1, [SHORT, LONG])
+
+
+def test_without_a_network_words_are_sent_when_it_returns(troubled: Page, link: Link) -> None:
+    give(troubled, SHORT)
+    followed(troubled)
+    troubled.context.set_offline(True)
+    give(troubled, LONG)
+    expect(troubled.get_by_text(re.compile("Not saved yet. Trying again in"))).to_be_visible()
+    expect(troubled.locator("#answer")).to_have_value(LONG)
+    troubled.context.set_offline(False)
+    asked(troubled, 2)
+
+    assert link.texts() == [SHORT, LONG]
+
+
+def test_without_scripts_a_failed_save_returns_the_words(browser: Browser, link: Link) -> None:
+    with window(browser, link.address, refused=[503], java_script_enabled=False) as page:
+        page.goto(link.path)
+        give(page, SHORT)
+        followed(page)
+        with storage_away(link.app):
+            give(page, LONG)
+            expect(page.get_by_label("Your words")).to_have_value(LONG)
+        press(page, "Try again")
+        asked(page, 2)
+
+    assert link.texts() == [SHORT, LONG]
+
+
+def test_an_empty_follow_up_is_asked_for_again(browser: Browser, link: Link) -> None:
+    with window(browser, link.address, refused=[422]) as page:
+        page.goto(link.path)
+        give(page, SHORT)
+        words = followed(page)
+        press(page, "Continue")
+        expect(page).to_have_title(re.compile("^Error: Follow-up to question 1"))
+        expect(page.get_by_role("heading", level=1)).to_have_text(words)
+        expect(page.locator("#answer")).to_be_focused()
+        look(page, width=320)
+        assert violations(page) + sideways(page) == []
+
+
+def test_a_follow_up_is_answered_by_keyboard_alone(page: Page, link: Link) -> None:
+    name = "() => (document.activeElement.innerText || document.activeElement.name || '').trim()"
+
+    def reach(control: str) -> None:
+        press_until(page, "Tab", lambda: page.evaluate(name).startswith(control))
+
+    reach("answer")
+    page.keyboard.type(SHORT)
+    page.keyboard.press("Control+Enter")
+    followed(page)
+    expect(page.locator("#answer")).to_be_focused()
+    page.keyboard.type(LONG)
+    page.keyboard.press("Control+Enter")
+    asked(page, 2)
+    page.keyboard.type(SHORT)
+    page.keyboard.press("Control+Enter")
+    followed(page, 2)
+    reach("Next question")
+    page.keyboard.press("Enter")
+    asked(page, 3)
+
+    assert link.texts() == [SHORT, LONG, SHORT]
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_next_question_is_as_large_as_continue(page: Page, width: int) -> None:
+    give(page, SHORT)
+    followed(page)
+    look(page, width=width)
+    names = ("Continue", "Next question")
+    sizes = [page.get_by_role("button", name=name).evaluate(BOX) for name in names]
+
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_double_click_asks_once(browser: Browser, link: Link, *, scripts: bool) -> None:
+    with window(browser, link.address, java_script_enabled=scripts) as page:
+        page.goto(link.path)
+        for text in (SHORT, LONG):
+            page.locator("#answer").fill(text)
+            page.get_by_role("button", name="Continue").dblclick()
+            page.wait_for_load_state("networkidle")
+        asked(page, 2)
+
+    assert (decided(link), link.texts()) == (1, [SHORT, LONG])
+
+
+def test_two_tabs_share_a_follow_up(page: Page, link: Link) -> None:
+    give(page, SHORT)
+    words = followed(page)
+    other = page.context.new_page()
+    other.goto(link.path)
+    assert followed(other) == words
+    give(page, LONG)
+    asked(page, 2)
+    give(other, f"{LONG}.")
+    asked(other, 2)
+
+    assert (decided(link), link.sessions(), link.texts()) == (1, 1, [SHORT, f"{LONG}."])
+
+
+def test_taking_an_answer_back_says_what_goes_with_it(any_page: Page, link: Link) -> None:
+    give(any_page, SHORT)
+    followed(any_page)
+    give(any_page, LONG)
+    asked(any_page, 2)
+    back(any_page)
+    expect(any_page.get_by_text("go with it")).to_have_count(0)
+    back(any_page)
+    asked(any_page, 1)
+    expect(any_page.get_by_text("go with it")).to_be_visible()
+    press(any_page, "Take this answer back")
+    asked(any_page, 2)
+
+    assert link.texts() == []
+
+
+def test_a_follow_up_in_arabic_runs_from_right_to_left(browser: Browser, served: Flask) -> None:
+    link = published(served, ARABIC)
+    with window(browser, link.address) as page:
+        page.goto(f"{link.path}?lang=ar")
+        page.locator("#answer").fill("كان بطيئا")
+        page.get_by_role("button", name="متابعة", exact=True).click()
+        before = page.locator(".question__before")
+        expect(before).to_contain_text("كان بطيئا")
+        expect(page).to_have_title(re.compile("1"))
+        icon, words = map(left, (before.locator(".icon"), before.locator("span")))
+        assert icon > words
+        assert before.locator(".icon").evaluate("(it) => getComputedStyle(it).scale") == "none"
+        assert before.evaluate("(it) => getComputedStyle(it).direction") == "rtl"
+        for width in (320, 1280):
+            look(page, width=width)
+            assert violations(page) + sideways(page) == []
+    delete_rows(served)
