@@ -1,0 +1,306 @@
+"""Follow-up questions by a model, which people wait for, or do not."""
+
+import re
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser, Page, Route, expect
+from sqlalchemy import select, update
+
+from tests.browser.respondent.test_follow_ups import (
+    LONG,
+    asked,
+    back,
+    followed,
+    published,
+)
+from tests.browser.respondent_steps import Link, give, press
+from tests.browsing import look, press_until, sideways, violations, window
+from tests.command import DATA_KEYS
+from tests.conftest import delete_rows
+from tests.followups.model_server import (
+    QUESTION,
+    Answer,
+    ModelServer,
+    asking,
+    model_server,
+    stopping,
+)
+from tests.serving import new_app, serving
+from webapp.config import Settings
+from webapp.database import db
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.forms.models import Form
+from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.integrations.follow_up_models import load_sdk
+from webapp.integrations.model_breaker import ModelBreaker
+
+NEXT = "**/next"
+FOCUSED = "() => document.activeElement.innerText.trim()"
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelServer]:
+    with model_server(asking()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, model: ModelServer) -> Iterator[Flask]:
+    folder = tmp_path_factory.mktemp("models")
+    plain: dict[str, Any] = {
+        "public_url": "http://127.0.0.1",
+        "database_url": f"sqlite:///{folder}/models.sqlite3",
+        "secret_key": "only-for-tests-only-for-tests-only-for-tests",
+        "data_keys": DATA_KEYS,
+        "data_folder": folder,
+        "write_limits": False,
+    }
+    app = new_app(Settings(**plain | model.settings()))
+    load_sdk(app.config["SETTINGS"])
+    with app.app_context():
+        db.create_all()
+    with serving(app):
+        yield app
+    with app.app_context():
+        db.engine.dispose()
+
+
+@pytest.fixture
+def link(served: Flask, model: ModelServer) -> Iterator[Link]:
+    """A form whose creator was told of the model, which has not been asked yet."""
+    model.answer = asking()
+    model.asked.clear()
+    served.extensions["model_breaker"] = ModelBreaker()
+    made = published(served)
+    with served.app_context():
+        told = served.config["SETTINGS"].follow_up_writer
+        db.session.execute(update(Form).values(follow_up_writer=told))
+        db.session.commit()
+    yield made
+    delete_rows(served)
+
+
+@pytest.fixture
+def held(link: Link, model: ModelServer) -> Iterator[threading.Event]:
+    """A model that says nothing before this is set, or too late."""
+    said = threading.Event()
+    model.answer = after(said)
+    yield said
+    said.set()
+
+
+def after(said: threading.Event) -> Answer:
+    def answer(asked: Any) -> Any:
+        said.wait(10)
+        return asking()(asked)
+
+    return answer
+
+
+def states(link: Link) -> list[FollowUpState]:
+    with link.app.app_context():
+        return list(db.session.scalars(select(FollowUp.state).order_by(FollowUp.created_at)))
+
+
+def waited(page: Page) -> None:
+    """Wait for the page on which a model decides."""
+    expect(page).to_have_title(re.compile("^One moment…"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("One moment…")
+
+
+def test_who_waits_is_told_at_once_and_gets_the_question_by_itself(
+    page: Page, link: Link, model: ModelServer, held: threading.Event
+) -> None:
+    give(page, LONG)
+    waited(page)
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    expect(page.get_by_role("status")).to_contain_text("Your answer is saved.")
+    assert link.texts() == [LONG]
+    for width, scheme in ((320, "dark"), (1280, "light")):
+        look(page, width=width, scheme=scheme)
+        assert violations(page) + sideways(page) == []
+    held.set()
+
+    assert followed(page) == QUESTION
+    expect(page.locator("#answer")).to_be_focused()
+    expect(page).to_have_url(f"{link.address}{link.path}/q/1/f/1")
+    expect(page.locator("#question-hint")).to_contain_text(f"by a computer at {model.host}")
+    assert states(link) == [FollowUpState.ASKED]
+    page.go_back()
+    asked(page, 1)
+    page.go_forward()
+    assert followed(page) == QUESTION
+
+
+def test_next_question_does_not_wait_for_the_model(
+    page: Page, link: Link, held: threading.Event
+) -> None:
+    give(page, LONG)
+    waited(page)
+    with page.expect_request(NEXT):
+        press(page, "Next question")
+    expect(page).to_have_title(re.compile("^Question 2"), timeout=2000)
+    expect(page.locator("#answer")).to_be_focused()
+    expect(page).to_have_url(f"{link.address}{link.path}/q/2")
+    page.locator("#answer").fill("half a sent")
+    page.locator("#answer").evaluate("(box) => { box.dataset.shown = 'once' }")
+    with page.expect_event("requestfinished"):
+        held.set()
+    expect(page.locator("[data-shown=once]")).to_have_value("half a sent")
+    expect(page).to_have_url(f"{link.address}{link.path}/q/2")
+    back(page)
+    asked(page, 1)
+    press(page, "Continue")
+    asked(page, 2)
+
+    assert (states(link), link.texts()) == ([FollowUpState.NOTHING], [LONG])
+
+
+def test_a_model_with_no_question_leads_on(page: Page, link: Link, model: ModelServer) -> None:
+    model.answer = stopping()
+    give(page, LONG)
+    asked(page, 2)
+    expect(page).to_have_url(f"{link.address}{link.path}/q/2")
+
+    assert states(link) == [FollowUpState.NOTHING]
+
+
+def unavailable(route: Route) -> None:
+    route.fulfill(status=503)
+
+
+def cut(route: Route) -> None:
+    route.abort()
+
+
+@pytest.mark.parametrize("fail", [unavailable, cut], ids=["503", "no network"])
+def test_a_failed_request_is_told_and_made_again(
+    troubled: Page, link: Link, model: ModelServer, fail: Any
+) -> None:
+    failures = iter([fail])
+    troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
+    give(troubled, LONG)
+    line = troubled.get_by_text(re.compile("No answer yet. Trying again in [12] s"))
+    expect(line).to_be_visible()
+    expect(troubled.get_by_role("button", name="Next question")).to_be_visible()
+    expect(troubled.get_by_role("button", name="Try again")).to_have_count(0)
+    look(troubled, width=320)
+    assert violations(troubled) + sideways(troubled) == []
+
+    assert followed(troubled) == QUESTION
+    assert (len(model.asked), states(link)) == (1, [FollowUpState.ASKED])
+
+
+def test_after_a_failed_request_next_question_goes_on(troubled: Page, link: Link) -> None:
+    failures = iter([unavailable])
+    troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
+    troubled.clock.install()
+    give(troubled, LONG)
+    expect(troubled.get_by_text(re.compile("No answer yet."))).to_be_visible()
+    press(troubled, "Next question")
+    asked(troubled, 2)
+    troubled.clock.fast_forward(30_000)  # nothing tries again
+    asked(troubled, 2)
+
+    assert states(link) == [FollowUpState.NOTHING]
+
+
+def test_next_question_is_tried_again_as_it_was_pressed(troubled: Page, link: Link) -> None:
+    failures = iter([unavailable, unavailable])
+    troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
+    troubled.clock.install()
+    give(troubled, LONG)
+    expect(troubled.get_by_text(re.compile("No answer yet."))).to_be_visible()
+    press(troubled, "Next question")
+    expect(troubled.get_by_text(re.compile("No answer yet. Trying again in [45]"))).to_be_visible()
+    troubled.clock.run_for(5000)
+    asked(troubled, 2)
+
+    assert states(link) == [FollowUpState.NOTHING]
+
+
+def test_a_reload_while_the_model_thinks_loses_nothing(
+    page: Page, link: Link, model: ModelServer, held: threading.Event
+) -> None:
+    give(page, LONG)
+    waited(page)
+    page.reload()
+    asked(page, 1)
+    expect(page.locator("#answer")).to_have_value(LONG)
+    press(page, "Continue")
+    waited(page)
+    held.set()
+
+    assert followed(page) == QUESTION
+    assert (len(model.asked), states(link)) == (1, [FollowUpState.ASKED])
+
+
+def test_a_double_click_asks_the_model_once(page: Page, link: Link, model: ModelServer) -> None:
+    page.locator("#answer").fill(LONG)
+    page.get_by_role("button", name="Continue").dblclick()
+
+    assert followed(page) == QUESTION
+    assert (len(model.asked), states(link), link.texts()) == (1, [FollowUpState.ASKED], [LONG])
+
+
+def test_two_tabs_get_one_question(
+    page: Page, link: Link, model: ModelServer, held: threading.Event
+) -> None:
+    press(page, "Skip this question")
+    asked(page, 2)
+    other = page.context.new_page()
+    other.goto(link.path)
+    asked(other, 2)
+    for each in (page, other):
+        give(each, LONG)
+        waited(each)
+    held.set()
+
+    assert {followed(each, 2) for each in (page, other)} == {QUESTION}
+    assert (len(model.asked), states(link), link.texts()) == (1, [FollowUpState.ASKED], [LONG])
+
+
+def test_the_question_of_a_model_is_passed_over_by_keyboard_alone(
+    page: Page, link: Link, held: threading.Event
+) -> None:
+    page.keyboard.press("Tab")
+    page.locator("#answer").focus()
+    page.keyboard.type(LONG)
+    page.keyboard.press("Control+Enter")
+    waited(page)
+    press_until(page, "Tab", lambda: page.evaluate(FOCUSED) == "Next question", most=5)
+    page.keyboard.press("Enter")
+    asked(page, 2)
+
+    assert states(link) == [FollowUpState.NOTHING]
+
+
+def test_without_scripts_the_answer_itself_brings_the_question(
+    browser: Browser, link: Link
+) -> None:
+    with window(browser, link.address, java_script_enabled=False) as page:
+        page.goto(link.path)
+        give(page, LONG)
+        assert followed(page) == QUESTION
+        press(page, "Next question")
+        asked(page, 2)
+
+    assert states(link) == [FollowUpState.ASKED]
+
+
+def test_the_wait_is_told_in_arabic(browser: Browser, link: Link, held: threading.Event) -> None:
+    with window(browser, link.address) as page:
+        page.goto(f"{link.path}?lang=ar")
+        page.locator("#answer").fill(LONG)
+        page.locator("#main-form .btn--main").click()
+        expect(page.locator("[name=pass_on]")).to_be_visible()
+        expect(page.locator("html")).to_have_attribute("dir", "rtl")
+        assert not re.search("[a-z]{4}", page.locator("main").inner_text())
+        look(page, width=320)
+        assert violations(page) + sideways(page) == []
+        held.set()
+        expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
