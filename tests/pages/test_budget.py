@@ -85,6 +85,19 @@ def test_a_respondent_page_takes_six_requests_and_no_font(
     assert not re.search(r"@import|url\(|@font-face", styles)
 
 
+def test_a_follow_up_adds_little_to_a_page(
+    client: FlaskClient, app: Flask, account: Account, pages: list[TestResponse]
+) -> None:
+    with app.app_context():
+        asks = {"title": "How your rota really gets made", "followUpMode": "deep_dive"}
+        form = make_form(account.id, questions=["What went wrong in the deploy?"], **asks)
+    respondent = Respondent(client, form.share_token, client.get(f"/r/{form.share_token}"))
+    follow_up = respondent.answer(1, "It ran twice.")
+
+    assert "Follow-up to question 1" in follow_up.text
+    assert load(client, follow_up).whole - load(client, pages[0]).whole <= 250
+
+
 def test_voice_adds_little_to_a_page(app: Flask, client: FlaskClient) -> None:
     with app.app_context():
         questions = ["What went wrong in the deploy?"]

@@ -322,6 +322,7 @@ def test_taking_an_answer_back_says_what_goes_with_it(any_page: Page, link: Link
     give(any_page, LONG)
     asked(any_page, 2)
     back(any_page)
+    followed(any_page)
     expect(any_page.get_by_text("go with it")).to_have_count(0)
     back(any_page)
     asked(any_page, 1)
