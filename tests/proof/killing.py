@@ -54,18 +54,17 @@ class Target:
 
     def send(self, method: str, path: str, body: str, cookie: str = "") -> int:
         """The status of one exchange on a connection of its own."""
-        return self._exchange(method, path, body, cookie)[0]
+        return self.exchange(method, path, body, Cookie=cookie)[0]
 
     def new_session(self, share_token: str) -> str:
         """The session key that the page of a newcomer holds."""
-        return session_in(self._exchange("GET", f"/r/{share_token}")[1])
+        return session_in(self.exchange("GET", f"/r/{share_token}")[1])
 
-    def _exchange(
-        self, method: str, path: str, body: str = "", cookie: str = ""
-    ) -> tuple[int, str]:
+    def exchange(self, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
+        """Status and body of one exchange on a connection of its own."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
-            connection.request(method, path, body, FORM_TYPE | {"Cookie": cookie})
+            connection.request(method, path, body, FORM_TYPE | headers)
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         finally:
