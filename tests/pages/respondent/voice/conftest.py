@@ -24,10 +24,15 @@ CHECKED = re.compile(r'<input type="checkbox" name="recording" value="(\w+)" che
 
 @dataclass
 class Speaker(Respondent):
-    """Uploads recordings as a browser without scripts would."""
+    """Uploads recordings as a browser without scripts would; `number` of a follow-up is `1/f/1`."""
 
     def upload(
-        self, number: int = 1, file: bytes | None = None, *, name: str = "a.webm", **fields: Any
+        self,
+        number: int | str = 1,
+        file: bytes | None = None,
+        *,
+        name: str = "a.webm",
+        **fields: Any,
     ) -> TestResponse:
         """Press the button for a chosen file; b"" for none."""
         body = recording() if file is None else file
@@ -39,7 +44,7 @@ class Speaker(Respondent):
             self.page = page
         return page
 
-    def go_on(self, number: int, text: str = "", **fields: Any) -> TestResponse:
+    def go_on(self, number: int | str, text: str = "", **fields: Any) -> TestResponse:
         """Continue with the recording that the page holds."""
         held = CHECKED.search(self.page.text)
         given = {"answer": text} | ({"recording": held[1]} if held else {}) | fields

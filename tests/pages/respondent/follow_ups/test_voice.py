@@ -1,0 +1,154 @@
+"""Spoken answers to follow-up questions, and follow-up questions to spoken answers."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select, update
+
+from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
+from tests.pages.respondent_client import heading, hidden, texts
+from tests.voice.audio_files import recording
+from tests.voice.factories import make_voice_form
+from webapp.database import db
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.responses.models import Answer
+from webapp.domain.responses.recordings import Recording
+from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, TranscriptState
+
+FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
+SHORT = "It was slow"
+WORDS = "my manager redid the report"
+DONE = {"transcript_state": TranscriptState.DONE, "transcript": WORDS}
+SOURCE = re.compile(r'<audio [^>]*src="([^"]+)"')
+
+
+@pytest.fixture
+def form(app: Flask) -> Any:
+    asks = {"questions": [FIRST, SECOND], "followUpMode": "smart", "context": "They may leave."}
+    with app.app_context():
+        return make_voice_form(**asks)
+
+
+@pytest.fixture
+def speaker(client: FlaskClient, form: Any) -> Speaker:
+    return Speaker(client, form.share_token, client.get(f"/r/{form.share_token}"))
+
+
+@pytest.fixture
+def followed(speaker: Speaker) -> Speaker:
+    """At a follow-up to the first question."""
+    speaker.answer(1, SHORT)
+    return speaker
+
+
+def asked(app: Flask) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).select_from(FollowUp)) or 0
+
+
+def become(app: Flask, **values: Any) -> None:
+    with app.app_context():
+        db.session.execute(update(Recording).values(**values))
+        db.session.commit()
+
+
+def test_a_recording_is_part_of_the_answer_to_a_follow_up(app: Flask, followed: Speaker) -> None:
+    words = heading(followed.page)
+    page = followed.upload("1/f/1", answer="Typed along")
+    assert heading(page) == words
+    [row] = kept(app)
+    assert CHECKED.findall(page.text) == [row.id]
+    assert "Typed along" in page.text
+
+    page = followed.go_on("1/f/1")
+
+    assert heading(page) == SECOND
+    with app.app_context():
+        answer = db.session.scalars(select(Answer).order_by(Answer.stamp.desc())).first()
+    [row] = kept(app)
+    assert answer
+    assert (row.answer_id, row.question_id) == (answer.id, answer.question_id)
+    assert answer.question_kind is QuestionKind.FOLLOW_UP
+    assert (answer.question_text, answer.response_type) == (words, ResponseType.VOICE)
+
+
+def test_its_words_are_asked_for_at_its_address(app: Flask, followed: Speaker) -> None:
+    page = followed.upload("1/f/1")
+    where = f"/r/{followed.share_token}/q/1/f/1/transcript"
+    assert f'data-transcript="{where}"' in page.text
+    [row] = kept(app)
+    sent = {"session": hidden(page)["session"], "lang": "en", "recording": row.id}
+    scripts = {"HX-Request": "true"}
+    elsewhere = where.replace("/f/1", "")
+
+    assert followed.client.post(where, data=sent, headers=scripts).status_code == 204
+    assert followed.client.post(elsewhere, data=sent, headers=scripts).status_code == 404
+    become(app, **DONE)
+    assert WORDS in followed.client.post(where, data=sent, headers=scripts).text
+
+
+def test_it_is_played_with_the_answer_it_belongs_to(app: Flask, followed: Speaker) -> None:
+    words = heading(followed.page)
+    followed.upload("1/f/1")
+    followed.go_on("1/f/1", "Words beside it")
+    followed.answer(2, "Everything, always, to everybody that I know")
+    pages = [followed.open(path) for path in ("/q/1/f/1", "/check")]
+    followed.post("/check", name="")
+    pages.append(followed.open("/sent"))
+
+    [source] = {found for page in pages for found in SOURCE.findall(page.text)}
+    assert followed.client.get(source).data == recording()
+    assert all(page.text.index(words) < page.text.index("<audio") for page in pages)
+    assert "<audio" not in followed.open("/q/1").text
+
+
+def test_it_is_handed_back_if_it_was_not_sent(followed: Speaker) -> None:
+    followed.upload("1/f/1")
+    page = followed.post("/check", name="")
+
+    assert heading(page).startswith("Thank you.")
+    found = re.search(r'action="/r/[^/]+(/recordings/\w+)"', page.text)
+    assert found
+    assert followed.post(found[1]).data == recording()
+
+
+@pytest.mark.parametrize("place", ["1/f/2", "2/f/1"])
+def test_a_recording_for_what_was_never_asked_is_not_stored(
+    app: Flask, followed: Speaker, place: str
+) -> None:
+    assert followed.upload(place).status_code == 404
+    assert kept(app) == []
+
+
+def test_a_recording_without_words_is_not_followed(app: Flask, speaker: Speaker) -> None:
+    speaker.upload()
+
+    assert heading(speaker.go_on(1)) == SECOND
+    become(app, **DONE)
+    assert heading(speaker.open("/check")) == "Read it over, then send."
+    assert asked(app) == 0
+
+
+def test_the_words_that_are_sent_with_a_recording_are_followed(
+    app: Flask, speaker: Speaker
+) -> None:
+    speaker.upload()
+
+    page = speaker.go_on(1, SHORT)
+
+    assert f"“{SHORT}”" in page.text
+    assert heading(page) not in {FIRST, SECOND}
+    assert (asked(app), texts(app)) == (1, [SHORT])
+
+
+def test_taking_the_answer_back_takes_the_recording_with_it(app: Flask, followed: Speaker) -> None:
+    followed.upload("1/f/1")
+    followed.go_on("1/f/1")
+    followed.post("/q/1/open")
+    followed.post("/q/1/skip")
+
+    assert texts(app) == []
+    assert kept(app) == []
