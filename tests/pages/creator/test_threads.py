@@ -156,6 +156,12 @@ class TestFilter:
         assert "1 answer on this page." in words
         assert words.count("It was cold") == 1
 
+    def test_both_counts_are_of_what_was_found(self, ann: Creator, form: Any) -> None:
+        words = plain(ann.page(f"/forms/{form.id}?followups=1").text)
+
+        assert "2 answers on this page." in words
+        assert "2 answers found" in words
+
 
 def test_every_technique_and_reason_has_words(app: Flask) -> None:
     imported = '{% from "macros/how_asked.html" import what_asked, why_asked %}'

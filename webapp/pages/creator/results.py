@@ -3,7 +3,7 @@
 All choices are in the query string, so a view can be bookmarked, shared and reloaded.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from http import HTTPStatus
 from itertools import chain
@@ -164,6 +164,7 @@ def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
     return render_template(
         "results/found.html",
         answers=answers,
+        counts=Counter(each.parent_question_id or each.question_id for each in found.answers),
         **_under(form, shown),
         count=len(found.answers),
         further=_address("results.by_question", form, choice, found.before),
