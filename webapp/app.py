@@ -37,6 +37,7 @@ from webapp.pages.creator import (
 from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
+from webapp.pages.creator.trial import routes as trial
 from webapp.pages.public import docs, home, privacy, security_txt, theme_switch
 from webapp.pages.respondent import cross_site_posts, device_transfer, follow_ups, voice
 from webapp.pages.respondent import routes as respondent_routes
@@ -78,6 +79,7 @@ ROUTES = {
             consent,
             spoken_answers,
             follow_up_writer,
+            trial,
         ),
     ),
     RequestKind.OAUTH: (oauth_endpoints,),

@@ -209,6 +209,18 @@ def short_password(page: Page, data: ExampleData) -> None:
     page.locator(".field__error").wait_for()
 
 
+def tried(answer: str) -> Steps:
+    """What follows from an answer to the first question of a draft that is tried."""
+
+    def show(page: Page, data: ExampleData) -> None:
+        page.goto(f"{data.rota}/try")
+        page.locator("textarea").fill(answer)
+        with page.expect_navigation():
+            page.get_by_role("button", name="Continue").click()
+
+    return show
+
+
 def new_creator(path: str) -> Steps:
     """A page of somebody who has nothing yet; its address as of `at`."""
 
@@ -258,6 +270,9 @@ CREATOR = [
         ("review-undo", moved, 0),
         ("review-news", newer_revision, 0),
         ("history", at("{data.rota}/history"), 0),
+        ("try", at("{data.rota}/try"), 0),
+        ("try-follow-up", tried("It was bad"), 0),
+        ("try-refused", tried(""), 422),
         ("inbox-discarded", discarded, 0),
         ("new", at("/drafts/new"), 0),
         ("tidy", at("/drafts/tidy"), 0),

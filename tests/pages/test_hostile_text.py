@@ -15,7 +15,7 @@ from tests.browser.example_data import connect
 from tests.event_factories import make_attempt, make_delivery, make_subscription
 from tests.factories import make_answer, make_draft, make_form
 from tests.pages.creator.test_draft import by_agent
-from tests.pages.creator_client import Creator
+from tests.pages.creator_client import Creator, hidden
 from webapp.database import db, utc_now
 from webapp.domain.accounts import credentials
 from webapp.domain.content.draft_input import parse_draft_input
@@ -42,7 +42,7 @@ MADE_BY_PEOPLE = (
 VIEWS = ("", "/people")
 PAGES = {
     "inbox", "drafts", "questions", "history", "confirm", "forms", "trash", "results",
-    "connections", "account", "home", "respond", "deliveries",
+    "connections", "account", "home", "respond", "deliveries", "trial",
 }  # fmt: skip
 
 
@@ -186,3 +186,22 @@ def test_a_hostile_search_text_is_escaped(world: World) -> None:
 
     assert [page.status_code for page in found] == [200, 200]
     assert not Reader("".join(page.text for page in found)).intruders
+
+
+def test_hostile_answers_of_a_trial_are_escaped(world: World) -> None:
+    path = f"/drafts/{world.values[0]['draft_id']}/try"
+    page = world.ann.page(path)
+
+    for typed in ({"answer": hostile("typed")}, {"open": "1", "answer": hostile("typed") * 2}, {}):
+        fields = {"answer": hostile("typed") * 3} | typed
+        carried, place = hidden(page, "carried"), hidden(page, "place")
+        page = world.ann.post(path, carried=carried, place=place, **fields)
+        read = Reader(page.text)
+        assert not read.intruders
+        assert hostile("typed") in read.words
+    assert (
+        "That is all that is asked."
+        in world.ann.post(
+            path, carried=hidden(page, "carried"), place="2", answer=hostile("typed")
+        ).text
+    )

@@ -20,7 +20,7 @@ from tests.event_factories import (
 )
 from tests.factories import make_account, make_draft, make_form
 from tests.oauth.flow import API, Flow, register
-from tests.pages.creator_client import Creator, creator
+from tests.pages.creator_client import Creator, creator, hidden
 from tests.pages.respondent_client import Respondent, arrive
 from webapp.data_keys import cursor_key, sealer
 from webapp.database import db, utc_now
@@ -165,6 +165,11 @@ class World:
     def invited(self) -> str:
         with self.app.app_context():
             return invites.make_invite(now=utc_now())
+
+    def trial(self) -> dict[str, str]:
+        """The fields of a page on which the creator tries the draft."""
+        page = self.ann.page(f"/drafts/{self.draft.id}/try")
+        return {"carried": hidden(page, "carried"), "place": "1", "answer": "Me"}
 
     def put_away(self) -> int:
         now = utc_now()

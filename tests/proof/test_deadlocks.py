@@ -371,6 +371,7 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "trash.delete": creator_page("/forms/{}/delete", lambda world: world.form),
     "trash.erase": creator_page("/forms/{}/erase", lambda world: world.deleted),
     "trash.restore": creator_page("/forms/{}/restore", lambda world: world.deleted),
+    "trial.go_on": lambda world: creator_page("/drafts/{}/try", **world.trial())(world),
 }
 
 # what else a route does

@@ -42,6 +42,11 @@ class LimitSettings(BaseSettings):
         "60/minute",
         description="How often one respondent's page asks whether a follow-up question comes next",
     )
+    limit_try_model: Rate = Field(
+        "30/minute;500/day",
+        description="Calls of the model while creators try their drafts, per account; after them "
+        "the rules decide there",
+    )
     limit_form_bytes: Annotated[int, whole_number(1024**2, 1024**5)] = Field(
         1024**3,
         description="Bytes of answers that one form keeps, corrected ones included, each with "

@@ -39,6 +39,7 @@ BUNDLES = {
         "creator/changes",
         "creator/private_context",
         "creator/preview",
+        "creator/trial",
         "creator/share",
         "creator/results",
         "creator/public_layout",

@@ -27,7 +27,7 @@ from webapp.domain.follow_ups.thread import Technique
 from webapp.domain.forms.models import Form
 from webapp.integrations import model_breaker
 from webapp.integrations.model_failure import ModelFailed, ModelRefused
-from webapp.pages.respondent import follow_ups
+from webapp.pages import model_decisions
 
 OF_FORM = 3  # respondents
 QUESTIONS = ("Is it easy to use?", "What made you switch?", "What would you tell a friend?")
@@ -135,7 +135,7 @@ def test_random_walks(
     for _ in range(forms):
         seed = secrets.randbelow(1 << 32)
         random = Random(seed)  # noqa: S311 - repeatable
-        monkeypatch.setattr(follow_ups, "ask_model", unreliable(random))
+        monkeypatch.setattr(model_decisions, "ask_model", unreliable(random))
         model_breaker.init_app(app)
         walkers = make_walkers(app, account, random)
         try:

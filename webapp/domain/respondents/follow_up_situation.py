@@ -7,10 +7,11 @@ from typing import NamedTuple
 from webapp.database import read_rows, to_millis
 from webapp.domain.content.model import follow_ups_cap
 from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
-from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
+from webapp.domain.follow_ups.thread import Thread
 from webapp.domain.respondents.follow_up_statements import CLAIMED, DECIDED, TERMS, WORDS
 from webapp.domain.respondents.session_state import SessionState, read_session_state
 from webapp.domain.respondents.steps import Place, Step, steps_of
+from webapp.domain.respondents.threads import thread_of
 from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus
 
 
@@ -119,32 +120,15 @@ def _thread(
     state: SessionState, asked: _Asked, answer_id: str, mode: FollowUpMode
 ) -> tuple[Thread, str]:
     """The thread up to this answer, and the dropped follow-up to the same words."""
-    number, depth = asked.step.place
-    parent = state.questions[number - 1]
-    steps: list[tuple[str, str, Technique | None]] = [(parent["id"], parent["text"], None)]
-    steps += [
-        (each.id, each.question_text, Technique(each.technique))
-        for each in asked.of_parent
-        if each.depth <= depth
-    ]
+    parent = state.questions[asked.step.place.number - 1]
+    ids = [parent["id"], *(each.id for each in asked.of_parent)]
+    answers = {id_: state.answered[id_] for id_ in ids if id_ in state.answered}
     open_ = [each for each in asked.of_parent if each.dropped and each.id not in state.answered]
-    answers = [state.answered[id_] for id_, *_ in steps if id_ in state.answered]
-    rows = read_rows(WORDS, answers=[*answers, *(each.answer_id for each in open_)])
+    rows = read_rows(WORDS, answers=[*answers.values(), *(each.answer_id for each in open_)])
     words = {row.id: (row.question_id, row.answer_text) for row in rows}
-    thread = Thread(
-        mode,
-        tuple(
-            Exchange(text, words[state.answered[id_]][1], technique)
-            for id_, text, technique in steps
-            if id_ in state.answered
-        ),
-        questions=(
-            *(question["text"] for question in state.questions),
-            *(each.question_text for each in asked.all),
-        ),
-        depth=len(asked.of_parent),
-        used=frozenset(Technique(each.technique) for each in asked.of_parent),
-        seed=f"{state.session_id}:{parent['id']}",
+    texts = {id_: words[answer][1] for id_, answer in answers.items()}
+    thread = thread_of(
+        mode, state.questions, asked.all, asked.step.place, texts, seed=state.session_id
     )
     same = (each.id for each in open_ if words.get(each.answer_id) == words[answer_id])
     return thread, next(same, "")

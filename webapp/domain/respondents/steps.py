@@ -1,11 +1,14 @@
 """The questions of one respondent in their order: each of the form, then what followed from it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.follow_ups.asked import AskedFollowUp
+
+PATH = re.compile(r"([1-9]\d{0,2})(?:/f/([1-9]\d?))?", re.ASCII)
 
 
 class Place(NamedTuple):
@@ -38,6 +41,12 @@ class Step(NamedTuple):
     text: str
     hint: str | None = None
     asked: AskedFollowUp | None = None
+
+
+def read_place(path: str) -> Place | None:
+    """Read what `Place.path` wrote."""
+    found = PATH.fullmatch(path)
+    return Place(int(found[1]), int(found[2] or 0)) if found else None
 
 
 def steps_of(

@@ -1,6 +1,5 @@
 """What follows from an answer: decided by the rules at once, or by a model while people wait."""
 
-import logging
 import time
 from contextlib import suppress
 
@@ -8,17 +7,12 @@ from flask import Blueprint, Response
 
 from webapp.config import settings
 from webapp.database import release_connections, utc_now
-from webapp.domain.follow_ups.guard import Unusable, checked
-from webapp.domain.follow_ups.messages import messages_for
-from webapp.domain.follow_ups.thread import Decision
 from webapp.domain.respondents import follow_up_decisions
-from webapp.domain.respondents.follow_up_decisions import Claim
 from webapp.domain.respondents.follow_up_situation import Situation, is_claimed, read_situation
 from webapp.domain.respondents.steps import Place
-from webapp.integrations.follow_up_models import ask_model
-from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
-from webapp.integrations.model_failure import ModelFailed
+from webapp.integrations.model_breaker import CALLS_AT_ONCE
 from webapp.pages.fragments import wants_fragment
+from webapp.pages.model_decisions import Brief, decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.next_question import next_question
@@ -31,7 +25,6 @@ WAIT_SECONDS = 4.0  # for what another request of the same respondent is about t
 LOOK_SECONDS = 0.2
 HOLDER, WAITER = "models", "waiting for models"  # of slots: no account has these ids
 
-log = logging.getLogger("askback.follow_ups")
 bp = Blueprint("follow_ups", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
 csrf.exempt(bp)
@@ -88,30 +81,15 @@ def _decide(about: Situation) -> None:
     if claim is None:
         _wait_for_other(about)
         return
-    decision, writer = _decision_of_model(claim)
-    follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
-
-
-def _decision_of_model(claim: Claim) -> tuple[Decision, str]:
-    """What the model decided, and who it is; where it is of no use, what the rules did, and "".
-
-    No connection may be held.
-    """
-    about, context = claim.about, claim.about.terms.private_context or ""
-    messages = messages_for(
+    terms = about.terms
+    made = decision_of_model(
         about.thread,
-        context=context,
-        goal=about.terms.goal,
-        title=about.terms.title,
+        Brief(terms.title, terms.goal, terms.private_context),
         remaining=claim.remaining,
+        holder=HOLDER,
     )
-    try:
-        with wakeups().slot(HOLDER, most=CALLS_AT_ONCE), model_breaker().call():
-            reply = ask_model(messages, config=settings())
-        return checked(reply, about.thread, context=context), about.terms.writer
-    except (ModelFailed, NoSlot, Unusable) as error:
-        log.warning("no follow-up of the model: %s %s", type(error).__name__, error)
-        return claim.ruled, ""
+    decision, writer = (made, terms.writer) if made else (claim.ruled, "")
+    follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
 
 
 def _wait_for_other(about: Situation) -> None:

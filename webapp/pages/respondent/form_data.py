@@ -13,7 +13,7 @@ from flask import request
 
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.public_form import read_progress
-from webapp.domain.respondents.steps import Place
+from webapp.domain.respondents.steps import Place, read_place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
 from webapp.pages.respondent import session_cookie
@@ -46,7 +46,6 @@ FIELDS = {
 }
 KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
 RECORDING_ID = re.compile(r"(att_\w{1,36})?", re.ASCII)
-PLACE = re.compile(r"([1-9]\d{0,2})(?:/f/([1-9]\d?))?", re.ASCII)
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -114,17 +113,11 @@ def read_form_data(share_token: str, *needed: str, file: str | None = None) -> F
         form.get("audio", ""),
         bool(form.get("pass_on")),
         typed("name"),
-        _place(form.get("left", "")),
+        read_place(form.get("left", "")),
         remembered=not says_in_iframe()
         and session_key == session_cookie.remembered_key(share_token),
         signs=Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),
     )
-
-
-def _place(text: str) -> Place | None:
-    """Read what `Place.path` wrote."""
-    found = PLACE.fullmatch(text)
-    return Place(int(found[1]), int(found[2] or 0)) if found else None
 
 
 def typed(name: str) -> str:

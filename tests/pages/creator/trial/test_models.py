@@ -1,0 +1,135 @@
+"""Trying a draft whose follow-up questions a model writes."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.bulk import dump
+from tests.followups.model_server import (
+    QUESTION,
+    ModelServer,
+    asking,
+    hanging,
+    model_server,
+    status,
+    stopping,
+)
+from tests.pages.creator.trial.conftest import Try
+from tests.pages.creator_client import hidden
+from webapp.config import Settings
+
+FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
+ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"
+CONTEXT = "Prices rise by 17 percent in May; Acme Holding wants to sell."
+FIELDS = {"questions": [FIRST, SECOND], "followUpMode": "smart", "context": CONTEXT}
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    with model_server(asking()) as running:
+        yield running
+
+
+@pytest.fixture
+def settings(settings: Settings, model: ModelServer) -> Settings:
+    return settings.model_copy(update=model.settings())
+
+
+def test_the_model_asks_as_on_the_form(
+    app: Flask, try_draft: Try, model: ModelServer, settings: Settings
+) -> None:
+    trying = try_draft(**FIELDS)
+    assert f"{model.host} is sent each answer with its question" in trying.words
+    with app.app_context():
+        before = dump()
+
+    trying.answer(ANSWER)
+
+    assert trying.question == QUESTION
+    assert f"This question was written by a computer at {model.host}" in trying.words
+    assert f"Follow-up · {settings.follow_up_writer} · asked for an example" in trying.words
+    (asked,) = model.asked
+    assert "Acme Holding" in asked.system
+    assert ANSWER in asked.user
+    assert "Acme Holding" not in trying.page.text
+    with app.app_context():
+        assert dump() == before
+
+
+def test_its_stop_is_told(try_draft: Try, model: ModelServer) -> None:
+    model.answer = stopping()
+    trying = try_draft(**FIELDS)
+
+    trying.answer(ANSWER)
+
+    assert trying.question == SECOND
+    assert "Nothing asked: the model decided so" in trying.words
+
+
+def test_the_same_words_again_do_not_ask_it_again(try_draft: Try, model: ModelServer) -> None:
+    trying = try_draft(**FIELDS)
+    trying.answer(ANSWER)
+    trying.open("1")
+    trying.answer(ANSWER)
+
+    assert trying.question == QUESTION
+    assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize("answer", [status(500), asking("See acme.example?"), hanging()])
+def test_the_rules_decide_where_it_is_of_no_use(
+    try_draft: Try, model: ModelServer, answer: Any
+) -> None:
+    model.answer = answer
+    trying = try_draft(**FIELDS)
+    began = time.monotonic()
+
+    trying.answer(ANSWER)
+
+    assert time.monotonic() - began < 4.5
+    assert trying.question not in {FIRST, SECOND, QUESTION}
+    assert "The model gave nothing of use. The rules decided." in trying.words
+    assert "Follow-up · built-in rules ·" in trying.words
+
+
+def test_it_gets_no_answer_that_asks_to_be_left_alone(try_draft: Try, model: ModelServer) -> None:
+    trying = try_draft(**FIELDS)
+
+    trying.answer("My father died last week")
+
+    assert model.asked == []
+    assert "a subject that is left alone" in trying.words
+
+
+@pytest.mark.settings(limit_try_model="1/minute")
+def test_calls_are_limited_for_each_account(try_draft: Try, model: ModelServer) -> None:
+    first, second = try_draft(**FIELDS), try_draft(**FIELDS)
+
+    assert first.answer(ANSWER).status_code == second.answer(ANSWER).status_code == 200
+
+    assert (first.question, len(model.asked)) == (QUESTION, 1)
+    assert "The rules decided." in second.words
+
+
+def test_a_model_that_the_page_did_not_name_gets_nothing(
+    app: Flask, try_draft: Try, model: ModelServer
+) -> None:
+    trying = try_draft(**FIELDS)
+    app.config["SETTINGS"] = app.config["SETTINGS"].model_copy(update={"llm_model": "another"})
+
+    trying.answer(ANSWER)
+
+    assert model.asked == []
+    assert "Follow-up · built-in rules ·" in trying.words
+
+
+def test_no_private_context_travels_in_the_page(try_draft: Try) -> None:
+    trying = try_draft(**FIELDS)
+
+    for _ in range(3):
+        assert "17 percent" not in trying.page.text
+        assert len(hidden(trying.page, "carried")) < 2_000
+        trying.answer(ANSWER)

@@ -1,0 +1,328 @@
+"""Trying a draft: the same steps as a respondent's, and nothing stored."""
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.bulk import dump
+from tests.factories import make_draft, make_form
+from tests.pages.creator.test_draft import by_agent
+from tests.pages.creator.trial.conftest import Try
+from tests.pages.creator.trial.trying import Trying, begin
+from tests.pages.creator_client import Creator, hidden, plain
+from tests.pages.respondent_client import Respondent, arrive, box
+from webapp.config import Settings
+from webapp.database import utc_now
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing
+
+SMART = {"followUpMode": "smart", "context": "Two nights were short."}
+DEEP = {"followUpMode": "deep_dive"}
+MORE = "Would you tell us a little more about that?"
+SAID = ("It was bad", "no comment", "2019", "It depends", "...", "I do not want to answer", "stop")
+PRESSED = ("answer", "answer", "answer", "skip", "back")
+
+
+def files(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+def test_nothing_is_stored(
+    app: Flask, ann: Creator, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id, **SMART)
+    ann.page("/drafts")
+    ann.page(f"/drafts/{draft.id}")
+    app.extensions["deferred_writes"].settle(5)
+    with app.app_context():
+        before, kept = dump(), files(settings.data_folder)
+
+    trying = begin(ann, draft.id)
+    for text in ("It was bad", "Me", "Nobody came", "It was late"):
+        trying.answer(text)
+    trying.open("1")
+    trying.skip()
+    app.extensions["deferred_writes"].settle(5)
+
+    assert len(before) > 10
+    with app.app_context():
+        assert dump() == before
+    assert {path.name for path in files(settings.data_folder) - kept} == set()
+    assert "Nobody came" not in caplog.text
+
+
+def test_a_follow_up_is_a_step_with_its_reason_beside_it(try_draft: Try) -> None:
+    trying = try_draft(questions=["What went wrong?", "Who was it?"], **SMART)
+    assert trying.question == "What went wrong?"
+    assert "Question 1 of 2, at most 6 questions" in trying.words
+
+    trying.answer("It was bad")
+
+    assert "Follow-up to question 1" in trying.words
+    assert "“It was bad”" in trying.words
+    assert "This question was written by a computer, from your answer." in trying.words
+    assert "built-in rules · asked for more, because the answer was short" in trying.words
+
+    trying.skip()
+    assert trying.question == "Who was it?"
+    trying.answer("stop")
+
+    assert trying.question == "That is all that is asked."
+    assert "Nothing asked: the answer says to stop" in trying.words
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "why"),
+    [
+        ("When did you join?", ["2019"], "a fact"),
+        ("What went wrong?", ["..."], "no letter and no digit"),
+        ("What went wrong?", ["My father died last week"], "a subject that is left alone"),
+        ("What went wrong?", ["bad", "bad too"], "two answers in a row say little"),
+        ("何が起きましたか。", ["とても困りました。"], "the rules have no phrases in the language"),
+    ],
+)
+def test_it_says_why_nothing_is_asked(
+    try_draft: Try, question: str, said: list[str], why: str
+) -> None:
+    trying = try_draft(questions=[question], **SMART)
+
+    for text in said:
+        trying.answer(text)
+
+    assert trying.question == "That is all that is asked."
+    assert f"Nothing asked: {why}" in trying.words
+
+
+def test_a_form_without_follow_ups_says_so(try_draft: Try) -> None:
+    trying = try_draft(questions=["What went wrong?"])
+
+    assert "Nothing asked: this form asks no follow-up questions" in (
+        trying.answer("It was bad") and trying.words
+    )
+
+
+@pytest.mark.parametrize(
+    ("caps", "asked", "why"),
+    [
+        ({"maxFollowupsPerQuestion": 1}, 1, "no more follow-ups to this question"),
+        ({"maxTotalQuestions": 3}, 1, "no more questions in all"),
+        ({"maxTotalQuestions": 1}, 0, "no more questions in all"),
+        ({"maxFollowupsPerQuestion": 0}, 0, "no more follow-ups to this question"),
+    ],
+)
+def test_both_caps_hold(try_draft: Try, caps: dict[str, int], asked: int, why: str) -> None:
+    trying = try_draft(questions=["What went wrong?", "When was it?"], **DEEP, **caps)
+
+    long = "It was bad because nobody had told the people of the night shift"
+    for number in range(asked + 1):
+        assert ("Follow-up to question 1" in trying.words) == (number > 0)
+        trying.answer(f"{long} {number}")
+
+    assert trying.question == "When was it?"
+    assert f"Nothing asked: {why}" in trying.words
+
+
+def test_a_changed_answer_drops_the_open_follow_up_which_still_counts(try_draft: Try) -> None:
+    trying = try_draft(questions=["What went wrong?"], **SMART, maxFollowupsPerQuestion=1)
+    first = trying.answer("It was bad") and trying.question
+    trying.open("1")
+    assert box(trying.page) == "It was bad"
+
+    trying.answer("I do not know what to say about it, honestly")
+    assert trying.question == "That is all that is asked."
+    assert "2 of at most 2 questions" in trying.words
+
+    trying.open("1")
+    trying.answer("It was bad")
+    assert trying.question == first
+
+
+def test_taking_an_answer_back_takes_those_to_its_follow_ups(try_draft: Try) -> None:
+    trying = try_draft(questions=["What went wrong?"], **SMART, maxFollowupsPerQuestion=1)
+    trying.answer("It was bad")
+    trying.answer("Nobody of the night shift had been told about the change")
+    trying.open("1")
+    assert "Take this answer back" in trying.words
+    assert "those to the follow-up questions go with it" in trying.words
+
+    trying.skip()
+
+    assert "night shift" not in trying.words
+    assert trying.question == "That is all that is asked."
+
+
+def test_words_that_were_not_sent_are_there_again(try_draft: Try) -> None:
+    trying = try_draft(questions=["One?", "Two?"])
+    trying.answer("1")
+
+    trying.open("1", answer="half a sent")
+    assert box(trying.page) == "1"
+    trying.open("2")
+
+    assert box(trying.page) == "half a sent"
+
+
+def where(page: Any) -> str:
+    """The path of the question of a page, "" at the end."""
+    found = re.search(r'name="place" value="([^"]*)"', page.text) or re.search(
+        r'id="main-form" method="post" action="[^"]*/q/([^"]*)"', page.text
+    )
+    return found[1] if found else ""
+
+
+def press(one: Respondent, trying: Trying, chance: random.Random) -> None:
+    here, button = where(one.page), chance.choice(PRESSED)
+    if not here:
+        target = chance.choice(["1", "2"])
+        one.post(f"/q/{target}/open")
+        trying.open(target)
+    elif button == "skip":
+        one.post(f"/q/{here}/skip")
+        trying.skip()
+    elif button == "back" and 'name="left"' in one.page.text:
+        one.post("/q/1/open")
+        trying.open("1")
+    else:
+        text = chance.choice(SAID)
+        one.post(f"/q/{here}", answer=text)
+        trying.answer(text)
+
+
+@pytest.mark.settings(write_limits=False)
+@pytest.mark.parametrize("mode", [SMART, DEEP])
+@pytest.mark.parametrize("caps", [{}, {"maxFollowupsPerQuestion": 2, "maxTotalQuestions": 5}])
+def test_the_steps_are_those_of_a_respondent(
+    app: Flask, ann: Creator, try_draft: Try, mode: dict[str, str], caps: dict[str, int]
+) -> None:
+    content = {"questions": ["What went wrong?", "When did you join?"], **mode, **caps}
+    with app.app_context():
+        form = make_form(ann.account.id, **content)
+    seen = set()
+    for number in range(6):
+        chance = random.Random(number)  # noqa: S311
+        one, trying = arrive(app.test_client(), form), try_draft(**content)
+        for _ in range(14):
+            assert where(one.page) == where(trying.page), number
+            seen.add(where(one.page))
+            press(one, trying, chance)
+
+    assert {"", "1", "2", "1/f/1"} <= seen
+
+
+def test_an_empty_or_endless_answer_is_refused_beside_it(try_draft: Try) -> None:
+    trying = try_draft(questions=["One?"])
+
+    assert trying.answer(" ").status_code == 422
+    assert "This page is still empty." in trying.words
+    assert trying.answer("a" * 20_001).status_code == 422
+    assert "longer than 20,000 characters" in trying.words
+    assert len(box(trying.page)) == 20_001
+    assert trying.answer("a" * 20_000).status_code == 200
+
+
+def test_more_than_a_page_can_carry_is_refused_beside_it(try_draft: Try) -> None:
+    trying = try_draft(questions=[f"Question {number}?" for number in range(20)])
+    chance = random.Random(1)  # noqa: S311
+
+    def endless() -> str:
+        return "".join(map(chr, chance.choices(range(0x4E00, 0x9FFF), k=20_000)))
+
+    statuses = [trying.answer(endless()).status_code for _ in range(12)]
+
+    assert statuses[0] == 200
+    assert statuses[-1] == 422
+    assert "more than this page can carry" in trying.words
+    assert trying.answer("short").status_code == 200
+
+
+def test_a_published_draft_leads_to_its_form(app: Flask, ann: Creator, try_draft: Try) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id)
+    for page in (
+        ann.page(f"/drafts/{form.draft_id}/try"),
+        ann.post(f"/drafts/{form.draft_id}/try"),
+    ):
+        assert (page.status_code, page.location) == (303, f"/forms/{form.id}")
+
+
+def test_a_draft_without_questions_leads_to_its_page(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        content = parse_draft_input({"title": "Rota"})
+        draft = editing.create_draft(ann.account.id, content, author=None, now=utc_now())
+
+    page = ann.page(f"/drafts/{draft.id}/try")
+
+    assert (page.status_code, page.location) == (303, f"/drafts/{draft.id}")
+    assert "Try it" not in plain(ann.page(f"/drafts/{draft.id}").text)
+
+
+def test_a_change_meanwhile_starts_over(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        draft = make_draft(ann.account.id, questions=["Old?", "Other?"])
+    trying = begin(ann, draft.id)
+    trying.answer("Me")
+    with app.app_context():
+        by_agent(app, draft, questions=["New?"])
+
+    page = trying.answer("It")
+
+    assert (page.status_code, trying.question) == (409, "New?")
+    assert "The draft was changed while you tried it." in trying.words
+    assert box(page) == ""
+    assert trying.answer("It").status_code == 200
+
+
+def test_a_forged_page_is_refused(app: Flask, ann: Creator, try_draft: Try) -> None:
+    trying, other = try_draft(questions=["One?"]), try_draft(questions=["Two?"])
+    carried = hidden(trying.page, "carried")
+
+    for forged in ("", "x", carried[:-2], "e30." + carried.partition(".")[2]):
+        assert (
+            trying.creator.post(trying.path, carried=forged, place="1", answer="Me").status_code
+            == 422
+        )
+    assert ann.post(other.path, carried=carried, place="1", answer="Me").status_code == 422
+
+
+@pytest.mark.parametrize("place", ["2", "1/f/1", "0", "x"])
+def test_a_question_that_was_not_asked_is_not_there(try_draft: Try, place: str) -> None:
+    trying = try_draft(questions=["One?"], **SMART)
+    carried = hidden(trying.page, "carried")
+
+    for fields in ({"place": place, "answer": "Me"}, {"place": "1", "open": place}):
+        page = trying.creator.post(trying.path, carried=carried, **fields)
+        assert page.status_code == 404
+
+
+def test_a_post_without_a_token_is_refused(app: Flask, try_draft: Try) -> None:
+    trying = try_draft(questions=["One?"])
+    fields = {"carried": hidden(trying.page, "carried"), "place": "1", "answer": "Me"}
+
+    assert trying.creator.client.post(trying.path, data=fields).status_code == 400
+
+
+def test_the_review_page_leads_to_it(ann: Creator, try_draft: Try) -> None:
+    trying = try_draft(questions=["One?"])
+
+    assert f'href="{trying.path}">Try it' in ann.page(trying.path[:-4]).text
+
+
+def test_the_largest_mix_is_carried_to_its_end(try_draft: Try) -> None:
+    questions = [f"What went wrong in step {number}, and who told you?" for number in range(20)]
+    trying = try_draft(questions=questions, **DEEP, maxFollowupsPerQuestion=5)
+    chance = random.Random(2)  # noqa: S311
+    asked = 0
+
+    while trying.question != "That is all that is asked.":
+        numbers = " ".join(f"box{chance.randrange(10**6)}" for _ in range(120))
+        trying.answer(f"We waited in the rain for the van and called twice: {numbers}.")
+        asked += 1
+
+    assert asked > 60
+    assert trying.words.count("Nothing asked:") == 20
+    assert len(trying.page.text) < 400_000

@@ -1,0 +1,1 @@
+"""A creator tries their draft before it goes out."""

@@ -1,0 +1,173 @@
+"""The pages on which a creator answers their draft as respondents will. They store nothing."""
+
+import secrets
+from http import HTTPStatus
+
+from flask import Blueprint, Response, abort, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.domain.content.model import most_questions
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.models import Draft
+from webapp.domain.respondents import trial as trials
+from webapp.domain.respondents.input_checks import require_answer
+from webapp.domain.respondents.steps import Place, Step, next_open, read_place, step_before
+from webapp.domain.respondents.trial import Trial
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.pages.creator import draft_view
+from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.terms import page_terms
+from webapp.pages.creator.trial.carried import carry, read_carried, require_room
+from webapp.pages.creator.trial.deciding import decide
+from webapp.pages.fragments import go_to
+from webapp.pages.typed_text import typed_text
+
+FIRST = Place(1)
+SEED_BYTES = 8
+
+bp = Blueprint("trial", __name__, url_prefix="/drafts/<draft_id>/try")
+bp.before_request(require_creator)
+
+
+@bp.get("")
+def begin(draft_id: str) -> ResponseReturnValue:
+    """The first question of the current revision."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return _elsewhere(draft) or _page(draft, _new_trial(draft), FIRST)
+
+
+@bp.post("")
+def go_on(draft_id: str) -> ResponseReturnValue:
+    """What follows from what was answered, skipped or opened."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    elsewhere = _elsewhere(draft)
+    if elsewhere:
+        return elsewhere
+    trial = read_carried(request.form.get("carried", ""), draft)
+    if trial is None:
+        return _page(draft, _new_trial(draft), FIRST, has_changed=True)
+    step = _posted_step(trial, draft)
+    if step is None:  # the end has none, and leads to any
+        return _page(draft, trial, _posted_place("open"))
+    try:
+        return _gone_on(draft, trial, step)
+    except InvalidInput as error:
+        return _page(draft, trial, step.place, error=error)
+
+
+def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
+    """Raises InvalidInput for what was typed."""
+    if "open" in request.form:
+        left = trials.leave(trial, step, _typed())
+        require_room(left, draft)
+        return _page(draft, left, _posted_place("open"))
+    if "skip" in request.form:
+        typed = _typed() if step.question_id not in trial.answers else ""
+        skipped = trials.skip(trials.leave(trial, step, typed), draft, step)
+        require_room(skipped, draft)
+        return _page(draft, skipped, _next(skipped, draft, step))
+    require_answer(_typed(), spoken=False)
+    answered = trials.answer(trial, step, _typed())
+    require_room(answered, draft)
+    decided = decide(answered, draft, step)
+    return _page(draft, decided, _next(decided, draft, step))
+
+
+def _elsewhere(draft: Draft) -> Response | None:
+    """Where a draft is that cannot be tried: published, or without a question."""
+    if draft.status is DraftStatus.PUBLISHED:
+        return draft_view.go_to_form(draft, "results.by_question")
+    if not draft.questions:
+        return go_to(url_for("drafts.review", draft_id=draft.id))
+    return None
+
+
+def _new_trial(draft: Draft) -> Trial:
+    told = page_terms.offered().writer.used_by(draft).follow_up_writer
+    return Trial(secrets.token_urlsafe(SEED_BYTES), told)
+
+
+def _posted_step(trial: Trial, draft: Draft) -> Step | None:
+    """The question of the posted page, None for the end; 404 for one that was never asked."""
+    place = _posted_place("place") if "place" in request.form else None
+    step = trials.step_at(trial, draft, place) if place else None
+    if step is None and "place" in request.form:
+        abort(HTTPStatus.NOT_FOUND)
+    return step
+
+
+def _posted_place(name: str) -> Place | None:
+    """None for an empty field, which is the end."""
+    path = request.form.get(name, "")
+    return read_place(path) or (abort(HTTPStatus.NOT_FOUND) if path else None)
+
+
+def _typed() -> str:
+    """U+0000 is replaced as in answers that are stored."""
+    return typed_text("answer").replace("\0", "\ufffd")
+
+
+def _next(trial: Trial, draft: Draft, after: Step) -> Place | None:
+    step = next_open(trials.steps(trial, draft), trial.settled, after.place)
+    return step.place if step else None
+
+
+def _page(
+    draft: Draft,
+    trial: Trial,
+    place: Place | None,
+    *,
+    error: InvalidInput | None = None,
+    has_changed: bool = False,
+) -> Response:
+    """The question at a place, the end for None."""
+    step = trials.step_at(trial, draft, place) if place else None
+    if place and step is None:
+        abort(HTTPStatus.NOT_FOUND)
+    terms = page_terms.offered().used_by(draft)
+    body = render_template(
+        "trial/question.html" if step else "trial/end.html",
+        draft=draft,
+        trial=trial,
+        carried=carry(trial, draft),
+        step=step,
+        **_around(draft, trial, step),
+        answered=_answered_numbers(trial, draft),
+        text=_shown(trial, step, error) if step else "",
+        error=error,
+        has_changed=has_changed,
+        most_questions=most_questions(draft),
+        terms=terms,
+    )
+    status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
+    return Response(body, HTTPStatus.UNPROCESSABLE_ENTITY if error else status)
+
+
+def _around(draft: Draft, trial: Trial, step: Step | None) -> dict[str, object]:
+    """All steps with what came of them, and where a page at one of them leads."""
+    steps = trials.steps(trial, draft)
+    back = step_before(steps, step.place) if step else steps[-1]
+    return {
+        "steps": steps,
+        "after": {each.question_id: trials.decided_after(trial, each) for each in steps},
+        "back": back.place if back else None,
+        "is_settled": next_open(steps, trial.settled) is None,
+        "takes_along": step is not None and _has_answered_follow_ups(trial, step),
+    }
+
+
+def _shown(trial: Trial, step: Step, error: InvalidInput | None) -> str:
+    if error:
+        return _typed()
+    return trial.unsent.get(step.question_id, trial.answers.get(step.question_id, ""))
+
+
+def _has_answered_follow_ups(trial: Trial, step: Step) -> bool:
+    asked = (each for each in trial.asked if each.parent_question_id == step.question_id)
+    return any(each.id in trial.answers for each in asked)
+
+
+def _answered_numbers(trial: Trial, draft: Draft) -> set[int]:
+    numbered = enumerate(draft.questions, start=1)
+    return {number for number, question in numbered if question["id"] in trial.answers}

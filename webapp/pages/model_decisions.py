@@ -1,0 +1,45 @@
+"""Asking the model whether one more question follows from an answer, while somebody waits."""
+
+import logging
+from typing import NamedTuple
+
+from webapp.config import settings
+from webapp.domain.follow_ups.guard import Unusable, checked
+from webapp.domain.follow_ups.messages import messages_for
+from webapp.domain.follow_ups.thread import Decision, Thread
+from webapp.integrations.follow_up_models import ask_model
+from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
+from webapp.integrations.model_failure import ModelFailed
+from webapp.web.wakeups import NoSlot, wakeups
+
+log = logging.getLogger("askback.follow_ups")
+
+
+class Brief(NamedTuple):
+    """What the creator of a draft or form wrote for whoever asks."""
+
+    title: str
+    goal: str | None
+    private_context: str | None
+
+
+def decision_of_model(
+    thread: Thread, brief: Brief, *, remaining: int, holder: str, most: int = CALLS_AT_ONCE
+) -> Decision | None:
+    """What the model decided about the last answer of the thread; None where it is of no use.
+
+    No connection may be held.
+    remaining  how many follow-ups may still be asked, this one with them
+    holder     who waits; at most `most` calls at once
+    """
+    context = brief.private_context or ""
+    messages = messages_for(
+        thread, context=context, goal=brief.goal, title=brief.title, remaining=remaining
+    )
+    try:
+        with wakeups().slot(holder, most=most), model_breaker().call():
+            reply = ask_model(messages, config=settings())
+        return checked(reply, thread, context=context)
+    except (ModelFailed, NoSlot, Unusable) as error:
+        log.warning("no follow-up of the model: %s %s", type(error).__name__, error)
+        return None
