@@ -50,7 +50,7 @@ BUNDLES = {
     ),
 }
 # each includes the scripts that it imports, so that a page loads one file and not a chain of them
-SCRIPTS = ("js/respondent.js", "js/voice.js", "js/recorder.js", "js/creator.js")
+SCRIPTS = ("js/respondent.js", "js/voice.js", "js/recorder.js", "js/creator.js", "js/trial.js")
 IMPORT = re.compile(rb'^import "\./(?P<name>[a-z_/]+)\.js";$', re.MULTILINE)
 # within an imported script: names of scripts imported before it, and names for those after it
 NAMED_IMPORT = re.compile(rb'^import \{[^}]*\} from "[^"]+";\n', re.MULTILINE)

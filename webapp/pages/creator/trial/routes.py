@@ -22,6 +22,7 @@ from webapp.pages.creator.trial.carried import carry, read_carried, require_room
 from webapp.pages.creator.trial.deciding import decide
 from webapp.pages.fragments import go_to
 from webapp.pages.typed_text import typed_text
+from webapp.web.security_headers import allow_microphone
 
 FIRST = Place(1)
 SEED_BYTES = 8
@@ -126,6 +127,8 @@ def _page(
     if place and step is None:
         abort(HTTPStatus.NOT_FOUND)
     terms = page_terms.offered().used_by(draft)
+    if terms.voice.records_voice:
+        allow_microphone()
     body = render_template(
         "trial/question.html" if step else "trial/end.html",
         draft=draft,

@@ -1,0 +1,61 @@
+// Records and plays back in this page. Nothing of it is sent or stored.
+import { Microphone, reasonOf } from "../respondent/voice/microphone.js";
+import { obstacle } from "../respondent/voice/obstacle.js";
+
+class LocalRecording extends HTMLElement {
+  #microphone;
+  #address;
+
+  connectedCallback() {
+    this.#show(obstacle() ? "unable" : "idle");
+    this.addEventListener("click", ({ target }) => {
+      const action = target.closest("[data-do]")?.dataset.do;
+      if (action === "record") this.#record();
+      if (action === "stop") this.#microphone?.stop();
+    });
+    addEventListener("pagehide", () => this.#microphone?.release());
+  }
+
+  #find(selector) {
+    return this.querySelector(selector);
+  }
+
+  // a state, or the reason why nothing is recorded, by the name of its text
+  #show(name) {
+    const isRecording = name === "recording";
+    this.hidden = false;
+    this.#find("[data-status]").textContent = this.#find(`[data-text="${name}"]`)?.content.textContent ?? "";
+    this.#find("[data-do=record]").hidden = isRecording || name === "unable";
+    this.#find("[data-do=stop]").hidden = !isRecording;
+    this.#find("audio").hidden = name !== "recorded";
+  }
+
+  async #record() {
+    const pieces = [];
+    this.#show("asking");
+    try {
+      this.#microphone = await Microphone.ask();
+    } catch (error) {
+      return this.#show(reasonOf(error));
+    }
+    this.#microphone.start({
+      piece: (blob) => pieces.push(blob),
+      silenced: () => this.#microphone.stop("interrupted"),
+      ended: () => this.#play(new Blob(pieces, { type: this.#microphone.type })),
+    });
+    this.#show("recording");
+    this.#find("[data-do=stop]").focus();
+    const most = Number(this.dataset.maxSeconds) * 1000;
+    setTimeout((recorded) => recorded.stop(), most, this.#microphone);
+  }
+
+  #play(sound) {
+    URL.revokeObjectURL(this.#address);
+    this.#address = URL.createObjectURL(sound);
+    this.#find("audio").src = this.#address;
+    this.#show("recorded");
+    this.#find("[data-do=record]").focus();
+  }
+}
+
+customElements.define("local-recording", LocalRecording);

@@ -1,0 +1,91 @@
+"""Trying a draft in a browser: by keyboard, without scripts, and with a recording that stays."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import OpenWindow
+from tests.browser.respondent.voice.steps import microphone
+from tests.browsing import violations
+from tests.programs import launched
+from tests.voice.audio_files import samples, wav
+from webapp.domain.drafts.models import Draft
+
+END = "That is all that is asked."
+PLAYED = """async (audio) => {
+  await audio.play();
+  while (audio.currentTime < 0.2) await new Promise((resolve) => setTimeout(resolve, 50));
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    """A browser whose microphone plays a voice."""
+    spoken: Path = tmp_path_factory.mktemp("microphone") / "voice.wav"
+    spoken.write_bytes(wav(samples("voice", 6)))
+    with launched(request.getfixturevalue("headless_path"), *microphone(spoken)) as running:
+        yield running
+
+
+def begin(page: Page, draft: Draft) -> None:
+    page.goto(f"/drafts/{draft.id}")
+    page.get_by_role("link", name="Try it").click()
+
+
+def answer(page: Page, text: str) -> None:
+    page.get_by_role("textbox").fill(text)
+    page.get_by_role("button", name="Continue").click()
+
+
+def test_without_scripts_it_is_answered_to_the_end(open_window: OpenWindow, draft: Draft) -> None:
+    with open_window(java_script_enabled=False) as page:
+        begin(page, draft)
+        expect(page.get_by_role("button", name="Record your answer")).to_be_hidden()
+        while page.get_by_role("heading", name=END).count() == 0:
+            answer(page, "Nobody knew")
+        page.get_by_role("link", name="Back to the draft").last.click()
+
+        expect(page).to_have_url(f"{page.url.partition('/drafts')[0]}/drafts/{draft.id}")
+
+
+def test_by_keyboard_the_next_question_has_the_focus(open_window: OpenWindow, draft: Draft) -> None:
+    with open_window() as page:
+        begin(page, draft)
+        first = page.get_by_role("heading", level=1).inner_text()
+        page.get_by_role("textbox").fill("Nobody knew")
+        page.keyboard.press("Control+Enter")
+
+        question = page.get_by_role("heading", level=1)
+        expect(question).not_to_have_text(first)
+        expect(question).to_be_focused()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name="Record your answer")).to_be_focused()
+
+
+def test_a_recording_is_played_back_and_sent_nowhere(open_window: OpenWindow, draft: Draft) -> None:
+    with open_window() as page:
+        begin(page, draft)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(f"{request.method} {request.url}"))
+        page.get_by_role("button", name="Record your answer").click()
+        expect(page.get_by_text("Recording.", exact=True)).to_be_visible()
+        page.wait_for_timeout(1000)
+        page.get_by_role("button", name="Stop").click()
+
+        expect(page.get_by_text("Listen to it")).to_be_visible()
+        audio = page.locator("local-recording audio")
+        expect(audio).to_be_visible()
+        audio.evaluate(PLAYED)
+        assert violations(page) == []
+        assert [each for each in asked if "/static/" not in each and " blob:" not in each] == []
+        assert page.evaluate("async () => (await indexedDB.databases()).length") == 0
+
+        answer(page, "Nobody knew")
+        expect(page.get_by_text("Nobody knew").first).to_be_visible()
+        posted = [each for each in asked if each.startswith("POST")]
+        assert [each.rpartition("/")[2] for each in posted] == ["try"]
