@@ -163,6 +163,31 @@ def test_a_dropped_follow_up_takes_an_answer_that_was_on_its_way(
     assert texts(app) == [LONG, "Twice a day"]
 
 
+def test_a_skipped_follow_up_takes_an_answer(app: Flask, respondent: Respondent) -> None:
+    respondent.answer(1, SHORT)
+    respondent.post("/q/1/f/1/skip")
+    respondent.post("/q/1/f/1", answer="Twice a day")
+
+    assert texts(app) == [SHORT, "Twice a day"]
+
+
+@pytest.mark.parametrize("kind", ["dropped", "skipped"])
+def test_once_sent_no_follow_up_takes_an_answer(
+    app: Flask, respondent: Respondent, kind: str
+) -> None:
+    respondent.answer(1, SHORT)
+    respondent.post("/q/1/f/1/skip")
+    if kind == "dropped":
+        respondent.answer(1, LONG)
+    respondent.post("/check")
+    before = texts(app)
+    page = respondent.post("/q/1/f/1", answer="Twice a day", answer_key="k" * 32)
+
+    assert heading(page).startswith("Thank you.")
+    assert "Twice a day" in page.text
+    assert texts(app) == before
+
+
 def test_a_changed_answer_keeps_follow_ups_that_have_an_answer(
     app: Flask, respondent: Respondent
 ) -> None:
@@ -278,6 +303,30 @@ def test_an_answer_full_of_instructions_is_ordinary_text(
 
     assert "thinking of leaving" not in page.text
     assert heading(page).count("?") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "😀" * 20_000,
+        "👩\u200d👩\u200d👧 " * 3_300,
+        "<script>alert(1)</script><h1>Which?</h1><form action=/steal>",
+        "{{ 7 * 7 }} ${7 * 7} %(number)s {0} \x00 \u202e",
+        "what? " * 3_000,
+        "x" * 20_000,
+    ],
+    ids=["emoji", "joined emoji", "markup", "templates", "questions", "one word"],
+)
+def test_hostile_text_is_ordinary_text(app: Flask, respondent: Respondent, text: str) -> None:
+    page = respondent.answer(1, text)
+
+    assert texts(app) == [text.replace("\x00", "\ufffd")]
+    assert len(asked(app)) <= 1
+    assert heading(page).count("?") == 1
+    assert page.text.count("<h1") == 1
+    assert "<script>alert" not in page.text
+    assert "49" not in heading(page)
+    assert page.status_code == 200
 
 
 def test_nothing_is_asked_on_a_closed_form(
