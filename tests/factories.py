@@ -14,10 +14,12 @@ from webapp.domain.drafts.models import Draft
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.follow_ups.thread import Reason, Technique
 from webapp.domain.respondents import answering
+from webapp.domain.respondents.answer_writes import NewAnswer, store_answer
 from webapp.domain.respondents.bot_detection import Signs
+from webapp.domain.respondents.session_state import read_session_state
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.secrets import token_hash
-from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.domain.shared.vocabulary import FollowUpState, QuestionKind
 
 
 def make_account(**changed: Any) -> Account:
@@ -124,14 +126,13 @@ def make_follow_up(form: Any, session_key: str, position: int = 0, **changed: An
 
 def make_follow_up_answer(form: Any, session_key: str, asked: FollowUp, text: str = "Yes") -> None:
     """An answer to a question that was asked of this session; what is pending is committed."""
-    db.session.commit()
-    numbers = {question["id"]: number for number, question in enumerate(form.questions)}
-    answering.answer_question(
-        form.share_token,
-        session_key,
-        position=numbers[asked.parent_question_id],
-        follow_up=asked.depth or 0,
-        answer_text=text,
-        answer_key=secrets.token_urlsafe(16),
-        now=utc_now(),
+    answer = NewAnswer(
+        asked.id,
+        asked.question_text,
+        text,
+        secrets.token_urlsafe(16),
+        question_kind=QuestionKind.FOLLOW_UP,
+        parent_question_id=asked.parent_question_id,
     )
+    db.session.commit()
+    store_answer(read_session_state(form.share_token, session_key), answer, now=utc_now())

@@ -3,15 +3,20 @@
 from functools import partial
 
 import pytest
+from sqlalchemy import func, select
 
 from tests.bench.conftest import Bench
 from tests.bench.figures import BEFORE
 from tests.bench.work import CONNECTIONS, DRAFT, new_form
 from tests.databases import both_databases
+from webapp.database import db
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.responses.models import Answer
 
 pytestmark = [pytest.mark.bench, both_databases]
 
 ANSWER_GOAL = "≥ 65 %; on PostgreSQL ≥ 55 %"
+RULES_GOAL = "≥ 28 %; on PostgreSQL ≥ 25 %"
 NEXT_GOAL = f"≥ 1.4× of {BEFORE}"
 SCRIPTS = "HX-Request: true"
 
@@ -32,6 +37,22 @@ def test_what_respondents_write(bench: Bench) -> None:
     bench.add("answer with the next page, with scripts", NEXT_GOAL, inserts, scripts)
     no_cookie = partial(bench.work.answers, forms, cookie=False)
     bench.add("answer with the next page, no cookie, no scripts", NEXT_GOAL, inserts, no_cookie)
+
+
+def test_what_respondents_write_who_are_asked_back(bench: Bench) -> None:
+    """Each answer is followed by a question, which the rules ask in a commit of its own."""
+    asks = DRAFT | {
+        "followUpMode": "smart",
+        "context": "They deploy by hand.",
+        "maxFollowupsPerQuestion": 1,
+    }
+    forms = [new_form(bench.work, **asks).share_token for _ in range(CONNECTIONS)]
+    inserts, answers = bench.work.inserts(), partial(bench.work.answers, forms)
+    bench.add("answer, and a follow-up by the rules", RULES_GOAL, inserts, answers)
+    with bench.work.app.app_context():
+        asked = db.session.scalar(select(func.count()).select_from(FollowUp))
+        answered = db.session.scalar(select(func.count()).select_from(Answer))
+    assert asked == answered
 
 
 def test_a_whole_response(bench: Bench) -> None:

@@ -13,7 +13,6 @@ from flask import Flask
 from playwright.sync_api import Browser, Page
 
 from tests.browser.example_data import ExampleData, make_example_data, write
-from tests.browser.example_follow_ups import model_of_respondents
 from tests.browser.example_steps import ExamplePage
 from tests.browser.example_texts import EMAIL, PASSWORD, ROTA
 from tests.browser.respondent_steps import QUESTIONS, Link
@@ -21,6 +20,7 @@ from tests.browsing import Tab, window
 from tests.command import DATA_KEYS
 from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
+from tests.followups.example_follow_ups import model_of_respondents
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db, utc_now

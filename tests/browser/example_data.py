@@ -93,16 +93,14 @@ def make_example_data() -> ExampleData:
     results = published(account_id, ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
     store_link_views({results.share_token: 41})
-    thrown = published(account_id, GOODBYE, claude, now - timedelta(days=20))
-    form_trash.delete_form(account_id, thrown.id, now=now - timedelta(days=2))
+    throw(account_id, published(account_id, GOODBYE, claude, now - timedelta(days=20)).id, now)
     empty = published(account_id, MINUTES, None, now - timedelta(days=10))
     embedding.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
     price = published(account_id, PRICE, claude, now - timedelta(days=12))
     for number, words in enumerate(PRICED):
         respond(price, f"priced-{number}-priced-{number}-priced", words, now - timedelta(days=2))
     forms.close_form(account_id, price.id, now=now - timedelta(days=1))
-    spoken = published(account_id, MILK, claude, now - timedelta(days=3), TOLD)
-    make_spoken(spoken, now)
+    make_spoken(spoken := published(account_id, MILK, claude, now - timedelta(days=3), TOLD), now)
     make_followed(followed := published(account_id, FRIDGE, claude, now - timedelta(days=2)), now)
     sent = make_events(results, price, claude, codex, now)
     make_tokens(account_id, results.id, codex, now)
@@ -135,6 +133,10 @@ def make_example_data() -> ExampleData:
         delivery_arrived=f"/deliveries/{sent['arrived']}",
         tested=f"/deliveries?tested={sent['silent']}",
     )
+
+
+def throw(account_id: str, form_id: str, now: datetime) -> None:
+    form_trash.delete_form(account_id, form_id, now=now - timedelta(days=2))
 
 
 def make_tokens(account_id: str, form_id: str, grant_id: str, now: datetime) -> None:

@@ -3,11 +3,11 @@
 from playwright.sync_api import Page
 
 from tests.browser.example_data import ExampleData
-from tests.browser.example_follow_ups import FOLLOW_UPS
 from tests.browser.example_pages import ExamplePage, Steps, at, press
 from tests.browser.example_respondents import RESPONDENT
 from tests.browser.example_texts import NEWCOMER, PASSWORD
 from tests.browser.example_tokens import TOKENS
+from tests.followups.example_follow_ups import FOLLOW_UPS
 from webapp.pages.public.docs import DOCUMENTS
 
 

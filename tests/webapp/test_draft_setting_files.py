@@ -35,7 +35,9 @@ OWN_MEANING = {
         "webapp/domain/respondents/answering.py",
         "webapp/domain/respondents/follow_up_statements.py",
         "webapp/domain/respondents/public_form.py",
+        "templates/results/_search.html",
         "webapp/domain/respondents/session_state.py",
+        "webapp/domain/respondents/trial.py",
         "webapp/domain/shared/error_codes.py",
         "webapp/pages/creator/draft.py",
         "webapp/pages/creator/draft_view.py",
@@ -52,6 +54,7 @@ OWN_MEANING = {
         "templates/draft_settings/_setting_message.html",
         "webapp/domain/respondents/follow_up_statements.py",
         "webapp/domain/respondents/public_form.py",
+        "webapp/domain/respondents/trial.py",
     },
     "response_mode": {
         "templates/confirmation/_publish_facts.html",

@@ -4,7 +4,6 @@ import logging
 from typing import NamedTuple
 
 from webapp.config import settings
-from webapp.domain.follow_ups.guard import Unusable, checked
 from webapp.domain.follow_ups.messages import messages_for
 from webapp.domain.follow_ups.thread import Decision, Thread
 from webapp.integrations.follow_up_models import ask_model
@@ -32,6 +31,11 @@ def decision_of_model(
     remaining  how many follow-ups may still be asked, this one with them
     holder     who waits; at most `most` calls at once
     """
+    from webapp.domain.follow_ups.guard import (  # its patterns take long to compile
+        Unusable,
+        checked,
+    )
+
     context = brief.private_context or ""
     messages = messages_for(
         thread, context=context, goal=brief.goal, title=brief.title, remaining=remaining

@@ -16,7 +16,6 @@ from webapp.domain.respondents.answering import skip_question
 
 KEY, OTHER = "k" * 32, "o" * 32
 NEVER_ASKED = {
-    Reason.RICH,
     Reason.EMPTY,
     Reason.REFUSED,
     Reason.JUNK,

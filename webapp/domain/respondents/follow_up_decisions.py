@@ -13,15 +13,13 @@ from webapp.domain.follow_ups import rules
 from webapp.domain.follow_ups.thread import Decision, Reason
 from webapp.domain.respondents import follow_up_statements as statements
 from webapp.domain.respondents.follow_up_situation import Situation
-from webapp.domain.respondents.session_state import lock_session_state
+from webapp.domain.respondents.steps import Place
 from webapp.domain.responses.counters import count_model_call
 from webapp.domain.shared.vocabulary import SessionStatus
 
 LEASE = timedelta(seconds=6)  # of a claim; a model has four seconds
 # nothing is asked then, whoever writes, and no model gets the words
 HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.TENDER, Reason.THIN_TWICE}
-
-NOTHING = Decision(Reason.STOPPED_BY_MODEL)
 
 
 class Claim(NamedTuple):
@@ -39,16 +37,21 @@ class Claim(NamedTuple):
 
 
 @tried_again
-def decide_by_rules(about: Situation, *, now: datetime) -> None:
-    """Ask what the rules ask, if anything; a dropped follow-up to the same words first. Commits."""
-    if _asked_again(about):
-        return
-    ruled = rules.decide(about.thread)
-    if ruled.question:
-        with write_transaction():
-            if _lock(about) and _has_room(about, now):
-                made = {"id": new_id("q"), "moment": to_millis(now)}
-                execute(statements.ask(), **_keys(about), **made, **_words(about, ruled, ""))
+def decide_by_rules(about: Situation, *, now: datetime) -> Place | None:
+    """Ask what the rules ask; a dropped follow-up to the same words comes first. Commits.
+
+    Returns the place of a new question.
+    """
+    ruled = None if _asked_again(about) else rules.decide(about.thread)
+    if not ruled or not ruled.question:
+        return None
+    with write_transaction():
+        depth = _lock(about) and _free_depth(about, now)
+        if not depth:
+            return None
+        made = {"id": new_id("q"), "moment": to_millis(now)}
+        asked = execute(statements.ask(), **_keys(about), **made, **_words(ruled, depth))
+    return Place(about.place.number, depth) if asked.rowcount else None
 
 
 def may_ask_model(about: Situation) -> bool:
@@ -67,7 +70,8 @@ def claim_decision(about: Situation, *, calls_per_day: int, now: datetime) -> Cl
     lease = to_millis(now + LEASE)
     made = {"id": new_id("q"), "lease": lease, "moment": to_millis(now)}
     with write_transaction():
-        if not _lock(about) or not _has_room(about, now):
+        depth = _lock(about) and _free_depth(about, now)
+        if not depth:
             return None
         claimed = execute(statements.claim(), **_keys(about), **made).scalar_one_or_none()
         if claimed is None:
@@ -75,7 +79,7 @@ def claim_decision(about: Situation, *, calls_per_day: int, now: datetime) -> Cl
         found = Claim(claimed, lease, about, ruled)
         if count_model_call(about.form_id, most=calls_per_day, now=now):
             return found
-        _settle(found, ruled, "")
+        _settle(found, ruled, depth)
     return None
 
 
@@ -91,8 +95,8 @@ def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime)
     """
     with write_transaction():
         in_time = to_millis(now) < made.lease_until
-        asked = in_time and _lock(made.about) and _has_room(made.about, now)
-        _settle(made, decision if asked else NOTHING, writer)
+        depth = in_time and _lock(made.about) and _free_depth(made.about, now)
+        _settle(made, decision, depth or 0, writer)
 
 
 @tried_again
@@ -106,19 +110,19 @@ def pass_on(about: Situation, *, now: datetime) -> None:
 
 def _lock(about: Situation) -> bool:
     """Lock the session; False if the answer is not current any more, or the response sent."""
-    state = lock_session_state(about.share_token, about.session_key)
-    if state is None or state.status == SessionStatus.COMPLETED:
+    found = execute(statements.LOCK, session=about.session_id).one_or_none()
+    if found is None or found.status is SessionStatus.COMPLETED:
         return False
-    return bool(state.answered.get(about.question_id) == about.answer_id)
+    return bool(found.answered.get(about.question_id) == about.answer_id)
 
 
-def _has_room(about: Situation, now: datetime) -> bool:
-    """Whether both caps admit one more question; under the lock."""
+def _free_depth(about: Situation, now: datetime) -> int:
+    """The depth of one more question, 0 where a cap admits none; under the lock."""
     keys = {"session": about.session_id, "parent": about.parent_id, "answer": about.answer_id}
     counted = execute(statements.COUNTS, **keys, moment=to_millis(now)).one()
     most = about.terms.max_total
     within = most is None or about.scripted + counted.total + 1 <= most
-    return bool(counted.of_parent < about.terms.cap and within)
+    return int(counted.next_depth) if within and counted.of_parent < about.terms.cap else 0
 
 
 def _asked_again(about: Situation) -> bool:
@@ -130,10 +134,11 @@ def _asked_again(about: Situation) -> bool:
     return bool(about.dropped)
 
 
-def _settle(made: Claim, decision: Decision, writer: str) -> None:
+def _settle(made: Claim, decision: Decision, depth: int, writer: str = "") -> None:
+    """Ask its question at this depth; nothing where it has none, or the depth is 0."""
     held = {"row": made.id, "lease": made.lease_until}
-    if decision.question:
-        execute(statements.SETTLE_ASKED, **held, **_words(made.about, decision, writer))
+    if decision.question and depth:
+        execute(statements.SETTLE_ASKED, **held, **_words(decision, depth, writer))
     else:
         execute(statements.SETTLE_NOTHING, **held)
 
@@ -147,10 +152,9 @@ def _keys(about: Situation) -> dict[str, str]:
     }
 
 
-def _words(about: Situation, decision: Decision, writer: str) -> dict[str, object]:
-    keys = {"session": about.session_id, "parent": about.parent_id}
+def _words(decision: Decision, depth: int, writer: str = "") -> dict[str, object]:
     return {
-        "depth": execute(statements.NEXT_DEPTH, **keys).scalar_one(),
+        "depth": depth,
         "question_text": decision.question,
         "technique": decision.technique,
         "reason": decision.reason,

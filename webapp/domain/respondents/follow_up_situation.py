@@ -8,7 +8,7 @@ from webapp.database import read_rows, to_millis
 from webapp.domain.content.model import follow_ups_cap
 from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
 from webapp.domain.follow_ups.thread import Thread
-from webapp.domain.respondents.follow_up_statements import CLAIMED, DECIDED, TERMS, WORDS
+from webapp.domain.respondents.follow_up_statements import CLAIMED, TERMS, WORDS
 from webapp.domain.respondents.session_state import SessionState, read_session_state
 from webapp.domain.respondents.steps import Place, Step, steps_of
 from webapp.domain.respondents.threads import thread_of
@@ -16,7 +16,10 @@ from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus
 
 
 class FormTerms(NamedTuple):
-    """What a form says of follow-ups; `writer` is the model that its creator was told of."""
+    """What a form says of follow-ups, and whether something is decided about the answer at hand.
+
+    writer  the model that its creator was told of, "" for the rules
+    """
 
     title: str
     goal: str | None
@@ -25,6 +28,7 @@ class FormTerms(NamedTuple):
     given: int | None
     max_total: int | None
     writer: str
+    decided: bool
 
     @property
     def cap(self) -> int:
@@ -44,6 +48,7 @@ class Situation(NamedTuple):
     session_key: str
     form_id: str
     session_id: str
+    place: Place
     parent_id: str
     question_id: str
     answer_id: str
@@ -70,11 +75,13 @@ def read_situation(share_token: str, session_key: str, place: Place) -> Situatio
     state = read_session_state(share_token, session_key)
     asked = _read_asked(state, place) if state.form_status == FormStatus.PUBLISHED else None
     answer_id = state.answered.get(asked.step.question_id) if asked else None
-    if asked is None or answer_id is None or read_rows(DECIDED, answer=answer_id):
+    if asked is None or answer_id is None:
         return None
     if any(each.id in state.skipped for each in asked.of_parent):
         return None
-    terms = FormTerms._make(read_rows(TERMS, form=state.form_id)[0])
+    terms = FormTerms._make(read_rows(TERMS, form=state.form_id, answer=answer_id)[0])
+    if terms.decided:
+        return None
     thread, dropped = _thread(state, asked, answer_id, terms.mode)
     if not dropped and not _has_room(terms, state, asked):
         return None
@@ -83,6 +90,7 @@ def read_situation(share_token: str, session_key: str, place: Place) -> Situatio
         session_key,
         state.form_id,
         state.session_id,
+        place,
         parent_id=state.questions[place.number - 1]["id"],
         question_id=asked.step.question_id,
         answer_id=answer_id,

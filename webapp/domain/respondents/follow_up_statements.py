@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, Insert, Table, and_, bindparam, exists, func,
 from webapp.database import among, built_once, insert_into
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form
-from webapp.domain.responses.models import Answer
+from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.vocabulary import FollowUpState
 
 _F = cast(Table, FollowUp.__table__)
@@ -25,9 +25,9 @@ TERMS = select(
     Form.followups_given,
     Form.max_total_questions,
     Form.follow_up_writer,
+    exists().where(_OF_ANSWER, ~_IS_CLAIMED).label("decided"),
 ).where(Form.id == bindparam("form"))
 WORDS = select(Answer.id, Answer.question_id, Answer.answer_text).where(among(Answer.id, "answers"))
-DECIDED = select(_F.c.id).where(_OF_ANSWER, ~_IS_CLAIMED)
 CLAIMED = select(_F.c.id).where(_OF_ANSWER, _IS_CLAIMED, _F.c.lease_until > _MOMENT)
 
 _COUNTED = or_(
@@ -35,12 +35,18 @@ _COUNTED = or_(
     and_(_IS_CLAIMED, _F.c.lease_until > _MOMENT, _F.c.answer_id != bindparam("answer")),
 )
 _OF_PARENT = _F.c.parent_question_id == bindparam("parent")
-# of a session: the questions that count against both caps, and those of one scripted question
+# of a session: the questions that count against both caps, those of one scripted question, and the
+# depth that the next of these has
 COUNTS = select(
-    func.count().filter(_OF_PARENT).label("of_parent"), func.count().label("total")
+    func.count().filter(_OF_PARENT).label("of_parent"),
+    func.count().label("total"),
+    (func.coalesce(func.max(_F.c.depth).filter(_OF_PARENT), 0) + 1).label("next_depth"),
 ).where(_F.c.session_id == bindparam("session"), _COUNTED)
-NEXT_DEPTH = select(func.coalesce(func.max(_F.c.depth), 0) + 1).where(
-    _F.c.session_id == bindparam("session"), _OF_PARENT
+_SESSION = cast(Table, ResponseSession.__table__)
+LOCK = (
+    select(_SESSION.c.id, _SESSION.c.status, _SESSION.c.answered)
+    .where(_SESSION.c.id == bindparam("session"))
+    .with_for_update()
 )
 _HELD = and_(
     _F.c.id == bindparam("row"),

@@ -8,6 +8,7 @@ from flask import Blueprint, Response
 from webapp.config import settings
 from webapp.database import release_connections, utc_now
 from webapp.domain.respondents import follow_up_decisions
+from webapp.domain.respondents.follow_up_decisions import decide_by_rules
 from webapp.domain.respondents.follow_up_situation import Situation, is_claimed, read_situation
 from webapp.domain.respondents.steps import Place
 from webapp.integrations.model_breaker import CALLS_AT_ONCE
@@ -46,14 +47,18 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
     return _following(share_token, posted, place)
 
 
-def after_answer(share_token: str, posted: FormData, place: Place) -> Response:
-    """The page after an answer that was just stored."""
+def after_answer(
+    share_token: str, posted: FormData, place: Place, following: Place | None
+) -> Response:
+    """The page after an answer that was just stored: `following` where nothing is asked."""
     about = read_situation(share_token, posted.session_key, place)
     if about and wants_fragment() and _model_for(about):
         return rendering.deciding(posted_visit(share_token, posted), place)
-    if about:
+    if about and (about.dropped or _model_for(about)):
         _decide(about)
-    return _following(share_token, posted, place)
+        return _following(share_token, posted, place)
+    asked = decide_by_rules(about, now=utc_now()) if about else None
+    return next_question(share_token, posted, asked or following)
 
 
 def _following(share_token: str, posted: FormData, place: Place) -> Response:
@@ -73,7 +78,7 @@ def _model_for(about: Situation) -> str:
 
 def _decide(about: Situation) -> None:
     if not _model_for(about):
-        follow_up_decisions.decide_by_rules(about, now=utc_now())
+        decide_by_rules(about, now=utc_now())
         return
     most = settings().llm_calls_per_day
     claim = follow_up_decisions.claim_decision(about, calls_per_day=most, now=utc_now())

@@ -95,7 +95,8 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         form_bytes_max=settings().limit_form_bytes,
     )
     if following.may_probe:
-        return follow_ups.after_answer(share_token, posted, Place(number, follow_up))
+        place = Place(number, follow_up)
+        return follow_ups.after_answer(share_token, posted, place, following.place)
     return next_question(share_token, posted, following.place)
 
 
