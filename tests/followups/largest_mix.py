@@ -7,6 +7,8 @@ from webapp.database import db
 
 QUESTIONS, FOLLOW_UPS = 20, 5
 LONG_WORD = "schichtplanänderungsbenachrichtigung" * 3
+# as long as the settings let it be, without a place to break
+WRITER = f"{'m' * 200} at {'models.' * 20}example.org:8443"
 ASKED = f"What did you make of {LONG_WORD}?"[:200]
 
 
@@ -32,6 +34,9 @@ def answer_all(form: Any, session_key: str, follow_ups: int = FOLLOW_UPS) -> Non
 def follow(form: Any, session_key: str, position: int, depth: int) -> None:
     """One follow-up and its answer."""
     words = f"{depth}. {ASKED}"[:200]
-    asked = make_follow_up(form, session_key, position, depth=depth, question_text=words)
+    writer = WRITER if depth == FOLLOW_UPS else ""
+    asked = make_follow_up(
+        form, session_key, position, depth=depth, question_text=words, writer=writer
+    )
     make_follow_up_answer(form, session_key, asked, f"{position}.{depth} {LONG_WORD}")
     db.session.commit()

@@ -239,6 +239,45 @@ def test_a_reload_while_the_model_thinks_loses_nothing(
     assert (len(model.asked), states(link)) == (1, [FollowUpState.ASKED])
 
 
+def test_a_changed_answer_is_asked_about_and_leads_back(
+    page: Page, link: Link, model: ModelServer
+) -> None:
+    model.answer = stopping()
+    for number in (1, 2, 3):
+        asked(page, number)
+        give(page, LONG)
+    press(page, "Change question 2")
+    asked(page, 2)
+    model.answer = asking()
+    give(page, f"{LONG}, twice")
+    assert followed(page, 2) == QUESTION
+    expect(page.get_by_role("button", name="Back", exact=True)).to_be_visible()
+    model.answer = stopping()
+    give(page, LONG)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Read it over, then send.")
+    expect(page.get_by_text("4 answered")).to_be_visible()
+
+    assert link.texts() == [LONG, LONG, f"{LONG}, twice", LONG]
+
+
+def test_a_language_chosen_meanwhile_leads_on(
+    page: Page, link: Link, held: threading.Event
+) -> None:
+    """What the model asks then, stands among the open questions."""
+    give(page, LONG)
+    waited(page)
+    page.locator(".languages summary").first.click()
+    press(page, "Deutsch")
+    expect(page).to_have_title(re.compile("^Frage 2 von 3"))
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    held.set()
+    for number in (2, 3):
+        expect(page).to_have_title(re.compile(f"^Frage {number} von 3"))
+        press(page, "Diese Frage überspringen")
+    expect(page.get_by_role("heading", level=1)).to_have_text(QUESTION)
+    assert states(link) == [FollowUpState.ASKED]
+
+
 def test_a_double_click_asks_the_model_once(page: Page, link: Link, model: ModelServer) -> None:
     page.locator("#answer").fill(LONG)
     page.get_by_role("button", name="Continue").dblclick()
