@@ -29,6 +29,12 @@ class ModelBreaker:
         self._opened_until: float | None = None
         self._trying = False
 
+    @property
+    def rests(self) -> bool:
+        """Whether a call would be refused at this moment because others failed."""
+        with self._lock:
+            return self._is_open()
+
     @contextmanager
     def call(self) -> Iterator[None]:
         """Around one call of the model; ModelFailed that rises in it counts as a failure.
@@ -51,12 +57,15 @@ class ModelBreaker:
         with self._lock:
             if self._running >= CALLS_AT_ONCE:
                 raise ModelResting(f"{CALLS_AT_ONCE} calls run")
-            until = self._opened_until
-            if until is not None and (self._trying or self._clock() < until):
+            if self._is_open():
                 raise ModelResting("it failed a moment ago")
             self._running += 1
-            self._trying = until is not None
+            self._trying = self._opened_until is not None
             return self._trying
+
+    def _is_open(self) -> bool:
+        until = self._opened_until
+        return until is not None and (self._trying or self._clock() < until)
 
     def _settle(self, *, trial: bool, worked: bool | None) -> None:
         with self._lock:

@@ -7,9 +7,8 @@ from webapp.config import settings
 from webapp.domain.follow_ups.messages import messages_for
 from webapp.domain.follow_ups.thread import Decision, Thread
 from webapp.integrations.follow_up_models import ask_model
-from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
+from webapp.integrations.model_breaker import model_breaker
 from webapp.integrations.model_failure import ModelFailed
-from webapp.web.wakeups import NoSlot, wakeups
 
 log = logging.getLogger("askback.follow_ups")
 
@@ -22,14 +21,11 @@ class Brief(NamedTuple):
     private_context: str | None
 
 
-def decision_of_model(
-    thread: Thread, brief: Brief, *, remaining: int, holder: str, most: int = CALLS_AT_ONCE
-) -> Decision | None:
+def decision_of_model(thread: Thread, brief: Brief, *, remaining: int) -> Decision | None:
     """What the model decided about the last answer of the thread; None where it is of no use.
 
-    No connection may be held.
+    A slot of webapp/web/wakeups.py is to be held, and no connection.
     remaining  how many follow-ups may still be asked, this one with them
-    holder     who waits; at most `most` calls at once
     """
     from webapp.domain.follow_ups.guard import (  # its patterns take long to compile
         Unusable,
@@ -41,9 +37,9 @@ def decision_of_model(
         thread, context=context, goal=brief.goal, title=brief.title, remaining=remaining
     )
     try:
-        with wakeups().slot(holder, most=most), model_breaker().call():
+        with model_breaker().call():
             reply = ask_model(messages, config=settings())
         return checked(reply, thread, context=context)
-    except (ModelFailed, NoSlot, Unusable) as error:
+    except (ModelFailed, Unusable) as error:
         log.warning("no follow-up of the model: %s %s", type(error).__name__, error)
         return None

@@ -11,7 +11,7 @@ from webapp.domain.respondents import follow_up_decisions
 from webapp.domain.respondents.follow_up_decisions import decide_by_rules
 from webapp.domain.respondents.follow_up_situation import Situation, is_claimed, read_situation
 from webapp.domain.respondents.steps import Place
-from webapp.integrations.model_breaker import CALLS_AT_ONCE
+from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import Brief, decision_of_model
 from webapp.pages.respondent import error_handling, rendering
@@ -77,24 +77,38 @@ def _model_for(about: Situation) -> str:
 
 
 def _decide(about: Situation) -> None:
-    if not _model_for(about):
+    """By the rules where the model has no time: all claims of a form wait for its counter of calls,
+    each with a connection.
+    """
+    if not _model_for(about) or model_breaker().rests:
         decide_by_rules(about, now=utc_now())
         return
+    try:
+        with wakeups().slot(HOLDER, most=CALLS_AT_ONCE):
+            claimed = _decide_by_model(about)
+    except NoSlot:
+        decide_by_rules(about, now=utc_now())
+        return
+    if not claimed:
+        _wait_for_other(about)
+
+
+def _decide_by_model(about: Situation) -> bool:
+    """False if there was nothing to claim: it is decided, or somebody else decides."""
     most = settings().llm_calls_per_day
     claim = follow_up_decisions.claim_decision(about, calls_per_day=most, now=utc_now())
     release_connections()
     if claim is None:
-        _wait_for_other(about)
-        return
+        return False
     terms = about.terms
     made = decision_of_model(
         about.thread,
         Brief(terms.title, terms.goal, terms.private_context),
         remaining=claim.remaining,
-        holder=HOLDER,
     )
     decision, writer = (made, terms.writer) if made else (claim.ruled, "")
     follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
+    return True
 
 
 def _wait_for_other(about: Situation) -> None:

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -33,8 +33,9 @@ from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form, close_form
 from webapp.domain.responses.counters import DayCount
 from webapp.domain.shared.vocabulary import FollowUpState
-from webapp.integrations.model_breaker import CALLS_AT_ONCE
-from webapp.pages.respondent.follow_ups import WAITER
+from webapp.integrations.model_breaker import CALLS_AT_ONCE, FAILURES_IN_A_ROW
+from webapp.integrations.model_failure import ModelFailed
+from webapp.pages.respondent.follow_ups import HOLDER, WAITER
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 ANSWER = "We moved because the contract ended and procurement wanted a single vendor for everything"
@@ -210,6 +211,25 @@ def test_without_a_slot_nobody_waits_for_another_request(
         assert heading(scripted_post(respondent, "/q/1/next")) == SECOND
         assert not deciding.done()
         assert heading(deciding.result()) == QUESTION
+
+
+@pytest.mark.parametrize("away", ["no slot", "open breaker"])
+def test_a_model_without_time_is_neither_counted_nor_waited_for(
+    app: Flask, respondent: Respondent, model: ModelServer, away: str
+) -> None:
+    with ExitStack() as taken:
+        for _ in range(CALLS_AT_ONCE if away == "no slot" else 0):
+            taken.enter_context(app.extensions["wakeups"].slot(HOLDER, most=CALLS_AT_ONCE))
+        for _ in range(FAILURES_IN_A_ROW if away == "open breaker" else 0):
+            with suppress(ModelFailed), app.extensions["model_breaker"].call():
+                raise ModelFailed("for this test")
+        page = respondent.answer(1, ANSWER)
+
+    (row,) = rows(app)
+    assert (row.writer, row.question_text) == ("", heading(page))
+    assert model.asked == []
+    with app.app_context():
+        assert list(db.session.scalars(select(DayCount.model_calls))) == []
 
 
 def test_next_after_sending_is_the_thank_you_page(

@@ -1,5 +1,7 @@
 """What follows from an answer to a draft: decided as on the form that it becomes."""
 
+from contextlib import suppress
+
 from limits import parse_many
 
 from webapp.config import settings
@@ -13,6 +15,7 @@ from webapp.domain.respondents.steps import Step
 from webapp.domain.respondents.trial import Decided, NoRoom, Trial
 from webapp.pages.model_decisions import Brief, decision_of_model
 from webapp.web.rate_limits.limiter import limiter
+from webapp.web.wakeups import NoSlot, wakeups
 
 CALLS_AT_ONCE = 2  # of one account: the others are for respondents
 
@@ -48,9 +51,9 @@ def _of_model(trial: Trial, draft: Draft, step: Step, thread: Thread) -> Decisio
     if not _count_call(account):
         return None
     release_connections()
-    return decision_of_model(
-        thread, brief, remaining=left, holder=f"trial {account}", most=CALLS_AT_ONCE
-    )
+    with suppress(NoSlot), wakeups().slot(f"trial {account}", most=CALLS_AT_ONCE):
+        return decision_of_model(thread, brief, remaining=left)
+    return None
 
 
 def _count_call(account_id: str) -> bool:
