@@ -1,0 +1,190 @@
+"""Answers of others while two hundred respondents wait for a model that hangs.
+
+Both sides of a round have a server of their own, because three calls that took too long open the
+breaker. The two hundred come within three seconds, while the others answer: as many as may wait,
+wait until the others have nearly done, the rest get the rules at once.
+"""
+
+import http.client
+import os
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from statistics import median
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from flask import Flask
+from sqlalchemy import update
+
+from tests.bench.figures import Requests, Table
+from tests.bench.load import Measured, load
+from tests.bench.servers import served
+from tests.bench.work import CONNECTIONS, connected, new_form, respondent
+from tests.databases import both_databases
+from tests.followups.model_server import ModelServer, hanging, model_server
+from tests.proof.follow_ups.people import SHORT
+from webapp.config import Settings
+from webapp.database import db, utc_now
+from webapp.domain.forms.agent_tokens import make_agent_token
+from webapp.domain.forms.models import Form
+from webapp.domain.respondents.answering import answer_question
+from webapp.integrations.follow_up_models import MODEL_SECONDS
+from webapp.integrations.model_breaker import CALLS_AT_ONCE
+from webapp.pages.respondent.session_cookie import new_session_key
+
+pytestmark = [pytest.mark.bench, both_databases]
+
+WAITING = 200
+ROUNDS = int(os.environ.get("ASKBACK_BENCH_ROUNDS", "3"))
+PEOPLE = 3  # one after the other on each connection of the others
+PAUSE = 0.1  # seconds of theirs after a page
+ARRIVING_SECONDS = 3.0
+LOOKING_AFTER = 1.5  # seconds
+MOST_SECONDS = 4.5
+FORM_TYPE = {"Content-Type": "application/x-www-form-urlencoded", "HX-Request": "true"}
+
+
+@dataclass
+class Installation:
+    """One database; `asking` is a form whose follow-ups a model writes, the others have none.
+
+    quiet  has no answers, and an agent that waits for them
+    """
+
+    app: Flask
+    settings: Settings
+    model: ModelServer
+    share_tokens: Sequence[str]
+    asking: Any
+    quiet: Any
+    agent_token: str
+    pages: list[tuple[int, float]] = field(default_factory=list)  # status and seconds
+    looks: list[float] = field(default_factory=list)  # of the agent, seconds
+
+    def alone(self) -> Measured:
+        with self._server() as port:
+            self._others(port, people=1)
+            return self._others(port)
+
+    def beside(self) -> Measured:
+        sessions = self._answered()
+        with self._server() as port, ThreadPoolExecutor(WAITING + 1) as pool:
+            self._others(port, people=1)
+            calls = [
+                pool.submit(self._wait, port, session, number * ARRIVING_SECONDS / WAITING)
+                for number, session in enumerate(sessions)
+            ]
+            looking = pool.submit(self._look, port)
+            measured = self._others(port)
+            self.pages += [call.result() for call in calls]
+            self.looks.append(looking.result())
+        return measured
+
+    @contextmanager
+    def _server(self) -> Iterator[int]:
+        named = {name.upper(): value for name, value in self.model.settings().items()}
+        with served("askback", 1, self.settings, **named) as ports:
+            yield next(iter(ports))
+
+    def _others(self, port: int, *, people: int = PEOPLE) -> Measured:
+        with self.app.app_context():
+            requests: Requests = [
+                [one for _ in range(people) for one in respondent(each)]
+                for each in self.share_tokens
+            ]
+        return load([port], requests, pause=PAUSE)
+
+    def _answered(self) -> list[str]:
+        """Sessions with an answer that nothing is decided about yet."""
+        with self.app.app_context():
+            sessions = [new_session_key() for _ in range(WAITING)]
+            for session in sessions:
+                answer_question(
+                    self.asking.share_token,
+                    session,
+                    position=0,
+                    answer_text=SHORT,
+                    answer_key=secrets.token_urlsafe(16),
+                    now=utc_now(),
+                )
+        return sessions
+
+    def _wait(self, port: int, session: str, after: float) -> tuple[int, float]:
+        time.sleep(after)
+        began = time.perf_counter()
+        body = urlencode({"session": session})
+        path = f"/r/{self.asking.share_token}/q/1/next"
+        status = self._exchange(port, "POST", path, body, FORM_TYPE)
+        return status, time.perf_counter() - began
+
+    def _look(self, port: int) -> float:
+        """Seconds of an agent's wait of one second."""
+        time.sleep(LOOKING_AFTER)
+        began = time.perf_counter()
+        path = f"/api/agent/asks/{self.quiet.id}/answers?wait=1"
+        headers = {"Authorization": f"Bearer {self.agent_token}"}
+        assert self._exchange(port, "GET", path, "", headers) == 200
+        return time.perf_counter() - began
+
+    def _exchange(
+        self, port: int, method: str, path: str, body: str, headers: dict[str, str]
+    ) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        try:
+            connection.request(method, path, body, {"Host": "127.0.0.1"} | headers)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def installation(app: Flask, settings: Settings) -> Iterator[Installation]:
+    work = connected(app, settings.api_url)
+    share_tokens = [new_form(work).share_token for _ in range(CONNECTIONS)]
+    asking, quiet = new_form(work, followUpMode="deep_dive"), new_form(work)
+    with app.app_context(), model_server(hanging()) as model:
+        told = f"small-model at {model.host}"
+        db.session.execute(update(Form).where(Form.id == asking.id).values(follow_up_writer=told))
+        db.session.commit()
+        now = utc_now()
+        token = make_agent_token(
+            work.account_id, quiet.id, label="", expires_at=now + timedelta(1), now=now
+        ).token
+        db.session.remove()
+        yield Installation(app, settings, model, share_tokens, asking, quiet, token)
+
+
+def test_answers_beside_a_hanging_model(installation: Installation, settings: Settings) -> None:
+    rounds: list[tuple[Measured, Measured]] = []
+    for number in range(ROUNDS):
+        sides = [installation.alone, installation.beside]
+        measured = [side() for side in (sides if number % 2 else reversed(sides))]
+        rounds.append((measured[0], measured[1]) if number % 2 else (measured[1], measured[0]))
+    ratio = median(beside.quantile(0.99) / alone.quantile(0.99) for alone, beside in rounds)
+    table = Table("SQLite" if settings.database_url.startswith("sqlite") else "PostgreSQL")
+    operation = f"answers of others while {WAITING} wait for a hanging model: p99"
+    table.add(operation, f"{ratio:.2f}×", "≤ 2×", "; ".join(map(shown, rounds)))
+    seconds = sorted(seconds for _, seconds in installation.pages)
+    print(
+        f"pages of those who wait: p50 {seconds[len(seconds) // 2]:.2f}, most {seconds[-1]:.2f} s"
+    )
+    print(f"calls: {len(installation.model.asked)}; waits of an agent: {installation.looks}")
+    assert Counter(status for status, _ in installation.pages) == {200: WAITING * ROUNDS}
+    waited = sum(seconds > MODEL_SECONDS for seconds in seconds)
+    assert 0 < waited <= CALLS_AT_ONCE * ROUNDS
+    assert seconds[-1] < MOST_SECONDS
+    assert min(installation.looks) > 0.9  # it waited, as there was a slot
+
+
+def shown(pair: tuple[Measured, Measured]) -> str:
+    alone, beside = (f"p50 {run.quantile(0.5):.1f} p99 {run.quantile(0.99):.1f}" for run in pair)
+    return f"beside {beside}, alone {alone} ms"
