@@ -59,8 +59,8 @@ from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, QuestionKi
 class Following(NamedTuple):
     """What comes after an answer.
 
-    place      None at the end
-    may_probe  the form asks follow-ups
+    place      None at the end, and where it is not decided yet
+    may_probe  the form asks follow-ups: somebody has to decide
     """
 
     place: Place | None
@@ -94,8 +94,8 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     blank         the page showed no words of an answer: leaving them out again beside the same
                   recording takes none back that were written down meanwhile
     signs         how the page was used: flags the session if it looks automated
-    returns       the next question that is neither answered nor skipped; whether one more follows
-                  from this answer is not decided yet
+    returns       the next question that is neither answered nor skipped, unless it is to be
+                  decided whether one more follows from this answer
     raises        NotFound, also for a follow-up never asked; StateConflict `form_closed`,
                   `form_completed`, `response_completed`,
                   `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key
@@ -120,8 +120,10 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
         if is_repeat(state, answer, form_bytes_max=form_bytes_max):
             break
     answered = {step.question_id, *state.answered}
+    if state.follow_up_mode != FollowUpMode.NONE:
+        return Following(None, may_probe=True)
     place = _next_place(state, answered, {*state.skipped}, after=step.place)
-    return Following(place, state.follow_up_mode != FollowUpMode.NONE)
+    return Following(place, may_probe=False)
 
 
 def skip_question(

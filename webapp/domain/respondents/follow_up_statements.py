@@ -6,7 +6,8 @@ from sqlalchemy import BigInteger, Insert, Table, and_, bindparam, exists, func,
 
 from webapp.database import among, built_once, insert_into
 from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.forms.models import Form
+from webapp.domain.forms.models import Form, shared_form
+from webapp.domain.respondents.session_state import STATE_COLUMNS
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.vocabulary import FollowUpState
 
@@ -17,17 +18,27 @@ _IS_CLAIMED = _F.c.state == FollowUpState.CLAIMED
 _GIVEN = ("id", "form_id", "session_id", "parent_question_id", "answer_id")
 _WORDS = ("depth", "question_text", "technique", "reason", "writer")
 
-TERMS = select(
-    Form.title,
-    Form.goal,
-    Form.private_context,
-    Form.follow_up_mode,
-    Form.followups_given,
-    Form.max_total_questions,
-    Form.follow_up_writer,
-    exists().where(_OF_ANSWER, ~_IS_CLAIMED).label("decided"),
-).where(Form.id == bindparam("form"))
-WORDS = select(Answer.id, Answer.question_id, Answer.answer_text).where(among(Answer.id, "answers"))
+# a stored session and its form, as SessionState and FormTerms
+SITUATION = (
+    select(
+        *STATE_COLUMNS,
+        Form.title,
+        Form.goal,
+        Form.private_context,
+        Form.follow_up_mode,
+        Form.followups_given,
+        Form.max_total_questions,
+        Form.follow_up_writer,
+    )
+    .join(ResponseSession, ResponseSession.form_id == Form.id)
+    .where(shared_form(bindparam("share_token")), ResponseSession.key_hash == bindparam("key_hash"))
+)
+WORDS = select(
+    Answer.id,
+    Answer.question_id,
+    Answer.answer_text,
+    exists().where(_F.c.answer_id == Answer.id, ~_IS_CLAIMED).label("decided"),
+).where(among(Answer.id, "answers"))
 CLAIMED = select(_F.c.id).where(_OF_ANSWER, _IS_CLAIMED, _F.c.lease_until > _MOMENT)
 
 _COUNTED = or_(

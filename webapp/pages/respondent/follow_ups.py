@@ -47,18 +47,15 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
     return _following(share_token, posted, place)
 
 
-def after_answer(
-    share_token: str, posted: FormData, place: Place, following: Place | None
-) -> Response:
-    """The page after an answer that was just stored: `following` where nothing is asked."""
+def after_answer(share_token: str, posted: FormData, place: Place) -> Response:
+    """The page after an answer that was just stored."""
     about = read_situation(share_token, posted.session_key, place)
     if about and wants_fragment() and _model_for(about):
         return rendering.deciding(posted_visit(share_token, posted), place)
-    if about and (about.dropped or _model_for(about)):
-        _decide(about)
-        return _following(share_token, posted, place)
-    asked = decide_by_rules(about, now=utc_now()) if about else None
-    return next_question(share_token, posted, asked or following)
+    asked = _decide(about) if about else None
+    if asked:
+        return next_question(share_token, posted, asked)
+    return _following(share_token, posted, place)
 
 
 def _following(share_token: str, posted: FormData, place: Place) -> Response:
@@ -76,21 +73,22 @@ def _model_for(about: Situation) -> str:
     return told
 
 
-def _decide(about: Situation) -> None:
-    """By the rules where the model has no time: all claims of a form wait for its counter of calls,
-    each with a connection.
+def _decide(about: Situation) -> Place | None:
+    """The place of a new question of the rules; what a model decided has to be read.
+
+    The rules decide where the model has no time: all claims of a form wait for its counter of
+    calls, each with a connection.
     """
     if not _model_for(about) or model_breaker().rests:
-        decide_by_rules(about, now=utc_now())
-        return
+        return decide_by_rules(about, now=utc_now())
     try:
         with wakeups().slot(HOLDER, most=CALLS_AT_ONCE):
             claimed = _decide_by_model(about)
     except NoSlot:
-        decide_by_rules(about, now=utc_now())
-        return
+        return decide_by_rules(about, now=utc_now())
     if not claimed:
         _wait_for_other(about)
+    return None
 
 
 def _decide_by_model(about: Situation) -> bool:

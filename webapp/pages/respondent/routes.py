@@ -95,8 +95,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         form_bytes_max=settings().limit_form_bytes,
     )
     if following.may_probe:
-        place = Place(number, follow_up)
-        return follow_ups.after_answer(share_token, posted, place, following.place)
+        return follow_ups.after_answer(share_token, posted, Place(number, follow_up))
     return next_question(share_token, posted, following.place)
 
 
