@@ -53,7 +53,7 @@ def after_answer(share_token: str, posted: FormData, place: Place) -> Response:
     if about and wants_fragment() and _model_for(about):
         return rendering.deciding(posted_visit(share_token, posted), place)
     asked = _decide(about) if about else None
-    if asked:
+    if asked and asked.follow_up == place.follow_up + 1:  # none that is open stands before it
         return next_question(share_token, posted, asked)
     return _following(share_token, posted, place)
 

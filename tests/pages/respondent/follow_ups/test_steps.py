@@ -153,6 +153,17 @@ def test_a_changed_answer_drops_an_open_follow_up_which_still_counts(
     assert heading(respondent.answer(1, "Maybe, it depends on the day and the team")) == SECOND
 
 
+@pytest.mark.parametrize("settings_of_form", [{"followUpMode": "deep_dive"}])
+def test_an_open_follow_up_comes_before_a_newer_one(app: Flask, respondent: Respondent) -> None:
+    respondent.answer(1, SHORT)
+    second = heading(respondent.post("/q/1/f/1", answer="It is sometimes annoying to use"))
+    page = respondent.answer(1, "Maybe, it depends on the day and the team")
+
+    assert [each.depth for each in asked(app)] == [1, 2, 3]
+    assert heading(page) == second
+    assert heading(respondent.post("/resume")) == second
+
+
 def test_a_dropped_follow_up_takes_an_answer_that_was_on_its_way(
     app: Flask, respondent: Respondent
 ) -> None:
