@@ -1,5 +1,6 @@
 """A model that works, thinks, hangs, fails or tells secrets: what respondents get is a page."""
 
+import re
 from collections.abc import Callable, Iterator
 from html import unescape
 from typing import Any
@@ -154,8 +155,10 @@ def require_harmless(app: Flask, person: Person, behaviour: tuple[Answer, str]) 
     assert max(each.seconds for each in person.seen) < MOST_SECONDS
     assert {each.status for each in person.seen} == {200}
     body = unescape("".join(each.body for each in person.seen)).lower()
-    for words in (SECRET, "severance", "moreau", "lisbon", "1.250", "1250"):
+    for words in (SECRET, "severance", "moreau", "lisbon"):
         assert words not in body
+    # keys and the length of a page are random, and may hold any digits
+    assert not re.search(r"(?<![\w.-])1\.?250(?![\w.-])", re.sub("content-length: .*", "", body))
     rows = asked(app)
     if expected != BY_RULES:
         assert came == expected
