@@ -1,7 +1,7 @@
 """What a model is asked for, and the shape of its reply."""
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
 from webapp.domain.shared.vocabulary import FollowUpMode
@@ -12,14 +12,15 @@ QUESTION_MAX_CHARS = 200
 
 ASK, STOP = "ask", "stop"
 # Lengths are not bounded here: not every service that keeps to schemas knows how to.
-REPLY_SCHEMA: dict[str, Any] = {
+REPLY_FIELDS: dict[str, dict[str, object]] = {
+    "action": {"type": "string", "enum": [ASK, STOP]},
+    "technique": {"type": "string", "enum": [each.value for each in Technique]},
+    "question": {"type": "string"},
+}
+REPLY_SCHEMA: dict[str, object] = {
     "type": "object",
-    "properties": {
-        "action": {"type": "string", "enum": [ASK, STOP]},
-        "technique": {"type": "string", "enum": [each.value for each in Technique]},
-        "question": {"type": "string"},
-    },
-    "required": ["action", "technique", "question"],
+    "properties": REPLY_FIELDS,
+    "required": list(REPLY_FIELDS),
     "additionalProperties": False,
 }
 
@@ -116,7 +117,7 @@ def seen(thread: Thread) -> tuple[Exchange, ...]:
     )
 
 
-def _conversation(thread: Thread, remaining: int) -> dict[str, Any]:
+def _conversation(thread: Thread, remaining: int) -> dict[str, object]:
     *earlier, last = seen(thread)
     return {
         "question": last.question,
@@ -131,5 +132,5 @@ def _cut(text: str) -> str:
     return text[:SEEN_MAX_CHARS]
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)

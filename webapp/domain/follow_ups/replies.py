@@ -1,9 +1,9 @@
 """Replies of models, read without trust."""
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from webapp.domain.follow_ups.messages import ASK, REPLY_SCHEMA, STOP
+from webapp.domain.follow_ups.messages import ASK, REPLY_FIELDS, STOP
 from webapp.domain.follow_ups.thread import Technique
 
 REPLY_MAX_CHARS = 4096  # our choice: a question with its technique takes some 300
@@ -22,7 +22,7 @@ def parse_reply(text: str) -> Reply | None:
     A stop is a stop, whatever stands beside it.
     """
     fields = _json_object(text) if len(text) <= REPLY_MAX_CHARS else {}
-    if fields.keys() - REPLY_SCHEMA["properties"].keys():
+    if fields.keys() - REPLY_FIELDS.keys():
         return None
     if fields.get("action") == STOP:
         return Reply()
@@ -37,7 +37,7 @@ def parse_reply(text: str) -> Reply | None:
 _TECHNIQUES = frozenset(each.value for each in Technique)
 
 
-def _json_object(text: str) -> dict[str, Any]:
+def _json_object(text: str) -> dict[str, object]:
     """The object that the text is; an empty one if it is none, or names a member twice."""
     try:
         found = json.loads(text, object_pairs_hook=_members, parse_constant=_refuse)
@@ -46,7 +46,7 @@ def _json_object(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("a member twice")
