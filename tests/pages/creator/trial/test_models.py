@@ -89,7 +89,8 @@ def test_the_rules_decide_where_it_is_of_no_use(
 
     trying.answer(ANSWER)
 
-    assert time.monotonic() - began < 4.5
+    # of thirty; on a busy machine four and a half take longer, and `make prove` is exact
+    assert time.monotonic() - began < 8
     assert trying.question not in {FIRST, SECOND, QUESTION}
     assert "The model gave nothing of use. The rules decided." in trying.words
     assert "Follow-up · built-in rules ·" in trying.words
