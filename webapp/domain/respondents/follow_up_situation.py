@@ -45,8 +45,6 @@ class Situation(NamedTuple):
     dropped    id of a follow-up to the same words that was dropped, "" for none
     """
 
-    share_token: str
-    session_key: str
     form_id: str
     session_id: str
     place: Place
@@ -98,8 +96,6 @@ def read_situation(share_token: str, session_key: str, place: Place) -> Situatio
     if not dropped and not _has_room(terms, state, asked):
         return None
     return Situation(
-        share_token,
-        session_key,
         state.form_id,
         state.session_id,
         place,

@@ -68,9 +68,9 @@ def _following(share_token: str, posted: FormData, place: Place) -> Response:
 def _model_for(about: Situation) -> str:
     """The model that decides: the one that the creator was told of. "" for the rules."""
     told = about.terms.writer
-    if told != settings().follow_up_writer or not follow_up_decisions.may_ask_model(about):
+    if not told or told != settings().follow_up_writer:
         return ""
-    return told
+    return told if follow_up_decisions.may_ask_model(about) else ""
 
 
 def _decide(about: Situation) -> Place | None:
