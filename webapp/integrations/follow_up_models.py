@@ -25,8 +25,10 @@ def ask_model(messages: ModelMessages, *, config: FollowUpSettings) -> str:
 
 
 def load_sdk(config: FollowUpSettings) -> None:
-    """Import the SDK of the model, if there is one, so that the first call does not wait."""
+    """Import the SDK of the model and the guard, if there is one: the first call does not wait."""
     if config.llm_provider != RULES:
+        from webapp.domain.follow_ups import guard  # noqa: F401 - compiles its patterns
+
         _provider(config)
 
 
