@@ -51,11 +51,19 @@ class Waited(NamedTuple):
 
 
 def create_draft(
-    caller: Caller, changes: DraftUpdate, repeatable: Repeatable | None = None
+    caller: Caller,
+    changes: DraftUpdate,
+    repeatable: Repeatable | None = None,
+    agent_note: str | None = None,
 ) -> Draft:
     """As `editing.create_draft`."""
     draft = editing.create_draft(
-        caller.account_id, changes, author=caller.grant_id, now=utc_now(), repeatable=repeatable
+        caller.account_id,
+        changes,
+        author=caller.grant_id,
+        now=utc_now(),
+        repeatable=repeatable,
+        agent_note=agent_note,
     )
     if draft.repeated:
         count_nothing()
@@ -63,7 +71,11 @@ def create_draft(
 
 
 def update_draft(
-    caller: Caller, draft_id: str, changes: DraftUpdate, expected_revision: int | None = None
+    caller: Caller,
+    draft_id: str,
+    changes: DraftUpdate,
+    expected_revision: int | None = None,
+    agent_note: str | None = None,
 ) -> Draft:
     """As `editing.update_draft`."""
     draft = editing.update_draft(
@@ -73,6 +85,7 @@ def update_draft(
         author=caller.grant_id,
         now=utc_now(),
         expected_revision=expected_revision,
+        agent_note=agent_note,
     )
     wakeups().notify(draft_id)
     return draft

@@ -6,6 +6,7 @@ from http import HTTPStatus
 
 from flask import Response, request
 
+from api.agent_note import sent_note
 from api.blueprint import bp
 from api.draft_operations import create_draft, publish_draft, update_draft, wait_for_draft
 from api.json_body import json_body, read_body
@@ -32,9 +33,10 @@ STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 sect
 @limit_creates
 def create_service_draft() -> Response:
     """createServiceDraft: a private draft, never a public link (201 FormDraft)."""
-    caller = current_caller()
+    caller, note = current_caller(), sent_note()
     given, raw = json_body()
-    draft = create_draft(caller, parse_draft_input(given), _repeatable(caller.client_id, raw))
+    repeatable = _repeatable(caller.client_id, raw)
+    draft = create_draft(caller, parse_draft_input(given), repeatable, note)
     body = form_draft(draft, settings().public_url)
     headers = draft_headers(draft) | {"Location": draft_location(draft.id)}
     return json_answer(body, HTTPStatus.CREATED, headers)
@@ -45,10 +47,11 @@ def create_service_draft() -> Response:
 @limit_updates
 def update_service_draft(draft_id: str) -> Response:
     """updateServiceDraft: replaces the supplied fields, never publishes (200 FormDraft)."""
-    caller = current_caller()
+    caller, note = current_caller(), sent_note()
     given, _ = json_body()
     changes = parse_draft_input(given)
-    draft = update_draft(caller, draft_id, changes, _expected_revision(caller.account_id, draft_id))
+    expected = _expected_revision(caller.account_id, draft_id)
+    draft = update_draft(caller, draft_id, changes, expected, note)
     return json_answer(form_draft(draft, settings().public_url), headers=draft_headers(draft))
 
 

@@ -177,8 +177,8 @@ def _internal_error() -> Error:
     return four_fields(
         ErrorCode.INTERNAL_ERROR,
         "The service could not complete the request.",
-        "Send the same request again; if it fails again, tell whoever runs this server the request "
-        f"id {g.get('request_id', 'in the header X-Request-Id')}.",
+        "Send the same request again; if it fails again, tell the operator of this server the "
+        f"request id {g.get('request_id', 'in the header X-Request-Id')}.",
     )
 
 

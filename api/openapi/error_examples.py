@@ -34,8 +34,8 @@ OAUTH = (
     "the header Authorization: Bearer and the access token."
 )
 FAULT = (
-    "Send the same request again; if it fails again, tell whoever runs this server the request id "
-    "7d0e2b4c6a8f1e3d."
+    "Send the same request again; if it fails again, tell the operator of this server the "
+    "request id 7d0e2b4c6a8f1e3d."
 )
 
 # code, message, resolution; {origin} stands for the public address

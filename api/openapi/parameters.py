@@ -3,7 +3,12 @@
 from http import HTTPStatus
 from typing import Any
 
-from webapp.domain.shared.limits import IDEMPOTENCY_KEY_MAX_CHARS, WAIT_MAX_SECONDS
+from api.agent_note import ENCODED_MAX_CHARS, HEADER
+from webapp.domain.shared.limits import (
+    AGENT_NOTE_MAX_CHARS,
+    IDEMPOTENCY_KEY_MAX_CHARS,
+    WAIT_MAX_SECONDS,
+)
 
 DRAFT_ID = "drf_5b1f0c9a7e3d2f4a6b8c0d1e"
 FORM_ID = "frm_0a4e6c8b2d1f3a5c7e9b0d2f"
@@ -101,6 +106,18 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         ),
         "example": "9f6f2c1e-5f0b-4f0e-9a51-3d0c2b7a8e14",
         "schema": {"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_MAX_CHARS},
+    },
+    "AgentNote": {
+        "name": HEADER,
+        "in": "header",
+        "description": (
+            "Why, in half a sentence: the creator reads it beside this change, as the words of the "
+            f"agent. One line of {AGENT_NOTE_MAX_CHARS} code points at most, in UTF-8 and "
+            "percent-encoded. It belongs to the revision that the request makes: it is not kept "
+            "where nothing changes, not compared by `Idempotency-Key`, and answered nowhere."
+        ),
+        "example": "shorter%2C%20so%20that%20it%20fits%20a%20phone",
+        "schema": {"type": "string", "maxLength": ENCODED_MAX_CHARS},
     },
     "IfMatch": {
         "name": "If-Match",

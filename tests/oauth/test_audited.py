@@ -27,7 +27,7 @@ def events_after_sign_in(app: Flask) -> list[tuple[str, str, str]]:
 
 
 def press(flow: Flow, path: str, **form: Any) -> None:
-    token = csrf_token(flow.browser.get("/connections"))
+    token = csrf_token(flow.browser.get("/account"))
     assert flow.browser.post(path, data={"csrf_token": token} | form).status_code == 303
 
 

@@ -25,7 +25,7 @@ def codes(app: Flask) -> int:
 def test_it_shows_client_scopes_and_redirect_host(flow: Flow) -> None:
     page = flow.ask().text
 
-    assert "Its name has not been verified" in page
+    assert "Unverified app at app.example." in page
     assert f"You are signed in as Ann Lindqvist, {EMAIL}." in page
     assert "Write drafts, and publish a draft after you have confirmed it here" in page
     assert "You will go back to app.example." in page
@@ -39,7 +39,7 @@ def test_a_host_shown_instead_of_a_name_is_labelled_as_host(app: Flask, flow: Fl
 
     assert "Let app.example work with your forms?" in page
     assert "This is the address it goes back to" in page
-    assert "the app chose it itself" not in page
+    assert "Unverified app" not in page
 
 
 def test_a_client_of_the_operator_is_marked_as_such(app: Flask, flow: Flow) -> None:
@@ -47,7 +47,7 @@ def test_a_client_of_the_operator_is_marked_as_such(app: Flask, flow: Flow) -> N
         client_id, _ = create_client("Ours", [flow.client["redirect_uris"][0]], now=utc_now())
     flow.client = {"client_id": client_id}
 
-    assert "Registered by whoever runs this server." in flow.ask().text
+    assert "Registered by your administrator." in flow.ask().text
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,20 @@ def test_a_client_of_the_operator_is_marked_as_such(app: Flask, flow: Flow) -> N
 def test_a_loopback_client_is_warned_about(flow: Flow, redirect_uri: str) -> None:
     flow.client = register(flow.browser, redirect_uris=[redirect_uri])
 
-    assert "This app runs on your computer." in flow.ask(redirect_uri=redirect_uri).text
+    page = flow.ask(redirect_uri=redirect_uri).text
+
+    assert "This app runs on your computer." in page
+    assert "Unverified app on your computer." in page
 
 
 def test_a_private_scheme_is_named(flow: Flow) -> None:
     redirect_uri = "cursor://anysphere.cursor-mcp/oauth/callback"
     flow.client = register(flow.browser, redirect_uris=[redirect_uri])
 
-    assert "You will go back to cursor." in flow.ask(redirect_uri=redirect_uri).text
+    page = flow.ask(redirect_uri=redirect_uri).text
+
+    assert "You will go back to cursor." in page
+    assert "Unverified app." in page
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_it_is_told_once_in_the_audit_trail(app: Flask, flow: Flow) -> None:
         ("disconnected", account),
     ]
     said = flow.browser.get("/account/activity").text
-    assert "Whoever runs this server disconnected <bdi>" in said
+    assert "Your administrator disconnected <bdi>" in said
 
 
 def test_an_unknown_one_is_not_found(app: Flask) -> None:

@@ -210,5 +210,5 @@ def test_reuse_is_shown_as_a_notice(app: Flask, flow: Flow) -> None:
 
     page = flow.browser.get("/connections").text
 
-    assert "somebody used a copy of its key" in page
+    assert "its key was used twice" in page
     assert RevokedReason.REFRESH_REUSE not in page

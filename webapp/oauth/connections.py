@@ -86,6 +86,18 @@ def list_connections(account_id: str, *, now: datetime) -> Connections:
     return Connections(_by_client(live), notices)
 
 
+def find_newest_client(account_id: str, since: datetime, *, now: datetime) -> OAuthClient | None:
+    """The client of the newest live connection that began at or after `since`."""
+    query = select(OAuthGrant).where(
+        OAuthGrant.account_id == account_id,
+        OAuthGrant.created_at >= since,
+        OAuthGrant.revoked_at.is_(None),
+        has_token(now),
+    )
+    grant = db.session.scalars(query.order_by(OAuthGrant.created_at.desc()).limit(1)).first()
+    return grant.client if grant else None
+
+
 def list_disconnected(account_id: str, at: datetime) -> list[Connection]:
     """The connections that the creator ended at exactly this moment, newest first."""
     ended = _grants(
@@ -124,7 +136,7 @@ def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYS
     Returns the time of the end, which is earlier than `now` if it had ended before.
     """
     with write_transaction():
-        grant = _get_grant(account_id, grant_id)
+        grant = get_grant(account_id, grant_id)
         before = grant.revoked_at
         ended = _end(account_id, RevokedReason.DISCONNECTED, _same_client(grant), now=now)
         if ended:
@@ -155,7 +167,7 @@ def let_publish(
     """
     with write_transaction():
         _lock_trust(account_id)
-        same = _same_client(_get_grant(account_id, grant_id))
+        same = _same_client(get_grant(account_id, grant_id))
         grants = _grants(account_id, same, OAuthGrant.revoked_at.is_(None), has_token(now))
         if not grants:
             raise _no_connection()
@@ -213,7 +225,8 @@ def _add_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> 
     add_event(kind, grant.account_id, by=by, now=now, subject=grant.id)
 
 
-def _get_grant(account_id: str, grant_id: str) -> OAuthGrant:
+def get_grant(account_id: str, grant_id: str) -> OAuthGrant:
+    """The account's grant, ended or not. Raises NotFound."""
     grant = db.session.scalars(
         select(OAuthGrant).where(OAuthGrant.id == grant_id, OAuthGrant.account_id == account_id)
     ).first()

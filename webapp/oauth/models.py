@@ -102,7 +102,10 @@ def shows_given_name(kind: ClientKind, given_name: str) -> bool:
 
 
 class OAuthGrant(Base):
-    """One consent; revoking it ends all its tokens. `scope` is what the creator ticked."""
+    """One consent; revoking it ends all its tokens. `scope` is what the creator ticked.
+
+    `muted_until` of one grant counts for all grants of its client and account: see `mutes`.
+    """
 
     __tablename__ = "oauth_grants"
 
@@ -119,6 +122,7 @@ class OAuthGrant(Base):
     revoked_reason: Mapped[RevokedReason | None] = mapped_column(
         enum_type(RevokedReason, "revoked_reason")
     )
+    muted_until: Mapped[datetime | None]
 
     client: Mapped[OAuthClient] = relationship(lazy="joined")
 

@@ -16,11 +16,16 @@ from webapp.config import settings
 from webapp.domain.content.draft_fields import ONE_QUESTION_RULE, STORABLE, whole_number
 from webapp.domain.content.draft_input import FormDraftInput, draft_update
 from webapp.domain.content.model import DraftUpdate
+from webapp.domain.drafts.agent_notes import clean_note
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import FormLink
 from webapp.domain.shared.errors import NotConfirmed
 from webapp.domain.shared.input_model import InputModel
-from webapp.domain.shared.limits import API_BODY_MAX_BYTES, WAIT_MAX_SECONDS
+from webapp.domain.shared.limits import (
+    AGENT_NOTE_MAX_CHARS,
+    API_BODY_MAX_BYTES,
+    WAIT_MAX_SECONDS,
+)
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.web.wakeups import RETRY_SECONDS
@@ -31,6 +36,17 @@ DraftId = Annotated[
     StrictStr, Field(min_length=1, description="The `draftId` of `create_form_draft`."), STORABLE
 ]
 
+Note = Annotated[
+    StrictStr,
+    Field(
+        max_length=AGENT_NOTE_MAX_CHARS,
+        description=(
+            "Why, in half a sentence and one line: the creator reads it beside the change, as your "
+            "words. It is no content of the form, and not kept where nothing changes."
+        ),
+    ),
+]
+
 
 class DraftArguments(InputModel):
     """Which draft."""
@@ -38,12 +54,21 @@ class DraftArguments(InputModel):
     draft_id: DraftId
 
 
-class DraftChanges(FormDraftInput):
-    """Which draft, and the fields to replace. What is left out stays as it is; null is accepted
+class NewDraft(FormDraftInput):
+    """The fields of a draft, and why. What is left out is empty or as usual; null is accepted
     nowhere. No text may hold U+0000 or half of a surrogate pair.
     """
 
+    note: Note = ""
+
+
+class DraftChanges(FormDraftInput):
+    """Which draft, the fields to replace, and why. What is left out stays as it is; null is
+    accepted nowhere. No text may hold U+0000 or half of a surrogate pair.
+    """
+
     draft_id: DraftId
+    note: Note = ""
 
 
 class WaitArguments(DraftArguments):
@@ -68,14 +93,15 @@ class WaitArguments(DraftArguments):
         answer it yet: give its `reviewUrl` to the creator, who alone can confirm it, in a browser;
         then call `publish_form_draft`. {ONE_QUESTION_RULE}""",
     scope=Scope.FORMS_WRITE,
-    takes=FormDraftInput,
+    takes=NewDraft,
     answers=ReviewedDraft,
     counted=limit_creates,
     repeats=False,
 )
-def create_form_draft(call: Call, given: FormDraftInput) -> ReviewedDraft:
+def create_form_draft(call: Call, given: NewDraft) -> ReviewedDraft:
     """As `POST /drafts`."""
-    return _reviewed(create_draft(call.caller, _bounded(given)))
+    note = clean_note(given.note, "note")
+    return _reviewed(create_draft(call.caller, _bounded(given), agent_note=note))
 
 
 @tool(
@@ -90,7 +116,9 @@ def create_form_draft(call: Call, given: FormDraftInput) -> ReviewedDraft:
 )
 def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
     """As `PATCH /drafts/{draftId}`."""
-    return _reviewed(update_draft(call.caller, given.draft_id, _bounded(given)))
+    note = clean_note(given.note, "note")
+    changes = _bounded(given)
+    return _reviewed(update_draft(call.caller, given.draft_id, changes, agent_note=note))
 
 
 @tool(

@@ -76,9 +76,11 @@ def test_a_refusal_is_the_same_by_both_doors(
 
 
 def common(resolution: str, code: str) -> object:
-    """What both doors say: tools have the ids of paths as arguments, and a wait of their own."""
+    """What both doors say: tools have as arguments the ids of paths and the note of the header, and
+    a wait of their own.
+    """
     if code == "unknown_field":
-        return set(re.findall(r"\w+", resolution)) - {"and", "draftId", "formId"}
+        return set(re.findall(r"\w+", resolution)) - {"and", "draftId", "formId", "note"}
     return resolution.partition(" The review page is")[0]
 
 

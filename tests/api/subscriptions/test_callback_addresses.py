@@ -21,6 +21,8 @@ from webapp.domain.events.callbacks import requests as callbacks
 pytestmark = pytest.mark.settings(write_limits=False)
 
 PUBLIC = "8.8.8.8"
+SERVICES = {"127.0.0.1", "localhost"}
+find_address = socket.getaddrinfo
 NAME = "https://hooks.example.org"
 NOTATIONS = """
 127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.0.0.1 0177.0.0.1 017700000001 0 0.0.0.0 [::1]
@@ -37,7 +39,9 @@ class Network:
     asked: list[str] = field(default_factory=list)
     tried: list[str] = field(default_factory=list)
 
-    def resolve(self, host: str, port: int, *_arguments: object, **_options: object) -> list[Any]:
+    def resolve(self, host: str, port: int, *arguments: Any, **options: Any) -> list[Any]:
+        if host in SERVICES:  # a client of an earlier test connects to its Redis again
+            return find_address(host, port, *arguments, **options)
         self.asked.append(host)
         family = socket.AF_INET, socket.SOCK_STREAM, 0, ""
         return [(*family, (address, port)) for address in next(self.answers)]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, select
+from sqlalchemy import ColumnElement, and_, bindparam, select
 
 from webapp.database import db, new_id, read_rows, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
@@ -127,11 +127,6 @@ def list_confirmed(account_id: str) -> set[str]:
     return {row.id for row in read_rows(_CONFIRMED, account=account_id)}
 
 
-def count_waiting(account_id: str) -> int:
-    """The number of unpublished drafts of the account whose current revision is unconfirmed."""
-    return int(read_rows(_COUNT_WAITING, account=account_id)[0][0])
-
-
 def is_current(confirmation: ConfirmationRow | None, draft: Draft) -> bool:
     """True if the confirmation is of the current revision; an undone change has a new revision."""
     return confirmation is not None and (confirmation.revision, confirmation.content_hash) == (
@@ -162,7 +157,6 @@ def current_confirmation() -> ColumnElement[bool]:
 
 _MINE = unpublished(bindparam("account"))
 _CONFIRMED = select(Draft.id).join(DraftConfirmation, current_confirmation()).where(_MINE)
-_COUNT_WAITING = select(func.count(Draft.id)).where(_MINE, ~exists().where(current_confirmation()))
 
 
 def _add_confirmation(

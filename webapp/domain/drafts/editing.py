@@ -59,9 +59,11 @@ def create_draft(
     author: str | None,
     now: datetime,
     repeatable: Repeatable | None = None,
+    agent_note: str | None = None,
 ) -> Draft:
     """A private draft at revision 1; never a public link.
 
+    agent_note  see `agent_notes`; a repeat keeps that of the first request
     A repeat of `repeatable` returns the draft as it was created; never a second one, even when its
     creator discarded it, or deleted its form.
     raises  InvalidInput `context_required`, `idempotency_key_reused`
@@ -73,6 +75,7 @@ def create_draft(
         revision=1,
         created_by=author,
         author=author,
+        agent_note=agent_note,
         created_at=now,
         updated_at=now,
         **_EMPTY | merged(changes, []),
@@ -93,8 +96,9 @@ def update_draft(
     author: str | None,
     now: datetime,
     expected_revision: int | None = None,
+    agent_note: str | None = None,
 ) -> Draft:
-    """Replace the supplied content; equal content keeps revision and confirmation.
+    """Replace the supplied content; equal content keeps revision, note and confirmation.
 
     raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
             `revision_conflict` (another revision than expected); InvalidInput `context_required`
@@ -110,6 +114,7 @@ def update_draft(
         draft.content_hash = content_hash(draft)
         if draft.content_hash != before.content_hash:
             draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
+            draft.agent_note = agent_note
         unchanged = all(value == getattr(before, name) for name, value in given.items())
         if unchanged or _replace(before, draft) or _is_stored(draft):
             return draft
@@ -126,7 +131,7 @@ def is_made(draft: Draft, before: Draft, changes: DraftUpdate) -> bool:
 
 
 _COLUMNS = tuple(field.name for field in fields(DraftRow))
-_CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "updated_at")
+_CHANGING = (*CONTENT_COLUMNS, "revision", "content_hash", "author", "agent_note", "updated_at")
 _KEPT = {
     f"kept_{column.key}": bindparam(f"kept_{column.key}", type_=column.type)
     for column in DraftRevision.__table__.c
@@ -193,8 +198,13 @@ def _is_stored(draft: Draft) -> bool:
     row = _row(draft.account_id, draft.id)
     if all(getattr(row, name) == getattr(draft, name) for name in _CHANGING):
         return True
-    written = (draft.id, draft.revision, snapshot(draft), draft.author, draft.updated_at)
-    return find_superseded(draft.id, draft.revision) == written
+    written = draft.author, draft.agent_note, draft.updated_at
+    return find_superseded(draft.id, draft.revision) == (
+        draft.id,
+        draft.revision,
+        snapshot(draft),
+        *written,
+    )
 
 
 def _replace(before: DraftRow, draft: Draft) -> bool:
@@ -227,6 +237,7 @@ def _superseded(row: DraftRow) -> dict[str, object]:
         "kept_revision": row.revision,
         "kept_content": snapshot(row),
         "kept_author": row.author,
+        "kept_agent_note": row.agent_note,
         "kept_created_at": row.updated_at,
     }
 

@@ -37,6 +37,7 @@ from webapp.database import (
 from webapp.domain.content.model import Content, ContentRow, DraftUpdate
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, StateConflict
+from webapp.domain.shared.limits import AGENT_NOTE_MAX_CHARS
 from webapp.domain.shared.vocabulary import (
     ConfirmationMethod,
     DraftStatus,
@@ -44,7 +45,10 @@ from webapp.domain.shared.vocabulary import (
 
 
 class Draft(Content, Base):
-    """An unpublished form. `author` is the OAuth grant that wrote last, None = creator."""
+    """An unpublished form. `author` is the OAuth grant that wrote last, None = creator.
+
+    `agent_note` is what that agent wrote beside this revision, and nobody's content.
+    """
 
     __tablename__ = "drafts"
     repeated = False  # true of what a repeated create request got: the draft as first created
@@ -56,6 +60,7 @@ class Draft(Content, Base):
     content_hash: Mapped[str] = mapped_column(String(64))
     created_by: Mapped[str | None] = mapped_column(String(40))
     author: Mapped[str | None] = mapped_column(String(40))
+    agent_note: Mapped[str | None] = mapped_column(String(AGENT_NOTE_MAX_CHARS))
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
@@ -72,6 +77,7 @@ class DraftRow(ContentRow):
     content_hash: str
     created_by: str | None
     author: str | None
+    agent_note: str | None
     created_at: datetime
     updated_at: datetime
     deleted_at: datetime | None
@@ -85,6 +91,7 @@ class DraftSummaryRow(NamedTuple):
     author: str | None
     created_by: str | None
     revision: int
+    created_at: datetime
     updated_at: datetime
     question_count: int
 
@@ -98,6 +105,7 @@ class DraftRevision(Base):
     revision: Mapped[int] = mapped_column(primary_key=True)
     content: Mapped[DraftUpdate] = mapped_column(JSON)
     author: Mapped[str | None] = mapped_column(String(40))
+    agent_note: Mapped[str | None] = mapped_column(String(AGENT_NOTE_MAX_CHARS))
     created_at: Mapped[datetime]
 
 

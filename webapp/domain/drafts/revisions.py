@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, cast
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import bindparam, select
 
 from webapp.database import db, read_rows
 from webapp.domain.content.diff import Change, Kind, differences, longest_rising, origins
@@ -17,9 +17,6 @@ from webapp.domain.drafts.confirmations import ConfirmationRow, list_confirmatio
 from webapp.domain.drafts.models import (
     Draft,
     DraftRevision,
-    DraftView,
-    list_views,
-    unpublished,
 )
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, NotFound
@@ -34,6 +31,7 @@ class RevisionRow(NamedTuple):
     revision: int
     content: DraftUpdate
     author: str | None
+    agent_note: str | None
     created_at: datetime
 
 
@@ -43,6 +41,7 @@ class Revision:
 
     number: int
     author: str | None
+    agent_note: str | None
     written_at: datetime
     changes: list[Change]
     confirmations: list[ConfirmationRow]
@@ -74,6 +73,7 @@ def draft_of_revision(draft: Draft, kept: RevisionRow) -> Draft:
         revision=kept.revision,
         created_by=draft.created_by,
         author=kept.author,
+        agent_note=kept.agent_note,
         created_at=draft.created_at,
         updated_at=kept.created_at,
         **values,
@@ -109,6 +109,7 @@ def list_revisions(draft: Draft, *, before: int | None, limit: int) -> list[Revi
             Revision(
                 number,
                 row.author if row else draft.author,
+                row.agent_note if row else draft.agent_note,
                 row.created_at if row else draft.updated_at,
                 differences(earlier, contents[number]) if earlier else [],
                 [word for word in words if word.revision == number],
@@ -131,27 +132,6 @@ def last_agent_since(draft: Draft, revision: int) -> str | None:
         .order_by(DraftRevision.revision.desc())
         .limit(1)
     )
-
-
-def count_changes(account_id: str) -> dict[str, int]:
-    """Changes since the creator's last view, by id of each unpublished draft that was viewed.
-
-    The contents of all changed drafts are read by one statement.
-    """
-    looked_at = and_(
-        DraftRevision.draft_id == DraftView.draft_id, DraftRevision.revision == DraftView.revision
-    )
-    query = (
-        select(Draft, *_COLUMNS)
-        .join(DraftView, DraftView.draft_id == Draft.id)
-        .join(DraftRevision, looked_at)
-        .where(unpublished(account_id))
-    )
-    counts = dict.fromkeys(list_views(account_id), 0)
-    for draft, *kept in db.session.execute(query):
-        before = draft_of_revision(draft, RevisionRow._make(kept))
-        counts[draft.id] = len(differences(before, draft))
-    return counts
 
 
 def back_to(draft: Draft, revision: int) -> DraftUpdate:

@@ -196,8 +196,8 @@ class ErrorCode(StrEnum):
         "internal_error",
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "the service could not complete the request",
-        "Send the same request again; if it fails again, tell whoever runs the server the request"
-        " id, which the `X-Request-Id` header says, too.",
+        "Send the same request again; if it fails again, tell the operator of the server the"
+        " request id, which the `X-Request-Id` header says, too.",
     )
     STORAGE_UNAVAILABLE = (
         "storage_unavailable",
@@ -219,6 +219,7 @@ class PageCode(StrEnum):
     ACCOUNT_DISABLED = "account_disabled"
     ANSWER_DIFFERS = "answer_differs"
     ANSWER_EMPTY = "answer_empty"
+    ANSWER_NEWER = "answer_newer"
     ANSWER_TOO_LONG = "answer_too_long"
     ANSWER_UNSENT = "answer_unsent"
     DELIVERY_UNSETTLED = "delivery_unsettled"

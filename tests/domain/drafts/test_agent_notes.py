@@ -1,0 +1,67 @@
+"""The notes of the revisions that a creator has not seen."""
+
+from typing import Any
+
+import pytest
+
+from tests.databases import both_databases
+from tests.factories import make_draft
+from webapp.database import utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import agent_notes, editing, revisions
+from webapp.domain.drafts.agent_notes import NOTES_SHOWN, current_note, list_notes
+from webapp.domain.drafts.models import Draft
+
+pytestmark = pytest.mark.usefixtures("app_context")
+
+
+def changed(draft: Draft, *, author: str | None = "grt_1", note: str | None = None) -> Draft:
+    changes = parse_draft_input({"title": f"Title of revision {draft.revision + 1}"})
+    by: dict[str, Any] = {"author": author, "agent_note": note, "now": utc_now()}
+    return editing.update_draft(draft.account_id, draft.id, changes, **by)
+
+
+@both_databases
+def test_notes_since_a_revision_are_in_their_order(account: Account) -> None:
+    draft = changed(make_draft(account.id), note="seen")
+    for note in ("second", None, "fourth"):
+        draft = changed(draft, note=note)
+
+    assert [(each.revision, each.text) for each in list_notes(draft, 2)] == [
+        (3, "second"),
+        (5, "fourth"),
+    ]
+    assert list_notes(draft, 5) == []
+    assert current_note(draft) == (5, "grt_1", "fourth")
+
+
+def test_a_change_by_the_creator_takes_the_note_along(account: Account) -> None:
+    draft = changed(changed(make_draft(account.id), note="why"), author=None)
+
+    assert current_note(draft) is None
+    assert [each.text for each in list_notes(draft, 0)] == ["why"]
+    assert [each.agent_note for each in revisions.list_revisions(draft, before=None, limit=9)] == [
+        None,
+        "why",
+        None,
+    ]
+
+
+def test_no_more_notes_are_read_than_are_shown(account: Account) -> None:
+    draft = make_draft(account.id)
+    for number in range(NOTES_SHOWN + 3):
+        draft = changed(draft, note=str(number))
+
+    found = [each.text for each in list_notes(draft, 0)]
+
+    assert found == [str(number) for number in range(3, NOTES_SHOWN + 3)]
+
+
+def test_a_draft_that_was_seen_whole_is_not_asked_for_its_notes(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = changed(make_draft(account.id), note="why")
+    monkeypatch.delattr(agent_notes, "read_rows")
+
+    assert (list_notes(draft, draft.revision), len(list_notes(draft, 1))) == ([], 1)

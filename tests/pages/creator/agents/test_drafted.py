@@ -1,0 +1,205 @@
+"""The sections and groups of the inbox, and what counts as waiting."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.conftest import Clock
+from tests.databases import both_databases
+from tests.pages.creator.agents.conftest import Connected, Drafted, another_grant
+from tests.pages.creator.test_draft import by_agent, written
+from tests.pages.creator_client import Creator, hidden, plain
+from webapp.database import utc_now
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing
+from webapp.domain.drafts.models import Draft
+
+
+def sections(page: str) -> dict[str, list[str]]:
+    """The titles in each section of the inbox, as they stand."""
+    parts = re.split(r'<section class="section" aria-labelledby="([a-z-]+)-label">', page)[1:]
+    titles = [re.findall(r'href="/drafts/drf_[^>]*>([^<]*)</a>', part) for part in parts[1::2]]
+    return dict(zip(parts[::2], titles, strict=True))
+
+
+def groups(page: str) -> list[tuple[str, list[str]]]:
+    """The heading of each group with the titles below it."""
+    found = re.findall(r'draft-group__title">(.*?)</h3>(.*?)</ul>', page, re.DOTALL)
+    return [(plain(said).strip(), re.findall(r">([^<]*)</a>", rows)) for said, rows in found]
+
+
+def badge(ann: Creator) -> str:
+    return plain(ann.swap("/drafts/waiting?have=x").text).strip()
+
+
+@both_databases
+def test_drafts_of_one_agent_within_ten_minutes_stand_in_one_group(
+    ann: Creator, connected: Connected, drafted: Drafted, clock: Clock
+) -> None:
+    claude, cursor = connected("Claude"), connected("Cursor")
+    began = clock.forward(minutes=-60)
+    for minutes, author, title in (
+        (0, claude, "One"),
+        (4, cursor, "Between"),
+        (5, claude, "Two"),
+        (10, claude, "Three"),
+        (11, claude, "Later"),
+        (12, None, "By hand"),
+    ):
+        drafted(author, began + timedelta(minutes=minutes), title=title)
+
+    page = ann.page("/drafts").text
+
+    assert groups(page) == [("Claude drafted 3 forms", ["Three", "Two", "One"])]
+    assert sections(page) == {
+        "waiting": ["Later", "Three", "Two", "One", "Between"],
+        "by-hand": ["By hand"],
+    }
+    assert "Five drafts want your eyes." in page
+
+
+def test_a_group_stays_together_when_one_of_it_changes(
+    app: Flask, ann: Creator, claude: str, drafted: Drafted, clock: Clock
+) -> None:
+    began = clock.forward(minutes=-60)
+    first = drafted(claude, began, title="One")
+    drafted(claude, began + timedelta(minutes=1), title="Two")
+    drafted(claude, began + timedelta(minutes=30), title="Alone")
+    by_agent(app, first, goal="Changed by another")
+
+    page = ann.page("/drafts").text
+
+    assert groups(page) == [("Claude drafted 2 forms", ["One", "Two"])]
+    assert sections(page)["waiting"] == ["One", "Two", "Alone"]
+
+
+def test_two_grants_of_one_agent_are_one_agent(
+    app: Flask, ann: Creator, claude: str, drafted: Drafted
+) -> None:
+    drafted(claude, title="One")
+    drafted(another_grant(app, claude), title="Two")
+
+    assert groups(ann.page("/drafts").text) == [("Claude drafted 2 forms", ["Two", "One"])]
+
+
+def test_the_name_of_a_group_is_escaped(
+    ann: Creator, connected: Connected, drafted: Drafted
+) -> None:
+    grant = connected("<b>Eve</b>")
+    drafted(grant), drafted(grant)
+
+    page = ann.page("/drafts").text
+
+    assert "<bdi>&lt;b&gt;Eve&lt;/b&gt;</bdi> drafted 2 forms" in page
+
+
+@both_databases
+def test_an_open_inbox_gets_the_group_when_its_second_draft_comes(
+    ann: Creator, claude: str, drafted: Drafted
+) -> None:
+    drafted(claude, title="One")
+    shown = ann.page("/drafts").text.partition("/drafts?v=")[2].partition('"')[0]
+    drafted(claude, title="Two")
+
+    news = ann.swap(f"/drafts?v={shown}")
+
+    assert groups(news.text) == [("Claude drafted 2 forms", ["Two", "One"])]
+    assert "<html" not in news.text
+
+
+@both_databases
+@pytest.mark.parametrize(
+    ("fields", "is_waiting"),
+    [
+        ({}, True),
+        ({"title": ""}, True),
+        ({"questions": []}, True),
+        ({"title": "", "questions": []}, False),
+        ({"title": "  ", "questions": []}, False),
+        ({"title": "\u00a0", "questions": []}, True),
+        ({"title": "", "questions": [], "goal": "Learn"}, False),
+    ],
+)
+def test_an_empty_draft_does_not_wait(
+    ann: Creator, claude: str, drafted: Drafted, fields: dict[str, Any], *, is_waiting: bool
+) -> None:
+    drafted(claude, **fields)
+
+    page = ann.page("/drafts").text
+
+    assert list(sections(page)) == ["waiting" if is_waiting else "empty"]
+    assert badge(ann) == ("1 waiting" if is_waiting else "")
+    assert ("One draft wants your eyes." in page) == is_waiting
+
+
+@both_databases
+def test_what_the_creator_writes_by_hand_does_not_wait(app: Flask, ann: Creator) -> None:
+    made = ann.post("/drafts/new").location
+    draft = written(app, ann, title="My own")
+
+    page = ann.page("/drafts").text
+    before = badge(ann)
+    by_agent(app, draft, goal="An agent had an idea")
+
+    assert made.startswith("/drafts/drf_")
+    assert sections(page) == {"by-hand": ["My own", "No title yet"]}
+    assert "No draft is waiting for you." in page
+    assert "New" not in plain(page.partition('id="inbox"')[2])
+    assert (before, badge(ann)) == ("", "1 waiting")
+    assert sections(ann.page("/drafts").text)["waiting"] == ["My own"]
+
+
+def test_what_an_agent_made_and_the_creator_changed_still_waits(
+    ann: Creator, claude: str, drafted: Drafted
+) -> None:
+    draft = drafted(claude)
+    ann.post(f"/drafts/{draft.id}/title", text="Mine now", revision=1)
+
+    assert sections(ann.page("/drafts").text) == {"waiting": ["Mine now"]}
+    assert badge(ann) == "1 waiting"
+
+
+def test_a_confirmed_draft_waits_for_nobody(ann: Creator, claude: str, drafted: Drafted) -> None:
+    draft = drafted(claude)
+    ann.post(f"/drafts/{draft.id}/confirm", revision=1, shown_hash=draft.content_hash, then="agent")
+
+    assert sections(ann.page("/drafts").text) == {"confirmed": ["Rota"]}
+    assert badge(ann) == ""
+
+
+def test_all_of_them_can_be_discarded(ann: Creator, claude: str, drafted: Drafted) -> None:
+    drafted(claude, title="", questions=[])
+    drafted(None, title="By hand")
+
+    page = ann.page("/drafts/tidy").text
+
+    assert 'href="/drafts/tidy"' in ann.page("/drafts").text
+    assert page.count('name="draft"') == 2
+
+
+def test_own_edits_are_no_changes_since_the_last_look(
+    app: Flask, ann: Creator, claude: str, drafted: Drafted
+) -> None:
+    draft = drafted(claude, goal="Learn")
+    ann.page(f"/drafts/{draft.id}")
+    changed(app, draft, claude, title="From Claude")
+    ann.post(f"/drafts/{draft.id}/goal", text="My goal", revision=2)
+    ann.post(f"/drafts/{draft.id}/context", text="My context", revision=3)
+    page = ann.page(f"/drafts/{draft.id}")
+
+    words, listed = plain(page.text), plain(ann.page("/drafts").text)
+    ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=4, since=hidden(page, "since"))
+
+    assert "1 change since you looked" in words
+    assert "From Claude 1 change" in listed
+    assert "My goal" in plain(ann.page(f"/drafts/{draft.id}").text)
+    assert "Rota" in plain(ann.page(f"/drafts/{draft.id}").text)
+
+
+def changed(app: Flask, draft: Draft, author: str, **fields: Any) -> Draft:
+    with app.app_context():
+        given = parse_draft_input(fields)
+        return editing.update_draft(draft.account_id, draft.id, given, author=author, now=utc_now())

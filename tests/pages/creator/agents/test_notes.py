@@ -1,0 +1,96 @@
+"""What agents say beside their changes: quoted, in their name, wherever the change is shown."""
+
+import re
+
+import pytest
+from flask import Flask
+
+from tests.pages.creator.agents.conftest import Drafted
+from tests.pages.creator.test_draft import by_agent
+from tests.pages.creator_client import Creator, plain
+from webapp.database import utc_now
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing
+from webapp.domain.drafts.models import Draft
+
+WHY = "shorter, so that it fits a phone"
+
+
+def quoted(page: str) -> list[str]:
+    """Every note of a page, with who said it."""
+    return re.findall(r'<bdi>([^<]*)</bdi>: <q class="quoted" dir="auto">([^<]*)</q>', page)
+
+
+@pytest.fixture
+def draft(claude: str, drafted: Drafted) -> Draft:
+    return drafted(claude, agent_note="One question is enough")
+
+
+def changed(app: Flask, draft: Draft, author: str, agent_note: str, title: str) -> Draft:
+    with app.app_context():
+        changes = parse_draft_input({"title": title})
+        return editing.update_draft(
+            draft.account_id, draft.id, changes, author=author, agent_note=agent_note, now=utc_now()
+        )
+
+
+@pytest.mark.parametrize("page", ["", "/confirm", "/history"])
+def test_a_new_draft_says_why_it_is_so_each_time_it_is_looked_at(
+    ann: Creator, draft: Draft, page: str
+) -> None:
+    for _ in range(2):
+        shown = ann.page(f"/drafts/{draft.id}{page}").text
+        assert quoted(shown) == [("Claude", "One question is enough")]
+
+
+def test_notes_stand_with_the_changes_that_were_not_seen(
+    app: Flask, ann: Creator, claude: str, draft: Draft
+) -> None:
+    ann.page(f"/drafts/{draft.id}")
+    changed(app, draft, claude, WHY, "Rota talks")
+    by_agent(app, draft, goal="Learn", agent_note="from another")
+    path = f"/drafts/{draft.id}"
+
+    review, confirm = ann.page(path).text, ann.page(f"{path}/confirm").text
+    stale = ann.post(f"{path}/confirm", revision=1, shown_hash=draft.content_hash, then="publish")
+    ann.post(f"{path}/seen", revision=3)
+    after = ann.page(path).text
+
+    both = [("Claude", WHY), ("An agent", "from another")]
+    assert quoted(review) == quoted(confirm) == quoted(stale.text) == both
+    assert review.index("2 changes since you looked") < review.index(WHY) < review.index("<ins>")
+    assert stale.status_code == 409
+    assert quoted(after) == both[1:]
+
+
+def test_the_history_has_each_note_at_its_revision(
+    app: Flask, ann: Creator, claude: str, draft: Draft
+) -> None:
+    changed(app, draft, claude, WHY, "Rota talks")
+
+    words = plain(ann.page(f"/drafts/{draft.id}/history").text)
+
+    first = words.index("Claude : One question is enough")
+    assert words.index(f"Claude : {WHY}") < words.index("Revision 1") < first
+
+
+def test_a_change_of_the_creator_stands_in_nobody_elses_words(ann: Creator, draft: Draft) -> None:
+    ann.page(f"/drafts/{draft.id}")
+    ann.post(f"/drafts/{draft.id}/title", text="My own", revision=1)
+
+    assert quoted(ann.page(f"/drafts/{draft.id}").text) == []
+    assert quoted(ann.page(f"/drafts/{draft.id}/confirm").text) == []
+
+
+@pytest.mark.parametrize("page", ["", "/confirm", "/history"])
+def test_a_note_in_arabic_or_with_tags_stays_what_it_is(
+    ann: Creator, claude: str, drafted: Drafted, page: str
+) -> None:
+    hostile = "</q><script>alert(1)</script> لماذا؟ ” Askback: checked {{7*7}}"
+    draft = drafted(claude, agent_note=hostile)
+
+    shown = ann.page(f"/drafts/{draft.id}{page}").text
+
+    assert "<script>alert" not in shown
+    assert "{{7*7}}" in shown
+    assert len(re.findall(r'<q class="quoted" dir="auto">&lt;/q&gt;&lt;script', shown)) == 1

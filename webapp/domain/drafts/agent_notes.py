@@ -1,0 +1,76 @@
+"""What an agent says beside a revision that it wrote: why. Its own words, quoted as such.
+
+A note is no content: it is not compared, not covered by a confirmation, and never published.
+"""
+
+import re
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from webapp.database import read_rows
+from webapp.domain.drafts.models import Draft, DraftRevision
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import InvalidInput
+from webapp.domain.shared.limits import AGENT_NOTE_MAX_CHARS
+from webapp.domain.shared.validation_errors import described
+
+NOTES_SHOWN = 10  # our choice: the newest of the revisions that a creator has not seen
+_REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class AgentNote(NamedTuple):
+    """What the agent of a grant said beside a revision."""
+
+    revision: int
+    author: str
+    text: str
+
+
+def clean_note(text: str, name: str) -> str | None:
+    """The note as it is stored, without space around it; None for none.
+
+    name    of what holds it, for the message
+    raises  InvalidInput `validation_failed` when it is too long or no line of text
+    """
+    if len(text) > AGENT_NOTE_MAX_CHARS:
+        problem = f"has {len(text)} characters; at most {AGENT_NOTE_MAX_CHARS} are allowed"
+        raise wrong_note(name, problem, "Say in half a sentence why, or send no note.")
+    if found := _REFUSED.search(text):
+        problem = f"contains {described(found[0])} at character {found.start() + 1}"
+        raise wrong_note(name, problem, "Send one line of text without that character.")
+    return text.strip() or None
+
+
+def wrong_note(name: str, problem: str, resolution: str) -> InvalidInput:
+    """The refusal of a note."""
+    message = f"{name}: {problem}."
+    return InvalidInput(ErrorCode.VALIDATION_FAILED, message, resolution, field=name)
+
+
+def list_notes(draft: Draft, since: int) -> list[AgentNote]:
+    """The newest notes of the revisions after `since`, oldest first."""
+    rows = read_rows(_SINCE, draft=draft.id, since=since) if since < draft.revision - 1 else []
+    found = [AgentNote._make(row) for row in reversed(rows)]
+    own = current_note(draft) if since < draft.revision else None
+    return [*found, own][-NOTES_SHOWN:] if own else found
+
+
+def current_note(draft: Draft) -> AgentNote | None:
+    """The note of the revision as it stands."""
+    if draft.author is None or draft.agent_note is None:
+        return None
+    return AgentNote(draft.revision, draft.author, draft.agent_note)
+
+
+_SINCE = (
+    select(DraftRevision.revision, DraftRevision.author, DraftRevision.agent_note)
+    .where(
+        DraftRevision.draft_id == bindparam("draft"),
+        DraftRevision.revision > bindparam("since"),
+        DraftRevision.author.is_not(None),
+        DraftRevision.agent_note.is_not(None),
+    )
+    .order_by(DraftRevision.revision.desc())
+    .limit(NOTES_SHOWN)
+)

@@ -1,0 +1,150 @@
+"""What agents changed since the creator looked last: what the creator did meanwhile is no news.
+
+A difference is left out only if no agent had a hand in it.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, and_, case, select
+from sqlalchemy.orm import aliased
+
+from webapp.database import db
+from webapp.domain.content.diff import Change, Kind, differences
+from webapp.domain.content.model import CONTENT_COLUMNS, Content, QuestionRow
+from webapp.domain.drafts.models import Draft, DraftRevision, DraftView, list_views, unpublished
+from webapp.domain.drafts.revisions import RevisionRow, draft_of_revision
+
+Part = tuple[str, str]  # a content column, or a question by its id and what of it
+MOVED = ("questions", "order")
+
+
+class UnseenChange(NamedTuple):
+    """A difference, with its number among all since the last look: by it, it is undone."""
+
+    number: int
+    change: Change
+
+
+class Looked(NamedTuple):
+    """A draft, and how it was when the creator looked."""
+
+    draft: Draft
+    before: Draft
+
+
+def unseen_changes(draft: Draft, before: Draft) -> list[UnseenChange]:
+    """The differences since `before`, the revision that was seen last, by agents."""
+    (found,) = _by_agents([Looked(draft, before)], Draft.id == draft.id)
+    return found
+
+
+def count_unseen_changes(account_id: str) -> dict[str, int]:
+    """Their number by id of each unpublished draft of the account that was viewed.
+
+    The contents of all changed drafts are read by one statement, the turns between agents and the
+    creator by another one.
+    """
+    looked = _looked(account_id)
+    found = _by_agents(looked, unpublished(account_id))
+    counts = {each.draft.id: len(changes) for each, changes in zip(looked, found, strict=True)}
+    return dict.fromkeys(list_views(account_id), 0) | counts
+
+
+def _looked(account_id: str) -> list[Looked]:
+    """The drafts of the account that changed since they were looked at."""
+    seen = and_(
+        DraftRevision.draft_id == DraftView.draft_id, DraftRevision.revision == DraftView.revision
+    )
+    query = (
+        select(Draft, *_COLUMNS)
+        .join(DraftView, DraftView.draft_id == Draft.id)
+        .join(DraftRevision, seen)
+        .where(unpublished(account_id))
+    )
+    return [
+        Looked(draft, draft_of_revision(draft, RevisionRow._make(kept)))
+        for draft, *kept in db.session.execute(query)
+    ]
+
+
+def _by_agents(looked: Sequence[Looked], which: ColumnElement[bool]) -> list[list[UnseenChange]]:
+    turns = _turns(which) if looked else {}
+    return [_unseen(each, turns.get(each.draft.id, [])) for each in looked]
+
+
+def _unseen(looked: Looked, turns: Sequence[RevisionRow]) -> list[UnseenChange]:
+    draft, before = looked
+    numbered = [UnseenChange(*each) for each in enumerate(differences(before, draft), start=1)]
+    if not turns:
+        return numbered if draft.author else []
+    kept = [draft_of_revision(draft, row) for row in turns]
+    by_agents: set[Part] = set()
+    by_creator: set[Part] = set()
+    for one, other in zip([before, *kept], [*kept, draft], strict=True):
+        (by_agents if other.author else by_creator).update(_touched(one, other))
+    own = by_creator - by_agents
+    return [each for each in numbered if _part(each.change, before, draft) not in own]
+
+
+def _turns(which: ColumnElement[bool]) -> dict[str, list[RevisionRow]]:
+    """Revisions after the last look at which an agent had written and the creator wrote next, or
+    the other way round, oldest first by draft.
+    """
+    following = aliased(DraftRevision)
+    is_next = and_(
+        following.draft_id == DraftRevision.draft_id,
+        following.revision == DraftRevision.revision + 1,
+    )
+    next_by_creator = case(
+        (following.draft_id.is_(None), Draft.author.is_(None)), else_=following.author.is_(None)
+    )
+    query = (
+        select(*_COLUMNS)
+        .join(Draft, Draft.id == DraftRevision.draft_id)
+        .join(DraftView, DraftView.draft_id == Draft.id)
+        .outerjoin(following, is_next)
+        .where(
+            which,
+            DraftRevision.revision > DraftView.revision,
+            DraftRevision.author.is_(None) != next_by_creator,
+        )
+        .order_by(DraftRevision.draft_id, DraftRevision.revision)
+    )
+    found: dict[str, list[RevisionRow]] = {}
+    for row in map(RevisionRow._make, db.session.execute(query)):
+        found.setdefault(row.draft_id, []).append(row)
+    return found
+
+
+_COLUMNS = tuple(DraftRevision.__table__.c[name] for name in RevisionRow._fields)
+
+
+def _touched(before: Content, after: Content) -> Iterable[Part]:
+    """The parts in which two contents differ."""
+    for column in CONTENT_COLUMNS:
+        if column != "questions" and getattr(before, column) != getattr(after, column):
+            yield column, ""
+    old, new = _by_id(before.questions), _by_id(after.questions)
+    for key in old.keys() | new.keys():
+        one, other = old.get(key, QuestionRow()), new.get(key, QuestionRow())
+        if one.get("text") != other.get("text"):
+            yield key, "question"
+        if one.get("context") != other.get("context"):
+            yield key, "hint"
+    if [key for key in old if key in new] != [key for key in new if key in old]:
+        yield MOVED
+
+
+def _by_id(questions: Iterable[QuestionRow]) -> dict[str, QuestionRow]:
+    return {question["id"]: question for question in questions}
+
+
+def _part(change: Change, before: Content, after: Content) -> Part:
+    if change.position is None:
+        return change.part, ""
+    if change.kind is Kind.MOVED:
+        return MOVED
+    is_gone = change.part == "question" and change.kind is Kind.REMOVED
+    questions = before.questions if is_gone else after.questions
+    return questions[change.position - 1]["id"], change.part

@@ -1,0 +1,1 @@
+"""What agents said beside their drafts, how the inbox lists those, and agents that are muted."""
