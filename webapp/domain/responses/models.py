@@ -1,7 +1,7 @@
 """Responses: sessions of respondents with their answers, and both as rows read in bulk."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -23,6 +23,7 @@ from sqlalchemy import (
     cast,
     func,
     select,
+    text,
     type_coerce,
 )
 from sqlalchemy.orm import InstrumentedAttribute, Mapped, mapped_column
@@ -46,13 +47,21 @@ class ResponseSession(Base):
     """One respondent's session with a form; `key_hash` is the SHA-256 of the key they carry.
 
     `answered` holds the ids of the current answers by question id, `answer_count` how many.
-    `suspect` flags a response that looks automated.
+    `suspect` flags a response that looks automated. `read_stamp` is the newest stamp among its
+    answers and its completion when its creator read it alone, ahead of the form's `seen_stamp`.
     """
 
     __tablename__ = "response_sessions"
     __table_args__ = (
         UniqueConstraint("form_id", "completed_stamp"),
         Index("ix_response_sessions_listed", "form_id", "created_at", "id"),
+        Index(
+            "ix_response_sessions_suspect",
+            "form_id",
+            "suspect",
+            "id",
+            sqlite_where=text("suspect IS 1"),
+        ),
     )
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
@@ -67,6 +76,7 @@ class ResponseSession(Base):
     created_at: Mapped[datetime]
     last_active_at: Mapped[datetime]
     completed_stamp: Mapped[int | None] = mapped_column(BigInteger)
+    read_stamp: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class Answer(Base):
@@ -204,13 +214,13 @@ def count_bytes(question_text: str, answer_text: str) -> int:
     return len((question_text + answer_text).encode("utf-8", "surrogatepass"))
 
 
-def stored_bytes(session_id: str) -> int:
-    """What all answers of a session have added, superseded ones included."""
+def stored_bytes(session_ids: Collection[str]) -> int:
+    """What all answers of these sessions have added, superseded ones included."""
     texts = Answer.question_text.concat(Answer.answer_text)
     length = func.length(cast(texts, LargeBinary))  # SQLite counts characters else
     if not on_sqlite():
         length = func.octet_length(texts)
-    query = select(func.coalesce(func.sum(length), 0)).where(Answer.session_id == session_id)
+    query = select(func.coalesce(func.sum(length), 0)).where(Answer.session_id.in_(session_ids))
     return int(execute(query).scalar_one())
 
 

@@ -129,13 +129,18 @@ def find_attachment(form_id: str, attachment_id: str) -> AttachmentRow:
     """
     rows = read_rows(_ATTACHMENT, form_id=form_id, attachment_id=attachment_id)
     if not rows:
-        raise NotFound(
-            ErrorCode.NOT_FOUND,
-            "There is no attachment with this attachmentId in this form; it may have been replaced "
-            "or withdrawn.",
-            "Use the id of an attachment that reading responses returned.",
-        )
+        raise no_attachment()
     return AttachmentRow._make(rows[0])
+
+
+def no_attachment() -> NotFound:
+    """The refusal of an unknown recording, and of one that is gone."""
+    return NotFound(
+        ErrorCode.NOT_FOUND,
+        "There is no attachment with this attachmentId in this form; it may have been replaced "
+        "or withdrawn.",
+        "Use the id of an attachment that reading responses returned.",
+    )
 
 
 _COLUMNS = tuple(raw_column(getattr(Recording, name)) for name in AttachmentRow._fields)

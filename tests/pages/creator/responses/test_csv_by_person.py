@@ -1,0 +1,138 @@
+"""Answers as a file with a row for each person."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.databases import both_databases
+from tests.factories import (
+    make_answer,
+    make_follow_up,
+    make_follow_up_answer,
+    make_form,
+    make_response,
+)
+from tests.pages.creator_client import Creator
+from tests.voice.factories import make_spoken_answer, make_voice_form
+from webapp.database import db, release_connections, utc_now
+from webapp.domain.forms.models import get_form
+from webapp.domain.respondents.answering import complete_response, skip_question
+from webapp.domain.results import export
+from webapp.pages.creator.responses.csv_by_person import csv_by_person
+
+KEY = "k" * 32
+PERSON = ["person", "name", "status", "started_at", "finished_at", "looks_automated"]
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        return make_form(ann.account.id, title="Rota talks")
+
+
+def rows(ann: Creator, form: Any) -> list[list[str]]:
+    """The cells, read strictly; the names of the columns first."""
+    content = ann.page(f"/forms/{form.id}/export-by-person.csv").data.decode("utf-8-sig")
+    return list(csv.reader(io.StringIO(content, newline=""), strict=True))
+
+
+@both_databases
+def test_each_person_has_a_row_and_each_question_a_column(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    with app.app_context():
+        skip_question(form.share_token, KEY, position=0, now=utc_now())
+        make_answer(form, KEY, 1, 'She said "no",\r\nthen yes')
+        make_answer(form, "l" * 32, 0, "before")
+        make_answer(form, "l" * 32, 0, "=1+1")
+        complete_response(form.share_token, "l" * 32, responder_name="-Sam", now=utc_now())
+        skip_question(form.share_token, "m" * 32, position=0, now=utc_now())
+
+    head, first, second = rows(ann, form)
+
+    assert head == [*PERSON, "1. Who changed it?", "2. What went wrong?", "skipped"]
+    assert (first[1:3], first[4:]) == (
+        ["", "in_progress"],
+        ["", "", "", 'She said "no",\r\nthen yes', "1"],
+    )
+    assert (second[1:3], second[5:]) == (["'-Sam", "completed"], ["", "'=1+1", "", ""])
+    assert all(first[3:4] + second[3:5])
+
+
+@both_databases
+def test_follow_ups_share_the_cell_beside_their_question_in_the_order_of_asking(
+    app: Flask, ann: Creator
+) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, followUpMode="deep_dive")
+        make_answer(form, KEY)
+        first = make_follow_up(form, KEY, question_text="=Who else?")
+        make_follow_up_answer(form, KEY, first, "Mira")
+        second = make_follow_up(form, KEY, depth=2, question_text="And then?")
+        make_follow_up_answer(form, KEY, second, "Nothing")
+        make_follow_up_answer(form, KEY, first, "Mira,\nI think")
+        make_follow_up(form, KEY, depth=3)  # nobody answered it
+
+    head, row = rows(ann, form)
+
+    assert head[6:] == [
+        *("1. Who changed it?", "1 follow-ups", "2. What went wrong?", "2 follow-ups", "skipped")
+    ]
+    asked = "'=Who else?\nMira,\nI think\n\nAnd then?\nNothing"
+    assert row[6:] == ["Me", asked, "", "", ""]
+
+
+def test_a_recording_is_named_by_its_address(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_voice_form(ann.account.id)
+        recording = make_spoken_answer(form, KEY, 1, text="")
+
+    head, row = rows(ann, form)
+
+    assert head[8:] == ["2. What went wrong?", "2 recordings", "skipped"]
+    heard = f"http://127.0.0.1:8000/forms/{form.id}/attachments/{recording.id}"
+    assert row[6:] == ["", "", "", heard, ""]
+
+
+def test_batches_join_to_one_file(
+    app: Flask, ann: Creator, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "PEOPLE_IN_BATCH", 2)
+    with app.app_context():
+        for number in range(5):
+            make_response(form, name=str(number))
+
+    assert [row[1] for row in rows(ann, form)] == ["name", *"01234"]
+
+
+def test_its_name_tells_it_from_the_file_of_answers(ann: Creator, form: Any) -> None:
+    page = ann.page(f"/forms/{form.id}/export-by-person.csv")
+
+    today = utc_now().date().isoformat()
+    assert f"filename=Rota-talks-{today}-by-person.csv; " in page.headers["Content-Disposition"]
+    assert page.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert rows(ann, form) == [[*PERSON, "1. Who changed it?", "2. What went wrong?", "skipped"]]
+
+
+def test_both_files_are_offered(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        make_response(form)
+
+    page = ann.page(f"/forms/{form.id}").text
+
+    for name in ("export.csv", "export-by-person.csv", "export.json"):
+        assert f'href="/forms/{form.id}/{name}" download' in page
+
+
+def test_it_holds_no_connection_while_its_reader_takes_nothing(app: Flask, form: Any) -> None:
+    with app.app_context():
+        make_response(form)
+        form = get_form(form.account_id, form.id)
+        release_connections()
+        pool: Any = db.engine.pool
+        taken = [pool.checkedout() for _ in csv_by_person(form)]
+
+    assert taken == [0, 0]

@@ -1,0 +1,210 @@
+"""A creator deletes one response, or all that look automated, and undoes it, without scripts."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from tests.databases import both_databases
+from tests.factories import make_form, make_response
+from tests.pages.creator_client import Creator, plain
+from tests.pages.respondent_client import arrive
+from tests.voice.factories import make_stored_answer, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.deletion.deleted_responses import purge_deleted_responses
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.secrets import token_hash
+
+UNDO = re.compile(r'action="(/forms/[^"]+/deletions/[^"]+/undo)"')
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        return make_form(ann.account.id, title="Rota talks")
+
+
+def respond(app: Flask, form: Any, name: str = "", *, suspect: bool = False) -> str:
+    """The address of a response on the creator's pages."""
+    with app.app_context():
+        key_hash = token_hash(make_response(form, name=name))
+        which = ResponseSession.key_hash == key_hash
+        db.session.execute(update(ResponseSession).where(which).values(suspect=suspect))
+        db.session.commit()
+        session_id = db.session.scalars(select(ResponseSession.id).where(which)).one()
+    return f"/forms/{form.id}/people/{session_id}"
+
+
+def purge(app: Flask) -> None:
+    with app.app_context():
+        list(purge_deleted_responses(utc_now() + timedelta(seconds=30)))
+
+
+def undo_of(page: str) -> str:
+    """The address that undoes the newest deletion."""
+    found = UNDO.search(page)
+    assert found, page
+    return found[1]
+
+
+def deleted(ann: Creator, address: str) -> str:
+    """The page after a deletion."""
+    assert f'action="{address}/delete"' in ann.page(address).text
+    answer = ann.post(f"{address}/delete")
+    assert answer.status_code == 303
+    return ann.page(answer.location).text
+
+
+@both_databases
+def test_a_deleted_response_is_gone_from_every_page_at_once(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    respond(app, form, "Kim")
+    address = respond(app, form, "<b>Sam")
+
+    page = deleted(ann, address)
+
+    words = plain(page)
+    assert "You can undo this for 30 seconds. Undo" in words
+    assert "The response of <bdi hx-disable>&lt;b&gt;Sam</bdi> is deleted." in page
+    assert "completed 1 in progress 0" in words
+    assert re.search(r"<button[^>]*autofocus[^>]*>.*?Undo", page, re.DOTALL)
+    assert ann.page(address).status_code == 404
+    for path in ("", "/people", "/people?q=Sam", "?q=Me", "/export.csv", "/export.json"):
+        shown = ann.page(f"/forms/{form.id}{path}").text.partition("Undo")
+        assert address.rpartition("/")[2] not in "".join(shown), path
+    assert "1 answer, none skipped" in plain(ann.page(f"/forms/{form.id}").text)
+
+
+def test_undo_brings_it_back_and_opens_it(app: Flask, ann: Creator, form: Any) -> None:
+    address = respond(app, form, "Sam")
+    undo = undo_of(deleted(ann, address))
+
+    answer = ann.post(undo)
+
+    assert (answer.status_code, answer.location) == (303, address)
+    assert "Sam" in ann.page(address).text
+    purge(app)
+    assert "completed 1" in plain(ann.page(f"/forms/{form.id}/people").text)
+    assert "is deleted" not in ann.page(f"/forms/{form.id}/people").text
+
+
+def test_undo_that_comes_too_late_says_so(app: Flask, ann: Creator, form: Any) -> None:
+    address = respond(app, form)
+    page = deleted(ann, address)
+    assert "A response without a name is deleted." in page
+    assert "No answers yet." in page
+    purge(app)
+
+    answer = ann.post(undo_of(page))
+
+    assert answer.status_code == 303
+    assert "There is nothing to undo any more." in ann.page(answer.location).text
+    assert ann.page(address).status_code == 404
+
+
+def test_deleting_twice_deletes_once(app: Flask, ann: Creator, form: Any) -> None:
+    address = respond(app, form, "Sam")
+    for _ in range(2):
+        page = deleted_again = ann.post(f"{address}/delete")
+    assert deleted_again.status_code == 303
+
+    assert len(UNDO.findall(ann.page(page.location).text)) == 1
+    purge(app)
+    assert ann.post(f"{address}/delete").status_code == 404
+
+
+def test_the_note_goes_by_itself_once_nothing_can_be_undone(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    page = deleted(ann, respond(app, form, "Sam"))
+    polled = re.search(r'id="deletions" hx-get="([^"]*)"', page)
+    assert polled
+
+    assert ann.swap(polled[1]).status_code == 204
+    purge(app)
+
+    assert "Sam" not in ann.swap(polled[1]).text
+
+
+def test_the_trail_names_the_form_and_no_person(app: Flask, ann: Creator, form: Any) -> None:
+    respond(app, form, "Bot", suspect=True)
+    ann.post(undo_of(deleted(ann, respond(app, form, "Sam"))))
+    ann.post(f"/forms/{form.id}/automated/delete")
+
+    told = plain(ann.page("/account/activity").text)
+
+    assert "You deleted an answer to “ Rota talks ”." in told
+    assert "You undid a deletion of answers to “ Rota talks ”." in told
+    assert "You deleted the answers to “ Rota talks ” that look automated." in told
+    assert "Sam" not in told
+
+
+def test_its_recording_is_not_served_any_more(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_voice_form(ann.account.id)
+        recording = make_stored_answer(form, "k" * 32)
+        address = f"/forms/{form.id}/people/{recording.session_id}"
+        heard = f"/forms/{form.id}/attachments/{recording.id}"
+    assert ann.page(heard).status_code == 200
+
+    undo = undo_of(deleted(ann, address))
+
+    assert ann.page(heard).status_code == 404
+    ann.post(undo)
+    assert ann.page(heard).status_code == 200
+
+
+def test_the_person_who_answered_finds_nothing_and_no_error(
+    app: Flask, ann: Creator, form: Any
+) -> None:
+    respondent = arrive(app.test_client(), form)
+    respondent.answer(1, "It broke")
+    respondent.open("/check")
+    respondent.post("/check", name="Sam")
+    with app.app_context():
+        session_id = db.session.scalars(select(ResponseSession.id)).one()
+    deleted(ann, f"/forms/{form.id}/people/{session_id}")
+    assert "It broke" in respondent.open("/sent").text
+    purge(app)
+
+    for path in ("/sent", "/done", "/check", "/q/2"):
+        page = respondent.open(path)
+        assert (page.status_code, "It broke" in page.text) == (200, False), path
+    assert respondent.answer(2, "Anew").status_code == 200
+    assert "Anew" in respondent.open("/check").text
+
+
+class TestAutomated:
+    def test_all_are_deleted_after_a_question_and_undone_together(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        respond(app, form, "Kim")
+        for _ in range(3):
+            respond(app, form, "Bot", suspect=True)
+        ask = f"/forms/{form.id}/automated/delete"
+        assert f'href="{ask}"' in ann.page(f"/forms/{form.id}/people").text
+        asked = plain(ann.page(ask).text)
+        assert "3 responses look automated." in asked
+        assert "Delete 3 responses" in asked
+
+        answer = ann.post(ask)
+
+        page = ann.page(answer.location).text
+        assert "3 responses that look automated are deleted." in plain(page)
+        assert ("Kim" in page, "Bot" in page, f'href="{ask}"' in page) == (True, False, False)
+        assert "No response looks automated." in ann.page(ask).text
+        back = ann.page(ann.post(undo_of(page)).location).text
+        assert back.count("Looks automated") == 3
+
+    def test_nothing_of_it_is_offered_where_none_looks_so(
+        self, app: Flask, ann: Creator, form: Any
+    ) -> None:
+        respond(app, form, "Kim")
+
+        assert "automated/delete" not in ann.page(f"/forms/{form.id}").text
+        assert ann.post(f"/forms/{form.id}/automated/delete").status_code == 303
+        assert "is deleted" not in ann.page(f"/forms/{form.id}/people").text

@@ -1,0 +1,259 @@
+"""Deleting responses beside whatever else may happen to them at the same moment."""
+
+import secrets
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select, update
+
+from tests.bulk import dump
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from tests.races.test_crash_points import run_cut
+from tests.races.threads import together
+from tests.voice.factories import make_recording, make_voice_form
+from webapp.database import db, utc_now
+from webapp.domain.deletion.deleted_responses import (
+    delete_automated,
+    delete_response,
+    list_deletions,
+    purge_deleted_responses,
+    undo_deletion,
+)
+from webapp.domain.forms.models import get_form
+from webapp.domain.respondents.answering import complete_response, withdraw_response
+from webapp.domain.responses.cursor import read_responses
+from webapp.domain.responses.deletions import ResponseDeletion
+from webapp.domain.responses.models import Answer, ResponseSession, count_bytes
+from webapp.domain.responses.recordings import ObjectDeletion
+from webapp.domain.shared.errors import NotFound, StateConflict
+from webapp.domain.shared.vocabulary import TranscriptState
+from webapp.domain.voice.late_transcripts import conclude
+
+KEY = "a" * 32
+LATER = timedelta(seconds=30)
+ATTEMPTS = pytest.mark.parametrize("attempt", range(3))
+
+Call = Callable[[], Any]
+
+pytestmark = both_databases
+
+
+@pytest.fixture
+def form(app: Flask) -> Any:
+    with app.app_context():
+        form = make_form(make_account().id, responseLimit="one")
+        make_response(form, KEY)
+        return form
+
+
+def session_id(app: Flask) -> str:
+    with app.app_context():
+        return db.session.scalars(select(ResponseSession.id)).one()
+
+
+def delete(form: Any, response_id: str) -> Call:
+    return allowed(
+        partial(delete_response, form.account_id, form.id, response_id, now=utc_now()), NotFound
+    )
+
+
+def withdraw(form: Any) -> Call:
+    return partial(withdraw_response, form.share_token, KEY, now=utc_now())
+
+
+def purge() -> int:
+    return sum(purge_deleted_responses(utc_now() + LATER))
+
+
+def allowed(call: Call, *refusals: type[Exception]) -> Call:
+    """A call whose refusal is an outcome."""
+
+    def run() -> Any:
+        try:
+            return call()
+        except refusals as refused:
+            db.session.rollback()
+            return refused
+
+    return run
+
+
+def scheduled(app: Flask, form: Any) -> str:
+    """The id of the deletion of the only response."""
+    delete_it = delete(form, session_id(app))
+    with app.app_context():
+        delete_it()
+        return list_deletions(form.id)[0].id
+
+
+def assert_counted(app: Flask, form: Any, responses: int | None = None) -> None:
+    """The counters of the form say what is stored, and agents read just that."""
+    with app.app_context():
+        now = get_form(form.account_id, form.id)
+        sessions = db.session.scalars(select(ResponseSession)).all()
+        answers = db.session.scalars(select(Answer)).all()
+        done = [each for each in sessions if each.completed_stamp is not None]
+        counted = (now.started_count, now.answered_count, now.response_count, now.answer_bytes)
+        sizes = sum(count_bytes(each.question_text, each.answer_text) for each in answers)
+        assert counted == (
+            len(sessions),
+            sum(bool(each.answer_count) or each in done for each in sessions),
+            len(done),
+            sizes,
+        )
+        assert now.completed_stamp == max((each.completed_stamp for each in done), default=None)
+        read = [each.session.id for each in read_responses(now, None).sessions]
+        assert set(read) == {each.session_id for each in answers}
+        assert responses in (None, now.response_count)
+
+
+def rows(app: Flask, table: Any) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_eight_processes_carry_a_deletion_out_once(app: Flask, form: Any) -> None:
+    scheduled(app, form)
+
+    assert Counter(together(app, [purge] * 8)) == {1: 1, 0: 7}
+
+    assert_counted(app, form, 0)
+    with app.app_context():
+        assert get_form(form.account_id, form.id).status == "published"
+    assert rows(app, ResponseDeletion) == 0
+
+
+@ATTEMPTS
+def test_beside_a_withdrawal_it_is_deleted_once(app: Flask, form: Any, attempt: int) -> None:
+    scheduled(app, form)
+
+    deleted, withdrawn = together(app, [purge, withdraw(form)])
+
+    assert deleted + withdrawn == 1
+    assert_counted(app, form, 0)
+    assert rows(app, ResponseDeletion) == 0
+
+
+@ATTEMPTS
+def test_scheduling_beside_a_withdrawal_leaves_nothing_scheduled(
+    app: Flask, form: Any, attempt: int
+) -> None:
+    refused, withdrawn = together(app, [delete(form, session_id(app)), withdraw(form)])
+
+    assert withdrawn is True
+    assert refused is None or isinstance(refused, NotFound)
+    assert rows(app, ResponseDeletion) == 0
+    assert_counted(app, form, 0)
+
+
+def test_scheduling_eight_times_at_once_schedules_once(app: Flask, form: Any) -> None:
+    assert together(app, [delete(form, session_id(app))] * 8) == [None] * 8
+
+    assert rows(app, ResponseDeletion) == 1
+
+
+def test_all_that_look_automated_are_scheduled_once(app: Flask, form: Any) -> None:
+    with app.app_context():
+        db.session.execute(update(ResponseSession).values(suspect=True))
+        db.session.commit()
+    call = partial(delete_automated, form.account_id, form.id, now=utc_now())
+
+    assert Counter(together(app, [call] * 8)) == {1: 1, 0: 7}
+    assert rows(app, ResponseDeletion) == 1
+
+
+@ATTEMPTS
+def test_an_undo_at_the_last_moment_restores_it_or_comes_too_late(
+    app: Flask, form: Any, attempt: int
+) -> None:
+    deletion_id = scheduled(app, form)
+    undo = partial(undo_deletion, form.account_id, form.id, deletion_id, now=utc_now())
+
+    undone, deleted, _ = together(app, [undo, purge, purge])
+
+    assert_counted(app, form, 0 if undone is None else 1)
+    assert undone is None or deleted == 0
+    assert rows(app, ResponseDeletion) == 0
+
+
+@ATTEMPTS
+def test_a_late_transcript_revives_nothing(app: Flask, attempt: int) -> None:
+    with app.app_context():
+        form = make_voice_form()
+        written = {"transcript_state": TranscriptState.DONE, "transcript": "Heard"}
+        recording: str = make_recording(form, KEY, **written, next_at=utc_now()).id
+        db.session.commit()
+        make_answer(form, KEY, text="", recording_id=recording)
+    scheduled(app, form)
+
+    together(app, [purge, partial(conclude, recording, now=utc_now())])
+
+    assert_counted(app, form, 0)
+    assert (rows(app, Answer), rows(app, ObjectDeletion)) == (0, 1)
+
+
+@ATTEMPTS
+def test_what_is_sent_at_that_moment_goes_too_or_is_a_new_response(
+    app: Flask, attempt: int
+) -> None:
+    with app.app_context():
+        form = make_form(make_account().id)
+        make_answer(form, KEY)
+    deleted_id = session_id(app)
+    scheduled(app, form)
+    send = partial(complete_response, form.share_token, KEY, responder_name="", now=utc_now())
+    answer = partial(make_answer, form, KEY, 1)
+
+    together(app, [purge, allowed(send, StateConflict), allowed(answer, StateConflict)])
+
+    assert_counted(app, form)
+    with app.app_context():
+        assert db.session.get(ResponseSession, deleted_id) is None
+        assert rows(app, Answer) <= 1
+
+
+def test_batches_beside_their_writers_lock_in_one_order(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.domain.deletion.deleted_responses.BATCH_SESSIONS", 5)
+    keys = [secrets.token_hex(16) for _ in range(20)]
+    with app.app_context():
+        form = make_form(make_account().id)
+        for key in keys:
+            make_answer(form, key)
+        db.session.execute(update(ResponseSession).values(suspect=True))
+        db.session.commit()
+        delete_automated(form.account_id, form.id, now=utc_now())
+    late = [partial(make_answer, form, key, 1) for key in keys[:6]]
+    gone = [partial(withdraw_response, form.share_token, key, now=utc_now()) for key in keys[6:9]]
+
+    together(app, [purge, purge, *late, *gone])
+
+    with app.app_context():
+        purge()
+    assert rows(app, ResponseDeletion) == 0
+    assert rows(app, ResponseSession) <= len(late)
+    assert_counted(app, form, 0)
+
+
+def test_killed_before_any_statement_it_is_finished_by_the_next(app: Flask, form: Any) -> None:
+    scheduled(app, form)
+    ends, at = [], 1
+    with app.app_context():
+        begun = {name: len(found) for name, found in dump().items()}
+        while not run_cut(purge, at):
+            left = {name: len(found) for name, found in dump().items()}
+            whole = left["response_sessions"] == begun["response_sessions"]
+            assert left["answers"] == (begun["answers"] if whole else 0)
+            ends.append(whole)
+            at += 1
+
+    assert (ends[0], ends[-1]) == (True, False)
+    assert_counted(app, form, 0)
+    assert rows(app, ResponseDeletion) == 0

@@ -1,0 +1,1 @@
+"""Single responses: deleting them, figures without those, and their cells in files."""

@@ -1,0 +1,42 @@
+"""Cells of CSV files: quoted, and harmless in a spreadsheet."""
+
+import re
+
+from webapp.config import settings
+from webapp.domain.forms.models import FormRow
+from webapp.domain.responses.models import AttachmentRow, SessionRow, session_status
+from webapp.wire.timestamps import wire_time
+
+QUOTE, TWO_QUOTES = '"', '""'
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
+PERSON_COLUMNS = ("person", "name", "status", "started_at", "finished_at", "looks_automated")
+# What a spreadsheet could read as a formula, after characters that it ignores.
+FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
+
+
+def cells(*texts: str) -> str:
+    """RFC 4180: every cell quoted, quotes doubled."""
+    return ",".join([f'"{text.replace(QUOTE, TWO_QUOTES)}"' for text in texts])
+
+
+def cell(text: str) -> str:
+    """Text that no spreadsheet reads as a formula: such text gets a leading apostrophe."""
+    return f"'{text}" if FORMULA.match(text) else text
+
+
+def person_cells(person: SessionRow, now_millis: int) -> str:
+    """The cells of PERSON_COLUMNS."""
+    completed = person.completed_stamp
+    return cells(
+        person.id,
+        cell(person.responder_name or ""),
+        session_status(person, now_millis),
+        wire_time(person.created_at),
+        wire_time(completed) if completed else "",
+        "yes" if person.suspect else "",
+    )
+
+
+def recording_address(form: FormRow, recording: AttachmentRow) -> str:
+    """Where the creator of the form hears it."""
+    return f"{settings().public_url}/forms/{form.id}/attachments/{recording.id}"
