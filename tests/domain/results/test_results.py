@@ -16,8 +16,8 @@ from webapp.domain.responses.counters import QuestionCounts, store_link_views
 from webapp.domain.results import by_question, export, search
 from webapp.domain.results.by_question import (
     AnswerPage,
-    count_new,
     more_answers,
+    newer_answers,
     newest_answers,
     read_funnel,
     usual_words,
@@ -134,24 +134,26 @@ class TestByQuestion:
 
 
 class TestWhatIsNew:
-    def test_answers_after_a_stamp_are_counted(self, form: Any) -> None:
+    def test_answers_after_a_stamp_are_read_newest_first(self, form: Any) -> None:
         make_answer(form, key(1))
         seen = fresh(form).last_stamp
-        make_answer(form, key(2))
-        make_answer(form, key(2), 1)
+        make_answer(form, key(2), 0, "first")
+        make_answer(form, key(2), 1, "second")
 
-        assert count_new(fresh(form), seen) == 2
+        found = newer_answers(fresh(form), seen, 30)
+
+        assert [answer.answer_text for answer in found] == ["second", "first"]
 
     def test_no_answers_are_new_after_the_last_stamp(self, form: Any) -> None:
         make_answer(form, key(1))
 
-        assert count_new(fresh(form), fresh(form).last_stamp) == 0
+        assert newer_answers(fresh(form), fresh(form).last_stamp, 30) == []
 
-    def test_counting_ends_at_one_hundred(self) -> None:
+    def test_no_more_are_read_than_asked_for(self) -> None:
         form = make_form(make_account().id, questions=TEN)
         store_answers(form.id, 500)
 
-        assert count_new(fresh(form), 0) == by_question.NEW_COUNTED + 1
+        assert len(newer_answers(fresh(form), 0, 30)) == 30
 
 
 class TestSearchingAnswers:

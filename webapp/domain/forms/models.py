@@ -60,6 +60,7 @@ class Form(Content, Base):
     agreed to since: whether people may speak, and which host writes it down ("" for none).
     `spoken_language` is a tag that the creator chose for the transcriber, or "".
     `follow_up_writer` is the model and its host that the creator was told of, "" for the rules.
+    `seen_stamp` is the stamp up to which its creator has read everything.
     """
 
     __tablename__ = "forms"
@@ -84,6 +85,7 @@ class Form(Content, Base):
     transcriber: Mapped[str] = mapped_column(String(260), server_default="")
     spoken_language: Mapped[str] = mapped_column(String(20), server_default="")
     follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
+    seen_stamp: Mapped[int] = mapped_column(BigInteger, server_default="0")
 
 
 def owned_form(
@@ -121,6 +123,7 @@ class FormRow(ContentRow):
     transcriber: str
     spoken_language: str
     follow_up_writer: str
+    seen_stamp: int
 
 
 FORM_COLUMNS = tuple(Form.__table__.c[field.name] for field in fields(FormRow))

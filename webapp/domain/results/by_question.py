@@ -1,4 +1,4 @@
-"""Results as their creator reads them by question, and what is new since a page was drawn.
+"""Results as their creator reads them by question, and what came since a page was drawn.
 
 Every read is bounded and finds its rows by an index: a page costs the same however many answers
 the form holds.
@@ -22,14 +22,16 @@ from sqlalchemy import (
 
 from webapp.database import db, read_rows
 from webapp.domain.responses.counters import QuestionCounts, read_link_views, read_questions
+from webapp.domain.responses.deletions import IS_SHOWN
 from webapp.domain.responses.models import Answer, AnsweredForm, ResponseSession, raw_column
 from webapp.domain.shared.vocabulary import SessionStatus
 
 ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
 CHARS_SHOWN = 2000  # of one answer in a list; the page of its person shows all of it
+ANSWERS_LOOKED_AT = 1000  # of one question, to find those
+ANSWERS_AT_ONCE = 200  # read together, where some are deleted just now
 USUAL_FROM = 3  # of fewer answers none is usual
 USUAL_OF = 100  # the newest answers that "usually" is the median of
-NEW_COUNTED = 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,13 @@ class ShownAnswer(NamedTuple):
     session_status: str
     suspect: bool
     response_type: str
+    completed_stamp: int | None
+    read_stamp: int | None
+
+    def is_new(self, seen_stamp: int) -> bool:
+        """True if the creator has read neither its response nor the form as far as that goes."""
+        newest = max(self.stamp, self.completed_stamp or 0)
+        return newest > max(seen_stamp, self.read_stamp or 0)
 
     @property
     def is_sent(self) -> bool:
@@ -83,6 +92,8 @@ SHOWN_COLUMNS = (
     raw_column(ResponseSession.status).label("session_status"),
     ResponseSession.suspect,
     raw_column(Answer.response_type),
+    ResponseSession.completed_stamp,
+    ResponseSession.read_stamp,
 )
 
 
@@ -99,17 +110,32 @@ def read_funnel(form: AnsweredForm) -> Funnel:
 
 def newest_answers(form: AnsweredForm) -> dict[str, AnswerPage]:
     """The newest current answers to each scripted question, by its id."""
-    found: dict[str, list[ShownAnswer]] = {question["id"]: [] for question in form.questions}
+    found: dict[str, list[_Newest]] = {question["id"]: [] for question in form.questions}
     for row in _of_each_question(form, _answers_to, ANSWERS_SHOWN + 1):
-        found[row.question_id].append(ShownAnswer._make(row))
-    return {question_id: _page(answers) for question_id, answers in found.items()}
+        found[row.question_id].append(_Newest(ShownAnswer._make(row[:-1]), bool(row[-1])))
+    return {
+        question_id: _page([each.answer for each in newest])
+        if all(each.is_shown for each in newest)
+        else more_answers(form.id, question_id, form.last_stamp + 1)
+        for question_id, newest in found.items()
+    }
 
 
 def more_answers(form_id: str, question_id: str, before: int) -> AnswerPage:
-    """The next current answers to one question, older than the stamp `before`."""
-    query = _answers_to(form_id, question_id).where(Answer.stamp < before)
-    rows = db.session.execute(query.limit(ANSWERS_SHOWN + 1))
-    return _page([ShownAnswer._make(row) for row in rows])
+    """The next current answers to one question, older than the stamp `before`.
+
+    Fewer than a page holds, with more to come, where very many are deleted just now.
+    """
+    shown: list[ShownAnswer] = []
+    looked, at_once = 0, ANSWERS_SHOWN + 1
+    while looked < ANSWERS_LOOKED_AT:
+        query = _answers_to(form_id, question_id).where(Answer.stamp < before).limit(at_once)
+        rows = db.session.execute(query).all()
+        shown += [ShownAnswer._make(row[:-1]) for row in rows if row[-1]]
+        if len(rows) < at_once or len(shown) > ANSWERS_SHOWN:
+            return _page(shown)
+        looked, at_once, before = looked + at_once, ANSWERS_AT_ONCE, rows[-1].stamp
+    return AnswerPage(shown, before)
 
 
 def usual_words(form: AnsweredForm) -> dict[str, int]:
@@ -124,28 +150,36 @@ def usual_words(form: AnsweredForm) -> dict[str, int]:
     }
 
 
-def count_new(form: AnsweredForm, since: int) -> int:
-    """Current answers stamped after `since` (milliseconds), counted up to NEW_COUNTED + 1."""
+def newer_answers(form: AnsweredForm, since: int, most: int) -> list[ShownAnswer]:
+    """The newest current answers stamped after `since` (milliseconds), to all questions."""
     if since >= form.last_stamp:
-        return 0
-    return int(read_rows(_COUNT_NEW, form=form.id, since=since)[0][0])
+        return []
+    found = read_rows(_NEWER, form=form.id, since=since, most=most)
+    return [ShownAnswer._make(row) for row in found]
 
 
 _NEWER = (
-    select(Answer.id)
+    select(*SHOWN_COLUMNS)
+    .join(ResponseSession, ResponseSession.id == Answer.session_id)
     .where(
         Answer.form_id == bindparam("form"),
         Answer.stamp > bindparam("since"),
         Answer.superseded.is_(False),
+        IS_SHOWN,
     )
-    .limit(NEW_COUNTED + 1)
+    .order_by(Answer.stamp.desc())
+    .limit(bindparam("most"))
 )
-_COUNT_NEW = select(func.count()).select_from(_NEWER.subquery())
+
+
+class _Newest(NamedTuple):
+    answer: ShownAnswer
+    is_shown: bool
 
 
 def _answers_to(form_id: str, question_id: str) -> Select[*tuple[object, ...]]:
     return (
-        select(*SHOWN_COLUMNS)
+        select(*SHOWN_COLUMNS, IS_SHOWN.label("is_shown"))
         .join(ResponseSession, ResponseSession.id == Answer.session_id)
         .where(*_current(form_id, question_id))
         .order_by(Answer.stamp.desc())
@@ -153,7 +187,7 @@ def _answers_to(form_id: str, question_id: str) -> Select[*tuple[object, ...]]:
 
 
 def _lengths_of(form_id: str, question_id: str) -> Select[str, int]:
-    """Read from the index alone."""
+    """Read from the index alone, deleted responses included."""
     return (
         select(Answer.question_id, Answer.word_count)
         .where(*_current(form_id, question_id))

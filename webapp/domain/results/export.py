@@ -13,6 +13,8 @@ from sqlalchemy import BigInteger, Executable, bindparam, func, select, tuple_, 
 
 from webapp.database import among, read_rows, release_connections
 from webapp.domain.follow_ups.asked import HowAsked, how_asked
+from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.responses.deletions import IS_SHOWN
 from webapp.domain.responses.models import (
     ANSWER_COLUMNS,
     SESSION_COLUMNS,
@@ -45,13 +47,18 @@ _NEXT_ANSWERS = _ANSWERS.with_only_columns(Answer.answer_text, Answer.question_t
 _CHARS_OF_ANSWERS = select(
     func.sum(func.length(_NEXT_ANSWERS.c.answer_text) + func.length(_NEXT_ANSWERS.c.question_text))
 )
-_SESSIONS = select(*SESSION_COLUMNS).where(among(ResponseSession.id, "ids"))
+_SESSIONS = select(*SESSION_COLUMNS).where(among(ResponseSession.id, "ids"), IS_SHOWN)
+_SKIPPED = select(ResponseSession.id, ResponseSession.skipped).where(
+    among(ResponseSession.id, "ids")
+)
+_DEPTHS = select(FollowUp.id, FollowUp.depth).where(among(FollowUp.id, "ids"))
 _BEGAN = type_coerce(ResponseSession.created_at, BigInteger)
 _PEOPLE = (
     select(*SESSION_COLUMNS)
     .where(
         ResponseSession.form_id == bindparam("form_id"),
         tuple_(_BEGAN, ResponseSession.id) > tuple_(bindparam("began"), bindparam("id")),
+        IS_SHOWN,
     )
     .order_by(ResponseSession.created_at, ResponseSession.id)
     .limit(bindparam("most"))
@@ -78,6 +85,18 @@ class AnswerBatch(NamedTuple):
     asked: dict[str, HowAsked]
 
 
+class PersonBatch(NamedTuple):
+    """Sessions in the order of their beginning.
+
+    skipped  the ids of the questions that each skipped, by id of the session
+    depths   the places of the follow-up questions among theirs, by id of the question
+    """
+
+    people: Sequence[SessionAnswers]
+    skipped: dict[str, list[str]]
+    depths: dict[str, int]
+
+
 def read_answers(form_id: str) -> Iterator[AnswerBatch]:
     """Batches of all current answers with their sessions, in the order of their stamps.
 
@@ -100,7 +119,7 @@ def read_answers(form_id: str) -> Iterator[AnswerBatch]:
         asked = how_asked(each.question_id for each in answers if each.parent_question_id)
         release_connections()
         after = answers[-1].stamp
-        if len(people) < len(session_ids):  # one was withdrawn between the two
+        if len(people) < len(session_ids):  # deleted, or withdrawn between the two
             answers = [each for each in answers if each.session_id in people]
         yield AnswerBatch(answers, people, attachments, asked)
     release_connections()
@@ -126,6 +145,23 @@ def read_people(form_id: str) -> Iterator[list[SessionAnswers]]:
         yield [person for person in people.values() if person.answers]
         after = (found[-1].created_at, found[-1].id)
     release_connections()
+
+
+def read_person_batches(form_id: str) -> Iterator[PersonBatch]:
+    """The batches of `read_people`, with what a row for each person needs besides."""
+    for people in read_people(form_id):
+        follow_ups = [
+            each.question_id
+            for person in people
+            for each in person.answers
+            if each.parent_question_id
+        ]
+        skipped = read_rows(_SKIPPED, ids=[person.session.id for person in people])
+        depths = read_rows(_DEPTHS, ids=follow_ups) if follow_ups else ()
+        release_connections()
+        yield PersonBatch(
+            people, {row.id: row.skipped for row in skipped}, {row.id: row.depth for row in depths}
+        )
 
 
 def _fitting(chars: Executable, most: int, place: dict[str, object]) -> int:

@@ -5,13 +5,14 @@ it stopped; going on from there is another request.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
     and_,
+    bindparam,
     func,
     select,
     tuple_,
@@ -21,6 +22,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from webapp.database import among, db, read_rows
 from webapp.domain.follow_ups.models import FollowUp
+from webapp.domain.responses.deletions import IS_SHOWN
 from webapp.domain.responses.models import (
     SESSION_COLUMNS,
     Answer,
@@ -32,9 +34,9 @@ from webapp.domain.responses.models import (
 )
 from webapp.domain.responses.recordings import spoken_ids
 from webapp.domain.results.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
+from webapp.domain.results.matches import comparable
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound
-from webapp.domain.shared.unicode_normalization import normalized
 from webapp.domain.shared.vocabulary import FollowUpState, ResponseType, SessionStatus
 
 ANSWERS_FOUND = 50  # on one page
@@ -70,7 +72,7 @@ class Filters:
     @property
     def needle(self) -> str:
         """The search text, normalized for comparison."""
-        return _comparable(self.words)
+        return comparable(self.words)
 
     def keep(self, *, sent: bool, suspect: bool) -> bool:
         """True for a response that passes all filters but the search text."""
@@ -139,22 +141,36 @@ def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> 
         kept = bool(spoken_ids(answers) if filters.spoken else answers)
         passes = kept and _holds(needle, *texts, session.responder_name or "")
         if passes:
-            shown = [answer._replace(answer_text=cut(answer.answer_text)) for answer in answers]
-            found.append(SessionAnswers(session, shown))
+            found.append(_shown(person))
         if effort.look(sum(map(len, texts)), found=passes):
             return FoundPeople(found, (session.created_at, session.id))
     return FoundPeople(found, None)
 
 
+def people_of(form_id: str, session_ids: Collection[str]) -> list[SessionAnswers]:
+    """These people as a list shows them, newest first."""
+    found = read_rows(_THESE, form=form_id, sessions=list(session_ids))
+    sessions = [SessionRow._make(row) for row in found]
+    people = _with_answers(sessions, {each.id for each in sessions}, Filters())
+    return [_shown(person) for person in people]
+
+
 def get_person(form_id: str, session_id: str) -> SessionAnswers:
-    """One session with all its current answers, uncut; raises NotFound"""
+    """One session with all its current answers, uncut; raises NotFound, also for a deleted one"""
     query = select(*SESSION_COLUMNS).where(
-        ResponseSession.id == session_id, ResponseSession.form_id == form_id
+        ResponseSession.id == session_id, ResponseSession.form_id == form_id, IS_SHOWN
     )
     row = db.session.execute(query).one_or_none()
     if row is None:
-        raise NotFound(ErrorCode.NOT_FOUND, "There is no such response.", "It may be withdrawn.")
+        raise no_response()
     return SessionAnswers(SessionRow._make(row), current_answers([session_id]))
+
+
+def no_response() -> NotFound:
+    """The refusal of an unknown response, and of one that is gone."""
+    return NotFound(
+        ErrorCode.NOT_FOUND, "There is no such response.", "It may be withdrawn or deleted."
+    )
 
 
 def cut(answer_text: str) -> str:
@@ -162,14 +178,19 @@ def cut(answer_text: str) -> str:
     return answer_text[: CHARS_SHOWN + 1]
 
 
+def _shown(person: SessionAnswers) -> SessionAnswers:
+    answers = [each._replace(answer_text=cut(each.answer_text)) for each in person.answers]
+    return SessionAnswers(person.session, answers)
+
+
 def _answers_backwards(
     form_id: str, filters: Filters, before: int | None
 ) -> Iterator[tuple[ShownAnswer, bool]]:
-    """Answers, each with whether the database lets it pass: only current ones, and with that filter
-    those with follow-ups. Whole texts where there are words to find.
+    """Answers, each with whether the database lets it pass: only current ones that are not deleted,
+    and with that filter those with follow-ups. Whole texts where there are words to find.
     """
     text = Answer.answer_text if filters.words else SHOWN_TEXT
-    current = Answer.superseded.is_(False)
+    current = and_(Answer.superseded.is_(False), IS_SHOWN)
     query = (
         select(*(text if column is SHOWN_TEXT else column for column in SHOWN_COLUMNS))
         .add_columns(and_(current, _HAS_FOLLOW_UPS) if filters.follow_ups else current)
@@ -194,7 +215,7 @@ def _people_backwards(
     """Persons, those whom the filters leave out without their answers."""
     began = type_coerce(ResponseSession.created_at, BigInteger)
     query = (
-        select(*SESSION_COLUMNS)
+        select(*SESSION_COLUMNS, IS_SHOWN)
         .where(ResponseSession.form_id == form_id, *_between(began, filters.since, filters.until))
         .order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
         .limit(PEOPLE_AT_ONCE)
@@ -202,18 +223,22 @@ def _people_backwards(
     while True:
         position = tuple_(began, ResponseSession.id)
         older = query if before is None else query.where(position < tuple_(*before))
-        sessions = [SessionRow._make(row) for row in db.session.execute(older)]
-        yield from _with_answers(sessions, filters)
+        rows = db.session.execute(older).all()
+        sessions = [SessionRow._make(row[:-1]) for row in rows]
+        yield from _with_answers(sessions, {row.id for row in rows if row[-1]}, filters)
         if len(sessions) < PEOPLE_AT_ONCE:
             return
         before = (sessions[-1].created_at, sessions[-1].id)
 
 
-def _with_answers(sessions: list[SessionRow], filters: Filters) -> Iterator[SessionAnswers]:
+def _with_answers(
+    sessions: list[SessionRow], shown: set[str], filters: Filters
+) -> Iterator[SessionAnswers]:
     wanted = [
         session.id
         for session in sessions
-        if filters.keep(
+        if session.id in shown
+        and filters.keep(
             sent=session.status == SessionStatus.COMPLETED, suspect=bool(session.suspect)
         )
     ]
@@ -226,6 +251,12 @@ def _with_answers(sessions: list[SessionRow], filters: Filters) -> Iterator[Sess
         yield SessionAnswers(session, answers[session.id])
 
 
+_THESE = (
+    select(*SESSION_COLUMNS)
+    .where(among(ResponseSession.id, "sessions"), ResponseSession.form_id == bindparam("form"))
+    .where(IS_SHOWN)
+    .order_by(ResponseSession.created_at.desc(), ResponseSession.id.desc())
+)
 _IS_ASKED = FollowUp.state == FollowUpState.ASKED
 _ASKED_MORE = (
     select(FollowUp.session_id).where(among(FollowUp.session_id, "sessions"), _IS_ASKED).distinct()
@@ -252,9 +283,4 @@ def _between(
 
 
 def _holds(needle: str, *texts: str) -> bool:
-    return not needle or any(needle in _comparable(text) for text in texts)
-
-
-def _comparable(text: str) -> str:
-    """Without differences of case and of Unicode spelling."""
-    return normalized("NFKC", text).casefold()
+    return not needle or any(needle in comparable(text) for text in texts)

@@ -53,6 +53,7 @@ class AnswerThread(NamedTuple):
     follow-ups.
     """
 
+    question_id: str
     question_text: str
     answer: AnswerRow | None
     follow_ups: list[ShownFollowUp]
@@ -114,13 +115,15 @@ def _threads(
         follow_ups[each.parent_question_id].append(ShownFollowUp(each, given.get(each.id)))
     first = [each for each in answers if each.parent_question_id is None]
     threads = [
-        AnswerThread(each.question_text, each, follow_ups.pop(each.question_id, []))
+        AnswerThread(
+            each.question_id, each.question_text, each, follow_ups.pop(each.question_id, [])
+        )
         for each in first
     ]
     for question in content.questions:
         left = follow_ups.get(question["id"], [])
         if any(part.answer for part in left):
-            threads.append(AnswerThread(question["text"], None, left))
+            threads.append(AnswerThread(question["id"], question["text"], None, left))
     return threads
 
 

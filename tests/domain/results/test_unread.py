@@ -1,0 +1,183 @@
+"""What a creator has read, response by response and all at once."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tests.bulk import store_answers
+from tests.databases import both_databases
+from tests.factories import make_account, make_answer, make_form, make_response
+from tests.query_plans import plan_of, statements_of
+from webapp.database import db, utc_now
+from webapp.domain.deletion.deleted_responses import delete_response
+from webapp.domain.forms import models as forms
+from webapp.domain.respondents import answering
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.results.by_question import newest_answers
+from webapp.domain.results.letters import get_letter
+from webapp.domain.results.unread import (
+    UNREAD_COUNTED,
+    count_unread,
+    mark_all_read,
+    mark_read,
+    next_unread,
+)
+from webapp.domain.shared.errors import NotFound
+from webapp.domain.shared.secrets import token_hash
+
+pytestmark = [both_databases, pytest.mark.usefixtures("app_context")]
+
+
+@pytest.fixture
+def form() -> Any:
+    return make_form(make_account().id)
+
+
+def fresh(form: Any) -> Any:
+    return forms.get_form(form.account_id, form.id)
+
+
+def respond(form: Any, name: str = "") -> str:
+    """The id of a new completed response."""
+    return session_of(make_response(form, name=name))
+
+
+def session_of(key: str) -> str:
+    db.session.rollback()
+    query = select(ResponseSession.id).where(ResponseSession.key_hash == token_hash(key))
+    found: str = db.session.scalars(query).one()
+    return found
+
+
+def read(form: Any, session_id: str) -> None:
+    mark_read(form.account_id, form.id, session_id, fresh(form).last_stamp)
+
+
+def unread_of(form: Any) -> int:
+    return count_unread([form.id])[form.id]
+
+
+def test_completed_responses_are_unread_until_each_is_read(form: Any) -> None:
+    make_answer(form, "not completed".ljust(32))
+    first, second, third = (respond(form) for _ in range(3))
+    counted = [unread_of(form)]
+
+    for each in (third, first, third, second):
+        read(form, each)
+        counted.append(unread_of(form))
+
+    assert counted == [3, 2, 1, 1, 0]
+
+
+def test_all_are_read_at_once_up_to_what_the_page_showed(form: Any) -> None:
+    respond(form)
+    shown = fresh(form).last_stamp
+    later = respond(form)
+
+    mark_all_read(form.account_id, form.id, shown)
+
+    assert unread_of(form) == 1
+    assert next_unread(fresh(form)) == later
+
+
+@pytest.mark.parametrize("stamp", [0, 9_999_999_999_999])
+def test_a_stamp_that_no_page_showed_marks_nothing(form: Any, stamp: int) -> None:
+    mark_all_read(form.account_id, form.id, fresh(form).last_stamp)
+    respond(form)
+
+    mark_all_read(form.account_id, form.id, stamp)
+
+    assert unread_of(form) == 1
+
+
+def test_the_next_unread_one_is_older_then_the_newest(form: Any) -> None:
+    oldest, middle, newest = (respond(form) for _ in range(3))
+    query = select(ResponseSession.id, ResponseSession.completed_stamp)
+    completed = {row.id: row.completed_stamp for row in db.session.execute(query)}
+    db.session.rollback()
+
+    def after(session_id: str) -> str | None:
+        return next_unread(fresh(form), session_id, completed[session_id])
+
+    assert [after(newest), after(middle), after(oldest)] == [middle, oldest, newest]
+    read(form, middle)
+    assert [after(newest), after(oldest)] == [oldest, newest]
+    read(form, oldest)
+    assert after(newest) is None
+    assert next_unread(fresh(form)) == newest
+
+
+def test_answers_are_new_until_they_or_their_response_are_read(form: Any) -> None:
+    read_one, other = respond(form), respond(form)
+
+    def new() -> set[str]:
+        form_now = fresh(form)
+        shown = newest_answers(form_now)[form.questions[0]["id"]].answers
+        return {each.session_id for each in shown if each.is_new(form_now.seen_stamp)}
+
+    assert new() == {read_one, other}
+    read(form, other)
+    assert new() == {read_one}
+    mark_all_read(form.account_id, form.id, fresh(form).last_stamp)
+    assert new() == set()
+
+
+def test_what_somebody_corrects_after_it_was_read_is_new(form: Any) -> None:
+    key = make_response(form)
+    read(form, session_of(key))
+
+    make_answer(form, "another".ljust(32))
+    form_now = fresh(form)
+    shown = newest_answers(form_now)[form.questions[0]["id"]].answers
+
+    assert [each.is_new(form_now.seen_stamp) for each in shown] == [True, False]
+
+
+def test_a_withdrawn_response_is_not_counted(form: Any) -> None:
+    keys = [make_response(form) for _ in range(2)]
+
+    answering.withdraw_response(form.share_token, keys[1], now=utc_now())
+
+    assert unread_of(form) == 1
+
+
+def test_a_response_that_is_deleted_just_now_is_neither_counted_nor_next(form: Any) -> None:
+    kept, deleted = respond(form), respond(form)
+
+    delete_response(form.account_id, form.id, deleted, now=utc_now())
+
+    assert unread_of(form) == 1
+    assert next_unread(fresh(form)) == kept
+    assert get_letter(fresh(form), kept).newer is None
+
+
+def test_no_more_than_a_hundred_are_looked_at(form: Any) -> None:
+    store_answers(form.id, 10 * 150)
+
+    assert unread_of(form) == UNREAD_COUNTED + 1
+
+
+@pytest.mark.parametrize("mark", [mark_all_read, partial(mark_read, session_id="ses_x")])
+def test_another_creator_marks_nothing(form: Any, mark: Any) -> None:
+    respond(form)
+    stranger = make_account().id
+
+    with pytest.raises(NotFound):
+        mark(stranger, form.id, stamp=fresh(form).last_stamp)
+
+    assert unread_of(form) == 1
+    assert fresh(form).seen_stamp == 0
+
+
+def test_all_forms_are_counted_in_one_statement_through_the_index(form: Any) -> None:
+    others = [make_form(form.account_id) for _ in range(3)]
+    respond(form)
+
+    counted = partial(count_unread, [form.id, *(each.id for each in others)])
+
+    assert counted() == {form.id: 1}
+    assert len(statements_of(counted)) == 1
+    if db.engine.dialect.name == "sqlite":
+        assert any("completed_stamp>?" in step for step in plan_of(counted)), plan_of(counted)

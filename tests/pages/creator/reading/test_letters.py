@@ -1,0 +1,127 @@
+"""One response after the other: all its questions, its neighbours, and what is read."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.databases import both_databases
+from tests.factories import make_answer, make_form, make_response
+from tests.pages.creator.test_results import links
+from tests.pages.creator_client import Creator, hidden, plain
+from webapp.database import utc_now
+from webapp.domain.respondents import answering
+
+NAMES = ("Anna", "Bo", "Cem")
+
+
+@pytest.fixture
+def form(app: Flask, ann: Creator) -> Any:
+    with app.app_context():
+        form = make_form(ann.account.id, questions=["One?", "Two?", "Three?"])
+        for name in NAMES:
+            make_response(form, name=name)
+        return form
+
+
+def people(ann: Creator, form: Any) -> dict[str, str]:
+    """The address of each letter by name."""
+    page = ann.page(f"/forms/{form.id}/people").text
+    return {name: links(page, name)[0] for name in NAMES}
+
+
+def read(ann: Creator, path: str, **headers: Any) -> Any:
+    return ann.post(f"{path}/read", stamp=hidden(ann.page(path), "stamp"), **headers)
+
+
+def test_every_question_stands_there_answered_skipped_or_not_reached(
+    app: Flask, ann: Creator
+) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, questions=["One?", "Two?", "Three?"])
+        make_answer(form, "k" * 32, 2, "last first")
+        answering.skip_question(form.share_token, "k" * 32, position=0, now=utc_now())
+    (path,) = links(ann.page(f"/forms/{form.id}/people").text, "Anonymous")
+
+    words = plain(ann.page(path).text)
+
+    assert "Question 1 One? Skipped." in words
+    assert "Question 2 Two? Not answered." in words
+    assert "Question 3 Three? last first" in words
+    assert "In progress, last active just now" in words
+
+
+@both_databases
+def test_unread_ones_come_first_then_older_ones(ann: Creator, form: Any) -> None:
+    paths = people(ann, form)
+    steps = [ann.page(f"/forms/{form.id}/letters").location]
+    for _ in range(3):
+        page = ann.page(steps[-1]).text
+        read(ann, steps[-1], htmx=True)
+        steps += links(page, "Next new one")[:1]
+
+    assert steps == [paths[name] for name in ("Cem", "Bo", "Anna")]
+    middle = ann.page(paths["Bo"]).text
+    assert links(middle, "Newer")[0] == paths["Cem"]
+    assert links(middle, "Older")[0] == paths["Anna"]
+    assert links(ann.page(paths["Cem"]).text, "Newer") == []
+    assert links(ann.page(paths["Anna"]).text, "Older") == []
+    assert ">New</span>" not in middle
+
+
+def test_without_scripts_reading_goes_on_to_the_next_unread_one(ann: Creator, form: Any) -> None:
+    paths = people(ann, form)
+
+    followed = [read(ann, paths[name]).location for name in ("Anna", "Cem", "Bo")]
+
+    assert followed == [paths["Cem"], paths["Bo"], paths["Bo"]]
+    assert "new" not in plain(ann.page("/forms").text)
+
+
+def test_answers_of_a_response_that_was_read_are_not_new(ann: Creator, form: Any) -> None:
+    read(ann, people(ann, form)["Bo"], htmx=True)
+
+    for view in ("", "/people"):
+        assert ann.page(f"/forms/{form.id}{view}").text.count(">New</span>") == 2
+
+
+@both_databases
+def test_people_without_an_answer_are_no_neighbours(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id)
+        make_response(form, name="Old")
+        answering.skip_question(form.share_token, "s" * 32, position=0, now=utc_now())
+        make_response(form, name="New")
+    page = ann.page(f"/forms/{form.id}/people").text
+    (old,), (new,) = links(page, "Old"), links(page, "New")
+
+    assert links(ann.page(old).text, "Newer")[0] == new
+
+
+def test_a_form_without_answers_has_no_letters(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id)
+
+    assert ann.page(f"/forms/{form.id}/letters").location == f"/forms/{form.id}"
+
+
+def test_strangers_read_and_mark_no_letters(ann: Creator, stranger: Creator, form: Any) -> None:
+    path = people(ann, form)["Bo"]
+
+    assert stranger.page(path).status_code == 404
+    assert stranger.page(f"/forms/{form.id}/letters").status_code == 404
+    assert stranger.post(f"{path}/read", stamp="9999999999999").status_code == 404
+    assert ">New</span>" in ann.page(path).text
+
+
+def test_long_responses_are_shortened_in_the_list_of_people(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, questions=[f"Question {n}?" for n in range(20)])
+        for position in range(20):
+            make_answer(form, "k" * 32, position)
+
+    page = ann.page(f"/forms/{form.id}/people").text
+
+    (path,) = links(page, "Read 8 more answers")
+    assert page.count("answer__text") == 12
+    assert ann.page(path).text.count("answer__text") == 20

@@ -1,0 +1,64 @@
+"""One response after the other, unread ones first, and what its creator has read of a form."""
+
+from http import HTTPStatus
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.config import settings
+from webapp.database import to_millis, utc_now
+from webapp.domain.forms import models as forms
+from webapp.domain.results import letters, unread
+from webapp.domain.results.recordings import recordings_of
+from webapp.domain.shared.limits import RESPONSE_UNDO_SECONDS
+from webapp.pages.creator.request import creator_id, millis_in, require_creator
+from webapp.pages.fragments import go_to, nothing_new, wants_fragment
+
+bp = Blueprint("letters", __name__, url_prefix="/forms/<form_id>")
+bp.before_request(require_creator)
+
+
+@bp.get("/letters")
+def show_next(form_id: str) -> ResponseReturnValue:
+    """Redirect to the newest unread response, or to the newest."""
+    form = forms.get_form(creator_id(), form_id)
+    session_id = letters.newest_letter(form)
+    if session_id is None:
+        return redirect(url_for("results.by_question", form_id=form_id))
+    return redirect(url_for("letters.show", form_id=form_id, session_id=session_id))
+
+
+@bp.get("/people/<session_id>")
+def show(form_id: str, session_id: str) -> ResponseReturnValue:
+    """All that one person answered."""
+    form = forms.get_form(creator_id(), form_id)
+    letter = letters.get_letter(form, session_id)
+    return render_template(
+        "results/letter.html",
+        form=form,
+        letter=letter,
+        person=letter.person,
+        recordings=recordings_of(letter.person.answers, with_transcripts=True),
+        transcriber=settings().transcriber_host,
+        now_millis=to_millis(utc_now()),
+        undo_seconds=RESPONSE_UNDO_SECONDS,
+    )
+
+
+@bp.post("/people/<session_id>/read")
+def mark_read(form_id: str, session_id: str) -> ResponseReturnValue:
+    """The creator has read this response; without scripts go on to the next unread one."""
+    account = creator_id()
+    unread.mark_read(account, form_id, session_id, millis_in(request.form.get("stamp", "")))
+    if wants_fragment():
+        return nothing_new()
+    following = unread.next_unread(forms.get_form(account, form_id), session_id)
+    path = url_for("letters.show", form_id=form_id, session_id=following or session_id)
+    return redirect(path, HTTPStatus.SEE_OTHER)
+
+
+@bp.post("/read")
+def mark_all_read(form_id: str) -> ResponseReturnValue:
+    """The creator has read everything that their page knew of."""
+    unread.mark_all_read(creator_id(), form_id, millis_in(request.form.get("stamp", "")))
+    return go_to(url_for("results.by_question", form_id=form_id))
