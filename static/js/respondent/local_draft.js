@@ -98,8 +98,9 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const path = withoutQuery(detail.pathInfo.requestPath);
   if (!form || detail.xhr.status !== 200) return;
   // unsent text outlives a skipped question: Skip may have been pressed by mistake
+  const dropped = detail.requestConfig.elt.hasAttribute("data-drop-draft");
   const takenBack = path === `${action}/skip` && draftField(form).defaultValue !== "";
-  if (path === action || takenBack) remove(storageKey(form));
+  if (path === action || takenBack || dropped) remove(storageKey(form));
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => restore(detail.elt));

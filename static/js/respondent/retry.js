@@ -60,7 +60,7 @@ function showCountdown(seconds, unsure) {
 
 function show(slot) {
   slot.hidden = false;
-  for (const part of [slot.parentElement.querySelector(".actions"), slot]) {
+  for (const part of [slot.parentElement.querySelector(".btn--main"), slot]) {
     part?.scrollIntoView({ block: "nearest" });
   }
 }

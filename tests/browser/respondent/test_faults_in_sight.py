@@ -160,7 +160,7 @@ def test_every_page_can_be_walked_by_tab(page: Page) -> None:
     """Long answers: the page is higher than each window."""
     assert hidden_stops(page) == []
     answer_all(page)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Read it over, then send.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
     assert hidden_stops(page) == []
     press(page, "Change question 2")
     asked(page, 2)

@@ -184,7 +184,7 @@ def test_a_failed_request_is_told_and_made_again(
     failures = iter([fail])
     troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
     give(troubled, LONG)
-    line = troubled.get_by_text(re.compile("No answer yet. Trying again in [12] s"))
+    line = troubled.get_by_text(re.compile("Still waiting. Trying again in [12] s"))
     expect(line).to_be_visible()
     expect(troubled.get_by_role("button", name="Next question")).to_be_visible()
     expect(troubled.get_by_role("button", name="Try again")).to_have_count(0)
@@ -200,7 +200,7 @@ def test_after_a_failed_request_next_question_goes_on(troubled: Page, link: Link
     troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
     troubled.clock.install()
     give(troubled, LONG)
-    expect(troubled.get_by_text(re.compile("No answer yet."))).to_be_visible()
+    expect(troubled.get_by_text(re.compile("Still waiting."))).to_be_visible()
     press(troubled, "Next question")
     asked(troubled, 2)
     troubled.clock.fast_forward(30_000)  # nothing tries again
@@ -214,9 +214,9 @@ def test_next_question_is_tried_again_as_it_was_pressed(troubled: Page, link: Li
     troubled.route(NEXT, lambda route: next(failures, Route.continue_)(route))
     troubled.clock.install()
     give(troubled, LONG)
-    expect(troubled.get_by_text(re.compile("No answer yet."))).to_be_visible()
+    expect(troubled.get_by_text(re.compile("Still waiting."))).to_be_visible()
     press(troubled, "Next question")
-    expect(troubled.get_by_text(re.compile("No answer yet. Trying again in [45]"))).to_be_visible()
+    expect(troubled.get_by_text(re.compile("Still waiting. Trying again in [45]"))).to_be_visible()
     troubled.clock.run_for(5000)
     asked(troubled, 2)
 
@@ -254,7 +254,7 @@ def test_a_changed_answer_is_asked_about_and_leads_back(
     expect(page.get_by_role("button", name="Back", exact=True)).to_be_visible()
     model.answer = stopping()
     give(page, LONG)
-    expect(page.get_by_role("heading", level=1)).to_have_text("Read it over, then send.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
     expect(page.get_by_text("4 answered")).to_be_visible()
 
     assert link.texts() == [LONG, LONG, f"{LONG}, twice", LONG]

@@ -153,7 +153,7 @@ def test_words_that_were_not_sent_come_back(page: Page, link: Link) -> None:
     page.reload()
     followed(page)
     expect(page.locator("#answer")).to_have_value("half a sent")
-    expect(page.locator("#draft-note")).to_contain_text("Your unsent words are back.")
+    expect(page.locator("#draft-note")).to_contain_text("We restored what you hadn’t sent.")
     back(page)
     asked(page, 1)
     expect(page.locator("#answer")).to_have_value(SHORT)
@@ -205,7 +205,7 @@ def test_another_device_goes_on_with_the_follow_up(
         second.goto(first.locator("#link").input_value())
         press(second, "Continue here")
         assert followed(second) == words
-        press(first, "Go on here")
+        press(first, "Continue here")
         assert followed(first) == words
         expect(first.locator("#answer")).to_have_value("half a sent")
         give(second, LONG)
@@ -302,16 +302,20 @@ def test_a_double_click_asks_once(browser: Browser, link: Link, *, scripts: bool
     assert (decided(link), link.texts()) == (1, [SHORT, LONG])
 
 
-def test_two_tabs_share_a_follow_up(page: Page, link: Link) -> None:
-    give(page, SHORT)
-    words = followed(page)
-    other = page.context.new_page()
-    other.goto(link.path)
-    assert followed(other) == words
-    give(page, LONG)
-    asked(page, 2)
-    give(other, f"{LONG}.")
-    asked(other, 2)
+def test_two_tabs_share_a_follow_up(browser: Browser, link: Link) -> None:
+    with window(browser, link.address, refused=[422]) as page:
+        page.goto(link.path)
+        give(page, SHORT)
+        words = followed(page)
+        other = page.context.new_page()
+        other.goto(link.path)
+        assert followed(other) == words
+        give(page, LONG)
+        asked(page, 2)
+        give(other, f"{LONG}.")
+        expect(other.locator(".newer-answer")).to_have_text(LONG)
+        press(other, "Save mine instead")
+        asked(other, 2)
 
     assert (decided(link), link.sessions(), link.texts()) == (1, 1, [SHORT, f"{LONG}."])
 
@@ -323,11 +327,11 @@ def test_taking_an_answer_back_says_what_goes_with_it(any_page: Page, link: Link
     asked(any_page, 2)
     back(any_page)
     followed(any_page)
-    expect(any_page.get_by_text("go with it")).to_have_count(0)
+    expect(any_page.get_by_text("are cleared too")).to_have_count(0)
     back(any_page)
     asked(any_page, 1)
-    expect(any_page.get_by_text("go with it")).to_be_visible()
-    press(any_page, "Take this answer back")
+    expect(any_page.get_by_text("are cleared too")).to_be_visible()
+    press(any_page, "Clear this answer")
     asked(any_page, 2)
 
     assert link.texts() == []

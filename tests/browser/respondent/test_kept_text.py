@@ -22,7 +22,7 @@ def test_unsent_text_survives_a_reload_and_is_cleared_by_saving(page: Page) -> N
     expect(page.locator("#draft-note")).to_have_text("Kept in this browser until you continue.")
     page.reload()
     expect(page.locator("#answer")).to_have_value("half a sent")
-    expect(page.locator("#draft-note")).to_contain_text("Your unsent words are back.")
+    expect(page.locator("#draft-note")).to_contain_text("We restored what you hadn’t sent.")
 
     give(page, "A whole sentence")
     asked(page, 2)
@@ -88,9 +88,9 @@ def test_a_form_that_closed_meanwhile_shows_the_unsent_text(browser: Browser, li
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.reload()
 
-        expect(page.get_by_label("Your unsent words")).to_have_value("A long story")
+        expect(page.get_by_label("Your unsent text")).to_have_value("A long story")
         press(page, "Copy")
-        expect(page.get_by_text("Copied.")).to_be_visible()
+        expect(page.get_by_role("button", name="Copied")).to_be_visible()
         assert page.evaluate("navigator.clipboard.readText()") == "A long story"
         look(page, width=320)
         assert violations(page) + sideways(page) == []
@@ -255,7 +255,7 @@ def test_without_scripts_a_failed_save_returns_the_text(browser: Browser, link: 
         with storage_away(link.app):
             give(page, "A long story")
             heading = page.get_by_role("heading", level=1)
-            expect(heading).to_have_text("Not saved, but your text is still here.")
+            expect(heading).to_have_text("Not saved yet – your text is safe.")
         expect(page.get_by_label("Your words")).to_have_value("A long story")
         look(page, width=320)
         assert violations(page) + sideways(page) == []
@@ -398,7 +398,7 @@ def test_another_device_continues_with_the_same_answers(
         give(second, "Habit")
         finish(second)
 
-        press(first, "Go on here")
+        press(first, "Continue here")
         expect(first.get_by_role("heading", level=1)).to_contain_text("Thank you.")
 
     assert (link.sessions(), link.texts()) == (1, ["Me", "It", "Habit"])
@@ -406,7 +406,7 @@ def test_another_device_continues_with_the_same_answers(
 
 def test_asking_for_the_transfer_link_keeps_unsent_text(page: Page) -> None:
     copy_transfer_link(page)
-    press(page, "Go on here")
+    press(page, "Continue here")
 
     asked(page, 2)
     expect(page.locator("#answer")).to_have_value("half a sent")

@@ -38,7 +38,7 @@ def test_text_typed_after_continue_is_kept(page: Page, link: Link) -> None:
     page.keyboard.type("and this")
     page.keyboard.press("Control+Enter")
 
-    expect(page.get_by_role("heading", level=1)).to_have_text("Read it over, then send.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your answers, then send.")
     expect(page.get_by_role("heading", level=1)).to_be_focused()
     assert link.texts() == ["Me", "and this"]
 

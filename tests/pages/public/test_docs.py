@@ -191,3 +191,5 @@ def test_the_error_documentation_promises_no_change_below_500_only(client: Flask
 
     assert "A refusal with a status below 500 changed nothing" in page
     assert "A refused request changed nothing" not in page
+    for name in ("code", "message", "resolution", "error"):
+        assert f"<code>{name}</code>" in page

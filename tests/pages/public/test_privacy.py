@@ -27,7 +27,7 @@ def test_a_contact_may_be_a_page(client: FlaskClient) -> None:
 
 
 def test_without_a_name_it_says_so(client: FlaskClient) -> None:
-    assert "Whoever runs this server, 127.0.0.1, has not put a name here." in words(client)
+    assert "The operator of this site, 127.0.0.1, has not put a name here." in words(client)
 
 
 @pytest.mark.settings(operator_name="<script>alert(1)</script>")
@@ -47,7 +47,7 @@ def test_a_name_is_text(client: FlaskClient) -> None:
         "erased 180 days after a connection has ended",
         "until 90 days after they have ended",
         "the start of what came back, for 30 days",
-        "keeps you signed in for 30 days, and one for a year if you choose colours",
+        "keeps you signed in for 30 days, and one for a year if you choose an appearance",
     ],
 )
 def test_it_says_how_long_data_is_kept(client: FlaskClient, period: str) -> None:

@@ -140,5 +140,5 @@ def test_a_signed_out_visitor_chooses_a_theme_and_returns_to_the_page(
 def test_a_page_with_the_switch_sets_no_cookie(client: FlaskClient, page: str) -> None:
     shown = client.get(page)
 
-    assert "Colours" in shown.text
+    assert "Appearance" in shown.text
     assert "Set-Cookie" not in shown.headers

@@ -56,7 +56,7 @@ def test_a_secret_is_not_used_up_by_trying_it_at_another_form(
         f"/r/{respondent.share_token}/continue", data={"secret": secret, "claim": "c" * 32}
     )
 
-    assert heading(page) == "This link is used up."
+    assert heading(page) == "This link has expired."
     with app.app_context():
         assert is_link_usable(form.share_token, secret, now=utc_now())
 

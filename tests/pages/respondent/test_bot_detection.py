@@ -161,5 +161,5 @@ def test_the_page_of_a_flagged_response_says_why(app: Flask, ann: Creator, form:
 
     page = plain(ann.page(f"/forms/{form.id}/people/{person.session.id}").text)
 
-    assert "This may be the work of a program." in page
+    assert "This response may be automated." in page
     assert "by a program" in page

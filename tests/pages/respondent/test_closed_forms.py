@@ -25,20 +25,24 @@ def test_a_closed_form_says_so(app: Flask, client: FlaskClient, form: Any) -> No
     page = client.get(f"/r/{form.share_token}")
 
     assert page.status_code == 410
-    assert heading(page) == "This one has closed."
+    assert heading(page) == "This form is closed."
     assert "Robin Example stopped taking answers on" in page.text
 
 
-@pytest.mark.parametrize(("language", "day"), [("en", "5 March 2024"), ("de", "5. März 2024")])
+@pytest.mark.parametrize(
+    ("language", "day", "full"),
+    [("en", "5 Mar 2024", "5 March 2024"), ("fr", "5 mars 2024", "5 mars 2024")],
+)
 def test_a_day_of_another_year_has_its_year(
-    app: Flask, client: FlaskClient, form: Any, language: str, day: str
+    app: Flask, client: FlaskClient, form: Any, language: str, day: str, full: str
 ) -> None:
     with app.app_context():
         forms.close_form(form.account_id, form.id, now=datetime(2024, 3, 5, 12, tzinfo=UTC))
 
     page = client.get(f"/r/{form.share_token}?lang={language}")
 
-    assert f'<time datetime="2024-03-05" data-day="numeric">{day}</time>' in page.text
+    time = f'datetime="2024-03-05T12:00:00+00:00" data-day="numeric" title="{full}, 12:00 UTC"'
+    assert f"<time {time}>{day}</time>" in page.text
 
 
 def test_text_typed_before_the_form_closed_is_kept(
@@ -62,7 +66,7 @@ def test_coming_back_to_a_closed_form_shows_that_it_closed(
     respondent.answer(1, "Me")
     close(app, form)
 
-    assert heading(respondent.open(path)) == "This one has closed."
+    assert heading(respondent.open(path)) == "This form is closed."
 
 
 @pytest.mark.parametrize("path", ["/q/1", "/q/1/skip", "/check"])
@@ -86,7 +90,7 @@ def test_a_sent_response_keeps_its_thank_you_page_on_a_closed_form(
     page = respondent.open()
 
     assert heading(page).startswith("Thank you.")
-    assert "Answer once more" not in page.text
+    assert "Submit another response" not in page.text
 
 
 def test_an_answer_after_sending_is_not_stored_and_not_lost(
@@ -120,7 +124,7 @@ def test_a_form_for_one_response_says_that_it_has_it(
     page = client.get(f"/r/{single.share_token}")
 
     assert page.status_code == 410
-    assert heading(page) == "This one has its answer."
+    assert heading(page) == "This form has already been answered."
 
 
 def test_text_typed_before_the_one_response_was_sent_is_kept(
@@ -133,7 +137,7 @@ def test_text_typed_before_the_one_response_was_sent_is_kept(
 
     page = respondent.answer(2, "It broke")
 
-    assert (page.status_code, heading(page)) == (410, "This one has its answer.")
+    assert (page.status_code, heading(page)) == (410, "This form has already been answered.")
     assert box(page) == "It broke"
 
 
@@ -145,7 +149,7 @@ def test_sending_into_a_full_form_is_refused(app: Flask, client: FlaskClient, si
 
     page = respondent.post("/check")
 
-    assert (page.status_code, heading(page)) == (410, "This one has its answer.")
+    assert (page.status_code, heading(page)) == (410, "This form has already been answered.")
 
 
 def test_a_form_for_one_response_offers_no_second_one(
@@ -157,7 +161,7 @@ def test_a_form_for_one_response_offers_no_second_one(
     page = respondent.post("/check")
 
     assert heading(page).startswith("Thank you.")
-    assert "Answer once more" not in page.text
+    assert "Submit another response" not in page.text
 
 
 def test_withdrawing_the_one_response_opens_the_link_again(

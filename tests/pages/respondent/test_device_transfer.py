@@ -25,7 +25,7 @@ from webapp.domain.respondents.device_transfer import (
 )
 from webapp.domain.shared.limits import TRANSFER_LINK_SECONDS
 
-GONE = "This link is used up."
+GONE = "This link has expired."
 
 
 def link(page: TestResponse) -> str:
@@ -79,7 +79,7 @@ def test_a_whole_response_leads_to_the_check_page(begun: Respondent, other: Resp
 
     page = follow(other, link(begun.post("/check/elsewhere")))
 
-    assert heading(page) == "Read it over, then send."
+    assert heading(page) == "Check your answers, then send."
 
 
 def test_the_first_device_can_continue(app: Flask, begun: Respondent, other: Respondent) -> None:

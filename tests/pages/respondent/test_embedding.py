@@ -151,7 +151,15 @@ def test_an_unknown_link_cannot_be_embedded(client: FlaskClient, path: str) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/drafts", "/forms/{form.id}/share", "/drafts/{form.draft_id}", "/login", "/privacy"]
+    "path",
+    [
+        "/drafts",
+        "/forms/{form.id}/share",
+        "/drafts/{form.draft_id}",
+        "/login",
+        "/about",
+        "/privacy",
+    ],
 )
 def test_creator_pages_cannot_be_embedded(ann: Creator, form: Any, path: str) -> None:
     assert ancestors(ann.page(path.format(form=form))) == "'none'"
@@ -179,7 +187,7 @@ def test_every_link_on_an_embedded_page_is_embedded(framed: Framed) -> None:
 
 def test_links_to_other_pages_leave_the_frame(framed: Framed) -> None:
     assert '<a href="/privacy?lang=en" target="_blank"' in framed.page.text
-    assert 'href="/" target="_blank"' in framed.page.text
+    assert 'href="/about?lang=en" target="_blank"' in framed.page.text
 
 
 def test_an_error_page_leads_back_to_the_form_and_never_out_of_the_frame(framed: Framed) -> None:

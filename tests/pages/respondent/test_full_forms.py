@@ -156,5 +156,5 @@ def test_the_creator_is_told_how_full_it_is(app: Flask, ann: Creator) -> None:
 
     assert "The answers fill 84 % of the room of this form." in nearly
     assert "This form is full." in full
-    assert "It is out, but full." in share
+    assert "It’s live, but full." in share
     assert "Send it to someone" not in share

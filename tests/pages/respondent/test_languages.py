@@ -168,7 +168,7 @@ def test_a_person_answers_in_arabic_from_the_first_page_to_the_last(
         ([], "Who changed it?"),
         (["/q/1"], "What went wrong?"),
         (["/q/1", "/q/1/open"], "Who changed it?"),
-        (["/q/1", "/q/2"], "Noch einmal durchlesen, dann senden."),
+        (["/q/1", "/q/2"], "Antworten prüfen, dann senden."),
         (["/q/1", "/q/2", "/check"], "Vielen Dank. Ihre Antworten sind bei Robin Example."),
         (["/q/1", "/q/2", "/check", "/sent"], "Das haben Sie gesendet."),
         (["/q/1", "/withdraw"], "Alle Ihre Antworten löschen?"),

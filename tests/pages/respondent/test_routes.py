@@ -48,7 +48,7 @@ def test_the_link_asks_the_first_question_at_once(respondent: Respondent) -> Non
     assert "Rota" in page.text
     assert "Asked by Robin Example" in page.text
     assert "Question 1 of 2" in page.text
-    assert "Each answer goes to Robin Example" in page.text
+    assert "When you continue, Robin Example" in page.text
     assert box(page) == ""
 
 
@@ -145,7 +145,7 @@ def test_coming_back_with_everything_settled_leads_to_the_check_page(
 
     back = client.get(f"/r/{form.share_token}", follow_redirects=True)
 
-    assert heading(back) == "Read it over, then send."
+    assert heading(back) == "Check your answers, then send."
 
 
 def test_coming_back_after_sending_leads_to_the_thank_you_page(
@@ -179,7 +179,7 @@ def test_a_correction_replaces_the_answer_and_returns_to_the_check_page(
 
     page = respondent.answer(1, "Mira")
 
-    assert heading(page) == "Read it over, then send."
+    assert heading(page) == "Check your answers, then send."
     assert texts(app) == ["It", "Mira"]
 
 
@@ -189,14 +189,14 @@ def test_a_skipped_question_is_not_asked_again(any_client: FlaskClient, form: An
 
     page = respondent.answer(2, "It")
 
-    assert heading(page) == "Read it over, then send."
+    assert heading(page) == "Check your answers, then send."
     assert "1\u00a0answered, 1\u00a0skipped" in page.text
 
 
 def test_an_answer_can_be_taken_back(app: Flask, respondent: Respondent) -> None:
     respondent.answer_all()
     page = respondent.post("/q/1/open")
-    assert "Take this answer back" in page.text
+    assert "Clear this answer" in page.text
 
     respondent.post("/q/1/skip")
 
@@ -248,7 +248,7 @@ def test_back_without_scripts_keeps_unsent_text(
     assert heading(refused) == "What went on?"
 
     led = respondent.post(where, answer="It" if settled else " ", left=number)
-    assert heading(led) == ("Read it over, then send." if settled else "Who changed it?")
+    assert heading(led) == ("Check your answers, then send." if settled else "Who changed it?")
     assert texts(app) == (["Me", "It"] if settled else ["Me"])
 
 
@@ -266,7 +266,7 @@ def test_a_second_press_goes_back_without_the_text(
 
     page = respondent.post(without, answer="A long story")
 
-    assert heading(page) == ("Read it over, then send." if settled else "Who changed it?")
+    assert heading(page) == ("Check your answers, then send." if settled else "Who changed it?")
     assert texts(app) == (["Me", "It"] if settled else ["Me"])
 
 

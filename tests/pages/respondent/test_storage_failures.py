@@ -49,7 +49,7 @@ def test_storage_that_fails_keeps_the_text_and_the_keys(app: Flask, respondent: 
         page = respondent.answer(1, "A long story")
 
     assert page.status_code == 503
-    assert heading(page) == "Not saved, but your text is still here."
+    assert heading(page) == "Not saved yet – your text is safe."
     assert box(page) == "A long story"
     assert hidden(page) == sent
     assert page.headers["Retry-After"] == "5"
@@ -106,7 +106,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
     assert page.status_code == 503
     assert box(page) == text
     assert texts(app) == ["kept"]
-    assert heading(respondent.answer(2, box(page))) == "Read it over, then send."
+    assert heading(respondent.answer(2, box(page))) == "Check your answers, then send."
 
 
 def test_the_failure_page_uses_no_database(app: Flask, respondent: Respondent) -> None:

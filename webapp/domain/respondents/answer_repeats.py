@@ -1,5 +1,7 @@
 """Answers that are stored already, and why one could not be: read back after the fact."""
 
+import hashlib
+
 from sqlalchemy import String, bindparam, select, type_coerce
 
 from webapp.database import read_rows
@@ -12,11 +14,13 @@ from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase, StateConflict
 from webapp.domain.shared.vocabulary import FormStatus
 
+VERSION_CHARS = 16  # our choice: 64 bits
 _STORED = select(
     Answer.question_id,
     Answer.answer_text,
     type_coerce(Answer.response_type, String).label("response_type"),
     Recording.id.label("recording_id"),
+    Answer.answer_key,
 ).outerjoin(Recording, Recording.answer_id == Answer.id)
 _STORED_UNDER_KEY = _STORED.where(
     Answer.session_id == bindparam("session"), Answer.answer_key == bindparam("key")
@@ -27,17 +31,52 @@ _UPLOADED = select(Recording.id).where(
 )
 
 
-def is_unchanged(state: SessionState, answer: NewAnswer, *, blank: bool) -> bool:
-    """True if this is the current answer and the form is open; `blank` as in `answer_question`."""
+def version_of(text: str | None, recording_id: str | None) -> str:
+    """Tells two answers apart; "" for none."""
+    if text is None:
+        return ""
+    return hashlib.sha256(f"{recording_id or ''} {text}".encode()).hexdigest()[:VERSION_CHARS]
+
+
+def is_unchanged(
+    state: SessionState, answer: NewAnswer, *, blank: bool, replaces: str | None
+) -> bool:
+    """True if this is the current answer and the form is open; parameters as in `answer_question`.
+
+    raises  StateConflict `answer_newer`
+    """
     current = state.answered.get(answer.question_id)
     if current is None or state.form_status != FormStatus.PUBLISHED:
         return False
+    found = read_rows(_CURRENT, answer=current)
+    if not found:
+        return False
+    row = found[0]
+    same_recording = (row.recording_id or "") == answer.recording_id
     untouched = blank and answer.recording_id and not answer.answer_text.strip()
-    return any(
-        (row.recording_id or "") == answer.recording_id
-        and (untouched or row.answer_text == answer.answer_text)
-        for row in read_rows(_CURRENT, answer=current)
-    )
+    if same_recording and (untouched or row.answer_text == answer.answer_text):
+        return True
+    written_down = blank and same_recording and answer.recording_id
+    if row.answer_key != answer.answer_key and not written_down:
+        _require_version(row.answer_text, row.recording_id, replaces)
+    return False
+
+
+def require_shown(state: SessionState, question_id: str, replaces: str | None) -> None:
+    """Raise StateConflict `answer_newer` unless the current answer is the version `replaces`."""
+    current = state.answered.get(question_id)
+    if current is not None and replaces is not None:
+        for row in read_rows(_CURRENT, answer=current):
+            _require_version(row.answer_text, row.recording_id, replaces)
+
+
+def _require_version(text: str, recording_id: str | None, replaces: str | None) -> None:
+    if replaces is not None and replaces != version_of(text, recording_id):
+        raise StateConflict(
+            PageCode.ANSWER_NEWER,
+            Phrase("You changed this answer in another tab or on another device."),
+            Phrase("Nothing is lost: the newer answer counts until you choose."),
+        )
 
 
 def is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) -> bool:
@@ -46,7 +85,7 @@ def is_repeat(state: SessionState, answer: NewAnswer, *, form_bytes_max: int) ->
     raises  StateConflict, NotFound, InvalidInput if another try would fail, too
     """
     if stored := read_rows(_STORED_UNDER_KEY, session=state.session_id, key=answer.answer_key):
-        _require_same(answer, *stored[0])
+        _require_same(answer, *stored[0][:-1])
         return True
     size = count_bytes(answer.question_text, answer.answer_text)
     if refused := refusal(state.form_id, more_bytes=size, form_bytes_max=form_bytes_max):

@@ -8,20 +8,11 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import (
-    String,
-    case,
-    delete,
-    func,
-    select,
-    type_coerce,
-)
-
-from webapp.database import db, execute, write_transaction
-from webapp.domain.events.outbox import cancel_event, queue_deliveries
+from webapp.database import execute, write_transaction
+from webapp.domain.events.outbox import queue_deliveries
 from webapp.domain.follow_ups.asked import read_follow_ups
 from webapp.domain.forms.models import Form
-from webapp.domain.respondents.answer_repeats import is_repeat, is_unchanged
+from webapp.domain.respondents.answer_repeats import is_repeat, is_unchanged, require_shown
 from webapp.domain.respondents.answer_statements import DELETE_RECORDINGS
 from webapp.domain.respondents.answer_writes import (
     NewAnswer,
@@ -33,6 +24,7 @@ from webapp.domain.respondents.answer_writes import (
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.input_checks import clean_name, require_answer
 from webapp.domain.respondents.public_form import get_public_form
+from webapp.domain.respondents.session_deletion import LeavingSession, delete_sessions
 from webapp.domain.respondents.session_state import (
     SessionState,
     change_form,
@@ -46,13 +38,10 @@ from webapp.domain.respondents.session_state import (
     step_at,
 )
 from webapp.domain.respondents.steps import Place, Step, next_open, steps_of
-from webapp.domain.responses.counters import QuestionCounts, count_completion, count_questions
-from webapp.domain.responses.models import Answer, ResponseSession, stored_bytes
-from webapp.domain.responses.recordings import Recording
+from webapp.domain.responses.counters import QuestionCounts, count_questions
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
-from webapp.domain.shared.ownership import OF_SESSION, deletion_of
 from webapp.domain.shared.vocabulary import FollowUpMode, FormStatus, QuestionKind, SessionStatus
 
 
@@ -78,6 +67,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     follow_up: int = 0,
     recording_id: str = "",
     blank: bool = False,
+    replaces: str | None = None,
     signs: Signs | None = None,
     form_bytes_max: int = FORM_BYTES_MAX,
 ) -> Following:
@@ -93,14 +83,17 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
                   answer has; "" for a typed answer. The text may be empty then
     blank         the page showed no words of an answer: leaving them out again beside the same
                   recording takes none back that were written down meanwhile
+    replaces      the version of the answer that the page showed, as of `version_of`; None if it is
+                  not known: then any answer is replaced
     signs         how the page was used: flags the session if it looks automated
     returns       the next question that is neither answered nor skipped, unless it is to be
                   decided whether one more follows from this answer
     raises        NotFound, also for a follow-up never asked; StateConflict `form_closed`,
                   `form_completed`, `response_completed`,
                   `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key
-                  stored another answer); InvalidInput `question_unknown`, `answer_empty`,
-                  `answer_too_long`, `recording_unknown`; nothing is stored then
+                  stored another answer), `answer_newer` (it would replace one that was not
+                  shown); InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`,
+                  `recording_unknown`; nothing is stored then
     """
     require_answer(answer_text, spoken=bool(recording_id))
     while True:
@@ -111,7 +104,7 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
         answer = NewAnswer(
             step.question_id, step.text, answer_text, answer_key, recording_id, kind, parent
         )
-        if is_unchanged(state, answer, blank=blank):
+        if is_unchanged(state, answer, blank=blank, replaces=replaces):
             break
         reached = len(state.answered.keys() | {step.question_id})
         suspect = signs is not None and signs.looks_automated(reached, now)
@@ -127,20 +120,28 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
 
 
 def skip_question(
-    share_token: str, session_key: str, *, position: int, now: datetime, follow_up: int = 0
+    share_token: str,
+    session_key: str,
+    *,
+    position: int,
+    now: datetime,
+    follow_up: int = 0,
+    replaces: str | None = None,
 ) -> Place | None:
     """Skip a question, supersede an answer it has, delete its recordings; repeats change nothing.
 
     The answers to follow-ups of a scripted question go with its own.
 
-    returns  place of the next question that is neither answered nor skipped, None at the end
-    raises   NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
+    replaces  as in `answer_question`
+    returns   place of the next question that is neither answered nor skipped, None at the end
+    raises    NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
     """
     with write_transaction():
         state = lock_or_create_session_state(share_token, session_key, now)
         if state.form_status != FormStatus.PUBLISHED:
             raise not_open(state.form_status)
         step = step_at(state, Place(position + 1, follow_up))
+        require_shown(state, step.question_id, replaces)
         taken = _take_back(state, step)
         answered = {key: value for key, value in state.answered.items() if key not in taken}
         _count_skip(state, taken_back=bool(state.answered) and not answered)
@@ -218,25 +219,13 @@ def complete_response(
 
 
 def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> bool:
-    """Delete the session with its answers and lower all counters; False if there is none.
-
-    A completed form with `response_limit` one takes answers again. No stamp is taken. What was not
-    sent of its event is cancelled.
-    """
-    with write_transaction() as connection:
+    """Delete the session of this key, as `delete_sessions`; False if there is none."""
+    with write_transaction():
         state = lock_session_state(share_token, session_key)
         if state is None:
             return False
-        reached, size = _reached(state), stored_bytes(state.session_id)
-        connection.execute(delete(Recording).where(Recording.key_hash == state.key_hash))
-        for owned in OF_SESSION:
-            connection.execute(deletion_of(owned, state.session_id))
-        _lower_counts(state, size)
-        if state.completed_stamp is not None:
-            count_completion(state.form_id, state.completed_stamp, change=-1)
-        count_questions(state.form_id, reached)
-        if state.completed_stamp is not None:
-            cancel_event(state.session_id, now=now)
+        leaving = LeavingSession(*(getattr(state, name) for name in LeavingSession._fields))
+        delete_sessions(state.form_id, [leaving], now=now)
     return True
 
 
@@ -249,44 +238,3 @@ def _count_skip(state: SessionState, *, taken_back: bool) -> None:
         values["answered_count"] = Form.answered_count - 1
     if values:
         change_form(state.form_id, values)
-
-
-def _reached(state: SessionState) -> dict[str, QuestionCounts]:
-    """The counter changes of deleting the session, by question id."""
-    query = select(Answer.question_id).where(
-        Answer.session_id == state.session_id,
-        Answer.superseded.is_(False),
-        Answer.question_kind == QuestionKind.SCRIPTED,
-    )
-    answered = {
-        question_id: QuestionCounts(answered=-1) for question_id in db.session.scalars(query)
-    }
-    scripted = {question["id"] for question in state.questions}
-    skipped = scripted.intersection(state.skipped)
-    return answered | {question_id: QuestionCounts(skipped=-1) for question_id in skipped}
-
-
-def _lower_counts(state: SessionState, size: int) -> None:
-    """Lower the form's counters by one session; `size` in bytes of its answers."""
-    values: dict[str, object] = {
-        "started_count": Form.started_count - 1,
-        "answer_bytes": Form.answer_bytes - size,
-    }
-    completed = state.completed_stamp is not None
-    if completed or state.answer_count:
-        values["answered_count"] = Form.answered_count - 1
-    if completed:
-        newest = (
-            select(func.max(ResponseSession.completed_stamp))
-            .where(ResponseSession.form_id == state.form_id)
-            .scalar_subquery()
-        )
-        values |= {
-            "response_count": Form.response_count - 1,
-            "completed_stamp": newest,
-            "status": case(
-                (Form.status == FormStatus.COMPLETED, FormStatus.PUBLISHED.value),
-                else_=type_coerce(Form.status, String),
-            ),
-        }
-    change_form(state.form_id, values)

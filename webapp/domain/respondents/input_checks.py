@@ -17,8 +17,8 @@ def require_answer(answer_text: str, *, spoken: bool) -> None:
     if not spoken and not answer_text.strip():
         raise InvalidInput(
             PageCode.ANSWER_EMPTY,
-            Phrase("This page is still empty."),
-            Phrase("Write something, or skip the question."),
+            Phrase("There is no answer yet."),
+            Phrase("Write one, or skip the question."),
             field="answer",
         )
     most = SPOKEN_ANSWER_MAX_CHARS if spoken else ANSWER_MAX_CHARS

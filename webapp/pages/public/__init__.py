@@ -1,1 +1,1 @@
-"""Pages for everybody: start, documents, privacy, theme."""
+"""Pages for everybody: start, documents, about, privacy, theme."""

@@ -158,6 +158,15 @@ def _question_again(error: Outcome, visit: Visit, place: Place) -> Response:
     )
 
 
+def _newer_answer(error: Outcome, visit: Visit, place: Place) -> Response:
+    """Both texts, or the newer one alone if nothing was typed."""
+    typed_text = typed("answer")
+    text = typed_text if typed_text.strip() else None
+    return rendering.render_instead(visit, unsent_text=typed_text) or rendering.question(
+        visit, place, error=error, text=text
+    )
+
+
 def _recorder_again(error: Outcome, visit: Visit, place: Place) -> Response:
     text = typed("answer")
     return rendering.render_instead(visit, unsent_text=text) or rendering.recorded(
@@ -191,6 +200,7 @@ def _already_sent(_error: Outcome, visit: Visit, _place: Place) -> Response:
 
 PAGES: dict[Code, Callable[[Outcome, Visit, Place], Response]] = {
     PageCode.ANSWER_EMPTY: _question_again,
+    PageCode.ANSWER_NEWER: _newer_answer,
     PageCode.ANSWER_TOO_LONG: _question_again,
     PageCode.ANSWER_UNSENT: _question_again,
     PageCode.UNSAVED_TEXT: _question_again,

@@ -16,7 +16,7 @@ from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import Brief, decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
-from webapp.pages.respondent.next_question import next_question
+from webapp.pages.respondent.next_question import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
 from webapp.web.extensions import csrf
 from webapp.web.rate_limits.limiter import limiter
@@ -54,14 +54,14 @@ def after_answer(share_token: str, posted: FormData, place: Place) -> Response:
         return rendering.deciding(posted_visit(share_token, posted), place)
     asked = _decide(about) if about else None
     if asked and asked.follow_up == place.follow_up + 1:  # none that is open stands before it
-        return next_question(share_token, posted, asked)
+        return next_question(share_token, posted, asked, inked=inked_by(place))
     return _following(share_token, posted, place)
 
 
 def _following(share_token: str, posted: FormData, place: Place) -> Response:
     visit = posted_visit(share_token, posted)
     return rendering.render_instead(visit) or next_question(
-        share_token, posted, visit.next_open_after(place), visit
+        share_token, posted, visit.next_open_after(place), visit, inked=inked_by(place)
     )
 
 

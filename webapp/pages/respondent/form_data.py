@@ -32,6 +32,7 @@ FIELDS = {
     "draft",
     "secret",
     "left",
+    "replaces",
     "recording",
     "recording_key",
     "transcriber",
@@ -60,6 +61,7 @@ class FormData:
     shown        the page showed what was heard in the recording
     chosen_file  name of a recording that was chosen and not uploaded
     left         number, from 1, of the question that Back was pressed on; 0 elsewhere
+    replaces     version of the answer that the page showed; None on pages that show none
     remembered   the cookie carries the same session
     """
 
@@ -75,6 +77,7 @@ class FormData:
     pass_on: bool
     name: str
     left: Place | None
+    replaces: str | None
     remembered: bool
     signs: Signs
 
@@ -114,6 +117,7 @@ def read_form_data(share_token: str, *needed: str, file: str | None = None) -> F
         bool(form.get("pass_on")),
         typed("name"),
         read_place(form.get("left", "")),
+        form.get("replaces"),
         remembered=not says_in_iframe()
         and session_key == session_cookie.remembered_key(share_token),
         signs=Signs(made_at, honeypot_filled=bool(form.get(HONEYPOT))),

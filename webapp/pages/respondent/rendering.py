@@ -7,8 +7,10 @@ from typing import Any, TypeAlias
 from flask import Response, abort, current_app, g, request, url_for
 
 from webapp.config import settings
+from webapp.domain.respondents.answer_repeats import VERSION_CHARS
 from webapp.domain.respondents.public_form import RespondentForm
 from webapp.domain.respondents.steps import Place, Step, step_before
+from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHARS
 from webapp.pages.fragments import drawn, wants_fragment
@@ -19,6 +21,7 @@ from webapp.pages.respondent.visit import Visit, new_visit
 from webapp.web.request_origin import says_in_iframe
 
 Push: TypeAlias = tuple[str, dict[str, Any]]
+SHOWING_THE_NEWEST = {PageCode.ANSWER_DIFFERS, PageCode.ANSWER_NEWER}
 
 
 def render_instead(visit: Visit, *, unsent_text: str = "") -> Response | None:
@@ -30,27 +33,36 @@ def render_instead(visit: Visit, *, unsent_text: str = "") -> Response | None:
     return None
 
 
-def question_or_check(visit: Visit, place: Place | None) -> Response:
-    """The question at a place; the check page for None."""
-    return check(visit) if place is None else question(visit, place)
+def question_or_check(visit: Visit, place: Place | None, *, inked: int = 0) -> Response:
+    """The question at a place; the check page for None. `inked` as in `question`."""
+    return check(visit, inked=inked) if place is None else question(visit, place, inked=inked)
 
 
 def question(
-    visit: Visit, place: Place, *, error: Outcome | None = None, text: str | None = None
+    visit: Visit,
+    place: Place,
+    *,
+    error: Outcome | None = None,
+    text: str | None = None,
+    inked: int = 0,
 ) -> Response:
-    """One question with its stored answer, or with `error` and the `text` that was refused."""
+    """One question with its stored answer, or with `error` and the `text` that was refused; the
+    stroke of the question `inked` is drawn, 0 for none.
+    """
     step = visit.step(place)
     if step is None:
         abort(HTTPStatus.NOT_FOUND)
     layout = _layout(framed=visit.framed)
     if error or text is not None or step.asked or visit.recording(place):
-        body = _question(visit, step, secrets.token_urlsafe(16), layout, error=error, text=text)
+        key = secrets.token_urlsafe(16)
+        body = _question(visit, step, layout, error=error, text=text, answer_key=key, inked=inked)
     else:
+        key = page_cache.ANSWER_KEY
         body = page_cache.render(
             visit,
-            ("question", place.number),
+            ("question", place.number, inked),
             layout,
-            by=lambda nobody: _question(nobody, step, page_cache.ANSWER_KEY, layout),
+            by=lambda nobody: _question(nobody, step, layout, answer_key=key, inked=inked),
         )
     if error:
         return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -70,10 +82,8 @@ def recorded(visit: Visit, place: Place, *, text: str, error: Outcome | None = N
     if not wants_fragment():
         return question(visit, place, error=error, text=text)
     g.is_part = True
-    layout = _layout(framed=visit.framed)
-    key = secrets.token_urlsafe(16)
-    values = {"place": place, "answer_key": key, "text": text, "error": error}
-    body = _render("_recorder", visit, layout, **values)
+    values = {"place": place, "answer_key": secrets.token_urlsafe(16), "text": text, "error": error}
+    body = _render("_recorder", visit, _layout(framed=visit.framed), **values)
     return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK)
 
 
@@ -83,13 +93,16 @@ def transcript(visit: Visit, place: Place) -> Response:
     return _respond(_render("_heard", visit, _layout(framed=visit.framed), place=place), visit)
 
 
-def check(visit: Visit, *, error: Outcome | None = None, name: str = "") -> Response:
-    """All answers for review, the optional name, and Send."""
+def check(
+    visit: Visit, *, error: Outcome | None = None, name: str = "", inked: int = 0
+) -> Response:
+    """All answers for review, the optional name, and Send; `inked` as in `question`."""
     push: Push = ("respond.check", {})
     if error or name or visit.progress.recordings or visit.progress.follow_ups:
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-        return _page("check", visit, status=status, push=push, error=error, name=name)
-    return _cached_page("check", visit, push, error=None, name="")
+        shown = {"error": error, "name": name, "inked": inked}
+        return _page("check", visit, status=status, push=push, **shown)
+    return _cached_page("check", visit, push, error=None, name="", inked=inked)
 
 
 def thanks(visit: Visit, *, unsent_text: str = "", unsent_recording: bool = False) -> Response:
@@ -143,6 +156,7 @@ def device_transfer(visit: Visit, secret: str, *, place: Place | None, draft: st
         code=drawn_code(address),
         place=place,
         draft=draft,
+        replaces=request.form.get("replaces"),
     )
 
 
@@ -207,11 +221,11 @@ def redirect_to(endpoint: str, share_token: str, place: Place | None = None) -> 
 def _question(
     visit: Visit,
     step: Step,
-    answer_key: str,
     layout: dict[str, Any],
     *,
     error: Outcome | None = None,
     text: str | None = None,
+    **keys: Any,
 ) -> str:
     stored = visit.progress.texts.get(step.question_id)
     words = (stored or "") if text is None else text
@@ -224,17 +238,19 @@ def _question(
         place=step.place,
         back=back.place if back else None,
         stored=stored,
-        text=words or _heard(visit, step.place),
-        answer_key=answer_key,
+        text=words or visit.heard(step.place),
         most=SPOKEN_ANSWER_MAX_CHARS if visit.recording(step.place) else ANSWER_MAX_CHARS,
         error=error,
+        replaces=_replaces(visit, step, error=error, text=text),
+        **keys,
     )
 
 
-def _heard(visit: Visit, place: Place) -> str:
-    """The words of a recording that no answer has: they fill an empty sheet."""
-    recording = visit.recording(place)
-    return recording.transcript or "" if recording and not recording.claimed else ""
+def _replaces(visit: Visit, step: Step, *, error: Outcome | None, text: str | None) -> str:
+    """The version of the answer that whoever typed has seen."""
+    saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
+    posted = None if saw_newest else request.form.get("replaces")
+    return visit.version(step) if posted is None else posted[:VERSION_CHARS]
 
 
 def _page(
@@ -253,7 +269,7 @@ def _cached_page(page: str, visit: Visit, push: Push, **context: Any) -> Respons
     """A page whose context is the same for everybody."""
     layout = _layout(framed=visit.framed)
     body = page_cache.render(
-        visit, page, layout, by=lambda nobody: _render(page, nobody, layout, **context)
+        visit, (page, context), layout, by=lambda nobody: _render(page, nobody, layout, **context)
     )
     return _respond(body, visit, push=push)
 

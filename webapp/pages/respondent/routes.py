@@ -23,7 +23,7 @@ from webapp.pages.respondent.form_data import (
     typed_along,
     unsent,
 )
-from webapp.pages.respondent.next_question import by_get, next_question
+from webapp.pages.respondent.next_question import by_get, inked_by, next_question
 from webapp.pages.respondent.session_cookie import forget, remembered_key
 from webapp.pages.respondent.visit import Visit, find_form, new_visit, posted_visit, visit_by_cookie
 from webapp.web.extensions import csrf
@@ -90,13 +90,15 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
         answer_key=posted.answer_key,
         recording_id=posted.recording,
         blank=posted.blank,
+        replaces=posted.replaces,
         now=utc_now(),
         signs=posted.signs,
         form_bytes_max=settings().limit_form_bytes,
     )
+    place = Place(number, follow_up)
     if following.may_probe:
-        return follow_ups.after_answer(share_token, posted, Place(number, follow_up))
-    return next_question(share_token, posted, following.place)
+        return follow_ups.after_answer(share_token, posted, place)
+    return next_question(share_token, posted, following.place, inked=inked_by(place))
 
 
 @bp.post("/q/<int:number>/skip", defaults={"follow_up": 0})
@@ -106,7 +108,12 @@ def skip(share_token: str, number: int, follow_up: int) -> Response:
     posted = read_form_data(share_token)
     _require_nothing_to_lose(share_token, posted, Place(number, follow_up))
     following = answering.skip_question(
-        share_token, posted.session_key, position=number - 1, follow_up=follow_up, now=utc_now()
+        share_token,
+        posted.session_key,
+        position=number - 1,
+        follow_up=follow_up,
+        replaces=posted.replaces,
+        now=utc_now(),
     )
     return next_question(share_token, posted, following)
 

@@ -5,6 +5,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from webapp.config import settings
+from webapp.domain.respondents.answer_repeats import version_of
 from webapp.domain.respondents.public_form import (
     NOTHING_YET,
     Progress,
@@ -140,6 +141,17 @@ class Visit:
         step = self.step(place)
         question = step.question_id if step else ""
         return self.progress.uploads.get(question) or self.progress.recordings.get(question)
+
+    def heard(self, place: Place) -> str:
+        """The words of a recording that no answer has: they fill an empty sheet."""
+        recording = self.recording(place)
+        return recording.transcript or "" if recording and not recording.claimed else ""
+
+    def version(self, step: Step) -> str:
+        """The version of the answer to a question, "" for none."""
+        recording = self.progress.recordings.get(step.question_id)
+        stored = self.progress.texts.get(step.question_id)
+        return version_of(stored, recording.id if recording else None)
 
     def recording_by_id(self, recording_id: str) -> RecordingShown | None:
         """A recording of this respondent."""

@@ -157,7 +157,7 @@ class VoiceRecorder extends HTMLElement {
     else this.#send(reason);
   }
 
-  #discard() {
+  #discard(text = "ready") {
     this.#take = undefined;
     this.#recording?.stop();
     this.#recording = undefined;
@@ -165,7 +165,7 @@ class VoiceRecorder extends HTMLElement {
     this.#upload.clear();
     this.#player.unload();
     this.#display.show("idle");
-    this.#display.say("ready");
+    this.#display.say(text);
   }
 
   async #choose(file) {
@@ -225,6 +225,8 @@ class VoiceRecorder extends HTMLElement {
       this.#arrived();
       // htmx ends the request after this swap; only then may the form send another one
       if (waiting) setTimeout(() => this.form.requestSubmit());
+    } else if (take?.isRefused && take.blob instanceof File) {
+      this.#discard("refused"); // the page says why
     } else if (take?.isRefused) {
       take.waiting = false;
       this.#display.settle("kept", "kept");

@@ -208,7 +208,9 @@ def test_what_the_server_refuses_does_not_hold_back_words(
         page.goto(link.path)
         choose(page, b"not a sound" * 10)
         expect(page.get_by_role("alert").first).to_be_visible()
-        says(page, "Your recording is still here.")
+        says(page, "This file was not added.")
+        expect(page.locator("[data-player]")).to_be_hidden()
+        expect(page.locator("input[type=file]")).to_be_visible()
         give(page, "Typed")
         asked(page, 2)
 

@@ -120,7 +120,7 @@ def test_a_file_is_chosen_at_the_first_press(opened: Page, link: SpokenLink) -> 
     opened.goto(link.path)
     choose(opened, b"RIFF" * 10)
 
-    says(opened, "Your recording is still here.")  # which the server refuses
+    says(opened, "This file was not added.")  # which the server refuses
 
 
 def test_without_the_script_the_page_says_so_and_a_later_press_records(

@@ -155,7 +155,7 @@ def test_every_refusal_of_a_file_passes_axe(
     with monkeypatch.context() as away:
         away.setattr(FolderStore, "put", is_away)
         choose(plain)
-        expect(plain.get_by_role("alert")).to_contain_text("The storage does not answer")
+        expect(plain.get_by_role("alert")).to_contain_text("We can’t reach the database")
         passed(plain)
         plain.locator("#audio").set_input_files([CHOSEN])  # type: ignore[list-item]
     press(plain, "Try again")

@@ -29,6 +29,11 @@ SILENT = """navigator.mediaDevices.getUserMedia = async () => {
 REFUSED = """(name) => {
   navigator.mediaDevices.getUserMedia = async () => { throw new DOMException("", name); };
 }"""
+NO_SOUND = """() => {
+  window.File = class extends File {
+    constructor(_, ...rest) { super(["not a sound".repeat(10)], ...rest); }
+  };
+}"""
 REFUSALS = {
     "denied": "NotAllowedError",
     "missing": "NotFoundError",
@@ -166,6 +171,15 @@ def from_a_file(page: Page, _link: SpokenLink) -> Iterator[str]:
     yield told(page, "large")
     recorder.evaluate("(it, limit) => { it.dataset.maxBytes = limit }", limit)
     choose(page)
+    yield told(page, "refused")
+
+
+def not_taken(page: Page, _link: SpokenLink) -> Iterator[str]:
+    """What was recorded is no sound to the server."""
+    page.evaluate(NO_SOUND)
+    do(page, "record")
+    expect(page.locator("[data-clock]")).to_have_text("0:01")
+    do(page, "stop")
     yield told(page, "kept")
 
 
@@ -211,7 +225,8 @@ WALKS = [
     Walk("cut off", cut_off, ("asking", "held", "interrupted"), script=HELD),
     Walk("silent", silent, ("silent", "nothing"), script=SILENT),
     Walk("refused", refused, tuple(REFUSALS)),
-    Walk("file", from_a_file, ("large", "kept"), refused=(422,)),
+    Walk("not taken", not_taken, ("kept",), refused=(422,)),
+    Walk("file", from_a_file, ("large", "refused"), refused=(422,)),
     Walk(
         "no recorder",
         unable("unsupported"),

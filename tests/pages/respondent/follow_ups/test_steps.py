@@ -113,7 +113,7 @@ def test_the_check_page_and_what_was_sent_hold_follow_ups(respondent: Respondent
     respondent.post("/q/1/f/1", answer=LONG)
     page = respondent.answer(2, LONG)
 
-    assert heading(page) == "Read it over, then send."
+    assert heading(page) == "Check your answers, then send."
     assert page.text.index(FIRST) < page.text.index(words) < page.text.index(SECOND)
     assert "3 answered" in count_line(page).replace("\xa0", " ")
 
@@ -217,7 +217,7 @@ def test_taking_an_answer_back_takes_those_to_its_follow_ups(
     words = heading(respondent.answer(1, SHORT))
     respondent.post("/q/1/f/1", answer=LONG)
     page = respondent.post("/q/1/open")
-    assert "those to the follow-up questions go with it" in page.text
+    assert "your answers to its follow-up questions are cleared too" in page.text
 
     page = respondent.post("/q/1/skip")
 
@@ -229,7 +229,7 @@ def test_taking_an_answer_back_takes_those_to_its_follow_ups(
 def test_a_page_without_answered_follow_ups_says_nothing_of_them(respondent: Respondent) -> None:
     respondent.answer(1, SHORT)
 
-    assert "go with it" not in respondent.post("/q/1/open").text
+    assert "are cleared too" not in respondent.post("/q/1/open").text
 
 
 @pytest.mark.parametrize("path", ["/q/1/f/1", "/q/1/f/51", "/q/2/f/1", "/q/9/f/1"])
@@ -298,11 +298,11 @@ def test_caps_are_never_exceeded(app: Flask, respondent: Respondent, most: int) 
     for number in (1, 2):
         page = respondent.answer(number, f"Because it was slow in {number} ways")
         depth = 1
-        while count_line(page) == f"Follow-up to question {number}":
+        while count_line(page).endswith(f"to question {number}"):
             page = respondent.post(f"/q/{number}/f/{depth}", answer=f"And then it broke {depth} x")
             depth += 1
 
-    assert heading(page) == "Read it over, then send."
+    assert heading(page) == "Check your answers, then send."
     assert len(asked(app)) <= most
     assert bool(asked(app)) == bool(most)
 

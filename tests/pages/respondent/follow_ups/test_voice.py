@@ -128,7 +128,7 @@ def test_a_recording_without_words_is_not_followed(app: Flask, speaker: Speaker)
 
     assert heading(speaker.go_on(1)) == SECOND
     become(app, **DONE)
-    assert heading(speaker.open("/check")) == "Read it over, then send."
+    assert heading(speaker.open("/check")) == "Check your answers, then send."
     assert asked(app) == 0
 
 

@@ -97,5 +97,5 @@ def test_nobody_looks_for_recordings_that_a_newcomer_cannot_have(
     with each_statement(app, "before_cursor_execute", note):
         page = speaker.answer(1, "")
 
-    assert "This page is still empty." in page.text
+    assert "There is no answer yet." in page.text
     assert sum(each.startswith("SELECT recordings") for each in statements) == looks

@@ -132,7 +132,7 @@ def test_without_a_cookie_its_length_is_said(app: Flask, answered: Speaker) -> N
         f"/r/{answered.share_token}/check/open", data={"session": hidden(answered.page)["session"]}
     )
 
-    assert heading(page) == "Read it over, then send."
+    assert heading(page) == "Check your answers, then send."
     assert re.search(r"Your recording, 0:0\d", page.text)
     assert "<audio" not in page.text
 
@@ -242,7 +242,7 @@ def test_another_device_shows_it(app: Flask, answered: Speaker, form: Any) -> No
 
     page = there.post("/continue")
 
-    assert heading(page) == "Read it over, then send."
+    assert heading(page) == "Check your answers, then send."
     assert there.client.get(source(there.open("/check"))).data == recording()
 
 

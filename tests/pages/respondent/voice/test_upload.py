@@ -149,7 +149,7 @@ def test_an_answer_of_sound_alone_can_be_taken_back(app: Flask, speaker: Speaker
     speaker.go_on(1)
 
     page = speaker.post("/q/1/open")
-    assert "Take this answer back" in page.text
+    assert "Clear this answer" in page.text
     speaker.post("/q/1/skip")
 
     assert kept(app) == []

@@ -1,0 +1,73 @@
+"""Which stroke of the tally is drawn when a page comes."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.factories import make_form
+from tests.pages.respondent_client import Respondent, arrive, hidden
+from webapp.domain.accounts.models import Account
+from webapp.pages.tally_drawing import tally_of
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def form(app: Flask, account: Account) -> Any:
+    with app.app_context():
+        return make_form(account.id, questions=[f"Step {number}?" for number in range(1, 7)])
+
+
+@pytest.fixture
+def respondent(client: FlaskClient, form: Any) -> Respondent:
+    return arrive(client, form)
+
+
+def inked(page: TestResponse) -> list[int]:
+    """Numbers of the strokes that are drawn on this page."""
+    drawn = re.findall(r'<path class="done inked" pathLength="1" d="([^"]*)"', page.text)
+    return [tally_of(6).paths.index(path) + 1 for path in drawn]
+
+
+def swap(respondent: Respondent, path: str, **fields: str) -> TestResponse:
+    """Post as scripts do."""
+    where = f"/r/{respondent.share_token}{path}"
+    respondent.page = respondent.client.post(
+        where, data=hidden(respondent.page) | fields, headers=HTMX
+    )
+    return respondent.page
+
+
+def test_the_stroke_of_the_answer_just_given_is_drawn(respondent: Respondent) -> None:
+    assert inked(respondent.page) == []
+    for number in (1, 2, 3, 4, 5, 6):
+        assert inked(swap(respondent, f"/q/{number}", answer="It ran twice.")) == [number]
+
+
+def test_nothing_is_drawn_without_an_answer(respondent: Respondent) -> None:
+    swap(respondent, "/q/1", answer="It ran twice.")
+
+    assert inked(swap(respondent, "/q/2/skip", answer="")) == []
+    assert inked(swap(respondent, "/q/2/open")) == []
+    assert inked(swap(respondent, "/q/2", answer="")) == []
+    assert inked(respondent.open("/q/2")) == []
+
+
+def test_without_scripts_and_cookies_the_stroke_is_drawn_as_well(app: Flask, form: Any) -> None:
+    respondent = arrive(app.test_client(use_cookies=False), form)
+
+    assert inked(respondent.answer(1, "It ran twice.")) == [1]
+
+
+def test_a_follow_up_has_no_stroke_of_its_own(app: Flask, account: Account) -> None:
+    with app.app_context():
+        questions = [f"Step {number}?" for number in range(1, 7)]
+        form = make_form(account.id, questions=questions, followUpMode="deep_dive")
+    respondent = arrive(app.test_client(), form)
+
+    assert inked(swap(respondent, "/q/1", answer="It was bad.")) == [1]
+    assert inked(swap(respondent, "/q/1/f/1", answer="Because it was.")) == []
