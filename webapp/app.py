@@ -36,9 +36,12 @@ from webapp.pages.creator import (
 )
 from webapp.pages.creator import request as creator_request
 from webapp.pages.creator.account import account_settings, activity, browser_sessions, sign_in
+from webapp.pages.creator.agents import mutes
+from webapp.pages.creator.reading import letters, news
+from webapp.pages.creator.responses import deletion
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.creator.trial import routes as trial
-from webapp.pages.public import docs, home, privacy, security_txt, theme_switch
+from webapp.pages.public import about, docs, home, privacy, security_txt, theme_switch
 from webapp.pages.respondent import cross_site_posts, device_transfer, follow_ups, voice
 from webapp.pages.respondent import routes as respondent_routes
 from webapp.web import (
@@ -68,8 +71,10 @@ ROUTES = {
     RequestKind.PUBLIC_PAGE: (home, docs, security_txt, theme_switch),
     RequestKind.CREATOR_PAGE: (
         *(inbox, draft, questions, revisions, confirm, forms, form_trash, results, export),
+        *(letters, news, deletion),
         *(
             connections,
+            mutes,
             agent_tokens,
             deliveries,
             account_settings,
@@ -83,7 +88,14 @@ ROUTES = {
         ),
     ),
     RequestKind.OAUTH: (oauth_endpoints,),
-    RequestKind.RESPONDENT_PAGE: (respondent_routes, device_transfer, follow_ups, voice, privacy),
+    RequestKind.RESPONDENT_PAGE: (
+        respondent_routes,
+        device_transfer,
+        follow_ups,
+        voice,
+        about,
+        privacy,
+    ),
 }
 
 log = logging.getLogger("askback.requests")

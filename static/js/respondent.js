@@ -6,6 +6,7 @@ import "./respondent/focus.js";
 import "./respondent/double_click.js";
 import "./respondent/full_page_submit.js";
 import "./respondent/character_count.js";
+import "./respondent/menus.js";
 import "./respondent/late_response.js";
 import "./respondent/saving.js";
 import "./respondent/retry.js";

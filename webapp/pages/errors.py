@@ -56,7 +56,7 @@ SIGNED_IN_AGAIN = Problem(
 )
 PROBLEMS = {
     HTTPStatus.BAD_REQUEST: Problem(
-        _("That could not be read."),
+        _("We couldn’t read that request."),
         _("Nothing was changed. Go back and try once more."),
     ),
     HTTPStatus.FORBIDDEN: Problem(
@@ -65,7 +65,7 @@ PROBLEMS = {
     ),
     HTTPStatus.NOT_FOUND: GONE,
     HTTPStatus.METHOD_NOT_ALLOWED: Problem(
-        _("This address does not do that."),
+        _("That’s not possible here."),
         _("Nothing was changed. Go back and use the buttons of the page."),
     ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: Problem(
@@ -77,10 +77,10 @@ PROBLEMS = {
     ),
     HTTPStatus.INTERNAL_SERVER_ERROR: Problem(
         _("Something broke on our side."),
-        _("It has been written down for whoever runs this server. What was saved before is safe."),
+        _("The error has been logged. What was saved before is safe."),
     ),
     HTTPStatus.SERVICE_UNAVAILABLE: Problem(
-        _("The storage does not answer just now."),
+        _("We can’t reach the database right now."),
         _("What was saved before is safe. Wait a little, then try again."),
     ),
 }

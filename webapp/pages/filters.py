@@ -3,14 +3,17 @@
 from datetime import UTC, date, datetime, timedelta
 from math import ceil
 
-from babel.dates import format_skeleton
+from babel import Locale
+from babel.dates import format_date, format_skeleton
 from flask import Flask
-from flask_babel import format_date, format_decimal, get_locale, gettext, ngettext
-from markupsafe import Markup
+from flask_babel import format_decimal, get_locale, gettext, ngettext
+from markupsafe import Markup, escape
 
 from webapp.database import from_millis
 from webapp.domain.responses.models import session_status
 from webapp.domain.results.by_question import CHARS_SHOWN
+from webapp.domain.results.matches import find_matches
+from webapp.domain.results.unread import UNREAD_COUNTED
 from webapp.domain.shared.errors import Phrase
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
@@ -31,6 +34,8 @@ NUMBERS = (
     "Ten",
 )
 EXCERPT_CHARS = 90  # our choice: two lines of a phone
+LONG_QUESTION_CHARS = 140  # our choice: more, in large type, pushes the box off a phone's screen
+THREADS_SHOWN = 12  # of one person in a list; their own page shows all
 MINUTES_EACH = 1.25  # our choice: a few typed sentences for each question
 
 
@@ -52,13 +57,26 @@ def init_app(app: Flask) -> None:
     app.add_template_filter(loudest_at, "loudest_at")
     app.add_template_filter(play_time, "play_time")
     app.add_template_filter(excerpt, "excerpt")
+    app.add_template_filter(marked, "marked")
     app.add_template_global(tally_of, "tally_of")
     app.jinja_env.globals.update(
         CHARS_SHOWN=CHARS_SHOWN,
+        LONG_QUESTION_CHARS=LONG_QUESTION_CHARS,
         ON_THIS_SERVER=ON_THIS_SERVER,
         RECORDING_MAX_BYTES=RECORDING_MAX_BYTES,
         RECORDING_MAX_SECONDS=RECORDING_MAX_SECONDS,
+        THREADS_SHOWN=THREADS_SHOWN,
+        UNREAD_COUNTED=UNREAD_COUNTED,
     )
+
+
+def marked(text: str, needle: str) -> Markup:
+    """The text with what a search found in it in `<mark>`; `needle` is comparable text."""
+    parts, at = [], 0
+    for start, end in find_matches(text, needle):
+        parts.append(Markup("{}<mark>{}</mark>").format(text[at:start], text[start:end]))
+        at = end
+    return Markup("").join([*parts, escape(text[at:])])
 
 
 def excerpt(text: str) -> str:
@@ -71,14 +89,10 @@ def excerpt(text: str) -> str:
 
 
 def moment(at: datetime, *, now: datetime | None = None) -> Markup:
-    """A `<time>` with the time since `at`, or with its day if that is longer ago."""
+    """A `<time>` with the time since `at`; before yesterday as `clock_time`."""
     now = now or datetime.now(UTC)
     ago = _relative_time(at, now)
-    if ago is None:
-        return calendar_day(at, now=now)
-    return Markup('<time datetime="{}">{}</time>').format(
-        at.astimezone(UTC).isoformat(timespec="seconds"), ago
-    )
+    return clock_time(at, now=now) if ago is None else _time(at, "ago", "", ago)
 
 
 def clock_time(at: datetime, *, now: datetime | None = None) -> Markup:
@@ -86,23 +100,14 @@ def clock_time(at: datetime, *, now: datetime | None = None) -> Markup:
 
     Includes the year if it is not the current one, also in the attribute for scripts.
     """
-    there, here = at.astimezone(UTC), (now or datetime.now(UTC)).astimezone(UTC)
-    day = _day_of_year(there, here)
-    said = gettext("%(day)s, %(time)s UTC", day=day, time=_written(at, "Hm"))
-    return Markup('<time datetime="{}" data-clock="{}">{}</time>').format(
-        there.isoformat(timespec="seconds"), _year_shown(there, here), said
-    )
+    year = _year_shown(at, now)
+    return _time(at, "clock", year, _in_utc(at, "yMMMd" if year else "MMMd"))
 
 
 def calendar_day(at: datetime, *, now: datetime | None = None) -> Markup:
-    """A `<time>` with the day in UTC; scripts write it as the reader's region does.
-
-    Includes the year as `clock_time` does.
-    """
-    there, here = at.astimezone(UTC), (now or datetime.now(UTC)).astimezone(UTC)
-    return Markup('<time datetime="{}" data-day="{}">{}</time>').format(
-        there.date().isoformat(), _year_shown(there, here), _day_of_year(there, here)
-    )
+    """A `<time>` with the day only, in UTC as `clock_time`."""
+    year = _year_shown(at, now)
+    return _time(at, "day", year, _written(at, "yMMMd" if year else "MMMd"))
 
 
 def figure(count: int) -> str:
@@ -112,7 +117,7 @@ def figure(count: int) -> str:
 
 def short_day(day: date) -> str:
     """A day of this year or of one near it, without the year."""
-    return str(format_date(day, "d MMM"))
+    return format_date(day, "d MMM", locale=_locale())
 
 
 def in_words(count: int) -> str:
@@ -141,19 +146,34 @@ def translated(message: str) -> str:
     return str(gettext(message.pattern, **numbers))
 
 
+def _time(at: datetime, kind: str, year: str, words: str) -> Markup:
+    """Its title is the full moment, so that no short form hides it."""
+    return Markup('<time datetime="{}" data-{}="{}" title="{}">{}</time>').format(
+        at.astimezone(UTC).isoformat(timespec="seconds"), kind, year, _in_utc(at), words
+    )
+
+
+def _in_utc(at: datetime, day: str = "") -> str:
+    """Day and time; the whole day if none is given."""
+    date = _written(at, day) if day else format_date(at.astimezone(UTC), "long", locale=_locale())
+    return str(gettext("%(day)s, %(time)s UTC", day=date, time=_written(at, "Hm")))
+
+
 def _written(at: datetime, parts: str) -> str:
     """In UTC; `parts` is a CLDR skeleton, which each language puts into its own order."""
-    return format_skeleton(parts, at.astimezone(UTC), locale=get_locale())
+    return format_skeleton(parts, at.astimezone(UTC), locale=_locale())
 
 
-def _day_of_year(at: datetime, now: datetime) -> str:
-    """The day without its year if that is the present one."""
-    return _written(at, "MMMMd") if at.year == now.year else str(format_date(at, "long"))
+def _locale() -> Locale:
+    """English has the day before the month and 24 hours wherever its reader is."""
+    own = get_locale()
+    return Locale("en", "GB") if own is None or own.language == "en" else own
 
 
-def _year_shown(at: datetime, now: datetime) -> str:
+def _year_shown(at: datetime, now: datetime | None) -> str:
     """The `year` of JavaScript's date formats, "" for none."""
-    return "" if at.year == now.year else "numeric"
+    this = (now or datetime.now(UTC)).astimezone(UTC).year
+    return "" if at.astimezone(UTC).year == this else "numeric"
 
 
 def _relative_time(at: datetime, now: datetime) -> str | None:

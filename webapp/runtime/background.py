@@ -17,6 +17,7 @@ from flask import Flask
 from webapp.account_deletion import purge_deleted_accounts
 from webapp.config import Settings
 from webapp.database import utc_now
+from webapp.domain.deletion.deleted_responses import purge_deleted_responses
 from webapp.domain.deletion.discarded_drafts import purge_discarded
 from webapp.domain.deletion.form_trash import purge_deleted
 from webapp.domain.events.deliveries.expiry import purge_settled
@@ -28,6 +29,7 @@ from webapp.runtime.audio_cleanup import erase_noted, erase_spooled, erase_unref
 from webapp.web import link_view_counter, request_audit
 
 STORE_SECONDS = 1.0
+DELETE_SECONDS = 5.0
 ERASE_SECONDS = 20.0
 EXPIRE_SECONDS = 60.0
 PURGE_SECONDS = 3600.0
@@ -48,6 +50,7 @@ PURGES: tuple[Purge, ...] = (
 
 # what people gave up for good: its recordings are to be gone within a minute, too
 GIVEN_UP: tuple[Purge, ...] = (purge_deleted, purge_deleted_accounts)
+DELETED: tuple[Purge, ...] = (purge_deleted_responses,)
 # each line in a thread of its own: listing a large store takes minutes
 ERASURES: dict[float, tuple[Purge, ...]] = {
     ERASE_SECONDS: (erase_noted,),
@@ -84,7 +87,12 @@ def _work(app: Flask, ended: threading.Event) -> None:
     """Everything that is done with the database."""
     config: Settings = app.config["SETTINGS"]
     expiries = EXPIRIES if config.mcp_events_enabled else EXPIRIES_WITHOUT_EVENTS
-    work = {ERASE_SECONDS: GIVEN_UP, EXPIRE_SECONDS: expiries, PURGE_SECONDS: PURGES}
+    work = {
+        DELETE_SECONDS: DELETED,
+        ERASE_SECONDS: GIVEN_UP,
+        EXPIRE_SECONDS: expiries,
+        PURGE_SECONDS: PURGES,
+    }
     due = dict.fromkeys(work, time.monotonic())
     while not ended.wait(STORE_SECONDS):
         _store(app)

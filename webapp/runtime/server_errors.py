@@ -29,7 +29,7 @@ BROKEN = """<!doctype html>
 <meta name="viewport" content="width=device-width">
 <title>Something broke on our side. · Askback</title>
 <h1>Something broke on our side.</h1>
-<p>It has been written down for whoever runs this server. What was saved before is safe.
+<p>The error has been logged. What was saved before is safe.
 Go back and look whether what you sent is there before you send it again.</p>
 </html>
 """.encode()

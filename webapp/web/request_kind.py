@@ -41,6 +41,7 @@ ADDRESSES = {
     "/oauth/register": RequestKind.OAUTH,
     "/oauth/revoke": RequestKind.OAUTH,
     "/oauth/token": RequestKind.OAUTH,
+    "/about": RequestKind.RESPONDENT_PAGE,
     "/privacy": RequestKind.RESPONDENT_PAGE,
     "/r": RequestKind.RESPONDENT_PAGE,
     "/readyz": RequestKind.PROBE,

@@ -1,6 +1,8 @@
-// Polling elements send their request on each `app:poll`, while the page is visible. Without a
-// response a line above the page reports it; the next response removes the line.
+// Polling elements send their request on each `app:poll`, while the page is visible, and some on
+// `app:poll-hidden`, for the title that a tab shows. Without a response a line above the page
+// reports it; the next response removes the line.
 const EVERY_MS = 5000;
+const HIDDEN_EVERY_MS = 60000;
 const line = document.getElementById("unrefreshed");
 const failing = new Set();
 let goodAt = new Date();
@@ -46,3 +48,6 @@ document.addEventListener("click", ({ target }) => {
 addEventListener("offline", () => failed("network"));
 addEventListener("online", poll);
 setInterval(() => document.hidden || poll(), EVERY_MS);
+setInterval(() => {
+  if (document.hidden && navigator.onLine) document.body.dispatchEvent(new Event("app:poll-hidden"));
+}, HIDDEN_EVERY_MS);

@@ -13,3 +13,11 @@ document.addEventListener("askback:saved", ({ target }) => {
   const tryAgain = () => htmx.trigger(document.querySelector("#settings .options"), "submit");
   document.addEventListener("htmx:afterSettle", tryAgain, { once: true });
 });
+
+// What is published changes no more: nothing here can be pressed. Words that are being written stay,
+// to be copied.
+document.addEventListener("askback:published", () => {
+  const parts = document.querySelectorAll(".review :is(.tool, .btn, .options, .bar), main form:has([name=shown_hash])");
+  const isLeft = (part) => part.closest("#revision-poll, .editor");
+  for (const part of parts) if (!isLeft(part)) part.inert = true;
+});

@@ -1,5 +1,7 @@
 // <sortable-list>: drag a row by its grip, or move it with Alt and an arrow key. Both submit the
 // form of the row's own buttons.
+const EDGE = 120; // px of the window; the bar at its end lies in it
+
 customElements.define(
   "sortable-list",
   class extends HTMLElement {
@@ -31,6 +33,7 @@ customElements.define(
       const from = this.rows.indexOf(row);
       const drag = new AbortController();
       const on = (name, act) => addEventListener(name, act, { signal: drag.signal });
+      const pointer = { y: null };
       const drop = () => {
         drag.abort();
         row.classList.remove("q--dragged");
@@ -39,9 +42,23 @@ customElements.define(
         if (to !== from) this.send(row, to);
       };
       row.classList.add("q--dragged");
-      on("pointermove", ({ clientY }) => this.follow(row, clientY));
+      on("pointermove", ({ clientY }) => this.follow(row, (pointer.y = clientY)));
+      this.scroll(row, pointer, drag.signal);
       on("pointerup", drop);
       on("pointercancel", () => (before ? before.before(row) : row.parentElement.append(row), drop()));
+    }
+
+    // a row that is held at an edge of the window brings what lies beyond it
+    scroll(row, pointer, drag) {
+      if (drag.aborted) return;
+      const above = EDGE - pointer.y;
+      const below = pointer.y - (innerHeight - EDGE);
+      const by = Math.min(Math.max(0, above, below), EDGE) / 6;
+      if (by && pointer.y !== null) {
+        scrollBy({ top: above > below ? -by : by, behavior: "instant" });
+        this.follow(row, pointer.y);
+      }
+      requestAnimationFrame(() => this.scroll(row, pointer, drag));
     }
 
     follow(row, y) {
@@ -57,14 +74,12 @@ customElements.define(
     send(row, to) {
       const form = row.querySelector("form.tools");
       if (!form) return;
-      const position = Object.assign(document.createElement("input"), {
-        type: "hidden",
-        name: "to",
-        value: to + 1,
-      });
-      form.append(position);
+      const fields = Object.entries({ to: to + 1, by: "keys" }).map(([name, value]) =>
+        Object.assign(document.createElement("input"), { type: "hidden", name, value }),
+      );
+      form.append(...fields);
       htmx.trigger(form, "submit");
-      position.remove();
+      for (const field of fields) field.remove();
     }
   },
 );

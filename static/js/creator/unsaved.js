@@ -1,14 +1,47 @@
-// Unsaved text in an open editor: the browser asks before it leaves the page.
+// Unsaved text in an open editor: the browser asks before it leaves the page, and so does Escape
+// before it leaves the editor.
 const REFUSED = ".field__error, .note--alarm";
 
-function isUnsaved(editor) {
+function isChanged(editor) {
   const fields = [...editor.querySelectorAll("textarea, input:not([type=hidden])")];
-  const changed = fields.some((field) => field.value !== field.defaultValue);
-  return changed || editor.querySelector(REFUSED) !== null;
+  return fields.some((field) => field.value !== field.defaultValue);
 }
 
 addEventListener("beforeunload", (event) => {
   const refused = document.querySelector("#settings .field__error");
   const editors = [...document.querySelectorAll("form.editor")];
+  const isUnsaved = (editor) => isChanged(editor) || editor.querySelector(REFUSED);
   if (refused || editors.some(isUnsaved)) event.preventDefault();
+});
+
+// where the writing stopped
+let writing = null;
+
+function ask(editor, isAsked) {
+  editor.querySelector("[data-actions]").hidden = isAsked;
+  editor.querySelector("[data-leave-question]").hidden = !isAsked;
+  if (isAsked) editor.querySelector("[data-stay]").focus();
+  else writing?.focus();
+}
+
+// heard before the shortcut that leaves at once
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.isComposing) return;
+  const editor = event.target.closest?.("form.editor");
+  if (!editor?.querySelector("[data-leave-question]")) return;
+  const isAsked = !editor.querySelector("[data-leave-question]").hidden;
+  const isUnsaved = isChanged(editor) || editor.querySelector(REFUSED);
+  if (!isAsked && !isUnsaved) return;
+  event.stopPropagation();
+  event.preventDefault();
+  if (!isAsked) writing = event.target;
+  ask(editor, !isAsked);
+}, true);
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-stay], [data-leave]");
+  const editor = button?.closest("form.editor");
+  if (!editor) return;
+  ask(editor, false);
+  if (button.matches("[data-leave]")) editor.querySelector("[data-cancel]").click();
 });

@@ -1,21 +1,25 @@
-// Moments in the reader's own time zone, which without scripts are marked as UTC, and days of UTC.
+// Moments and days in the reader's own time zone, which without scripts are those of UTC.
 // the rest of the page writes numbers with these digits in every language
 const DIGITS = { numberingSystem: "latn" };
-const DAY = { day: "numeric", month: "long", ...DIGITS };
-const CLOCK = { ...DAY, hour: "numeric", minute: "2-digit" };
+const DAY = { day: "numeric", month: "short", ...DIGITS };
+const CLOCK = { ...DAY, hour: "2-digit", minute: "2-digit" };
+const WHOLE = { dateStyle: "full", timeStyle: "long", ...DIGITS };
 
-// that of the page, in the reader's regional variant
+// that of the page, in the reader's regional variant; English as the server writes it
 function language() {
   const { lang } = document.documentElement;
+  if (lang === "en") return "en-GB";
   return navigator.languages.find((own) => own.split("-")[0] === lang) ?? lang;
 }
 
-function localise(part) {
-  for (const time of part.querySelectorAll("time[data-clock], time[data-day]")) {
-    const { clock, day } = time.dataset;
-    const form = day === undefined ? CLOCK : { ...DAY, timeZone: "UTC" };
-    const year = (clock ?? day) || undefined;
-    time.textContent = new Date(time.dateTime).toLocaleString(language(), { ...form, year });
+export function localise(part) {
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    const { clock, day, ago } = time.dataset;
+    const at = new Date(time.dateTime);
+    time.title = at.toLocaleString(language(), WHOLE);
+    if (ago !== undefined) continue;
+    const form = day === undefined ? CLOCK : DAY;
+    time.textContent = at.toLocaleString(language(), { ...form, year: (clock ?? day) || undefined });
   }
 }
 

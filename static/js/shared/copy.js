@@ -1,4 +1,9 @@
-// A button that copies the value of the field it names, and reports that.
+// A button that copies the value of the field it names. For a moment it says so itself, in the
+// room of its own words; what a screen reader hears of it, and why nothing was copied, is written
+// in the element it names.
+const SHOWN_MS = 2000;
+const shown = new WeakMap();
+
 function reveal(part) {
   for (const button of part.querySelectorAll("[data-copy-from]")) button.hidden = false;
 }
@@ -11,11 +16,23 @@ document.addEventListener("click", async (event) => {
   field.select();
   try {
     await navigator.clipboard.writeText(field.value);
-    status.textContent = button.dataset.copied;
+    tell(button, status);
   } catch {
+    status.classList.remove("visually-hidden");
     status.textContent = button.dataset.copyFailed;
   }
 });
+
+function tell(button, status) {
+  clearTimeout(shown.get(button));
+  status.classList.add("visually-hidden");
+  status.textContent = button.dataset.copied;
+  button.dataset.done = "";
+  shown.set(button, setTimeout(() => {
+    delete button.dataset.done;
+    status.replaceChildren();
+  }, SHOWN_MS));
+}
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => reveal(detail.elt));
 reveal(document);

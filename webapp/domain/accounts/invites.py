@@ -140,5 +140,5 @@ def _no_invite() -> NotFound:
         ErrorCode.NOT_FOUND,
         "This link does not work any more.",
         "It works once, within a day. If you have used it, sign in; "
-        "else ask whoever runs this server for a new one.",
+        "else ask your administrator for a new one.",
     )

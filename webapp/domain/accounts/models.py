@@ -93,7 +93,7 @@ def account_disabled() -> StateConflict:
     return StateConflict(
         PageCode.ACCOUNT_DISABLED,
         "This account is switched off.",
-        "Whoever runs this server can switch it on again.",
+        "Your administrator can switch it on again.",
     )
 
 

@@ -73,7 +73,7 @@ def check_password(password: str, email: str) -> str:
         )
     if _is_common(text, email) or _is_guessed(text, email):
         raise _refused(
-            "That password is among the first ones anybody would try: a well-known one, or a word,"
+            "That password is too easy to guess: a well-known one, or a word,"
             " a name, a date or a row of keys with little else.",
             "Choose several unrelated words.",
         )

@@ -1,4 +1,4 @@
-"""The rows that wait to be sent: written with a completion, cancelled with its withdrawal.
+"""The rows that wait to be sent: written with a completion, cancelled when it is deleted.
 
 The event of a completed response has the digits of its session: one response cannot be two events,
 and one that is sent much later again has the same id.
@@ -107,13 +107,13 @@ def release_deliveries(session_id: str, *, now: datetime) -> list[str]:
     return [row[0] for row in found]
 
 
-def cancel_event(session_id: str, *, now: datetime) -> None:
-    """Cancel what is not sent of a response that is withdrawn.
+def cancel_events(session_ids: Iterable[str], *, now: datetime) -> None:
+    """Cancel what is not sent of responses that are withdrawn or deleted.
 
-    After the form's row was locked, or a replay beside it could queue the response. The caller
+    After the form's row was locked, or a replay beside it could queue a response. The caller
     commits.
     """
-    cancel_deliveries(EventDelivery.event_id == event_id_of(session_id), now=now)
+    cancel_deliveries(EventDelivery.event_id.in_(map(event_id_of, session_ids)), now=now)
 
 
 def cancel_deliveries(which: ColumnElement[bool], *, now: datetime) -> int:

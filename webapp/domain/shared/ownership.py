@@ -1,6 +1,6 @@
 """Which rows belong to a session, a form, a draft, a connection and an account: one declaration.
 
-Every deletion reads it: withdrawal, trash, discarded drafts, expiry and the end of an account. Each
+Every deletion reads it: of responses, trash, discarded drafts, expiry, the end of an account. Each
 list stands in the order in which its rows go, children first. A new table takes its place here; a
 test fails until it has one.
 """
@@ -27,6 +27,7 @@ class Owned(NamedTuple):
 
 
 OF_SESSION = (
+    Owned("response_deletions", "session_id"),
     Owned("handovers", "session_id"),
     Owned("recordings", "session_id"),
     Owned("follow_ups", "session_id"),
@@ -38,6 +39,7 @@ OF_FORM = (
     Owned("event_deliveries", "form_id", many=True),
     Owned("event_subscriptions", "form_id"),
     Owned("agent_tokens", "form_id"),
+    Owned("response_deletions", "form_id", many=True),
     Owned("handovers", "form_id", many=True),
     Owned("recordings", "form_id", many=True),
     Owned("follow_ups", "form_id", many=True),
@@ -76,10 +78,10 @@ OF_NOBODY = ("oauth_clients", "schema_marks", "object_deletions")
 _BELOW = {"forms": OF_FORM, "drafts": OF_DRAFT, "oauth_grants": OF_CONNECTION}
 
 
-def deletion_of(owned: Owned, owner_id: str) -> Delete:
-    """DELETE of all these rows of one owner."""
+def deletion_of(owned: Owned, *owner_ids: str) -> Delete:
+    """DELETE of all these rows of some owners."""
     table = table_of(owned)
-    return delete(table).where(table.c[owned.column] == owner_id)
+    return delete(table).where(table.c[owned.column].in_(owner_ids))
 
 
 def rows_of_account(account_id: str) -> Iterator[tuple[Table, ColumnElement[bool]]]:

@@ -7,11 +7,13 @@ from http import HTTPStatus
 
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
 from werkzeug.exceptions import Forbidden
 
 from webapp.database import utc_now
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.domain.content.diff import differences
+from webapp.domain.content.model import missing_fields
 from webapp.domain.drafts import confirmations, publishing, revisions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
@@ -88,12 +90,30 @@ def _refused(draft: Draft, problem: StateConflict) -> Response:
     return _page("confirmation/stale.html", draft, HTTPStatus.CONFLICT)
 
 
+def _to_add(draft: Draft) -> list[tuple[str, str]]:
+    """The words and the editor's address of each part that prevents publishing."""
+    page = url_for("drafts.review", draft_id=draft.id)
+    parts = {
+        "title": (_("Write a title"), f"{page}/title/edit"),
+        "questions": (_("Add a question"), f"{page}/questions/new"),
+        "context": (
+            _("Write the private context that smart follow-ups need"),
+            f"{page}/context/edit",
+        ),
+    }
+    for number in range(1, len(draft.questions) + 1):
+        words = _("Write question %(number)s", number=number)
+        parts[f"questions[{number - 1}].text"] = words, f"{page}/questions/{number}/edit"
+    return [parts[field] for field in missing_fields(draft)]
+
+
 def _page(template: str, draft: Draft, status: HTTPStatus) -> Response:
     shown = revisions.find_revision(draft, posted_revision())
     posted = posted_revision(), request.form.get("shown_hash")
     body = render_template(
         template,
         unseen=draft_view.unseen(draft),
+        to_add=_to_add(draft),
         since_shown=differences(shown, draft) if shown else [],
         same=posted == (draft.revision, draft.content_hash),
         voice_changed=not page_terms.posted_voice().is_current(draft),

@@ -1,16 +1,18 @@
 """The page of connected agents."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from webapp.config import settings
 from webapp.database import to_millis, utc_now
+from webapp.domain.drafts.authors import AgentDraft, find_agent_draft
 from webapp.domain.forms.agent_token_list import find_revoked_token, list_agent_tokens
-from webapp.oauth import connections
+from webapp.oauth import connections, mutes
 from webapp.pages.creator.request import agent_names, creator_id, moment_in, require_creator
-from webapp.pages.fragments import go_to, wants_fragment
+from webapp.pages.fragments import fragment, go_to, nothing_new, wants_fragment
 from webapp.web import request_audit
 
 PAGE = "/connections"
@@ -18,6 +20,41 @@ TOKENS_SHOWN = 100  # our choice
 
 bp = Blueprint("connections", __name__)
 bp.before_request(require_creator)
+
+
+class ConnectGuide(NamedTuple):
+    """The addresses of this server that an agent is given."""
+
+    origin: str
+    mcp_url: str
+    api_url: str
+
+
+class AgentProgress(NamedTuple):
+    """How far an agent has come since a moment: its name once connected, then its first draft."""
+
+    since: int
+    agent: str
+    draft: AgentDraft | None
+
+    @property
+    def state(self) -> str:
+        """Changes with each step."""
+        return self.draft.id if self.draft else self.agent
+
+
+def connect_guide() -> ConnectGuide:
+    """The addresses that the ready prompt names."""
+    config = settings()
+    return ConnectGuide(config.public_url, config.mcp_url, config.api_url)
+
+
+def agent_progress(since: datetime) -> AgentProgress:
+    """Of the newest agent that connected at or after `since`."""
+    client = connections.find_newest_client(creator_id(), since, now=utc_now())
+    draft = find_agent_draft(creator_id(), since)
+    author = agent_names([draft.created_by]).get(draft.created_by, "") if draft else ""
+    return AgentProgress(to_millis(since), author or (client.name if client else ""), draft)
 
 
 @bp.get(PAGE)
@@ -33,13 +70,33 @@ def show_connections() -> str:
     return render_template(
         "connections/list.html",
         connections=found.live,
+        muted=mutes.list_muted(creator_id(), now=utc_now()),
         notices=found.notices,
         ended=connections.list_disconnected(creator_id(), ended) if ended else [],
         tokens=tokens,
         makers=agent_names(row.token.grant_id for row in tokens.newest),
         revoked=find_revoked_token(creator_id(), request.args.get("revoked", "")),
-        mcp_url=settings().mcp_url,
-        api_url=settings().api_url,
+        guide=connect_guide(),
+        progress=agent_progress(utc_now()),
+    )
+
+
+@bp.get("/connections/progress")
+def show_progress() -> ResponseReturnValue:
+    """The live line below the guide; 204 while it says what `have` says.
+
+    A connection that was made while the page was open appears in its list, too.
+    """
+    since = moment_in(request.args.get("since", ""))
+    progress = agent_progress(since or utc_now())
+    if request.args.get("have") == progress.state:
+        return nothing_new()
+    found = connections.list_connections(creator_id(), now=utc_now()).live if since else []
+    return fragment(
+        "connections/_agent_news.html",
+        progress=progress,
+        connections=found,
+        muted=mutes.list_muted(creator_id(), now=utc_now()),
     )
 
 
@@ -69,7 +126,8 @@ def let_publish(grant_id: str) -> ResponseReturnValue:
         by=request_audit.creator(),
     )
     if wants_fragment():
-        return render_template("connections/_connection.html", connection=connection)
+        muted = mutes.list_muted(creator_id(), now=utc_now())
+        return render_template("connections/_connection.html", connection=connection, muted=muted)
     return go_to(PAGE)
 
 

@@ -23,7 +23,7 @@ from webapp.oauth.error_descriptions import worded
 from webapp.oauth.errors import ConsentRequired, LoginRequired
 from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import NAMELESS, OAuthClient
-from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer
+from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer, web_host
 from webapp.oauth.registration import Refused
 from webapp.oauth.server import server
 from webapp.web import request_audit, security_headers
@@ -171,6 +171,7 @@ def _consent_page(
         scopes=grant.request.scope.split(),
         is_api=grant.resource == settings().api_url,
         going_back_to=redirect_host(grant.redirect_uri),
+        host=web_host(grant.redirect_uri),
         on_this_computer=stays_on_this_computer(grant.redirect_uri),
         nothing_ticked=nothing_ticked,
         lasting_days=settings().oauth_grant_seconds // DAY_SECONDS,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from webapp.domain.responses.counters import Day
 
 DAYS_SHOWN = 14
-FEWEST_DAYS = 7
+FEWEST_DAYS = 2
 WIDTH = 360
 MARGIN = 20
 FLOOR = 74.5  # y of the base line
@@ -34,13 +34,13 @@ class DayChart(NamedTuple):
 
 def days_since(published_at: datetime, now: datetime) -> int:
     """How many days the chart shows: those since publishing, up to a maximum."""
-    return min(max((now.date() - published_at.date()).days + 1, FEWEST_DAYS), DAYS_SHOWN)
+    return min(max((now.date() - published_at.date()).days + 1, 1), DAYS_SHOWN)
 
 
 def day_chart(days: Sequence[Day]) -> DayChart | None:
-    """The chart of at least two days; None when there are no responses."""
+    """The chart; None when there are no responses, or fewer days than can be compared."""
     most = max(days, key=lambda day: day.completed)
-    if not most.completed:
+    if not most.completed or len(days) < FEWEST_DAYS:
         return None
     step = (WIDTH - 2 * MARGIN) / (len(days) - 1)
     bars = [_bar(day, MARGIN + step * at, most.completed) for at, day in enumerate(days)]

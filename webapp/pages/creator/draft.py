@@ -12,6 +12,8 @@ from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
+from webapp.domain.forms import models as forms
+from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.vocabulary import DraftStatus, FollowUpMode
 from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
@@ -23,6 +25,8 @@ from webapp.pages.creator.request import (
 )
 from webapp.web.deferred_writes import write_later
 from webapp.web.request_origin import is_prefetch
+
+WRITTEN_IN_PLACE = dict.fromkeys(("title", "goal"), "drafts/_text_in_place.html")
 
 bp = Blueprint("drafts", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
@@ -47,6 +51,7 @@ def review(draft_id: str) -> ResponseReturnValue:
         refusal="",
         outdated=False,
         writes_title=request.args.get("write") == "title",
+        made_from=_made_from(),
         **context,
     )
 
@@ -64,9 +69,10 @@ def mark_seen(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/<draft_id>/preview")
 def preview(draft_id: str) -> ResponseReturnValue:
-    """One question as people see it; `?preview=` is its position."""
+    """One question as people see it; `?preview=` is its position, `turned` which way was gone."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return draft_view.shown(draft, "drafts/_preview.html", "preview")
+    turned = request.args.get("turned", "")
+    return draft_view.shown(draft, "drafts/_preview.html", "preview", turned=turned)
 
 
 @bp.get("/<draft_id>/<any(title, goal, context):part>")
@@ -81,7 +87,11 @@ def edit_text(draft_id: str, part: str) -> ResponseReturnValue:
     """The editor of one text."""
     draft = drafts.get_draft(creator_id(), draft_id)
     return draft_view.editing(
-        draft, "drafts/_text_edit.html", text_part=part, text=_text(draft, part)
+        draft,
+        "drafts/_text_edit.html",
+        inside=WRITTEN_IN_PLACE.get(part, ""),
+        text_part=part,
+        text=_text(draft, part),
     )
 
 
@@ -96,6 +106,7 @@ def save_text(draft_id: str, part: str) -> ResponseReturnValue:
         result,
         part=f"drafts/_{part}.html",
         editor="drafts/_text_edit.html",
+        inside=WRITTEN_IN_PLACE.get(part, ""),
         anchor=part,
         text=text,
         text_part=part,
@@ -119,6 +130,14 @@ def save_settings(draft_id: str) -> ResponseReturnValue:
         wrong=draft_view.wrong_setting(result),
         posted={setting.name: typed(setting.name) for setting in DRAFT_SETTINGS},
     )
+
+
+def _made_from() -> str:
+    """The title of the form that this draft has just been made from; "" for none."""
+    try:
+        return forms.get_form(creator_id(), request.args.get("made_from", "")).title
+    except NotFound:
+        return ""
 
 
 def _text(draft: Draft, part: str) -> str:

@@ -10,7 +10,7 @@ from flask import Response, request, url_for
 from flask_babel import gettext as _
 
 from webapp.database import db, utc_now
-from webapp.domain.content.diff import Change, differences
+from webapp.domain.content.diff import Change
 from webapp.domain.content.model import (
     DRAFT_SETTINGS,
     NUMBERS,
@@ -24,11 +24,13 @@ from webapp.domain.drafts import confirmations, publishing, revisions
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.unseen import unseen_changes
 from webapp.domain.follow_ups.languages import has_phrases
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.pages.creator.agents.notes import ShownNote, notes_since
 from webapp.pages.creator.request import agent_names, creator_id, posted_revision
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import fragment, go_to, page_or_fragment, wants_fragment
@@ -46,11 +48,15 @@ Result = Draft | InvalidInput | StateConflict
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """The changes since `since`, the revision that the creator saw last."""
+    """The changes by agents since `since`, the revision that the creator saw last, and what agents
+    said. `numbers` are those by which the changes are undone.
+    """
 
     changes: list[Change]
+    numbers: list[int]
     since: int
     seen_at: datetime | None
+    notes: list[ShownNote]
 
 
 def go_to_form(draft: Draft, endpoint: str) -> Response:
@@ -118,12 +124,15 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
 
 
 def unseen(draft: Draft) -> Unseen:
-    """The differences between the revision viewed last and the current one."""
+    """What agents changed since the revision viewed last."""
     view = drafts.find_view(draft.id)
     before = revisions.find_revision(draft, view.revision) if view else None
+    notes = notes_since(draft, view.revision if view else 0)
     if view is None or before is None:
-        return Unseen([], 0, None)
-    return Unseen(differences(before, draft), view.revision, view.seen_at)
+        return Unseen([], [], 0, None, notes)
+    found = unseen_changes(draft, before)
+    numbers, changes = [each.number for each in found], [each.change for each in found]
+    return Unseen(changes, numbers, view.revision, view.seen_at, notes)
 
 
 def context(draft: Draft) -> dict[str, Any]:
@@ -227,15 +236,12 @@ def editing(
 ) -> Response:
     """An open editor as a full page; for htmx the part `editor`, or only the part `inside` it."""
     status = HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
+    values: dict[str, Any] = {"editor": template, "message": message, "conflict": conflict}
     return page_or_fragment(
         "drafts/edit.html",
         inside or template,
         status=HTTPStatus.CONFLICT if conflict else status,
-        editor=template,
-        message=message,
-        conflict=conflict,
-        **context(draft),
-        **more,
+        **values | {"in_place": wants_fragment()} | context(draft) | more,
     )
 
 
@@ -288,5 +294,5 @@ def _as_typed(draft: Draft, column: str) -> object:
 
 
 def _preview_position(draft: Draft) -> int:
-    asked = request.args.get("preview", 1, type=int)
+    asked = request.values.get("preview", 1, type=int)
     return min(max(asked, 1), max(len(draft.questions), 1))

@@ -14,7 +14,6 @@ from urllib.parse import quote
 import orjson
 from flask import Blueprint, Response, abort, stream_with_context
 
-from webapp.config import settings
 from webapp.database import release_connections, to_millis, utc_now
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.follow_ups.asked import HowAsked
@@ -24,15 +23,25 @@ from webapp.domain.responses.cursor import ResponsePage
 from webapp.domain.responses.models import (
     AnswerRow,
     AttachmentRow,
-    SessionRow,
-    session_status,
 )
-from webapp.domain.responses.recordings import find_attachment
 from webapp.domain.results.export import AnswerBatch, read_answers, read_people
+from webapp.domain.results.hidden_responses import find_shown_attachment
 from webapp.domain.shared.unicode_normalization import normalized
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
 from webapp.pages.creator.download_limits import downloads, in_pieces
 from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.responses.csv_by_person import csv_by_person
+from webapp.pages.creator.responses.csv_cells import (
+    BYTE_ORDER_MARK,
+    PERSON_COLUMNS,
+    QUOTE,
+    TWO_QUOTES,
+    cell,
+    cells,
+    person_cells,
+    recording_address,
+)
+from webapp.pages.creator.responses.shown_form import get_shown_form
 from webapp.web import request_audit
 from webapp.web.byte_ranges import recording_response
 from webapp.web.wakeups import wakeups
@@ -44,18 +53,12 @@ log = logging.getLogger(__name__)
 bp = Blueprint("exports", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
 
-QUOTE, TWO_QUOTES = '"', '""'
+CSV_TYPE = "text/csv; charset=utf-8"
 NOTHING = '"",""'  # two empty cells
 BY_RULES = "rules"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
 CSV_COLUMNS = (
     "answered_at",
-    "person",
-    "name",
-    "status",
-    "started_at",
-    "finished_at",
-    "looks_automated",
+    *PERSON_COLUMNS,
     "question_number",
     "question",
     "question_id",
@@ -69,29 +72,34 @@ CSV_COLUMNS = (
     "asked_by",
     "why",
 )
-# What a spreadsheet could read as a formula, after characters that it ignores.
-FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
 
 
 @bp.get("/export.csv")
 def as_csv(form_id: str) -> Response:
     """One row for each answer, in the order they came in; times in UTC."""
     form = forms.get_form(creator_id(), form_id)
-    return _file(form, _csv_chunks(form), "csv", "text/csv; charset=utf-8")
+    return _file(form, _csv_chunks(form), ".csv", CSV_TYPE)
+
+
+@bp.get("/export-by-person.csv")
+def as_csv_by_person(form_id: str) -> Response:
+    """One row for each person, with a column for each question."""
+    form = forms.get_form(creator_id(), form_id)
+    return _file(form, csv_by_person(form), "-by-person.csv", CSV_TYPE)
 
 
 @bp.get("/export.json")
 def as_json(form_id: str) -> Response:
     """One FormResponses object with every response."""
-    form = forms.get_form(creator_id(), form_id)
-    return _file(form, _json_chunks(form), "json", "application/json")
+    form = get_shown_form(form_id)
+    return _file(form, _json_chunks(form), ".json", "application/json")
 
 
 @bp.get("/attachments/<attachment_id>")
 def recording(form_id: str, attachment_id: str) -> Response:
     """The recording of an answer, in the ranges that a player asks for."""
     form = forms.get_form(creator_id(), form_id)
-    found = find_attachment(form.id, attachment_id)
+    found = find_shown_attachment(form.id, attachment_id)
     try:
         return recording_response(found, audio_store().read)
     except AudioStoreUnavailable:
@@ -99,7 +107,7 @@ def recording(form_id: str, attachment_id: str) -> Response:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-def _file(form: FormRow, chunks: Iterator[bytes], kind: str, content_type: str) -> Response:
+def _file(form: FormRow, chunks: Iterator[bytes], ending: str, content_type: str) -> Response:
     """A download, limited by `download_limits`; holds no database connection while it waits."""
     if wakeups().stopped:
         abort(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -115,14 +123,14 @@ def _file(form: FormRow, chunks: Iterator[bytes], kind: str, content_type: str) 
     response = Response(stream_with_context(in_pieces(chunks)), content_type=content_type)
     response.call_on_close(begun)
     response.headers["Cache-Control"] = "private, no-store"
-    response.headers.set("Content-Disposition", "attachment", **_file_names(form.title, kind))
+    response.headers.set("Content-Disposition", "attachment", **_file_names(form.title, ending))
     return response
 
 
-def _file_names(title: str, kind: str) -> dict[str, str]:
+def _file_names(title: str, ending: str) -> dict[str, str]:
     """The name in every script and, for old clients, in ASCII (RFC 6266, RFC 8187)."""
     slug = re.sub(r"\W+", "-", title).strip("-")[:60] or "answers"
-    name = f"{slug}-{utc_now().date().isoformat()}.{kind}"
+    name = f"{slug}-{utc_now().date().isoformat()}{ending}"
     plain = normalized("NFKD", name).encode("ascii", "ignore").decode()
     return {"filename": plain, "filename*": f"UTF-8''{quote(name)}"}
 
@@ -130,7 +138,7 @@ def _file_names(title: str, kind: str) -> dict[str, str]:
 def _csv_chunks(form: FormRow) -> Iterator[bytes]:
     numbers = {question["id"]: at for at, question in enumerate(form.questions, start=1)}
     now = to_millis(utc_now())
-    yield BYTE_ORDER_MARK + f"{_cells(*CSV_COLUMNS)}\r\n".encode()
+    yield BYTE_ORDER_MARK + f"{cells(*CSV_COLUMNS)}\r\n".encode()
     for batch in read_answers(form.id):
         recordings = {key: _recording_cells(form, row) for key, row in batch.attachments.items()}
         yield _csv_lines(batch, numbers, recordings, now).encode()
@@ -140,7 +148,7 @@ def _csv_lines(
     batch: AnswerBatch, numbers: dict[str, int], recordings: dict[str, str], now_millis: int
 ) -> str:
     """The lines of a batch; the columns they share are formatted once, for speed."""
-    people = {key: _person_cells(person, now_millis) for key, person in batch.people.items()}
+    people = {key: person_cells(person, now_millis) for key, person in batch.people.items()}
     how = {key: _how_cells(asked) for key, asked in batch.asked.items()}
     questions: dict[tuple[str, str], tuple[str, str]] = {}
     lines = []
@@ -158,21 +166,9 @@ def _csv_lines(
     return "".join(lines)
 
 
-def _person_cells(person: SessionRow, now_millis: int) -> str:
-    completed = person.completed_stamp
-    return _cells(
-        person.id,
-        cell(person.responder_name or ""),
-        session_status(person, now_millis),
-        wire_time(person.created_at),
-        wire_time(completed) if completed else "",
-        "yes" if person.suspect else "",
-    )
-
-
 def _question_cells(answer: AnswerRow, numbers: dict[str, int]) -> str:
     number = numbers.get(answer.parent_question_id or answer.question_id, "")
-    return _cells(
+    return cells(
         str(number),
         cell(answer.question_text),
         cell(answer.question_id),
@@ -183,24 +179,13 @@ def _question_cells(answer: AnswerRow, numbers: dict[str, int]) -> str:
 
 def _recording_cells(form: FormRow, recording: AttachmentRow) -> str:
     """Its length, and the address where its creator hears it."""
-    address = f"{settings().public_url}/forms/{form.id}/attachments/{recording.id}"
-    return _cells(f"{recording.duration_ms / 1000:.1f}", address)
+    return cells(f"{recording.duration_ms / 1000:.1f}", recording_address(form, recording))
 
 
 def _how_cells(asked: HowAsked) -> str:
     """Who wrote a follow-up question, `model@host` for a model; and why it was asked."""
     writer = "@".join(asked.writer.rsplit(" at ", 1)) or BY_RULES
-    return _cells(cell(writer), f"{asked.technique}: {asked.reason}")
-
-
-def _cells(*texts: str) -> str:
-    """RFC 4180: every cell quoted, quotes doubled."""
-    return ",".join([f'"{text.replace(QUOTE, TWO_QUOTES)}"' for text in texts])
-
-
-def cell(text: str) -> str:
-    """Text that no spreadsheet reads as a formula: such text gets a leading apostrophe."""
-    return f"'{text}" if FORMULA.match(text) else text
+    return cells(cell(writer), f"{asked.technique}: {asked.reason}")
 
 
 def _json_chunks(form: FormRow) -> Iterator[bytes]:

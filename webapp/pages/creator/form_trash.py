@@ -4,13 +4,14 @@ from datetime import timedelta
 
 from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
 
 from webapp.database import utc_now
 from webapp.domain.content.model import snapshot
 from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import editing
 from webapp.domain.forms import models as forms
-from webapp.domain.shared.limits import TRASH_KEPT_SECONDS
+from webapp.domain.shared.limits import TITLE_MAX_CHARS, TRASH_KEPT_SECONDS
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
@@ -22,9 +23,12 @@ bp.before_request(require_creator)
 @bp.get("/trash")
 def show() -> ResponseReturnValue:
     """The forms that can be restored, most recently deleted first."""
+    deleted = form_trash.list_deleted_forms(creator_id(), now=utc_now())
+    just_deleted = request.args.get("deleted")
     return render_template(
         "forms/trash.html",
-        deleted=form_trash.list_deleted_forms(creator_id(), now=utc_now()),
+        deleted=deleted,
+        just_deleted=next((form for form in deleted if form.id == just_deleted), None),
         kept=timedelta(seconds=TRASH_KEPT_SECONDS),
         erased="erased" in request.args,
     )
@@ -42,7 +46,7 @@ def delete(form_id: str) -> ResponseReturnValue:
     now = utc_now()
     if form_trash.find_deleted_form(creator_id(), form_id, now=now) is None:
         form_trash.delete_form(creator_id(), form_id, now=now, by=request_audit.creator())
-    return go_to(url_for("trash.show"))
+    return go_to(url_for("trash.show", deleted=form_id))
 
 
 @bp.post("/<form_id>/restore")
@@ -52,7 +56,7 @@ def restore(form_id: str) -> ResponseReturnValue:
     if form_trash.find_deleted_form(creator_id(), form_id, now=now) is not None:
         form_trash.restore_form(creator_id(), form_id, now=now, by=request_audit.creator())
     form = forms.get_form(creator_id(), form_id)
-    return go_to(url_for("results.by_question", form_id=form.id))
+    return go_to(url_for("results.by_question", form_id=form.id, done="restored"))
 
 
 @bp.get("/<form_id>/erase")
@@ -76,5 +80,12 @@ def erase(form_id: str) -> ResponseReturnValue:
 def copy(form_id: str) -> ResponseReturnValue:
     """A new draft with the content of the form; the form stays as it is."""
     content = snapshot(forms.get_form(creator_id(), form_id))
+    content["title"] = _title_of_copy(content["title"])
     draft = editing.create_draft(creator_id(), content, author=None, now=utc_now())
-    return go_to(url_for("drafts.review", draft_id=draft.id))
+    return go_to(url_for("drafts.review", draft_id=draft.id, made_from=form_id))
+
+
+def _title_of_copy(title: str) -> str:
+    """At most as long as a title may be."""
+    copy = _("Copy of %(title)s", title=title)
+    return copy if len(copy) <= TITLE_MAX_CHARS else f"{copy[: TITLE_MAX_CHARS - 1].rstrip()}…"

@@ -1,5 +1,7 @@
 """Published forms: the list, the share page, closing and reopening."""
 
+from collections import Counter
+from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
 from urllib.parse import urlsplit
@@ -11,11 +13,15 @@ from markupsafe import Markup
 from webapp.config import settings
 from webapp.database import utc_now
 from webapp.domain.deletion import form_trash
+from webapp.domain.drafts import confirmations
+from webapp.domain.drafts.authors import find_form_authors
 from webapp.domain.forms import embedding
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import FormRow, FormSummaryRow
+from webapp.domain.results.unread import count_unread
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.vocabulary import FormStatus
-from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.request import agent_names, creator_id, require_creator
 from webapp.pages.fragments import go_to
 from webapp.pages.qr_codes import CODE_INK, code_of, drawn_code
 from webapp.web import request_audit
@@ -36,14 +42,34 @@ bp = Blueprint("forms", __name__, url_prefix="/forms")
 bp.before_request(require_creator)
 
 
+@dataclass(frozen=True, slots=True)
+class FormEntry:
+    """A form in a list; `agent` wrote it, "" for its creator; `unread` are its new responses."""
+
+    form: FormSummaryRow
+    agent: str
+    unread: int
+
+
+def form_entries(found: list[FormSummaryRow], unread: Counter[str]) -> list[FormEntry]:
+    """The forms with the names of their agents, in the same order."""
+    authors = find_form_authors([form.id for form in found])
+    names = agent_names(authors.values())
+    return [
+        FormEntry(form, names.get(authors.get(form.id) or "", ""), unread[form.id])
+        for form in found
+    ]
+
+
 @bp.get("")
 def show_all() -> ResponseReturnValue:
     """Every form of the creator, newest first: those that take answers, then the others."""
-    found = forms.list_forms(creator_id())
+    listed = forms.list_forms(creator_id())
+    found = form_entries(listed, count_unread([form.id for form in listed]))
     return render_template(
         "forms/list.html",
-        live=[form for form in found if form.status == FormStatus.PUBLISHED],
-        ended=[form for form in found if form.status != FormStatus.PUBLISHED],
+        live=[entry for entry in found if entry.form.status == FormStatus.PUBLISHED],
+        ended=[entry for entry in found if entry.form.status != FormStatus.PUBLISHED],
         deleted=form_trash.count_deleted_forms(creator_id(), now=utc_now()),
     )
 
@@ -81,14 +107,21 @@ def download_code(form_id: str, kind: str) -> ResponseReturnValue:
 def close(form_id: str) -> ResponseReturnValue:
     """Close the form to new answers; reversible."""
     forms.close_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
-    return go_to(url_for("results.by_question", form_id=form_id))
+    return go_to(url_for("results.by_question", form_id=form_id, done="closed"))
 
 
 @bp.post("/<form_id>/reopen")
 def reopen(form_id: str) -> ResponseReturnValue:
     """Reopen the form."""
     forms.reopen_form(creator_id(), form_id, now=utc_now(), by=request_audit.creator())
-    return go_to(url_for("results.by_question", form_id=form_id))
+    return go_to(url_for("results.by_question", form_id=form_id, done="reopened"))
+
+
+def _approval(form: FormRow) -> dict[str, object]:
+    """The confirmation that the form was published with, and the agent that attested it."""
+    signed = confirmations.find_confirmation(form.draft_id)
+    names = agent_names([signed.grant_id] if signed else [])
+    return {"signed": signed, "attested_by": next(iter(names.values()), "")}
 
 
 def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | None = None) -> str:
@@ -97,6 +130,7 @@ def _share(form_id: str, origins: str | None = None, refusal: InvalidInput | Non
     return render_template(
         "forms/share.html",
         form=form,
+        **_approval(form),
         is_full=forms.is_full(form.answer_bytes, settings().limit_form_bytes),
         share_url=address,
         host=urlsplit(address).netloc,

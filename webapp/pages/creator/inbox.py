@@ -1,22 +1,35 @@
 """The inbox: drafts to review, new drafts, discarding and restoring drafts."""
 
 import hashlib
-from dataclasses import dataclass
+from collections import Counter
 
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.database import to_millis, utc_now
+from webapp.database import from_millis, to_millis, utc_now
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
-from webapp.domain.drafts import confirmations, editing, revisions
+from webapp.domain.drafts import confirmations, editing, unseen
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import DraftSummaryRow
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormSummaryRow
+from webapp.domain.results.unread import count_unread
 from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.oauth import mutes
+from webapp.pages.creator.agents.drafted import (
+    SECTIONS,
+    Agent,
+    Entry,
+    Sections,
+    in_groups,
+    in_sections,
+    muted_agents,
+)
+from webapp.pages.creator.connections import AgentProgress, agent_progress, connect_guide
+from webapp.pages.creator.forms import form_entries
 from webapp.pages.creator.request import (
-    agent_names,
+    clients_of,
     creator_id,
     moment_in,
     require_creator,
@@ -33,35 +46,32 @@ bp = Blueprint("inbox", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A draft in the inbox; `changes` since the creator's last view, None if never viewed."""
-
-    draft: DraftSummaryRow
-    agent: str
-    changes: int | None
-
-
 @bp.get("")
 def show() -> ResponseReturnValue:
-    """Unconfirmed drafts, confirmed drafts and the newest live forms.
+    """Drafts that wait, confirmed ones, those that ask for nothing, and the newest live forms.
 
     `?v=` is the state that an open page shows: 204 when it is the same.
     """
+    muted = mutes.list_muted(creator_id(), now=utc_now())
     confirmed = confirmations.list_confirmed(creator_id())
-    entries = _entries(drafts.list_drafts(creator_id()))
+    sections = in_sections(_entries(drafts.list_drafts(creator_id())), confirmed, muted)
     live = forms.list_newest_forms(creator_id(), LIVE_SHOWN)
-    state = _state(entries, confirmed, live)
+    unread = count_unread([form.id for form in live])
+    state = _state(sections, live, unread)
     if request.args.get("v") == state:
         return nothing_new()
     return page_or_fragment(
         "inbox/inbox.html",
         "inbox/_inbox.html",
-        waiting=[entry for entry in entries if entry.draft.id not in confirmed],
-        confirmed=[entry for entry in entries if entry.draft.id in confirmed],
-        live=live,
+        sections=sections,
+        groups=in_groups(sections.waiting),
+        muted_agents=muted_agents(sections.muted, muted),
+        live=form_entries(live, unread),
         state=state,
         discarded=_discarded(),
+        guide=connect_guide(),
+        progress=None if live else _progress(sections),
+        restored=min(request.args.get("restored", 0, type=int), CHOSEN_MAX),
     )
 
 
@@ -128,9 +138,12 @@ def discard(draft_id: str) -> ResponseReturnValue:
 def take_back() -> ResponseReturnValue:
     """Undo a discard."""
     at = moment_in(request.form.get("at", ""))
+    count = 0
     if at:
-        discarded_drafts.restore(creator_id(), at, now=utc_now(), by=request_audit.creator())
-    return go_to(url_for("inbox.show"))
+        count = discarded_drafts.restore(
+            creator_id(), at, now=utc_now(), by=request_audit.creator()
+        )
+    return go_to(url_for("inbox.show", restored=count or None))
 
 
 def _after_discard(draft_ids: list[str], at: int | None) -> Response:
@@ -148,24 +161,34 @@ def _discarded() -> dict[str, int]:
     return {"at": to_millis(at), "count": count}
 
 
+def _progress(sections: Sections) -> AgentProgress | None:
+    """That of the first agent, until the creator has seen its first draft."""
+    entries = [entry for name in SECTIONS for entry in getattr(sections, name)]
+    seen = any(entry.changes is not None for entry in entries)
+    first = entries == sections.waiting and len(entries) <= 1 and not seen
+    return agent_progress(from_millis(0)) if first else None
+
+
 def _entries(found: list[DraftSummaryRow]) -> list[Entry]:
-    names = agent_names(draft.author or draft.created_by for draft in found)
-    changes = revisions.count_changes(creator_id())
+    clients = clients_of(grant for draft in found for grant in (draft.author, draft.created_by))
+    agents = {grant: Agent(each.name, each.id, grant) for grant, each in clients.items()}
+    changes = unseen.count_unseen_changes(creator_id())
     return [
         Entry(
             draft,
-            names.get(draft.author or draft.created_by or "", ""),
+            agents.get(draft.author or draft.created_by or ""),
+            agents.get(draft.created_by or ""),
             changes.get(draft.id),
         )
         for draft in found
     ]
 
 
-def _state(entries: list[Entry], confirmed: set[str], live: list[FormSummaryRow]) -> str:
+def _state(sections: Sections, live: list[FormSummaryRow], unread: Counter[str]) -> str:
     """A hash of what the page shows, without times."""
     shown = [
-        [(entry.draft.id, entry.draft.revision, entry.changes) for entry in entries],
-        sorted(confirmed),
-        [(form.id, form.status, form.response_count) for form in live],
+        [(entry.draft.id, entry.draft.revision, entry.changes) for entry in getattr(sections, name)]
+        for name in SECTIONS
     ]
-    return hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+    forms_shown = [(form.id, form.status, form.response_count, unread[form.id]) for form in live]
+    return hashlib.sha256(repr([shown, forms_shown]).encode()).hexdigest()[:16]

@@ -12,6 +12,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request, url_for
 from flask.typing import ResponseReturnValue
+from flask_babel import gettext as _
 
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import DraftUpdate, QuestionRow
@@ -26,6 +27,7 @@ from webapp.pages.fragments import go_to, wants_fragment
 
 LIST = "questions/_questions.html"
 ROW = "questions/_question_row.html"
+WITH_PREVIEW = "questions/_row_and_preview.html"
 
 bp = Blueprint("questions", __name__, url_prefix="/drafts/<draft_id>/questions")
 bp.before_request(require_creator)
@@ -57,7 +59,9 @@ class Opened:
 def show(draft_id: str) -> ResponseReturnValue:
     """The list without an editor; the focus returns to where a new question was begun."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return draft_view.shown(draft, LIST, "questions", opened=None, focus=_position(draft, _after()))
+    begun_at = _position(draft, _after())
+    at: dict[str, Any] = {"focus": begun_at, "asked": _shown(draft, begun_at), "rows": LIST}
+    return draft_view.shown(draft, WITH_PREVIEW, "questions", opened=None, **at)
 
 
 @bp.get("/row")
@@ -67,28 +71,29 @@ def show_row(draft_id: str) -> ResponseReturnValue:
     position = _position(draft, request.args.get("question", ""))
     if not position:
         return draft_view.shown(draft, "questions/_removed_row.html", "questions")
-    return draft_view.shown(draft, ROW, "questions", opened=None, position=position, focus=position)
+    at: dict[str, Any] = {"position": position, "focus": position, "asked": position, "rows": ROW}
+    return draft_view.shown(draft, WITH_PREVIEW, "questions", opened=None, **at)
 
 
 @bp.get("/new")
 def write(draft_id: str) -> ResponseReturnValue:
     """The list with an editor for a new question `after` another, or at its end."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return draft_view.editing(draft, LIST, opened=_new(draft, _after()), focus=-1)
+    return _editing(draft, _new(draft, _after()))
 
 
 @bp.get("/<int(min=1):position>/edit")
 def edit(draft_id: str, position: int) -> ResponseReturnValue:
     """The editor of one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return _editing_row(draft, _opened(draft, position))
+    return _editing(draft, _opened(draft, position))
 
 
 @bp.get("/<int(min=1):position>/remove")
 def ask_removal(draft_id: str, position: int) -> ResponseReturnValue:
     """Ask before removing one question."""
     draft = drafts.get_draft(creator_id(), draft_id)
-    return _editing_row(draft, replace(_opened(draft, position), leaving=_has(draft, position)))
+    return _editing(draft, replace(_opened(draft, position), leaving=_has(draft, position)))
 
 
 @bp.post("")
@@ -116,7 +121,8 @@ def remove(draft_id: str, position: int) -> ResponseReturnValue:
         del rows[gone]
         return rows
 
-    return _save_order(draft, place, place - 1, without)
+    done = _("Question %(number)s removed.", number=place) if place else ""
+    return _save_order(draft, place, without, focus=place - 1, done=done)
 
 
 @bp.post("/<int(min=1):position>/position")
@@ -131,7 +137,9 @@ def move(draft_id: str, position: int) -> ResponseReturnValue:
         rows.insert(to - 1, row)
         return rows
 
-    return _save_order(draft, position, to, moved)
+    done = _("Moved to %(number)s of %(count)s.", number=to, count=len(draft.questions))
+    told = {"focus_on": _pressed(position, to), "done": done if _has(draft, position) else ""}
+    return _save_order(draft, position, moved, focus=to, **told)
 
 
 def _save_words(draft: Draft, position: int, part: str) -> Response:
@@ -149,7 +157,8 @@ def _save_words(draft: Draft, position: int, part: str) -> Response:
         place = position or new_at
         if request.form.get("then") == "next" and _has(result, place):
             return _next(draft, result, place)
-        return _answered(draft, result, part, position=place, opened=None, focus=place)
+        at = {"position": place, "focus": place, "asked": place}
+        return _answered(draft, result, part, opened=None, **at)
     opened = _opened(draft, position)
     if not isinstance(result, InvalidInput):
         opened = _opened_after_conflict(draft, position)
@@ -162,17 +171,28 @@ def _next(draft: Draft, saved: Draft, place: int) -> Response:
     opened = _new(saved, saved.questions[place - 1]["id"])
     if not wants_fragment():
         return go_to(url_for("questions.write", draft_id=saved.id, after=opened.after))
-    return _answered(draft, saved, LIST, position=0, opened=opened, focus=-1)
+    at = {"position": 0, "focus": -1} | _previewed(saved, opened)
+    return _answered(draft, saved, LIST, opened=opened, **at)
 
 
 def _save_order(
     draft: Draft,
     position: int,
-    focus: int,
     change: Callable[[list[QuestionRow]], list[QuestionRow]],
+    *,
+    focus: int,
+    **more: str,
 ) -> Response:
     result = draft_view.attempt(draft, partial(_changed, position, change))
-    return _answered(draft, result, LIST, opened=None, focus=focus)
+    at: dict[str, Any] = {"focus": focus, "asked": _shown(draft, focus or 1)}
+    return _answered(draft, result, LIST, opened=None, **at, **more)
+
+
+def _pressed(position: int, to: int) -> str:
+    """The control of a moved question that was used to move it: the keys work on any of them."""
+    if request.form.get("by") == "keys":
+        return "edit"
+    return "up" if to < position else "down"
 
 
 def _answered(draft: Draft, result: draft_view.Result, part: str, **more: Any) -> Response:
@@ -182,11 +202,20 @@ def _answered(draft: Draft, result: draft_view.Result, part: str, **more: Any) -
     )
 
 
-def _editing_row(draft: Draft, opened: Opened) -> Response:
-    inside = ROW if opened.position else LIST
-    return draft_view.editing(
-        draft, LIST, inside=inside, opened=opened, position=opened.position, focus=-1
-    )
+def _editing(draft: Draft, opened: Opened) -> Response:
+    at: dict[str, Any] = {"position": opened.position, "focus": -1} | _previewed(draft, opened)
+    rows = ROW if opened.position else LIST
+    return draft_view.editing(draft, LIST, inside=WITH_PREVIEW, rows=rows, opened=opened, **at)
+
+
+def _previewed(draft: Draft, opened: Opened) -> dict[str, Any]:
+    """What the preview shows beside an editor: its question, a new one among the others."""
+    if opened.position:
+        return {"asked": opened.position}
+    before = _position(draft, opened.after) or len(draft.questions)
+    new = QuestionRow(id="", text="")
+    questions = [*draft.questions[:before], new, *draft.questions[before:]]
+    return {"previewed": questions, "asked": before + 1}
 
 
 def _changed(
@@ -250,6 +279,12 @@ def _position(draft: Draft, question_id: str) -> int:
     """The position from 1 of the question with this id, 0 when there is none."""
     ids = [question["id"] for question in draft.questions]
     return ids.index(question_id) + 1 if question_id in ids else 0
+
+
+def _shown(draft: Draft, position: int) -> int:
+    """The question that the preview turns to: this one, or the last one where there is none."""
+    count = len(draft.questions)
+    return position if 0 < position <= count else max(count, 1)
 
 
 def _has(draft: Draft, position: int) -> bool:

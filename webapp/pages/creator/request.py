@@ -10,8 +10,8 @@ from flask_login import current_user, login_required
 from sqlalchemy import select
 
 from webapp.config import settings
-from webapp.database import db, from_millis
-from webapp.domain.drafts import confirmations
+from webapp.database import db, from_millis, utc_now
+from webapp.oauth import mutes
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.pages.typed_text import typed_text
 
@@ -35,8 +35,8 @@ def creator_id() -> str:
 
 
 def waiting_count() -> int:
-    """The number of drafts that wait for the creator's confirmation."""
-    return confirmations.count_waiting(creator_id())
+    """The number of drafts that ask for the creator's eyes."""
+    return mutes.count_waiting(creator_id(), now=utc_now())
 
 
 def events_enabled() -> bool:
@@ -46,12 +46,17 @@ def events_enabled() -> bool:
 
 def agent_names(grant_ids: Iterable[str | None]) -> dict[str, str]:
     """Client names by grant id; ignores None, which stands for the creator."""
+    return {grant_id: client.name for grant_id, client in clients_of(grant_ids).items()}
+
+
+def clients_of(grant_ids: Iterable[str | None]) -> dict[str, OAuthClient]:
+    """Clients by grant id; ignores None."""
     query = (
         select(OAuthGrant.id, OAuthClient)
         .join(OAuthClient, OAuthClient.id == OAuthGrant.client_pk)
         .where(OAuthGrant.id.in_({grant for grant in grant_ids if grant}))
     )
-    return {grant_id: client.name for grant_id, client in db.session.execute(query)}
+    return dict(db.session.execute(query).all())
 
 
 def typed(name: str) -> str:
@@ -76,5 +81,13 @@ def revision_in(text: str) -> int:
 
 def moment_in(text: str) -> datetime | None:
     """A moment in milliseconds as in our addresses and forms, None for anything else."""
-    known = 0 < len(text) <= MILLIS_DIGITS and text.isascii() and text.isdigit()
-    return from_millis(int(text)) if known else None
+    return from_millis(millis_in(text)) if _is_millis(text) else None
+
+
+def millis_in(text: str) -> int:
+    """Milliseconds as in our addresses and forms, 0 for anything else."""
+    return int(text) if _is_millis(text) else 0
+
+
+def _is_millis(text: str) -> bool:
+    return 0 < len(text) <= MILLIS_DIGITS and text.isascii() and text.isdigit()

@@ -1,4 +1,4 @@
-"""The results pages: by question, by person, one person, polling; searched and filtered.
+"""The results pages: by question and by person, searched and filtered.
 
 All choices are in the query string, so a view can be bookmarked, shared and reloaded.
 """
@@ -21,17 +21,20 @@ from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.counters import read_days
 from webapp.domain.results import by_question as results
-from webapp.domain.results import search, threads
-from webapp.domain.results.by_question import NEW_COUNTED, ShownAnswer
+from webapp.domain.results import search, threads, unread
+from webapp.domain.results.by_question import ShownAnswer
+from webapp.domain.results.hidden_responses import read_hidden
 from webapp.domain.results.recordings import recordings_of
 from webapp.domain.shared.limits import FORM_TOLD_PERCENT
 from webapp.domain.shared.vocabulary import ConfirmationMethod
 from webapp.domain.voice import another_try
 from webapp.pages.creator.day_chart import day_chart, days_since
 from webapp.pages.creator.request import agent_names, creator_id, require_creator
+from webapp.pages.creator.responses.deletion import deletion_notes
+from webapp.pages.creator.responses.shown_form import get_shown_form
 from webapp.pages.creator.results_filters import Choice, person_before, position, read_choice, stamp
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
-from webapp.pages.fragments import fragment, page_or_fragment
+from webapp.pages.fragments import page_or_fragment
 from webapp.pages.qr_codes import drawn_code
 from webapp.wire.serializers import share_url
 
@@ -42,7 +45,7 @@ bp.before_request(require_creator)
 @bp.get("")
 def by_question(form_id: str) -> ResponseReturnValue:
     """The newest answers to each question, or all answers that pass the filters."""
-    form = forms.get_form(creator_id(), form_id)
+    form = get_shown_form(form_id)
     choice = read_choice()
     if choice.filters:
         return _found(form, choice)
@@ -50,7 +53,7 @@ def by_question(form_id: str) -> ResponseReturnValue:
     return render_template(
         "results/questions.html",
         pages=pages,
-        **_under(form, [answer for page in pages.values() for answer in page.answers]),
+        **threads_under(form, [answer for page in pages.values() for answer in page.answers]),
         usual=results.usual_words(form),
         **_layout(form, "questions", choice),
     )
@@ -59,7 +62,7 @@ def by_question(form_id: str) -> ResponseReturnValue:
 @bp.get("/questions/<int:number>")
 def one_question(form_id: str, number: int) -> ResponseReturnValue:
     """Older answers to question `number`, from 1; `before` says from where."""
-    form = forms.get_form(creator_id(), form_id)
+    form = get_shown_form(form_id)
     if not 1 <= number <= len(form.questions):
         abort(404)
     question_id = form.questions[number - 1]["id"]
@@ -70,7 +73,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
         "results/_answers.html",
         number=number,
         older=older,
-        **_under(form, older.answers),
+        **threads_under(form, older.answers),
         **_layout(form, "questions", read_choice()),
     )
 
@@ -78,7 +81,7 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
 @bp.get("/people")
 def by_person(form_id: str) -> ResponseReturnValue:
     """All respondents, newest first, with their answers."""
-    form = forms.get_form(creator_id(), form_id)
+    form = get_shown_form(form_id)
     choice = read_choice()
     found = search.find_people(form.id, choice.filters, before=person_before())
     return page_or_fragment(
@@ -89,23 +92,8 @@ def by_person(form_id: str) -> ResponseReturnValue:
         recordings=recordings_of(answer for person in found.people for answer in person.answers),
         further=_address("results.by_person", form, choice, position(found.before)),
         is_first="before" not in request.args,
+        new_people=unread.new_among(form, found.people),
         **_layout(form, "people", choice),
-    )
-
-
-@bp.get("/people/<session_id>")
-def one_person(form_id: str, session_id: str) -> ResponseReturnValue:
-    """All answers of one respondent."""
-    form = forms.get_form(creator_id(), form_id)
-    person = search.get_person(form.id, session_id)
-    return render_template(
-        "results/person.html",
-        form=form,
-        person=person,
-        threads=threads.threads_of(form, [person])[session_id],
-        recordings=recordings_of(person.answers, with_transcripts=True),
-        transcriber=settings().transcriber_host,
-        now_millis=to_millis(utc_now()),
     )
 
 
@@ -117,14 +105,14 @@ def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseRetu
         creator_id(), form_id, attachment_id, transcriber=host, now=now
     )
     hand_over_recordings([recording])
-    person = url_for("results.one_person", form_id=form_id, session_id=session_id)
+    person = url_for("letters.show", form_id=form_id, session_id=session_id)
     return redirect(person, HTTPStatus.SEE_OTHER)
 
 
 @bp.get("/settings")
 def show_settings(form_id: str) -> ResponseReturnValue:
     """The published content and settings, read-only."""
-    form = forms.get_form(creator_id(), form_id)
+    form = get_shown_form(form_id)
     return render_template(
         "forms/settings.html",
         settings=form_settings(form),
@@ -132,26 +120,6 @@ def show_settings(form_id: str) -> ResponseReturnValue:
         **spoken_answers.of_form(form),
         **follow_up_writer.of_form(form),
         **_layout(form, "settings", read_choice()),
-    )
-
-
-@bp.get("/new")
-def new_answers(form_id: str) -> ResponseReturnValue:
-    """The number of answers after the stamp `since`; 204 if it equals the parameter `have`."""
-    form = forms.get_form(creator_id(), form_id)
-    since = stamp("since") or form.last_stamp
-    count = results.count_new(form, since)
-    if count == request.args.get("have", type=int):
-        return "", 204
-    view = "results.by_person" if request.args.get("view") == "people" else "results.by_question"
-    return fragment(
-        "results/_new_answers.html",
-        form=form,
-        count=count,
-        since=since,
-        most=NEW_COUNTED,
-        view=request.args.get("view", ""),
-        show=url_for(view, form_id=form.id),
     )
 
 
@@ -165,7 +133,7 @@ def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
         "results/found.html",
         answers=answers,
         counts=Counter(each.parent_question_id or each.question_id for each in found.answers),
-        **_under(form, shown),
+        **threads_under(form, shown),
         count=len(found.answers),
         further=_address("results.by_question", form, choice, found.before),
         is_first="before" not in request.args,
@@ -173,7 +141,7 @@ def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
     )
 
 
-def _under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, Any]:
+def threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, Any]:
     """What stands under answers in a list: their follow-ups, and all recordings."""
     follow_ups = threads.follow_ups_of(form, answers)
     parts = [part.answer for parts in follow_ups.values() for part in parts if part.answer]
@@ -190,22 +158,24 @@ def _address(endpoint: str, form: FormRow, choice: Choice, before: str | int | N
 
 def _layout(form: FormRow, view: str, choice: Choice) -> dict[str, Any]:
     """The template variables of the header of every view."""
-    now = utc_now()
-    days = read_days(form.id, now, days=days_since(form.published_at, now))
+    now, hidden = utc_now(), read_hidden(form.id)
+    days = hidden.lower_days(read_days(form.id, now, days=days_since(form.published_at, now)))
     address = share_url(settings().public_url, form.share_token)
     return {
         "form": form,
         "view": view,
         "choice": choice,
+        "needle": choice.filters.needle,
+        "unread": unread.count_unread([form.id])[form.id],
         "share_url": address,
         "transcriber": settings().transcriber_host,
         "qr": "" if form.answered_count else drawn_code(address),
-        "funnel": results.read_funnel(form),
+        "funnel": hidden.lower_funnel(form, results.read_funnel(form)),
         "days": days,
         "chart": day_chart(days),
-        "unfinished": form.answered_count - form.response_count,
         "last_answer_at": from_millis(form.last_stamp) if form.answered_count else None,
         "now_millis": to_millis(now),
+        **deletion_notes(form.id),
         **_room(form),
         **_whose_word(form),
     }

@@ -12,6 +12,14 @@ from webapp.domain.results.search import Filters, PersonKey
 WORDS_MAX_CHARS = 200
 NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")
 
+FILTERS = {
+    "sent": "Completed only",
+    "unflagged": "Automated ones hidden",
+    "spoken": "With a recording",
+    "followups": "With follow-ups",
+}
+DAYS = {"from": "From", "to": "To"}
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -20,6 +28,13 @@ class Choice:
     filters: Filters
     values: dict[str, str]
     misread: str
+
+    @property
+    def chosen(self) -> list[str]:
+        """What filters beside the search do, in words."""
+        names = [FILTERS[name] for name in FILTERS if name in self.values]
+        days = {name: self.values.get(name, "") for name in ("from", "to")}
+        return [*names, *(f"{DAYS[name]} {day}" for name, day in days.items() if day)]
 
     def __getitem__(self, name: str) -> str:
         """The text typed into a field, "" if empty."""

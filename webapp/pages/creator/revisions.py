@@ -78,7 +78,12 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
         return nothing_new()
     grant = revisions.last_agent_since(draft, asked_revision("have"))
     agent = agent_names([grant]).get(grant or "", _("An agent")) if grant else ""
-    return fragment("drafts/_new_revision.html", draft=draft, state=state, agent=agent)
+    return fragment(
+        "drafts/_new_revision.html",
+        trigger="askback:published" if draft.status is DraftStatus.PUBLISHED else None,
+        decides="decides" in request.args,
+        **{"draft": draft, "state": state, "agent": agent},
+    )
 
 
 def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
@@ -86,7 +91,11 @@ def _go_back(draft_id: str, change: Callable[[Draft], DraftUpdate]) -> Response:
     result = draft_view.attempt(draft, partial(_of_shown, change))
     if isinstance(result, Draft):
         return draft_view.whole(
-            result, trigger=draft_view.step(result), focus="saved", **draft_view.undoable(result)
+            result,
+            trigger=draft_view.step(result),
+            focus="saved",
+            done=_("Change undone."),
+            **draft_view.undoable(result),
         )
     refused = isinstance(result, InvalidInput)
     return page_or_fragment(

@@ -44,7 +44,7 @@ def send_again(account_id: str, delivery_id: str, *, now: datetime) -> str:
         if not execute(_SESSION, session=session_id_of(found.event_id)).first():
             raise StateConflict(
                 PageCode.RESPONSE_WITHDRAWN,
-                "The response was withdrawn by the person who gave it.",
+                "The response was withdrawn or deleted.",
                 "There is nothing left to tell of it.",
             )
         queued = update(_D).where(_D.id == delivery_id)

@@ -16,7 +16,7 @@ SECONDS_MAX = 10**9  # our choice: some thirty years, which any clock can add
 NAMED = (
     "Send the https address of a host name, on port 443 or 8443, without user name and fragment, "
     f"in at most {URL_MAX_CHARS} printable ASCII characters. Other origins have to be allowed by "
-    "whoever runs this server."
+    "the operator of this server."
 )
 RANDOM = "Send whsec_ and 24 to 64 random bytes in base64, as Standard Webhooks has it."
 

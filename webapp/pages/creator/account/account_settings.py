@@ -51,7 +51,10 @@ def show() -> str:
 @bp.post("/account/details")
 def change_details() -> ResponseReturnValue:
     """Name and language."""
-    name, language = request.form.get("name", ""), request.form.get("language", "")
+    name, language = (
+        request.form.get("name", ""),
+        request.form.get("language", current_user.language),
+    )
     try:
         credentials.change_details(creator_id(), name, language)
     except InvalidInput as refusal:

@@ -8,14 +8,15 @@ from flask.typing import ResponseReturnValue
 
 from webapp.domain.content.model import most_questions
 from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import publishing
 from webapp.domain.drafts.models import Draft
+from webapp.domain.forms import models as forms
+from webapp.domain.forms.terms import BY_RULES, TYPED, FormTerms, terms_of
 from webapp.domain.respondents import trial as trials
 from webapp.domain.respondents.input_checks import require_answer
 from webapp.domain.respondents.steps import Place, Step, next_open, read_place, step_before
 from webapp.domain.respondents.trial import Trial
 from webapp.domain.shared.errors import InvalidInput
-from webapp.domain.shared.vocabulary import DraftStatus
-from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.creator.trial.carried import carry, read_carried, require_room
@@ -76,17 +77,28 @@ def _gone_on(draft: Draft, trial: Trial, step: Step) -> Response:
 
 
 def _elsewhere(draft: Draft) -> Response | None:
-    """Where a draft is that cannot be tried: published, or without a question."""
-    if draft.status is DraftStatus.PUBLISHED:
-        return draft_view.go_to_form(draft, "results.by_question")
+    """Where a draft without a question is instead."""
     if not draft.questions:
         return go_to(url_for("drafts.review", draft_id=draft.id))
     return None
 
 
 def _new_trial(draft: Draft) -> Trial:
-    told = page_terms.offered().writer.used_by(draft).follow_up_writer
+    told = _terms(draft).writer.follow_up_writer
     return Trial(secrets.token_urlsafe(SEED_BYTES), told)
+
+
+def _terms(draft: Draft) -> FormTerms:
+    """What happens to answers: of a published form, what its creator agreed to and is so still."""
+    offered = page_terms.offered().used_by(draft)
+    link = publishing.find_published_form(draft.id)
+    if link is None:
+        return offered
+    agreed = terms_of(forms.get_form(draft.account_id, link.id))
+    return FormTerms(
+        offered.voice if agreed.voice.records_voice else TYPED,
+        offered.writer if agreed.writer == offered.writer else BY_RULES,
+    )
 
 
 def _posted_step(trial: Trial, draft: Draft) -> Step | None:
@@ -126,7 +138,7 @@ def _page(
     step = trials.step_at(trial, draft, place) if place else None
     if place and step is None:
         abort(HTTPStatus.NOT_FOUND)
-    terms = page_terms.offered().used_by(draft)
+    terms = _terms(draft)
     if terms.voice.records_voice:
         allow_microphone()
     body = render_template(

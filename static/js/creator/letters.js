@@ -1,0 +1,9 @@
+// The arrow keys turn to the response before and to the next one.
+const TURNS = { ArrowLeft: "prev", ArrowRight: "next" };
+
+document.addEventListener("keydown", (event) => {
+  const turn = TURNS[event.key];
+  const modified = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
+  if (!turn || modified || event.target.closest("audio, input, textarea, select")) return;
+  document.querySelector(`[data-letter] [rel=${turn}]`)?.click();
+});

@@ -1,0 +1,15 @@
+// The line of a decision is signed as its button is pressed: the moment is written beside the name.
+// The form is sent meanwhile.
+import { localise } from "../shared/clock.js";
+
+document.addEventListener("submit", ({ target }) => {
+  const time = target.querySelector("[data-signature] time");
+  if (!time) return;
+  time.dateTime = new Date().toISOString();
+  localise(target);
+  target.dataset.signed = "";
+});
+// the page was restored from the back/forward cache, unsigned
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("[data-signed]")) delete form.dataset.signed;
+});

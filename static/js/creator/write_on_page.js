@@ -1,0 +1,90 @@
+// A click on words opens their editor with the caret at the clicked place. Whoever opens it by its
+// link finds the caret behind the last word.
+let clicked = null;
+
+function letterAt(words, { clientX, clientY }) {
+  const place = document.caretPositionFromPoint?.(clientX, clientY);
+  const range = place ? null : document.caretRangeFromPoint?.(clientX, clientY);
+  const node = place?.offsetNode ?? range?.startContainer;
+  const isWord = node?.nodeType === Node.TEXT_NODE && words.contains(node);
+  return isWord ? (place?.offset ?? range.startOffset) : words.textContent.length;
+}
+
+// not of the document: Safari on a phone tells it only of presses on controls
+document.querySelector("main").addEventListener("click", (event) => {
+  const words = event.target.closest("[data-opens]");
+  if (!words || !getSelection().isCollapsed) return;
+  const link = words.parentElement.querySelector("[data-edit]:not([inert])");
+  if (!link) return;
+  clicked = { field: words.dataset.opens, letter: letterAt(words, event) };
+  link.click();
+});
+
+// what is typed before the editor has come is written in it
+let typed = null;
+
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  if (!detail.elt.matches("[data-quiet]")) typed = detail.elt.matches("[data-edit]") ? "" : null;
+});
+
+document.addEventListener("keydown", (event) => {
+  const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (typed === null || !isLetter || event.target.matches("input, textarea, select")) return;
+  event.preventDefault();
+  typed += event.key;
+});
+
+// it does not come
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (!detail.successful) typed = clicked = null;
+});
+
+// a question whose tools took more room than those of its editor keeps its height, so that nothing
+// below moves
+let height = 0;
+
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  height = detail.target.matches?.(".q") ? detail.target.getBoundingClientRect().height : 0;
+});
+
+document.addEventListener("htmx:afterSettle", ({ detail: { elt } }) => {
+  const field = document.activeElement;
+  if (!field.matches(":is(input, textarea)[autofocus]") || !elt.contains(field)) return;
+  const form = field.form;
+  for (const each of form.querySelectorAll("textarea")) {
+    each.setSelectionRange(each.value.length, each.value.length);
+  }
+  if (elt.matches(".q--in-place") && elt.offsetHeight < height) elt.style.minBlockSize = `${height}px`;
+  const asked = form.elements[clicked?.field ?? field.name] ?? field;
+  asked.focus({ preventScroll: true });
+  if (clicked) asked.setSelectionRange(clicked.letter, clicked.letter);
+  if (typed) {
+    asked.setRangeText(typed, asked.selectionStart, asked.selectionStart, "end");
+    asked.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  typed = clicked = null;
+});
+
+// what is unseen below the field gives it its size
+document.addEventListener("input", ({ target }) => {
+  if (!target.matches(".words__text")) return;
+  if (target.matches("[data-one-line]") && /[\r\n]/.test(target.value)) {
+    target.value = target.value.replace(/\s*[\r\n]+\s*/g, " ");
+  }
+  target.parentElement.dataset.words = target.value;
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.isComposing || !event.target.matches("[data-one-line]")) return;
+  event.preventDefault();
+  if (!event.ctrlKey && !event.metaKey) event.target.form.requestSubmit();
+});
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-add]");
+  if (!button) return;
+  const added = button.form.querySelector("[data-added]");
+  added.hidden = false;
+  button.remove();
+  added.querySelector("textarea").focus();
+});
