@@ -62,7 +62,7 @@ SOME_FIELDS = {
     "drafts.save_text": {"text", "revision"},
     "questions.save": {"text", "hint", "revision"},
     "forms.allow_embedding": {"origins"},
-    "respond.answer": {"session", "answer_key", "answer", "website"},
+    "respond.answer": {"session", "answer_key", "answer", "replaces", "website"},
     "respond.send": {"session", "name"},
     "elsewhere.go_on": {"secret"},
     "consent.decide": {"allow"},
@@ -153,7 +153,7 @@ class Scene:
         browser = self.app.test_client()
         with browser.session_transaction(base_url=address) as session:
             session["_user_id"] = session_id
-        token = hidden(browser.get("/forms", base_url=address), "csrf_token")
+        token = hidden(browser.get("/drafts/new", base_url=address), "csrf_token")
         cookie = browser.get_cookie("askback_session", "127.0.0.1")
         assert cookie is not None
         self.account_id = account.id

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.example_data import ExampleData, make_example_data, write
 from tests.browser.example_steps import ExamplePage
 from tests.browser.example_texts import EMAIL, PASSWORD, ROTA
+from tests.browser.long.example_long import make_long_data
 from tests.browser.respondent_steps import QUESTIONS, Link
 from tests.browsing import Tab, window
 from tests.command import DATA_KEYS
@@ -51,7 +52,19 @@ class ExampleSite:
 
 @pytest.fixture(scope="module")
 def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExampleSite]:
-    folder: Path = tmp_path_factory.mktemp("example")
+    with example_site(browser, tmp_path_factory.mktemp("example"), make_example_data) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def long_site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExampleSite]:
+    """Of the longest texts and lists; its own pages know its addresses."""
+    with example_site(browser, tmp_path_factory.mktemp("long"), make_long_data) as served:
+        yield served
+
+
+@contextmanager
+def example_site(browser: Browser, folder: Path, make: Callable[[], Any]) -> Iterator[ExampleSite]:
     app = new_app(
         Settings(
             public_url="http://127.0.0.1",
@@ -64,7 +77,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     )
     with app.app_context():
         db.create_all()
-        data = make_example_data()
+        data = make()
     with serving(app), model_of_respondents(app):
         address = app.config["SETTINGS"].public_url
         tab = Tab(browser, address)

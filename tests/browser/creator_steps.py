@@ -1,5 +1,7 @@
 """Steps and look-ups of tests of creator pages."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ExampleSite
@@ -33,4 +35,4 @@ def edit(page: Page, part: str, text: str) -> None:
 
 
 def saved(page: Page, revision: int) -> None:
-    expect(page.locator("#save-result")).to_have_text(f"Saved as revision {revision}.")
+    expect(page.locator("#save-result")).to_have_text(re.compile(rf"Saved · revision {revision}$"))

@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from sqlalchemy import select, update
+
 from tests.browser.example_events import make_events
 from tests.browser.example_texts import (
     ANSWERS,
@@ -30,11 +32,12 @@ from tests.browser.example_texts import (
 from tests.factories import make_account
 from tests.followups.example_form import FRIDGE, make_followed
 from tests.voice.example_form import MILK, TOLD, make_spoken
-from webapp.database import db, new_id, utc_now
+from webapp.database import db, new_id, to_millis, utc_now
 from webapp.domain.accounts.invites import make_invite
 from webapp.domain.accounts.passwords import password_hash
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
+from webapp.domain.deletion.deleted_responses import delete_automated, delete_response
 from webapp.domain.drafts import confirmations, editing, publishing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
@@ -45,6 +48,8 @@ from webapp.domain.forms.terms import TOLD_NOTHING, FormTerms, Shown, WriterTerm
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.responses.counters import store_link_views
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.results.unread import mark_all_read
 from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, TokenKind
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import add_token, revoke_grant
@@ -71,6 +76,7 @@ class ExampleData:
     speak: str
     spoken: str
     followed: str
+    deleted: str
     invite: str
     consent: str
     delivery: str
@@ -96,10 +102,7 @@ def make_example_data() -> ExampleData:
     throw(account_id, published(account_id, GOODBYE, claude, now - timedelta(days=20)).id, now)
     empty = published(account_id, MINUTES, None, now - timedelta(days=10))
     embedding.allow_embedding(account_id, empty.id, "https://www.fernhill.example")
-    price = published(account_id, PRICE, claude, now - timedelta(days=12))
-    for number, words in enumerate(PRICED):
-        respond(price, f"priced-{number}-priced-{number}-priced", words, now - timedelta(days=2))
-    forms.close_form(account_id, price.id, now=now - timedelta(days=1))
+    price = priced(account_id, claude, now)
     make_spoken(spoken := published(account_id, MILK, claude, now - timedelta(days=3), TOLD), now)
     make_followed(followed := published(account_id, FRIDGE, claude, now - timedelta(days=2)), now)
     sent = make_events(results, price, claude, codex, now)
@@ -124,6 +127,7 @@ def make_example_data() -> ExampleData:
         speak=f"/r/{spoken.share_token}",
         spoken=f"/forms/{spoken.id}",
         followed=f"/forms/{followed.id}",
+        deleted=f"/forms/{price.id}",
         invite=f"/join/{make_invite(now=now)}",
         consent=f"/oauth/authorize?{urlencode(ASKING | {'client_id': CLAUDE})}",
         delivery=f"/deliveries/{sent['failed']}",
@@ -231,9 +235,8 @@ def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
         for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)
     ]
     changes = parse_draft_input({"questions": given, "followUpMode": "smart"})
-    return editing.update_draft(
-        account_id, draft.id, changes, author=author, now=now - timedelta(minutes=2)
-    )
+    by: dict[str, Any] = {"author": author, "agent_note": "shorter, so that it fits a phone"}
+    return editing.update_draft(account_id, draft.id, changes, **by, now=now - timedelta(minutes=2))
 
 
 def shown(draft: Draft) -> dict[str, Any]:
@@ -265,6 +268,29 @@ def answer_all(form: Any, now: datetime) -> None:
         # the first of them is a program, or looks like one
         signs = None if number else Signs(None)
         answer(form, key, 0, text, now - timedelta(minutes=20 - number), signs)
+    mark_all_read(form.account_id, form.id, to_millis(now - timedelta(hours=12)))
+
+
+def priced(account_id: str, author: str, now: datetime) -> Any:
+    """A closed form of whose responses two are deleted just now."""
+    form = published(account_id, PRICE, author, now - timedelta(days=12))
+    for number, words in enumerate(PRICED):
+        respond(form, f"priced-{number}-priced-{number}-priced", words, now - timedelta(days=2))
+    forms.close_form(account_id, form.id, now=now - timedelta(days=1))
+    make_deletions(form, now)
+    return form
+
+
+def make_deletions(form: Any, now: datetime) -> None:
+    """One response, and one that looks automated."""
+    query = select(ResponseSession.id).where(ResponseSession.form_id == form.id)
+    first, second = db.session.scalars(query.order_by(ResponseSession.created_at).limit(2))
+    db.session.execute(
+        update(ResponseSession).where(ResponseSession.id == first).values(suspect=True)
+    )
+    db.session.commit()
+    delete_automated(form.account_id, form.id, now=now)
+    delete_response(form.account_id, form.id, second, now=now + timedelta(seconds=1))
 
 
 def respond(form: Any, key: str, words: tuple[str, ...], now: datetime) -> None:

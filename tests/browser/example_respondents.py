@@ -45,10 +45,10 @@ def all_answers(page: Page, data: ExampleData) -> None:
 def dark_chosen(page: Page, data: ExampleData) -> None:
     """A chosen theme, with the menu open."""
     page.goto(data.asks)
-    page.locator("summary", has_text="Colours").click()
+    page.locator("summary", has_text="Appearance").click()
     press(page, "Dark")
     page.locator("html[data-theme=dark]").wait_for()
-    page.locator("summary", has_text="Colours").click()
+    page.locator("summary", has_text="Appearance").click()
 
 
 def nothing_answered(page: Page, data: ExampleData) -> None:
@@ -64,7 +64,7 @@ def sent(page: Page, data: ExampleData) -> None:
     all_answers(page, data)
     page.get_by_label("Your name").fill("Sam Okafor")
     page.get_by_role("button", name="Send to Ann").click()
-    page.get_by_text("Nothing more is asked of you").wait_for()
+    page.get_by_text("You’re done").wait_for()
 
 
 def sent_answers(page: Page, data: ExampleData) -> None:
@@ -94,7 +94,7 @@ def device_arrival(page: Page, data: ExampleData) -> None:
 def text_restored(page: Page, data: ExampleData) -> None:
     typed(page, data)
     page.reload()
-    page.get_by_text("Your unsent words are back.").wait_for()
+    page.get_by_text("We restored what you hadn’t sent.").wait_for()
 
 
 def not_saved(page: Page, data: ExampleData) -> None:

@@ -50,7 +50,7 @@ def refused_settings(page: Page, data: ExampleData) -> None:
 
 def refused_number(page: Page, data: ExampleData) -> None:
     page.goto(data.rota)
-    page.get_by_label("Questions in all, at most").fill("abc")
+    page.get_by_label("Maximum questions per person").fill("abc")
     page.keyboard.press("Tab")
     page.locator("[aria-invalid=true]").wait_for()
 
@@ -61,6 +61,14 @@ def saving(page: Page, data: ExampleData) -> None:
     page.route("**/goal", lambda route: None)
     press(page, "Save")
     page.get_by_role("button", name="Saving…").wait_for()
+
+
+def leaving(page: Page, data: ExampleData) -> None:
+    """Escape, after something was written."""
+    editing("goal")(page, data)
+    page.get_by_label("Goal").fill("Half a thought")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Keep writing").wait_for()
 
 
 def signed_out(page: Page, data: ExampleData) -> None:
@@ -74,7 +82,7 @@ def signed_out(page: Page, data: ExampleData) -> None:
 def without_network(page: Page, _data: ExampleData) -> None:
     page.goto("/drafts")
     page.evaluate("dispatchEvent(new Event('offline'))")
-    page.get_by_text("Could not refresh.").wait_for()
+    page.get_by_text("Can’t update right now.").wait_for()
 
 
 def removing(page: Page, data: ExampleData) -> None:
@@ -104,6 +112,15 @@ def begun(page: Page, _data: ExampleData) -> None:
     page.get_by_label("Title").wait_for()
 
 
+def muted(page: Page, _data: ExampleData) -> None:
+    """The inbox with an agent that is muted, from now on."""
+    page.goto("/drafts")
+    mute = page.get_by_role("button", name="Mute for a day Codex on the build machine")
+    if mute.count():
+        mute.click()
+    page.get_by_role("button", name="Unmute Codex on the build machine").wait_for()
+
+
 def discarded(page: Page, data: ExampleData) -> None:
     """A new draft, discarded at once."""
     begun(page, data)
@@ -123,16 +140,21 @@ def changed_meanwhile(page: Page, data: ExampleData) -> None:
 def refused_website(page: Page, data: ExampleData) -> None:
     """A form that one website may show, and an address that is none."""
     page.goto(f"{data.empty}/share")
-    page.get_by_label("Websites that").fill("https://www.fernhill.example/about")
+    page.get_by_label("Allow embedding").fill("https://www.fernhill.example/about")
     press(page, "Save")
     page.locator(".field__error").wait_for()
 
 
 def results_open(page: Page, data: ExampleData) -> None:
-    """The results with every disclosure open."""
+    """The results with their details open."""
     page.goto(data.results)
-    for fold in page.locator("summary").all():
+    for fold in page.locator(".overview summary").all():
         fold.click()
+
+
+def results_filters(page: Page, data: ExampleData) -> None:
+    page.goto(data.results)
+    page.get_by_text("Filters", exact=True).click()
 
 
 def erasing(page: Page, _data: ExampleData) -> None:
@@ -144,29 +166,29 @@ def erasing(page: Page, _data: ExampleData) -> None:
 def results_person(page: Page, data: ExampleData) -> None:
     page.goto(f"{data.results}/people")
     page.get_by_role("link", name="Sam Okafor").first.click()
-    page.get_by_text("Everybody who answered").wait_for()
+    page.get_by_text("All responses").wait_for()
 
 
 def results_follow_ups_person(page: Page, data: ExampleData) -> None:
     page.goto(f"{data.followed}/people")
     page.get_by_role("link", name="Sam Okafor").click()
-    page.get_by_text("Everybody who answered").wait_for()
+    page.get_by_text("All responses").wait_for()
 
 
 def results_automated(page: Page, data: ExampleData) -> None:
     """The person whose answers look automated."""
     page.goto(f"{data.results}/people")
     flagged = page.locator(".person").filter(has_text="Looks automated")
-    flagged.get_by_role("link", name="No name").click()
-    page.get_by_text("This may be the work of a program.").wait_for()
+    flagged.get_by_role("link", name="Anonymous").click()
+    page.get_by_text("This response may be automated.").wait_for()
 
 
 def results_news(page: Page, data: ExampleData) -> None:
-    """A page that was drawn before anybody answered."""
+    """A page that was drawn an hour ago."""
     page.goto(data.results)
     page.locator("#new-answers").evaluate(
         "note => { note.setAttribute('hx-get', note.getAttribute('hx-get')"
-        ".replace(/since=\\d+/, 'since=1')); htmx.process(note) }"
+        ".replace(/since=(\\d+)/, (_, stamp) => `since=${stamp - 3600000}`)); htmx.process(note) }"
     )
     page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
     page.get_by_role("link", name="new answers").wait_for()
@@ -195,7 +217,7 @@ def wrong_password(page: Page, _data: ExampleData) -> None:
 
 def refused_password(page: Page, _data: ExampleData) -> None:
     page.goto("/account")
-    page.get_by_label("Your password now").fill("not my password")
+    page.get_by_label("Current password").fill("not my password")
     page.get_by_label("New password").fill("another four plain words")
     press(page, "Change password")
     page.locator(".field__error").wait_for()
@@ -205,7 +227,7 @@ def short_password(page: Page, data: ExampleData) -> None:
     page.goto(data.invite)
     page.get_by_label("E-mail").fill("linus@fernhill.example")
     page.get_by_label("Password").fill("aaaaaaaaaaaaa")
-    press(page, "Make my account")
+    press(page, "Create account")
     page.locator(".field__error").wait_for()
 
 
@@ -242,6 +264,7 @@ PUBLIC = [
     ExamplePage("join-refused", short_password, refused=422),
     ExamplePage("docs", at("/docs")),
     *(ExamplePage(f"docs-{known.name}", at(f"/docs/{known.name}")) for known in DOCUMENTS),
+    ExamplePage("about", at("/about")),
     ExamplePage("privacy", at("/privacy")),
     ExamplePage("account-deleted", at("/account/deleted")),
     ExamplePage("inbox-empty", new_creator("/drafts")),
@@ -262,6 +285,7 @@ CREATOR = [
         ("review-settings-refused", refused_settings, 422),
         ("review-number-refused", refused_number, 422),
         ("review-saving", saving, 0),
+        ("review-leaving", leaving, 0),
         ("review-signed-out", signed_out, 401),
         ("inbox-unrefreshed", without_network, 0),
         ("review-context", editing("private context"), 0),
@@ -274,6 +298,7 @@ CREATOR = [
         ("try-follow-up", tried("It was bad"), 0),
         ("try-refused", tried(""), 422),
         ("inbox-discarded", discarded, 0),
+        ("inbox-muted", muted, 0),
         ("new", at("/drafts/new"), 0),
         ("tidy", at("/drafts/tidy"), 0),
         ("discard", at("{data.german}/discard"), 0),
@@ -285,6 +310,7 @@ CREATOR = [
         ("forms", at("/forms"), 0),
         ("results", at("{data.results}"), 0),
         ("results-open", results_open, 0),
+        ("results-filters", results_filters, 0),
         ("results-found", at("{data.results}?q=rota&sent=1&from=2020-01-01"), 0),
         ("results-not-found", at("{data.results}?q=nowhere&from=yesterday"), 0),
         ("results-people", at("{data.results}/people"), 0),
@@ -293,6 +319,8 @@ CREATOR = [
         ("results-news", results_news, 0),
         ("results-older", at("{data.results}/questions/1"), 0),
         ("results-empty", at("{data.empty}"), 0),
+        ("results-deleted", at("{data.deleted}/people?deleted=1"), 0),
+        ("results-delete-automated", at("{data.results}/automated/delete"), 0),
         ("form-delete", at("{data.results}/delete"), 0),
         ("trash", at("/forms/trash"), 0),
         ("form-erase", erasing, 0),

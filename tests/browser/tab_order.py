@@ -19,8 +19,8 @@ SIZES = [
     )
     for size in WINDOWS
 ]
-MOST_STOPS = 250
-REFUSING = [example for example in ALL if example.refused in {409, 422, 429}]
+MOST_STOPS = 400
+REFUSING = [example for example in ALL if example.refused in {401, 409, 422, 429}]
 # the last one is the heading of the page that a decision comes to when the draft has changed
 MESSAGES = ".field__error, .note--alarm, [role=alert], .reading-column h1"
 
@@ -67,6 +67,21 @@ MESSAGE_SEEN = """async (messages) => {
 }"""
 
 
+# Forms that begin with nothing to read first, and the windows that have room for all of them.
+LAPTOP_AND_PHONE = WINDOWS[:2]
+EMPTY_FORMS = {
+    **dict.fromkeys(
+        ["question", "question-second", "question-at-most", "follow-up", "sign-in", "token-new"]
+        + ["inbox-empty", "forms-empty", "new", "share"],
+        LAPTOP_AND_PHONE,
+    ),
+    **dict.fromkeys(["question-typed", "join", "results-empty"], WINDOWS[:1]),
+}
+MAIN_BUTTONS = """() => [...document.querySelectorAll(".btn--main")]
+  .filter((button) => button.checkVisibility()).map((button) => button.getBoundingClientRect())
+  .map(({ top, bottom }) => top >= 0 && bottom <= innerHeight)"""
+
+
 def size_of(example: ExamplePage) -> tuple[int, int]:
     """Neighbouring pages have different windows, so that each is seen with many."""
     return WINDOWS[ALL.index(example) % len(WINDOWS)]
@@ -98,3 +113,9 @@ def message_is_seen(page: Page) -> bool:
     page.wait_for_load_state()
     seen: bool = page.evaluate(MESSAGE_SEEN, MESSAGES)
     return seen
+
+
+def main_button_is_seen(page: Page) -> bool:
+    """Whether the main button of a form that is just opened is wholly inside the window."""
+    seen: list[bool] = page.evaluate(MAIN_BUTTONS)
+    return any(seen)

@@ -30,11 +30,11 @@ def test_a_draft_is_confirmed_by_keyboard_alone(site: ExampleSite) -> None:
         assert page.evaluate(FOCUSED) == "Skip to the page"
         reach(page, "Check and confirm")
         page.keyboard.press("Enter")
-        expect(page.locator("h1")).to_have_text("Send this out in your name?")
+        expect(page.locator("h1")).to_have_text("Publish this form?")
         reach(page, "Publish now")
         page.keyboard.press("Enter")
 
-        expect(page.locator("h1")).to_have_text("It is out. Send it to someone.")
+        expect(page.locator("h1")).to_have_text("It’s live. Share it with someone.")
 
 
 def test_a_form_is_answered_by_keyboard_alone(site: ExampleSite) -> None:
@@ -45,7 +45,7 @@ def test_a_form_is_answered_by_keyboard_alone(site: ExampleSite) -> None:
             reach(page, "answer")
             page.keyboard.type(text)
             page.keyboard.press("Control+Enter")
-        expect(page.locator("h1")).to_have_text("Read it over, then send.")
+        expect(page.locator("h1")).to_have_text("Check your answers, then send.")
         reach(page, "name")
         page.keyboard.type(ANSWERS[0][0])
         reach(page, "Send to Ann")

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.conftest import ExampleSite
 from tests.browser.example_steps import ALL, ExamplePage
+from tests.browser.long.example_long import LONG
 from tests.browser.tab_order import WINDOWS, open_in
 from tests.browsing import PICTURES, photograph
 
@@ -32,13 +33,22 @@ def test_every_page_is_photographed(site: ExampleSite, example: ExamplePage) -> 
 
 
 @pytest.mark.pictures
+@pytest.mark.parametrize("example", LONG, ids=str)
+def test_every_page_of_long_texts_is_photographed(
+    long_site: ExampleSite, example: ExamplePage
+) -> None:
+    with long_site.open(example) as page:
+        photograph(page, example.name)
+
+
+@pytest.mark.pictures
 @pytest.mark.parametrize("size", WINDOWS, ids=str)
-@pytest.mark.parametrize("example", ALL, ids=str)
+@pytest.mark.parametrize("example", [*ALL, *LONG], ids=str)
 def test_every_window_size_is_photographed(
-    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
+    site: ExampleSite, long_site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
     width, height = size
-    with open_in(site, example, size) as page:
+    with open_in(long_site if example in LONG else site, example, size) as page:
         page.screenshot(
             path=PICTURES / f"{example.name}-{width}x{height}.png",
             animations="disabled",

@@ -8,9 +8,11 @@ import pytest
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.example_steps import ALL, ExamplePage
 from tests.browser.tab_order import (
+    EMPTY_FORMS,
     REFUSING,
     WINDOWS,
     hidden_stops,
+    main_button_is_seen,
     message_is_seen,
     open_in,
     size_of,
@@ -38,6 +40,18 @@ def test_a_refusal_is_inside_the_other_windows(
         assert message_is_seen(page)
 
 
+EMPTY = [(one, size) for one in ALL for size in EMPTY_FORMS.get(one.name, ())]
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize(("example", "size"), EMPTY, ids=str)
+def test_the_main_button_of_an_empty_form_is_inside_the_window(
+    site: ExampleSite, example: ExamplePage, size: tuple[int, int]
+) -> None:
+    with open_in(site, example, size) as page:
+        assert main_button_is_seen(page)
+
+
 def test_copy_buttons_move_nothing_when_their_script_runs(
     site: ExampleSite, open_window: OpenWindow
 ) -> None:
@@ -45,7 +59,9 @@ def test_copy_buttons_move_nothing_when_their_script_runs(
     share = next(example for example in ALL if example.name == "share")
     with site.open(share) as page:
         copy = page.get_by_role("button", name="Copy")
-        top_of_last_part = "() => document.querySelector('#origins').getBoundingClientRect().top"
+        top_of_last_part = (
+            "() => document.querySelector('#website-label').getBoundingClientRect().top"
+        )
         assert copy.count() > 0
         with_buttons = page.evaluate(top_of_last_part)
 

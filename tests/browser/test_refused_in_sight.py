@@ -77,7 +77,7 @@ def test_continue_without_a_network_is_reported_beside_the_button(page: Page, li
     expect(main_button(page)).to_have_text("Try again")
     expect(note).to_be_in_viewport(ratio=1)
     expect(main_button(page)).to_be_in_viewport(ratio=1)
-    assert above(note, page.locator(".actions"))
+    assert above(note, page.locator(".actions").first)
 
     page.context.set_offline(False)
     asked(page, 2)
@@ -199,9 +199,9 @@ def test_a_closed_form_shows_no_textarea_without_unsent_text(
     with window(browser, link.address, refused=[410], width=size[0]) as page:
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.goto(link.path)
-        expect(page.get_by_role("heading", level=1)).to_have_text("This one has closed.")
+        expect(page.get_by_role("heading", level=1)).to_have_text("This form is closed.")
 
-        expect(page.get_by_label("Your unsent words")).to_be_hidden()
+        expect(page.get_by_label("Your unsent text")).to_be_hidden()
         expect(page.get_by_text("What you had written here was not sent.")).to_be_hidden()
         assert page.locator("[hidden]:visible").count() == 0
         assert hidden_stops(page) == []

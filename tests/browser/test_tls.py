@@ -207,7 +207,7 @@ def test_a_creator_confirms_and_people_answer(front: Front) -> None:
     with front.window(storage_state=front.signed_in) as page:
         page.goto(f"{front.data.german}/confirm")
         page.get_by_role("button", name="Publish now").click()
-        expect(page.locator("h1")).to_have_text("It is out. Send it to someone.")
+        expect(page.locator("h1")).to_have_text("It’s live. Share it with someone.")
         shared = page.locator("input[readonly]").first.input_value()
     with front.window() as page:
         page.goto(shared)

@@ -19,7 +19,7 @@ from tests.services import free_port
 
 # a stream has no end to wait for
 ALL = [each for each in (*OPERATIONS, *EXTENSIONS) if each.media == "application/json"]
-EXAMPLES = [40, pytest.param(200, marks=pytest.mark.prove)]
+EXAMPLES = [15, pytest.param(200, marks=pytest.mark.prove)]
 FEWER = {"deleteSubscription": 4}  # times: its ids are drawn from a few answers
 PROVOKED = {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}
 UNREACHED = {("createSubscription", HTTPStatus.CONFLICT)}  # the hundred-and-first

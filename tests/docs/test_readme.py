@@ -64,14 +64,14 @@ def sign_up(page: Page, running: Installation) -> None:
     page.get_by_label("E-mail").fill("ann@example.com")
     page.get_by_label("Your name").fill("Ann")
     page.get_by_label("Password").fill(people.PASSWORD)
-    people.press(page, "Make my account")
+    people.press(page, "Create account")
     page.wait_for_url("**/drafts")
 
 
 def confirm(page: Page, review: str) -> None:
     """The buttons are those that README names."""
     page.goto(review)
-    follow, press = re.findall(r"\*(Check [^*]+|Confirm, let [^*]+)\*", README)
+    follow, press = re.findall(r"\*(Check [^*]+|Approve, [^*]+)\*", README)
     people.follow(page, follow)
     people.press(page, press)
     expect(page).to_have_url(review)

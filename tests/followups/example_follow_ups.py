@@ -85,7 +85,7 @@ def taking_back(page: Page, data: ExampleData) -> None:
     """A question whose follow-ups are answered."""
     all_followed(page, data)
     press(page, "Change question 1")
-    page.get_by_text("go with it").wait_for()
+    page.get_by_text("are cleared too").wait_for()
 
 
 def sent(page: Page, data: ExampleData) -> None:

@@ -21,7 +21,7 @@ from sqlalchemy import select, update
 
 from jobs.deliver import Deliverer
 from tests.command import DATA_KEYS, PROGRAM, ROOT, askback, askback_here, environment, start
-from tests.databases import both_empty_databases
+from tests.databases import both_empty_databases, empty_postgresql_first
 from tests.event_factories import make_delivery
 from tests.factories import make_account, make_form
 from tests.jobs.receiving import Receivers, receivers, subscribe
@@ -200,7 +200,7 @@ rounds = pytest.mark.parametrize(
 )
 
 
-@both_empty_databases
+@empty_postgresql_first
 @rounds
 def test_what_was_completed_reaches_its_subscriber_whatever_is_killed(
     beside: Flask,

@@ -14,7 +14,7 @@ from flask import Flask
 from sqlalchemy import update
 
 from tests.command import askback_here, start
-from tests.databases import both_empty_databases
+from tests.databases import both_empty_databases, empty_postgresql_first
 from tests.domain.voice.claims import answer_with, make_waiting, stored
 from tests.factories import make_account, make_answer, make_form
 from tests.jobs.receiving import Receivers, receivers
@@ -79,7 +79,7 @@ def killed_at_the_end(command: str, **changed: str) -> Iterator[subprocess.Popen
         process.communicate()
 
 
-@both_empty_databases
+@empty_postgresql_first
 @pytest.mark.parametrize("waits", [False, pytest.param(True, marks=pytest.mark.prove)])
 def test_one_that_is_killed_in_the_middle_loses_no_words(
     beside: Flask,

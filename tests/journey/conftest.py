@@ -10,7 +10,7 @@ from tests.services import postgresql_database
 from tests.tls import certified
 
 
-@pytest.fixture(params=["embedded", "production"])
+@pytest.fixture(params=["embedded", pytest.param("production", marks=pytest.mark.prove)])
 def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
     """Both run modes, each with an empty database."""
     if request.param == "embedded":

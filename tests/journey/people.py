@@ -26,13 +26,14 @@ def sign_up(page: Page, link: str, photograph: Camera) -> None:
     page.get_by_label("E-mail").fill("ann@fernhill.example")
     page.get_by_label("Your name").fill("Ann Lindqvist")
     page.get_by_label("Password").fill(PASSWORD)
-    press(page, "Make my account")
+    press(page, "Create account")
     page.wait_for_url("**/drafts")
     photograph(page, "inbox-empty")
 
 
 def sign_out_and_in(page: Page, photograph: Camera) -> None:
-    press(page, "Sign out")
+    page.get_by_role("link", name="Your account").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
     page.wait_for_url("**/login")
     photograph(page, "sign-in")
     page.get_by_label("E-mail").fill("ann@fernhill.example")
@@ -68,9 +69,9 @@ def review_and_edit(page: Page, review: str, photograph: Camera) -> None:
 def confirm(page: Page, name: str, photograph: Camera) -> None:
     """Confirm, and let the agent of that name publish."""
     follow(page, "Check and confirm")
-    expect(page.locator("h1")).to_have_text("Send this out in your name?")
+    expect(page.locator("h1")).to_have_text("Publish this form?")
     photograph(page, "confirm")
-    press(page, f"Confirm, let {name} publish")
+    press(page, f"Approve, {name} publishes")
     expect(page).to_have_url(re.compile("/drafts/[^/]+$"))
     photograph(page, "confirmed")
 
@@ -103,7 +104,7 @@ def answer(page: Page, text: str) -> None:
 
 def send(page: Page, name: str, photograph: Camera) -> None:
     """From the page with all answers to the thank-you page."""
-    expect(page.locator("h1")).to_have_text("Read it over, then send.")
+    expect(page.locator("h1")).to_have_text("Check your answers, then send.")
     page.get_by_label("Your name").fill(name)
     photograph(page, "check")
     press(page, "Send to Ann")

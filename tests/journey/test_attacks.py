@@ -27,7 +27,9 @@ EVIL = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 MARKS = "a" + "\u0301\u0323" * 75_000  # two classes in turn: slow to sort; not yet too large a form
 
 
-@pytest.fixture(scope="module", params=["embedded", "production"])
+@pytest.fixture(
+    scope="module", params=[pytest.param("embedded", marks=pytest.mark.prove), "production"]
+)
 def target(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Target]:

@@ -32,7 +32,7 @@ class Creator:
 
     def post(self, path: str, *, htmx: bool = False, **form: Any) -> TestResponse:
         """Post a form as a page of ours would, its CSRF token included."""
-        self.token = self.token or hidden(self.page("/forms"), "csrf_token")
+        self.token = self.token or hidden(self.page("/drafts/new"), "csrf_token")
         headers = {"Origin": ORIGIN} | (HTMX if htmx else {})
         data = {"csrf_token": self.token} | form
         return self.client.post(path, base_url=ORIGIN, data=data, headers=headers)
@@ -56,4 +56,9 @@ def hidden(page: TestResponse, name: str) -> str:
 
 def plain(text: str) -> str:
     """The words of a page without its tags, spaces folded."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", text))
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", without_marks(text)))
+
+
+def without_marks(text: str) -> str:
+    """The page as if no words in it were marked."""
+    return re.sub("</?mark>", "", text)

@@ -25,6 +25,12 @@ def hidden(page: TestResponse) -> dict[str, str]:
     return {name: unescape(value) for name, value in fields}
 
 
+def form_action(page: TestResponse) -> str:
+    """Where the main form of a page leads, without the query; "-" without one."""
+    found = re.search(r'id="main-form" method="post" action="([^"?]*)', page.text)
+    return found[1] if found else "-"
+
+
 def session_in(text: str) -> str:
     """The session key in the HTML of a page."""
     return unescape(text.partition('name="session" value="')[2].partition('"')[0])
@@ -55,9 +61,15 @@ class Respondent:
         return self.page
 
     def post(self, path: str, **fields: Any) -> TestResponse:
-        """Post what the page carries and `fields` to a path under the link."""
-        sent = hidden(self.page) | fields
+        """Post what the page carries and `fields` to a path under the link.
+
+        Whoever jumps to another question has not seen which answer it has.
+        """
         where = f"/r/{self.share_token}{path}"
+        carried = hidden(self.page)
+        if where.removeprefix(form_action(self.page)) not in {"", "/skip", "/open", "/elsewhere"}:
+            carried.pop("replaces", None)
+        sent = carried | fields
         self.page = self.client.post(where, data=sent, follow_redirects=True)
         return self.page
 

@@ -128,7 +128,7 @@ def test_the_recorder_is_light_and_comes_when_it_is_needed(app: Flask, client: F
     "path",
     ["/drafts", "/drafts/{draft.id}", "/drafts/{draft.id}/confirm", "/forms/{form.id}",
      "/forms/{form.id}/share", "/forms/{form.id}/people", "/connections",
-     "/deliveries", "/account", "/privacy",
+     "/deliveries", "/account", "/about", "/privacy",
      *(f"/docs/{document.name}" for document in DOCUMENTS)],
 )  # fmt: skip
 def test_a_creator_page_is_light(

@@ -38,6 +38,7 @@ MADE_BY_PEOPLE = (
     "host",
     "reply",
     "signature",
+    "note",
 )
 VIEWS = ("", "/people")
 PAGES = {
@@ -98,7 +99,7 @@ def world(app: Flask, ann: Creator) -> World:
         )
         drafts.mark_seen(ann.account.id, draft.id, 1, now=utc_now())
         by_agent(app, draft, questions=[{"text": hostile("question") * 2}, "Plain?"], title="T")
-        by_agent(app, draft, **content)
+        by_agent(app, draft, agent_note=hostile("note"), **content)
         by_hand = make_draft(ann.account.id, **content)
         form, thrown = make_form(ann.account.id, **content), make_form(ann.account.id, **content)
         form_trash.delete_form(ann.account.id, thrown.id, now=utc_now())

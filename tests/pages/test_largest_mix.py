@@ -85,7 +85,7 @@ def creators_pages(app: Flask, ann: Creator, form: Any) -> list[Opened]:
     here = f"/forms/{form.id}"
     views = ("", "/questions/1", "?followups=1", "/people")
     paths = [f"{here}{view}" for view in views]
-    paths += [links(ann.page(paths[-1]).text, "No name")[0], f"{here}/export.csv"]
+    paths += [links(ann.page(paths[-1]).text, "Anonymous")[0], f"{here}/export.csv"]
     return [opened(app, partial(ann.page, path)) for path in paths]
 
 
@@ -94,7 +94,7 @@ def test_a_respondent_reads_all_of_it(app: Flask, form: Any, small: Any) -> None
     many = respondents_pages(app, form, KEY, f"{QUESTIONS}/f/{FOLLOW_UPS}")
 
     assert [each.statements for each in many] == [each.statements for each in few]
-    assert f"Follow-up to question {QUESTIONS}" in many[0].page.text
+    assert f"Follow-up {FOLLOW_UPS} to question {QUESTIONS}" in many[0].page.text
     for each in many[1:]:
         assert each.page.text.count("summary__row--follow-up") == QUESTIONS * FOLLOW_UPS
         assert each.page.text.count('class="summary__a"') == ALL

@@ -1,9 +1,11 @@
 """How pages write times and days, without scripts."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from flask import Flask
+from flask_babel import force_locale
 
 from webapp.pages.filters import calendar_day, clock_time, moment
 
@@ -13,8 +15,8 @@ AGO = [
     (timedelta(minutes=59), "59 min ago"),
     (timedelta(hours=23, minutes=59), "23 h ago"),
     (timedelta(hours=25), "yesterday"),
-    (timedelta(days=49), "4 October"),
-    (timedelta(days=365), "22 November 2025"),
+    (timedelta(days=49), "4 Oct, 18:20 UTC"),
+    (timedelta(days=365), "22 Nov 2025, 18:20 UTC"),
 ]
 
 
@@ -32,6 +34,19 @@ def test_every_way_to_write_a_day_is_the_same(app: Flask, day: int, year: str) -
 
     with app.test_request_context():
         shown = calendar_day(at, now=NOW)
-        assert moment(at, now=NOW) == shown
         assert f'data-day="{year}"' in shown
         assert f"{shown.striptags()}, 18:20 UTC" == clock_time(at, now=NOW).striptags()
+        assert moment(at, now=NOW) == clock_time(at, now=NOW)
+
+
+@pytest.mark.parametrize("written", [moment, clock_time, calendar_day])
+def test_every_time_has_the_full_moment_as_its_title(
+    app: Flask, written: Callable[..., str]
+) -> None:
+    with app.test_request_context():
+        assert 'title="22 November 2026, 18:15 UTC"' in written(NOW - timedelta(minutes=5), now=NOW)
+
+
+def test_days_follow_the_language_of_the_page(app: Flask) -> None:
+    with app.test_request_context(), force_locale("de"):
+        assert clock_time(NOW, now=NOW).striptags().startswith("22. Nov")

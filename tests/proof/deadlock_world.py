@@ -1,8 +1,9 @@
 """A creator, a respondent and an agent with all that the routes which write need, and deadlocks."""
 
+import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
@@ -11,17 +12,19 @@ from typing import Any
 import psycopg
 import pytest
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import select, update
+from werkzeug.test import TestResponse
 
 from tests.event_factories import (
     make_agent_token,
     make_delivery,
     make_event,
 )
-from tests.factories import make_account, make_draft, make_form
+from tests.factories import make_account, make_draft, make_form, make_response
 from tests.oauth.flow import API, Flow, register
 from tests.pages.creator_client import Creator, creator, hidden
 from tests.pages.respondent_client import Respondent, arrive
+from tests.voice.factories import make_spoken_answer
 from webapp.data_keys import cursor_key, sealer
 from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
@@ -31,7 +34,10 @@ from webapp.domain.drafts import confirmations
 from webapp.domain.drafts.models import Draft
 from webapp.domain.events.models import EventSubscription
 from webapp.domain.events.subscriptions.subscribing import Asked, TtlBounds, subscribe
-from webapp.domain.shared.vocabulary import DeliveryState, Scope
+from webapp.domain.responses.deletions import ResponseDeletion
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.vocabulary import DeliveryState, Scope, TranscriptState
+from webapp.oauth import mutes
 from webapp.oauth.models import OAuthGrant
 from webapp.oauth.tokens import issue_token
 from webapp.web.rate_limits.limiter import limiter
@@ -39,6 +45,8 @@ from webapp.web.rate_limits.limiter import limiter
 PASSWORD = "four plain words here"  # noqa: S105
 KNOWN_HASH = password_hash(PASSWORD)
 HOOK, HOOK_KEY = "https://hooks.example.com/r", "whsec_" + "QUJD" * 11
+
+Call = Callable[[], TestResponse]
 
 
 class World:
@@ -149,6 +157,12 @@ class World:
         with self.app.app_context():
             return db.session.scalars(select(OAuthGrant.id)).one()
 
+    @property
+    def muted_grant(self) -> str:
+        with self.app.app_context():
+            mutes.mute(self.account.id, self.grant, now=utc_now())
+        return self.grant
+
     def confirmed(self) -> str:
         draft = self.draft
         with self.app.app_context():
@@ -210,3 +224,46 @@ def deadlock_at(number: int) -> Iterator[list[str]]:
         patch.setattr(psycopg.Connection, "commit", given_up_commit)
         patch.setattr(psycopg.Cursor, "execute", given_up_write)
         yield tried
+
+
+def _response(world: World) -> str:
+    """The address of a response that looks automated."""
+    with world.app.app_context():
+        make_response(world.form)
+        db.session.execute(update(ResponseSession).values(suspect=True))
+        db.session.commit()
+        response_id = db.session.scalars(select(ResponseSession.id)).one()
+    return f"/forms/{world.form.id}/people/{response_id}"
+
+
+def _response_deleted(world: World) -> Call:
+    path = f"{_response(world)}/delete"
+    return lambda: world.ann.post(path)
+
+
+def _automated_deleted(world: World) -> Call:
+    _response(world)
+    return lambda: world.ann.post(f"/forms/{world.form.id}/automated/delete")
+
+
+def _deletion_undone(world: World) -> Call:
+    world.ann.post(f"{_response(world)}/delete")
+    with world.app.app_context():
+        deletion_id = db.session.scalars(select(ResponseDeletion.id)).one()
+    return lambda: world.ann.post(f"/forms/{world.form.id}/deletions/{deletion_id}/undo")
+
+
+def _tried_again(world: World) -> Call:
+    with world.app.app_context():
+        key, failed = secrets.token_urlsafe(24), TranscriptState.FAILED
+        made = make_spoken_answer(world.form, key, transcript_state=failed)
+    path = f"/forms/{world.form.id}/people/{made.session_id}/attachments/{made.id}/try-again"
+    return lambda: world.ann.post(path)
+
+
+OF_RESPONSES = {
+    "response_deletion.delete": _response_deleted,
+    "response_deletion.delete_automated": _automated_deleted,
+    "response_deletion.undo": _deletion_undone,
+    "results.try_again": _tried_again,
+}

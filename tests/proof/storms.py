@@ -18,9 +18,9 @@ HOST = "127.0.0.1:8000"  # by which the processes are known, whatever their port
 PEOPLE = 6
 AGENTS = 2
 DONE = (200, 201, 303)
-UNSAVED = "Not saved, but your text is still here."
+UNSAVED = "Not saved yet – your text is safe."
 UNCERTAIN = "It is not certain that this was saved."
-CREATORS_PAGE = "The storage does not answer just now."
+CREATORS_PAGE = "We can’t reach the database right now."
 DENIED = "nothing was changed"
 
 

@@ -21,9 +21,9 @@ from tests.factories import make_answer, make_form
 from tests.oauth.flow import bearer
 from tests.pages.creator_client import Creator
 from tests.pages.respondent_client import Respondent, arrive, hidden
-from tests.proof.deadlock_world import HOOK, HOOK_KEY, PASSWORD, World, deadlock_at
+from tests.proof.deadlock_world import HOOK, HOOK_KEY, OF_RESPONSES, PASSWORD, World, deadlock_at
 from tests.voice.audio_files import recording
-from tests.voice.factories import make_recording, make_spoken_answer, make_voice_form
+from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import TranscriptState
@@ -48,6 +48,11 @@ def creator_page(
         return lambda: world.ann.post(named, **form)
 
     return prepare
+
+
+def form_page(path: str, **form: Any) -> Any:
+    """A form of the pages of a published form."""
+    return creator_page(path, lambda world: world.form, **form)
 
 
 def respondent_page(path: str, person: str, **form: Any) -> Any:
@@ -180,14 +185,6 @@ def _continue(world: World) -> Call:
     return lambda: world.app.test_client().post(f"/r/{one.share_token}/continue", data=form)
 
 
-def _tried_again(world: World) -> Call:
-    with world.app.app_context():
-        key, failed = secrets.token_urlsafe(24), TranscriptState.FAILED
-        made = make_spoken_answer(world.form, key, transcript_state=failed)
-    path = f"/forms/{world.form.id}/people/{made.session_id}/attachments/{made.id}/try-again"
-    return lambda: world.ann.post(path)
-
-
 def _speaker(world: World) -> Respondent:
     """Somebody whose form takes recordings."""
     with world.app.app_context():
@@ -254,18 +251,11 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "voice.upload": _uploaded,
     "voice.look": _of_recording("/q/1/transcript"),
     "voice.hand_back": _of_recording("/recordings/{}"),
-    "spoken_answers.agree": creator_page(
-        "/forms/{}/voice", lambda world: world.form, told_records="yes", told_transcriber=""
-    ),
-    "follow_up_writer.agree": creator_page(
-        "/forms/{}/follow-ups", lambda world: world.form, told_writer=""
-    ),
-    "spoken_answers.choose_language": creator_page(
-        "/forms/{}/voice/language", lambda world: world.form, language="pt"
-    ),
-    "agent_tokens.make": creator_page(
+    "spoken_answers.agree": form_page("/forms/{}/voice", told_records="yes", told_transcriber=""),
+    "follow_up_writer.agree": form_page("/forms/{}/follow-ups", told_writer=""),
+    "spoken_answers.choose_language": form_page("/forms/{}/voice/language", language="pt"),
+    "agent_tokens.make": form_page(
         "/connections/tokens/new",
-        lambda world: world.form,
         form="all",
         label="",
         days="1",
@@ -277,7 +267,9 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "agent_tokens.revoke_all": creator_page(
         "/connections/tokens/revoke-all", lambda world: world.agent_token
     ),
-    "results.try_again": _tried_again,
+    **OF_RESPONSES,
+    "letters.mark_all_read": form_page("/forms/{}/read", stamp="9"),
+    "letters.mark_read": form_page("/forms/{}/people/ses_1/read", stamp="9"),
     "api.create_agent_token": agent("POST", "/forms/{}/agent-tokens", lambda world: world.form.id),
     "api.create_subscription": agent(
         "POST",
@@ -313,6 +305,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "connections.disconnect_all": creator_page(
         "/connections/disconnect-all", lambda world: world.grant
     ),
+    "mutes.mute": creator_page("/connections/{}/mute", lambda world: world.grant),
+    "mutes.unmute": creator_page("/connections/{}/unmute", lambda world: world.muted_grant),
     "connections.let_publish": creator_page(
         "/connections/{}/trust", lambda world: world.grant, trust="1"
     ),
@@ -328,10 +322,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "drafts.save_text": creator_page("/drafts/{}/title", revision="1", text="Better"),
     "elsewhere.go_on": _continue,
     "elsewhere.offer": respondent_page("/check/elsewhere", "answered"),
-    "forms.allow_embedding": creator_page(
-        "/forms/{}/embedding", lambda world: world.form, origins="https://a.example"
-    ),
-    "forms.close": creator_page("/forms/{}/close", lambda world: world.form),
+    "forms.allow_embedding": form_page("/forms/{}/embedding", origins="https://a.example"),
+    "forms.close": form_page("/forms/{}/close"),
     "forms.reopen": creator_page("/forms/{}/reopen", _closed),
     "history.put_back": creator_page(
         "/drafts/{}/changes/1/put-back", World.changed, revision="2", since="1"
@@ -367,8 +359,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "sign_in.sign_in": _sign_in,
     "sign_in.sign_out": creator_page("/logout"),
     "sign_in.sign_out_everywhere": creator_page("/logout/everywhere"),
-    "trash.copy": creator_page("/forms/{}/copy", lambda world: world.form),
-    "trash.delete": creator_page("/forms/{}/delete", lambda world: world.form),
+    "trash.copy": form_page("/forms/{}/copy"),
+    "trash.delete": form_page("/forms/{}/delete"),
     "trash.erase": creator_page("/forms/{}/erase", lambda world: world.deleted),
     "trash.restore": creator_page("/forms/{}/restore", lambda world: world.deleted),
     "trial.go_on": lambda world: creator_page("/drafts/{}/try", **world.trial())(world),

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import both_empty_databases
+from tests.databases import empty_postgresql_first
 from tests.factories import make_account, make_form
 from tests.proof.killing import Respondents, Target, kill_again_and_again
 from webapp.database import db
@@ -36,7 +36,7 @@ def respondents(killed_app: Flask, empty_database_url: str, tmp_path: Path) -> R
     return Respondents(Target(variables), form.share_token)
 
 
-@both_empty_databases
+@empty_postgresql_first
 @rounds
 def test_killing_the_server_loses_and_doubles_nothing(
     respondents: Respondents, kills: int, answers: int

@@ -104,7 +104,10 @@ def test_an_answer_is_stored_once_and_acknowledged(
         second = respondent.answer(2, "It")
 
     assert (len(done), len(done_later)) == (1, 1)
-    assert (heading(first), heading(second)) == ("What went wrong?", "Read it over, then send.")
+    assert (heading(first), heading(second)) == (
+        "What went wrong?",
+        "Check your answers, then send.",
+    )
     assert texts(app) == ["Me", "It"]
 
 
@@ -118,7 +121,7 @@ def test_skipping_sending_and_withdrawing_report_their_outcome(
     with cut(when):
         sent = respondent.post("/check")
     assert (skipped.status_code, sent.status_code) == (200, 200)
-    assert heading(skipped) == "Read it over, then send."
+    assert heading(skipped) == "Check your answers, then send."
     with app.app_context():
         assert db.session.scalar(select(Form.response_count)) == 1
     with cut(when):
@@ -202,7 +205,7 @@ def test_an_unknown_outcome_is_neither_claimed_nor_denied(
         page = respondent.answer(1, "A long story")
 
     assert (page.status_code, box(page)) == (503, "A long story")
-    assert heading(page) == "It is not certain that this was saved. Your text is still here."
+    assert heading(page) == "It is not certain that this was saved. Your text is safe."
     assert "Not saved" not in page.text
     assert hidden(page) == sent
     assert heading(respondent.answer(1, box(page))) == "What went wrong?"

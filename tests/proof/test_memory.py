@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import bulk
-from tests.databases import both_empty_databases
+from tests.databases import empty_postgresql_first
 from tests.proof.loaded import Server, Writer
 from tests.proof.test_slow_readers import MIB, download, memory
 
@@ -22,7 +22,7 @@ durations = pytest.mark.parametrize(
 )
 
 
-@both_empty_databases
+@empty_postgresql_first
 @durations
 def test_memory_stays_bounded_under_mixed_load(
     empty_database_url: str,

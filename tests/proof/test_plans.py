@@ -14,6 +14,7 @@ from tests.factories import make_account, make_form
 from tests.query_plans import plan_of, statements_of
 from tests.voice.factories import make_recording
 from webapp.database import db, utc_now
+from webapp.domain.deletion.deleted_responses import has_automated
 from webapp.domain.follow_ups.asked import how_asked
 from webapp.domain.forms.agent_tokens import AgentToken, find_agent_token, make_agent_token
 from webapp.domain.forms.models import get_form, list_forms
@@ -21,7 +22,7 @@ from webapp.domain.respondents.public_form import get_public_form, read_progress
 from webapp.domain.responses.completed import get_completed_response
 from webapp.domain.responses.cursor import has_answer_after, read_responses
 from webapp.domain.responses.recordings import Recording, attachments_of, find_attachment
-from webapp.domain.results.by_question import count_new, newest_answers, usual_words
+from webapp.domain.results.by_question import newer_answers, newest_answers, usual_words
 from webapp.domain.results.export import read_answers
 from webapp.domain.results.recordings import recordings_of
 from webapp.domain.results.search import Filters, find_answers, find_people
@@ -173,10 +174,15 @@ def one_recording(stored: Stored) -> Callable[[], Any]:
 
 
 def what_is_new(stored: Stored) -> Callable[[], Any]:
-    return partial(count_new, stored.form, stored.form.last_stamp - 10)
+    return partial(newer_answers, stored.form, stored.form.last_stamp - 10, 31)
+
+
+def looks_automated(stored: Stored) -> Callable[[], Any]:
+    return partial(has_automated, stored.form.id)
 
 
 HOT = {
+    looks_automated: ("ix_response_sessions_suspect", "INDEX ix_response_sessions_suspect"),
     some_new: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
     first_page: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),
     next_answer: ("uq_answers_form_id_stamp", "answers USING INDEX", "(form_id=? AND stamp>?"),

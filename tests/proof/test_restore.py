@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import insert
 
 from tests.command import askback, askback_here, start
-from tests.databases import both_empty_databases
+from tests.databases import empty_postgresql_first
 from tests.proof.killing import Target
 from tests.services import wait_until
 from webapp.app import create_app
@@ -21,7 +21,7 @@ from webapp.domain.accounts.models import Account
 rounds = pytest.mark.parametrize(
     ("kills", "new", "old"),
     [
-        pytest.param(2, 3_000, 4_000, marks=pytest.mark.timeout(600)),
+        pytest.param(1, 1_000, 1_500, marks=pytest.mark.timeout(600)),
         pytest.param(40, 30_000, 40_000, marks=pytest.mark.prove),
     ],
 )
@@ -81,7 +81,7 @@ def _account(number: int) -> dict[str, object]:
     }
 
 
-@both_empty_databases
+@empty_postgresql_first
 @rounds
 def test_a_killed_restore_leaves_one_whole_state(
     empty_database_url: str,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests import bulk
-from tests.databases import both_empty_databases
+from tests.databases import empty_postgresql_first
 from tests.factories import make_account, make_form
 from tests.pages.creator_client import creator
 from tests.proof.loaded import Server, Writer
@@ -23,7 +23,7 @@ MIB = 1024 * 1024
 readers = pytest.mark.parametrize("readers", [24, pytest.param(140, marks=pytest.mark.prove)])
 
 
-@both_empty_databases
+@empty_postgresql_first
 @readers
 def test_readers_that_stop_reading(
     empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, readers: int

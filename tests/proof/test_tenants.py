@@ -58,6 +58,7 @@ OWN_LISTS = {
     "agent_tokens.show_new",
     "api.list_service",
     "connections.show_connections",
+    "connections.show_progress",
     "deliveries.show_all",
     "forms.show_all",
     "home.show",
@@ -74,6 +75,7 @@ IDS_IN_THE_BODY = {
     "mcp.post",
 }
 NO_OBJECT = {
+    "about.show",
     "account.change_details",
     "account.change_password",
     "account.delete",

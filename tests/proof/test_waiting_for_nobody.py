@@ -78,13 +78,16 @@ def test_a_first_view_and_an_agents_read_wait_for_no_writer(
 
 
 @both_databases
-def test_a_first_view_is_noted_for_the_rendered_revision(app: Flask, ann: Creator) -> None:
+def test_a_first_view_is_noted_for_the_rendered_revision(
+    app: Flask, ann: Creator, agent: Agent
+) -> None:
     with app.app_context():
+        grant = db.session.scalars(select(OAuthGrant.id)).first()
         draft = make_draft(ann.account.id)
     ann.page(f"/drafts/{draft.id}")
     settle(app)
     with app.app_context():
-        update_draft(ann.account.id, draft.id, {"title": "New"}, author=None, now=utc_now())
+        update_draft(ann.account.id, draft.id, {"title": "New"}, author=grant, now=utc_now())
 
     again = [ann.page(f"/drafts/{draft.id}") for _ in range(2)]
     settle(app)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event
+from sqlalchemy import event, select
 
 from tests.bulk import Dump, dump
 from tests.databases import both_databases
@@ -17,6 +17,7 @@ from tests.event_factories import make_agent_token, make_subscription
 from tests.factories import make_account, make_answer, make_draft, make_form, make_response
 from tests.voice.factories import make_recording, make_voice_form
 from webapp.database import db, on_sqlite, utc_now
+from webapp.domain.deletion.deleted_responses import delete_response, undo_deletion
 from webapp.domain.deletion.discarded_drafts import discard_draft
 from webapp.domain.drafts.confirmations import confirm_draft
 from webapp.domain.drafts.editing import create_draft, update_draft
@@ -29,6 +30,8 @@ from webapp.domain.respondents.answering import (
     skip_question,
     withdraw_response,
 )
+from webapp.domain.responses.deletions import ResponseDeletion
+from webapp.domain.responses.models import ResponseSession
 from webapp.domain.voice.uploads import add_recording
 from webapp.oauth.connections import disconnect
 
@@ -197,6 +200,21 @@ def withdraw(account_id: str) -> Call:
     return partial(withdraw_response, form.share_token, key, now=utc_now())
 
 
+def delete_one(account_id: str) -> Call:
+    form = make_form(account_id)
+    make_response(form)
+    response_id = db.session.scalars(select(ResponseSession.id)).one()
+    return partial(delete_response, account_id, form.id, response_id, now=utc_now())
+
+
+def undo(account_id: str) -> Call:
+    delete_one(account_id)()
+    form_id, deletion_id = db.session.execute(
+        select(ResponseDeletion.form_id, ResponseDeletion.id)
+    ).one()
+    return partial(undo_deletion, account_id, form_id, deletion_id, now=utc_now())
+
+
 def subscribe(account_id: str) -> Call:
     form = make_form(account_id)
     make_response(form)
@@ -250,6 +268,8 @@ STEPS = [
     skip_spoken,
     complete,
     withdraw,
+    delete_one,
+    undo,
     subscribe,
     rotate,
     end_subscription,

@@ -178,7 +178,7 @@ def agent_token(app: Flask, account: Account) -> str:
         return make_agent_token(account.id, None, label="", expires_at=ends, now=now).token
 
 
-@pytest.mark.parametrize("kind", [Consumer, AskConsumer])
+@pytest.mark.parametrize("kind", [Consumer, pytest.param(AskConsumer, marks=pytest.mark.prove)])
 @pytest.mark.parametrize("answers", [400, pytest.param(2000, marks=pytest.mark.prove)])
 def test_an_agent_sees_every_answer_once(
     app: Flask,

@@ -11,7 +11,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import select
 
-from tests.databases import both_databases, on_postgresql
+from tests.databases import on_postgresql, postgresql_first
 from tests.factories import make_draft
 from tests.races.threads import each_statement, together
 from webapp.database import db, utc_now
@@ -41,7 +41,7 @@ class Outcome:
     draft: Draft
 
 
-@both_databases
+@postgresql_first
 def test_a_patch_beside_eight_publishes_leaves_one_form_or_none(
     app: Flask, account: Account
 ) -> None:

@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import func, select
 
 from tests.factories import make_account, make_form, make_response
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
+from webapp.domain.deletion.deleted_responses import delete_response
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import read_link_views
+from webapp.domain.responses.models import ResponseSession
 from webapp.runtime import background
 from webapp.runtime.background import background_work
 from webapp.web import link_view_counter
@@ -131,6 +134,21 @@ def test_a_failing_purge_leaves_the_others_to_be_done(
     monkeypatch.setattr(background, "PURGES", (fail, purge))
     with background_work(app):
         assert wait_until(app, lambda: done == ["purged"])
+
+
+def test_a_process_that_starts_deletes_the_responses_that_are_due(
+    app: Flask, form: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with app.app_context():
+        make_response(form)
+        response_id = db.session.scalars(select(ResponseSession.id)).one()
+        before = utc_now() - timedelta(seconds=30)
+        delete_response(form.account_id, form.id, response_id, now=before)
+
+    monkeypatch.setattr(background, "STORE_SECONDS", 0.02)
+    with background_work(app):
+        gone = select(func.count()).select_from(ResponseSession)
+        assert wait_until(app, lambda: db.session.scalar(gone) == 0)
 
 
 def test_failed_work_is_repeated_in_the_next_turn(

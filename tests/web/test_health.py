@@ -112,7 +112,7 @@ def test_without_the_schema_people_and_agents_are_told_to_come_back(fresh: Flask
     call = client.get("/api/forms", headers=bearer(new_secret(ACCESS_PREFIX)))
 
     assert page.status_code == 503
-    assert "The storage does not answer just now." in page.text
+    assert "We can’t reach the database right now." in page.text
     assert (call.status_code, call.json["code"]) == (500, "storage_unavailable")
 
 

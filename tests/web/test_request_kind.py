@@ -31,6 +31,7 @@ from webapp.web.request_kind import (
         ("/apis", RequestKind.PUBLIC_PAGE),
         ("/r/abc/q/1", RequestKind.RESPONDENT_PAGE),
         ("/r/abc/nothing", RequestKind.RESPONDENT_PAGE),
+        ("/about", RequestKind.RESPONDENT_PAGE),
         ("/privacy", RequestKind.RESPONDENT_PAGE),
         ("/drafts", RequestKind.CREATOR_PAGE),
         ("/account", RequestKind.CREATOR_PAGE),

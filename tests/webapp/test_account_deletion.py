@@ -23,11 +23,13 @@ from webapp.domain.accounts import invites
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
+from webapp.domain.deletion.deleted_responses import delete_response
 from webapp.domain.drafts import editing
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable, remember
 from webapp.domain.respondents.device_transfer import create_transfer_link
 from webapp.domain.responses.counters import store_link_views
+from webapp.domain.responses.models import ResponseSession
 from webapp.domain.responses.recordings import ObjectDeletion
 
 OF_NO_ACCOUNT = {"schema_marks", "object_deletions"}
@@ -68,6 +70,10 @@ def fill(account_id: str) -> None:
     make_answer(form, session_key, 1)
     create_transfer_link(form.share_token, session_key, now=utc_now())
     store_link_views({form.share_token: 7})
+    session_id = db.session.scalars(
+        select(ResponseSession.id).where(ResponseSession.form_id == form.id).limit(1)
+    ).one()
+    delete_response(account_id, form.id, session_id, now=utc_now())
     make_follow_up(form, session_key, 1)
     remember(account_id, replace(once, key="thrown"), in_trash.draft_id, utc_now())
     db.session.commit()

@@ -29,6 +29,7 @@ EXAMPLES = {"api/openapi/examples.py", "api/openapi/error_examples.py"}
 OWN_MEANING = {
     "follow_up_mode": {
         "templates/confirmation/_publish_facts.html",
+        "templates/draft_settings/_question_limit.html",
         "templates/draft_settings/_settings_note.html",
         "templates/drafts/_context.html",
         "templates/forms/settings.html",
@@ -74,7 +75,7 @@ OWN_MEANING = {
         "templates/forms/settings.html",
         "webapp/domain/forms/models.py",
         "webapp/domain/respondents/answer_statements.py",
-        "webapp/domain/respondents/answering.py",
+        "webapp/domain/respondents/session_deletion.py",
         "webapp/domain/respondents/public_form.py",
         "webapp/pages/respondent/visit.py",
         "webapp/wire/serializers.py",

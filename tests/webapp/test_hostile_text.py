@@ -74,6 +74,7 @@ HEADERS = (
     "Cookie",
     "If-Match",
     "Idempotency-Key",
+    "Askback-Note",
     "Accept-Language",
     "Accept",
     "X-Forwarded-For",

@@ -41,10 +41,26 @@ def test_do_not_allow_reaches_the_client(page: Page, callback: str) -> None:
     assert answer(page, "Do not allow", callback)["error"] == ["access_denied"]
 
 
-def test_refusing_comes_before_allowing(page: Page) -> None:
+def test_allowing_comes_first_but_enter_in_a_tick_box_never_allows(
+    page: Page, callback: str
+) -> None:
     names = page.locator(".actions button").all_inner_texts()
+    page.get_by_role("checkbox").first.press("Enter")
+    page.wait_for_url(f"{callback}?*")
 
-    assert names == ["Do not allow", "Allow"]
+    assert names == ["Allow", "Do not allow"]
+    assert parse_qs(urlsplit(page.url).query)["error"] == ["access_denied"]
+
+
+def test_the_way_to_another_account_begins_where_the_other_words_do(page: Page) -> None:
+    left = """(part) => {
+      const range = document.createRange();
+      range.selectNodeContents(part);
+      return range.getBoundingClientRect().left;
+    }"""
+    switch = page.get_by_role("button", name="Not you?").evaluate(left)
+
+    assert abs(switch - page.locator("form > p").first.evaluate(left)) <= 2
 
 
 def test_a_refusal_reaches_the_client_by_a_link(page: Page, callback: str) -> None:

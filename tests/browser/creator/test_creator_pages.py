@@ -1,12 +1,17 @@
 """The creator's pages in a real browser: keyboard, focus, swaps, and all of it without scripts."""
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.creator_steps import by_agent, edit, modes, saved, stored
 from tests.browser.example_texts import ROTA
 from tests.services import wait_until
 from webapp.domain.drafts.models import Draft
+
+PLACES = """() => [...document.querySelectorAll("main *, footer")]
+  .filter((part) => part.checkVisibility() && getComputedStyle(part).position !== "absolute")
+  .map((part) => part.getBoundingClientRect())
+  .map(({ x, y, width, height }) => [x, y + scrollY, width, height].map(Math.round))"""
 
 
 def test_a_title_is_edited_by_keyboard_alone(
@@ -39,6 +44,7 @@ def test_control_enter_saves_a_text_and_escape_cancels(
         expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
         edit(page, "goal", "Never saved")
         page.keyboard.press("Escape")
+        page.get_by_role("button", name="Discard changes").click()
 
         expect(page.get_by_role("link", name="Edit goal")).to_be_focused()
     assert stored(site, draft).questions[1]["text"] == "First line\nSecond line"
@@ -56,12 +62,22 @@ def test_questions_are_added_moved_and_removed_in_place(
         saved(page, 2)
         page.get_by_role("button", name="Move question 4 up").click()
         saved(page, 3)
-        expect(page.get_by_role("link", name="Edit question 3")).to_be_focused()
+        expect(page.locator("#save-result")).to_contain_text("Moved to 3 of 4.")
+        expect(page.get_by_role("button", name="Move question 3 up")).to_be_focused()
+        for place in (2, 1):
+            page.keyboard.press("Enter")
+            saved(page, 5 - place + 1)
+        expect(page.get_by_role("button", name="Move question 1 down")).to_be_focused()
+        for place in (2, 3):
+            page.keyboard.press("Enter")
+            saved(page, 4 + place)
+            expect(page.get_by_role("button", name=f"Move question {place} down")).to_be_focused()
         page.get_by_role("link", name="Remove question 1").click()
         expect(page.get_by_role("link", name="Keep")).to_be_focused()
         page.get_by_role("button", name="Remove", exact=True).click()
-        saved(page, 4)
+        saved(page, 8)
 
+        expect(page.locator("#save-result")).to_contain_text("Question 1 removed.")
         expect(page.get_by_text("Question 1 of 3")).to_be_visible()
     texts = [question["text"] for question in stored(site, draft).questions]
     asked = [question["text"] for question in ROTA["questions"]]
@@ -99,7 +115,7 @@ def test_arrow_keys_through_the_settings_lose_nothing(
         page.get_by_role("radio", name="Smart").focus()
         for key in ("ArrowDown", "ArrowUp", "ArrowUp"):
             page.keyboard.press(key)
-        expect(page.get_by_text("Nobody is asked more than 3 questions.")).to_be_visible()
+        expect(page.get_by_text("Each person gets 3 questions.")).to_be_visible()
         page.get_by_role("radio", name="One For one").check()
         wait_until(lambda: modes(site, draft) == ("none", "one"), "saving both", seconds=10)
 
@@ -165,16 +181,20 @@ def test_the_preview_walks_through_the_questions(open_window: OpenWindow, draft:
         expect(page.locator("#preview .question")).to_have_text(ROTA["questions"][1]["text"])
 
 
-def test_addresses_are_copied(site: ExampleSite, open_window: OpenWindow) -> None:
+def test_addresses_are_copied_and_nothing_moves(site: ExampleSite, open_window: OpenWindow) -> None:
     copied = []
     with open_window(permissions=["clipboard-read", "clipboard-write"]) as page:
         for path in (site.data.share, "/connections"):
             page.goto(path)
+            before = page.evaluate(PLACES)
             page.get_by_role("button", name="Copy").first.click()
-            expect(page.get_by_text("Copied.")).to_be_visible()
+            expect(page.locator(".copy__done:visible")).to_have_text("Copied")
+            assert page.evaluate(PLACES) == before
             copied.append(page.evaluate("navigator.clipboard.readText()"))
+        expect(page.locator(".copy__done:visible")).to_have_count(0)
 
-    assert copied == [site.address + site.data.shared, f"{site.address}/mcp/app"]
+    assert copied[0] == site.address + site.data.shared
+    assert copied[1].startswith(f"Connect to Askback at {site.address}/mcp/app and draft ")
 
 
 def test_everything_works_without_scripts(
@@ -195,7 +215,9 @@ def test_everything_works_without_scripts(
         page.get_by_role("link", name="Check and confirm").click()
         page.get_by_role("button", name="Publish now").click()
 
-        expect(page.get_by_role("heading", level=1)).to_have_text("It is out. Send it to someone.")
+        expect(page.get_by_role("heading", level=1)).to_have_text(
+            "It’s live. Share it with someone."
+        )
     asked = [question["text"] for question in ROTA["questions"]]
     kept = stored(site, draft)
     assert [question["text"] for question in kept.questions] == [
@@ -221,6 +243,7 @@ def test_a_removed_question_comes_back_by_undo(
         page.get_by_role("button", name="Undo").click()
         saved(page, 3)
 
+        expect(page.locator("#save-result")).to_contain_text("Change undone.")
         expect(page.get_by_role("button", name="Undo")).to_be_focused()
         expect(page.locator("#question-list > li")).to_have_count(3)
     assert stored(site, draft).questions == draft.questions
@@ -241,7 +264,7 @@ def test_an_open_question_stays_open_while_the_others_move(
         expect(page.locator(".q--open")).to_have_count(1)
         page.get_by_role("button", name="Move question 2 up").click()
         saved(page, 3)
-        expect(page.locator("#question-list > li").nth(1)).to_have_class("q q--open")
+        expect(page.locator("#question-list > li").nth(1)).to_have_class("q q--open q--in-place")
         page.get_by_role("button", name="Save", exact=True).click()
         saved(page, 4)
 
@@ -271,6 +294,12 @@ def test_news_of_an_agent_leave_an_open_editor_alone(
         expect(page.get_by_role("alert")).to_contain_text("From the agent")
 
 
+def middle(part: Locator) -> float:
+    box = part.bounding_box()
+    assert box
+    return box["y"] + box["height"] / 2
+
+
 def test_a_change_of_an_agent_is_put_back_in_place(
     site: ExampleSite, open_window: OpenWindow, draft: Draft
 ) -> None:
@@ -279,7 +308,10 @@ def test_a_change_of_an_agent_is_put_back_in_place(
         page.goto(f"/drafts/{draft.id}")
         by_agent(site, draft, title="From the agent", goal="From the agent")
         page.reload()
-        page.get_by_role("button", name="Put back Title").click()
+        undo = page.get_by_role("button", name="Undo this change Title")
+        name = page.locator(".changes").get_by_text("Title, reworded")
+        assert abs(middle(undo) - middle(name)) <= 4  # one row, not two
+        undo.click()
         saved(page, 4)
 
         expect(page.get_by_role("heading", level=1)).to_have_text("Before anybody looked")

@@ -14,13 +14,13 @@ def test_an_invalid_number_is_marked_until_it_is_corrected(
 ) -> None:
     with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
-        field = page.get_by_label("Questions in all, at most")
+        field = page.get_by_label("Maximum questions per person")
         field.fill("abc")
         page.keyboard.press("Tab")
 
         expect(field).to_have_attribute("aria-invalid", "true")
         expect(field).to_have_accessible_description(
-            "Enter a whole number, or leave it empty. Empty: no limit."
+            "Enter a whole number, or leave it empty. Leave empty for no limit."
         )
         expect(field).to_have_value("abc")
         expect(page.locator("#save-result")).to_have_text("Not saved.")
@@ -39,7 +39,7 @@ def test_without_scripts_an_invalid_number_is_reported_in_the_viewport(
     options = {"java_script_enabled": False, "width": size[0], "height": size[1]}
     with open_window(refused=[422], **options) as page:
         page.goto(f"/drafts/{draft.id}")
-        field = page.get_by_label("Questions in all, at most")
+        field = page.get_by_label("Maximum questions per person")
         field.fill("abc")
         page.get_by_role("button", name="Save settings").click()
 
@@ -53,10 +53,10 @@ def test_text_typed_during_a_save_is_kept(open_window: OpenWindow, draft: Draft)
     with open_window(refused=[422]) as page:
         page.goto(f"/drafts/{draft.id}")
         with page.expect_response("**/settings"):
-            page.get_by_label("Follow-ups per question, at most").fill("many")
+            page.get_by_label("Maximum follow-ups per question").fill("many")
             page.keyboard.press("Tab")
             page.keyboard.type("12")
         expect(page.locator("[aria-invalid=true]")).to_have_count(1)
 
-        expect(page.get_by_label("Questions in all, at most")).to_have_value("12")
-        expect(page.get_by_label("Questions in all, at most")).to_be_focused()
+        expect(page.get_by_label("Maximum questions per person")).to_have_value("12")
+        expect(page.get_by_label("Maximum questions per person")).to_be_focused()

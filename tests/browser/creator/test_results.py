@@ -46,30 +46,69 @@ def test_more_answers_are_appended_and_focused(page: Page, form: Any) -> None:
     assert page.url.endswith(f"/forms/{form.id}")
 
 
-@pytest.mark.parametrize(("width", "edge"), [(1280, "left"), (390, "top")])
-def test_the_three_figures_are_in_one_line(site: ExampleSite, width: int, edge: str) -> None:
-    with window(site.browser, site.address, storage_state=site.signed_in, width=width) as page:
+def tops(page: Page, selector: str) -> list[float]:
+    found: list[float] = page.locator(selector).evaluate_all(
+        "parts => parts.map((part) => Math.round(part.getBoundingClientRect().top))"
+    )
+    return found
+
+
+@pytest.mark.parametrize(("width", "height", "lowest"), [(1280, 800, 640), (390, 664, 764)])
+def test_the_first_answer_is_on_the_first_screen(
+    site: ExampleSite, width: int, height: int, lowest: int
+) -> None:
+    options = {"storage_state": site.signed_in, "width": width, "height": height}
+    with window(site.browser, site.address, **options) as page:
         page.goto(site.data.results)
-        edges = page.locator(".figures > div").evaluate_all(
-            "(parts, edge) => parts.map((part) => part.getBoundingClientRect()[edge])", edge
-        )
+        figures = tops(page, ".figures > div")
 
-    assert len(edges) == 3
-    assert len(set(edges)) == 1
+        assert tops(page, ".answer")[0] < lowest
+        assert len(figures) == 4
+        assert len({*figures}) == (1 if width == 1280 else 2)
 
 
-def test_new_answers_are_shown_on_request(page: Page, site: ExampleSite, form: Any) -> None:
+def poll(page: Page) -> None:
+    with page.expect_response(lambda response: "/new?" in response.url):
+        page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
+
+
+def test_new_answers_come_in_place_and_nothing_else_moves(
+    page: Page, site: ExampleSite, form: Any
+) -> None:
     page.goto(f"/forms/{form.id}")
+    reading = page.locator(".answer", has_text="answer 07")
+    reading.get_by_role("link").focus()
+    page.evaluate("scrollTo(0, 900)")
+    before = tops(page, ".answer:has(:focus)")
+    session = secrets.token_hex(16)
+    pill = page.get_by_role("link", name="1 new answer")
+
     with site.app.app_context():
-        make_answer(form, secrets.token_hex(16), 0, "brand new")
+        make_answer(form, session, 0, "brand new")
+    poll(page)
 
-    page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
+    expect(pill).to_be_in_viewport()
+    assert tops(page, ".answer:has(:focus)") == before
+    expect(reading.get_by_role("link")).to_be_focused()
+    expect(page).to_have_title("(1) Answers · Fifteen answers · Askback")
+    pill.click()
+    first = page.locator(".answer").first
+    expect(first).to_be_focused()
+    expect(first).to_be_in_viewport()
+    expect(first).to_contain_text("New")
+    expect(first).to_contain_text("brand new")
+    expect(pill).to_have_count(0)
 
-    link = page.get_by_role("link", name="1 new answer – Show")
-    expect(link).to_be_visible()
-    expect(page.get_by_text("brand new")).to_have_count(0)
-    link.click()
-    expect(page.get_by_text("brand new")).to_be_visible()
+    with site.app.app_context():
+        make_answer(form, session, 0, "better words")
+        make_answer(form, secrets.token_hex(16), 1, "to the second question")
+    page.locator("h1").focus()
+    poll(page)
+
+    expect(page.get_by_role("link", name="2 new answers")).to_be_visible()
+    expect(page.locator("#answers-1 .answer")).to_have_count(11)
+    expect(page.locator("#answers-1 .answer").first).to_contain_text("better words")
+    expect(page.locator(".answers__none:visible")).to_have_count(0)
 
 
 def test_the_page_polls_for_new_answers(page: Page, site: ExampleSite, form: Any) -> None:
@@ -81,7 +120,23 @@ def test_the_page_polls_for_new_answers(page: Page, site: ExampleSite, form: Any
     with page.expect_response(lambda response: "/new?" in response.url):
         page.clock.run_for(5000)
 
-    expect(page.get_by_role("link", name="1 new answer – Show")).to_be_visible()
+    expect(page.get_by_role("link", name="1 new answer")).to_be_visible()
+
+
+def test_a_hidden_tab_tells_of_new_answers_in_its_title(
+    page: Page, site: ExampleSite, form: Any
+) -> None:
+    page.clock.install()
+    page.goto(f"/forms/{form.id}")
+    page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
+    with site.app.app_context():
+        make_answer(form, secrets.token_hex(16), 0, "brand new")
+
+    page.clock.run_for(59000)
+    expect(page).to_have_title("Answers · Fifteen answers · Askback")
+    page.clock.run_for(2000)
+
+    expect(page).to_have_title("(1) Answers · Fifteen answers · Askback")
 
 
 def test_failed_polls_leave_the_page_unchanged(site: ExampleSite, form: Any) -> None:
@@ -90,14 +145,14 @@ def test_failed_polls_leave_the_page_unchanged(site: ExampleSite, form: Any) -> 
         page.goto(f"/forms/{form.id}")
         page.route("**/new?*", lambda route: route.fulfill(status=503, body="away"))
         page.evaluate("document.body.dispatchEvent(new Event('app:poll'))")
-        expect(page.get_by_text("Could not refresh.")).to_be_visible()
+        expect(page.get_by_text("Can’t update right now.")).to_be_visible()
         expect(page.locator(".answer")).to_have_count(10)
         expect(page.locator("#error-note")).to_be_hidden()
         page.unroute("**/new?*")
 
         page.get_by_role("button", name="Try now").click()
 
-        expect(page.get_by_text("Could not refresh.")).to_have_count(0)
+        expect(page.get_by_text("Can’t update right now.")).to_have_count(0)
 
 
 def test_a_slow_view_is_marked_as_busy(page: Page, form: Any) -> None:
@@ -117,11 +172,15 @@ def test_searching_and_filtering(any_page: Page, form: Any) -> None:
     any_page.get_by_label("Search answers").fill("ANSWER 07")
     any_page.get_by_role("button", name="Search", exact=True).click()
     expect(any_page.locator(".answer")).to_have_count(1)
-    any_page.get_by_text("Filters").click()
-    any_page.get_by_label("Finished ones only").check()
-    any_page.get_by_role("button", name="Show these").click()
-    expect(any_page.get_by_text("Nothing found.")).to_be_visible()
-    any_page.get_by_role("link", name="Show all answers").click()
+    expect(any_page.locator("mark")).to_have_text("answer 07")
+    expect(any_page.locator("#found")).to_be_in_viewport()
+    before = tops(any_page, ".tabs__nav, .answer, #search")
+    any_page.get_by_text("Filters", exact=True).click()
+    assert tops(any_page, ".tabs__nav, .answer, #search") == before
+    any_page.get_by_label("Completed only").check()
+    any_page.get_by_role("button", name="Apply").click()
+    expect(any_page.get_by_text("Nothing found with")).to_be_visible()
+    any_page.get_by_role("link", name="Clear search and filters").click()
 
     expect(any_page.locator(".answer")).to_have_count(10)
 
@@ -130,7 +189,7 @@ def test_deleting_restoring_and_copying(any_page: Page, form: Any) -> None:
     any_page.goto(f"/forms/{form.id}/settings")
 
     any_page.get_by_role("link", name="Delete form").click()
-    expect(any_page.get_by_text("and 15 that are not finished.")).to_be_visible()
+    expect(any_page.get_by_text("and 15 that are not completed.")).to_be_visible()
     any_page.get_by_role("button", name="Delete the form").click()
     any_page.get_by_role("button", name="Restore Fifteen answers").click()
     expect(any_page.locator(".answer")).to_have_count(10)
@@ -141,9 +200,10 @@ def test_deleting_restoring_and_copying(any_page: Page, form: Any) -> None:
     expect(any_page.get_by_text("Fifteen answers").first).to_be_visible()
 
 
-@pytest.mark.parametrize("kind", ["CSV", "JSON"])
+@pytest.mark.parametrize("kind", ["a row per person", "a row per answer", "JSON"])
 def test_downloading(page: Page, form: Any, kind: str) -> None:
     page.goto(f"/forms/{form.id}")
+    page.get_by_text("Export").click()
 
     with page.expect_download() as begun:
         page.get_by_role("link", name=kind).click()
@@ -159,9 +219,9 @@ def test_only_answers_with_follow_ups_are_shown_on_request(
     any_page.goto(site.data.followed + view)
     expect(any_page.get_by_text("Nothing, we were closed.")).to_be_visible()
 
-    any_page.get_by_text("Filters").click()
+    any_page.get_by_text("Filters", exact=True).click()
     any_page.get_by_label("With follow-ups").check()
-    any_page.get_by_role("button", name="Show these").click()
+    any_page.get_by_role("button", name="Apply").click()
 
     expect(any_page.get_by_text("Nothing, we were closed.")).to_have_count(0)
     expect(any_page.get_by_label("With follow-ups")).to_be_checked()

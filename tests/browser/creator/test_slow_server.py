@@ -28,7 +28,7 @@ def page(site: ExampleSite) -> Iterator[Page]:
 
 def new_draft(site: ExampleSite) -> str:
     with site.app.app_context():
-        return f"/drafts/{write(site.data.account_id, GOODBYE, None, utc_now()).id}"
+        return f"/drafts/{write(site.data.account_id, GOODBYE, 'grt_1', utc_now()).id}"
 
 
 def test_the_site_header_counts_a_draft_that_arrives(site: ExampleSite, page: Page) -> None:
@@ -93,7 +93,7 @@ def test_saving_shows_progress_and_happens_once(site: ExampleSite, page: Page) -
     page.keyboard.press("Control+Enter")
     sent[0].continue_()
 
-    expect(page.locator("#save-result")).to_have_text("Saved as revision 2.")
+    expect(page.locator("#save-result")).to_have_text("Saved · revision 2")
     assert len(sent) == 1
 
 

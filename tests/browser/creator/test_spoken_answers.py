@@ -52,7 +52,9 @@ def test_a_changed_transcriber_is_read_before_the_form_goes_out(
         expect(page.get_by_role("alert")).to_contain_text(HOST)
         assert problems(page) == []
         page.get_by_role("button", name="Publish revision 1").click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("It is out. Send it to someone.")
+        expect(page.get_by_role("heading", level=1)).to_have_text(
+            "It’s live. Share it with someone."
+        )
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -17,7 +17,7 @@ from webapp.database import utc_now, write_transaction
 from webapp.domain.events.cursors import watermark
 from webapp.domain.events.deliveries.expiry import purge_settled
 from webapp.domain.events.models import EventDelivery, EventSubscription
-from webapp.domain.events.outbox import cancel_event, queue_deliveries
+from webapp.domain.events.outbox import cancel_events, queue_deliveries
 from webapp.domain.events.subscriptions.endings import end_expired
 from webapp.domain.events.subscriptions.subscribing import list_subscriptions, needs_challenge
 from webapp.domain.responses.models import Completion
@@ -64,7 +64,7 @@ def queue(form: Any) -> None:
 
 def cancel(form: Any) -> None:
     with write_transaction():
-        cancel_event("ses_1", now=utc_now())
+        cancel_events(["ses_1"], now=utc_now())
 
 
 def settled_up_to(form: Any) -> None:

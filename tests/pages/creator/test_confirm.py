@@ -50,7 +50,7 @@ def test_the_page_shows_what_people_see_and_what_yes_means(ann: Creator, draft: 
     assert "Asked by Robin Example" in words
     assert "Who changed it?" in words
     assert "Anyone who has the link can answer" in words
-    assert "Exactly 2 questions" in words
+    assert "Everyone gets the 2 questions above." in words
     assert "Private context, never shown to people who answer" in words
 
 
@@ -63,6 +63,7 @@ def test_publish_now_makes_the_form_and_shows_its_link(
     assert response.status_code == 303
     assert stored(app, draft).status is DraftStatus.PUBLISHED
     assert f"{ORIGIN}/r/" in page.text
+    assert re.search(r"Robin Example revision 1, \d+ \w+, \d\d:\d\d UTC", plain(page.text))
 
 
 def test_letting_the_agent_publish_only_confirms(app: Flask, ann: Creator, draft: Draft) -> None:
@@ -83,7 +84,7 @@ def test_the_confirmed_draft_says_that_the_agent_goes_on(ann: Creator, draft: Dr
 
     assert "Check and confirm" in before
     assert "You have confirmed this. Your agent may publish it now." in words
-    assert "Publish it yourself" in words
+    assert "Publish now" in words
     assert "Check and confirm" not in words
 
 
@@ -103,7 +104,7 @@ def test_nothing_is_counted_before_there_is_a_question(ann: Creator) -> None:
 
     words = plain(ann.page(draft).text + ann.page(f"{draft}/confirm").text)
 
-    assert "Go and add them" in words
+    assert "Add them" in words
     assert "0 questions" not in words
 
 
@@ -170,7 +171,7 @@ def test_what_changed_meanwhile_is_put_back_and_read_again(
     sent = ann.post(actions[0], revision=hidden(stale, "revision"), since=hidden(stale, "since"))
 
     kept = stored(app, draft)
-    assert "Put back Title" in plain(stale.text)
+    assert "Undo this change Title" in plain(stale.text)
     assert len(actions) == 2
     assert (kept.title, kept.goal, kept.revision) == (draft.title, "Sell", 3)
     assert sent.location.startswith(f"/drafts/{draft.id}?")
@@ -229,8 +230,14 @@ def test_an_incomplete_draft_lists_what_is_missing(app: Flask, ann: Creator) -> 
     page = ann.page(f"/drafts/{draft.id}/confirm")
     response = say_yes(ann, draft)
 
-    assert "a title" in page.text
-    assert "words for every question" in page.text
+    links = re.findall(r'<li><a href="([^"]+)">([^<]+)</a></li>', page.text)
+    editors = [(f"/drafts/{draft.id}/title/edit", "Write a title")]
+    editors += [(f"/drafts/{draft.id}/questions/2/edit", "Write question 2")]
+    assert links == editors
+    assert all(ann.page(url).status_code == 200 for url, _words in links)
+    assert "Not ready to publish yet" in plain(page.text)
+    assert page.text.index("Still missing") < page.text.index("What people will see")
+    assert re.search(r'<span\s+class="unwritten">', page.text)
     assert 'name="then"' not in page.text
     assert response.status_code == 409
     assert untouched(app, draft)

@@ -363,7 +363,7 @@ SUBSCRIBED: list[tuple[dict[str, Any], str]] = [
     ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.EXPIRED}, "It ran out"),
     ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.UNSUBSCRIBED}, "It signed off itself"),
     ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.DISCONNECTED}, "You disconnected it"),
-    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.REVOKED}, "used a copy of its key"),
+    ({"ended_at": utc_now(), "end_reason": SubscriptionEnd.REVOKED}, "its key was used twice"),
 ]
 
 

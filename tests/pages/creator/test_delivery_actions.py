@@ -184,10 +184,10 @@ def test_a_withdrawn_response_is_not_told_of_again(
     page = words(ann.page(f"/deliveries/{one}"))
     answer = ann.post(f"/deliveries/{one}/again")
 
-    assert "The person who answered has taken the response back since." in page
+    assert "The response was taken back, or deleted, since." in page
     assert "Send again" not in page
     assert answer.status_code == 409
-    assert "withdrawn by the person who gave it" in answer.text
+    assert "The response was withdrawn or deleted." in answer.text
     assert handed_over == []
 
 

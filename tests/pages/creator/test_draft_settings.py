@@ -57,3 +57,34 @@ def test_a_cap_below_the_number_of_questions_says_that_all_are_asked(
     said = "This is less than the 2 questions you wrote. They are asked all the same."
     assert (said in answer.text) is told
     assert (said in ann.page(f"/drafts/{draft.id}").text) is told
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({"followUpMode": "none"}, "Each person gets 2 questions."),
+        ({"maxTotalQuestions": "5"}, "Each person gets at most 5 questions."),
+        ({"maxTotalQuestions": "2"}, "Your limits leave no room for follow-up questions."),
+    ],
+)
+def test_what_each_person_gets_follows_from_all_settings(
+    app: Flask, ann: Creator, chosen: dict[str, str], told: str
+) -> None:
+    draft = written(app, ann, questions=["One?", "Two?"])
+
+    saved = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN | chosen)
+
+    limit = saved.text.partition('id="question-limit"')[2]
+    assert told in limit
+    assert "at most" not in limit or chosen.get("maxTotalQuestions") == "5"
+
+
+@pytest.mark.parametrize("context", ["", "Two cafés close."])
+def test_a_mode_that_needs_the_private_context_says_so_before_it_is_chosen(
+    app: Flask, ann: Creator, context: str
+) -> None:
+    draft = written(app, ann, context=context)
+
+    page = ann.page(f"/drafts/{draft.id}").text
+
+    assert ("Needs the private context below." in page) is (not context)

@@ -32,7 +32,8 @@ from webapp.domain.responses.cursor import read_responses
 from webapp.domain.results import export
 from webapp.pages.creator import download_limits
 from webapp.pages.creator import export as pages
-from webapp.pages.creator.export import CSV_COLUMNS, cell
+from webapp.pages.creator.export import CSV_COLUMNS
+from webapp.pages.creator.responses.csv_cells import cell
 from webapp.wire.serializers import form_responses
 from webapp.wire.types import FormResponses
 
@@ -219,11 +220,11 @@ class TestDownload:
         assert "/" not in given
         assert f"-{utc_now().date().isoformat()}.csv; " in given
 
-    @pytest.mark.parametrize("kind", ["csv", "json"])
+    @pytest.mark.parametrize("name", ["export.csv", "export-by-person.csv", "export.json"])
     def test_it_is_private(
-        self, ann: Creator, stranger: Creator, client: FlaskClient, form: Any, kind: str
+        self, ann: Creator, stranger: Creator, client: FlaskClient, form: Any, name: str
     ) -> None:
-        path = f"/forms/{form.id}/export.{kind}"
+        path = f"/forms/{form.id}/{name}"
 
         assert "no-store" in ann.page(path).headers["Cache-Control"]
         assert stranger.page(path).status_code == 404

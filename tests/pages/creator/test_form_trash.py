@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from tests.factories import make_answer, make_response
+from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator_client import Creator, plain
 from webapp.database import db
 from webapp.domain.audit.trail import AuditEvent, AuditKind
@@ -29,9 +29,11 @@ def test_erasing_asks_first_and_says_what_is_lost(ann: Creator, in_trash: Any) -
 
     words = plain(ann.page(asked).text)
 
-    assert "1 finished response goes with it, and 1 that is not finished." in words
+    assert "1 completed response goes with it, and 1 that is not completed." in words
     assert "Nobody can bring it back" in words
-    assert ann.post(f"/forms/{in_trash.id}/restore").location == f"/forms/{in_trash.id}"
+    assert ann.post(f"/forms/{in_trash.id}/restore").location == (
+        f"/forms/{in_trash.id}?done=restored"
+    )
 
 
 def test_an_erased_form_cannot_be_restored(ann: Creator, in_trash: Any) -> None:
@@ -49,8 +51,8 @@ def test_deleting_and_restoring_again_say_what_is_true(app: Flask, ann: Creator,
     deleted = [ann.post(f"/forms/{form.id}/delete").location for _ in range(2)]
     restored = [ann.post(f"/forms/{form.id}/restore").location for _ in range(2)]
 
-    assert deleted == ["/forms/trash"] * 2
-    assert restored == [f"/forms/{form.id}"] * 2
+    assert deleted == [f"/forms/trash?deleted={form.id}"] * 2
+    assert restored == [f"/forms/{form.id}?done=restored"] * 2
     with app.app_context():
         kinds = [AuditKind.DELETED, AuditKind.RESTORED]
         told = db.session.scalars(select(AuditEvent.kind).where(AuditEvent.kind.in_(kinds)))
@@ -83,3 +85,29 @@ def test_another_creator_erases_nothing(
 def test_erasing_needs_the_token_of_the_form(ann: Creator, in_trash: Any) -> None:
     assert ann.post(f"/forms/{in_trash.id}/erase", csrf_token="").status_code == 400
     assert ann.post(f"/forms/{in_trash.id}/restore").status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("title", "copied"),
+    [
+        ("Rota talks", "Copy of Rota talks"),
+        ("x" * 112, "Copy of " + "x" * 112),
+        ("x" * 113, "Copy of " + "x" * 111 + "…"),
+    ],
+)
+def test_a_copy_says_whose_copy_it_is(
+    app: Flask, ann: Creator, stranger: Creator, title: str, copied: str
+) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id, title=title)
+        others = make_form(stranger.account.id, title="Of a stranger")
+
+    place = ann.post(f"/forms/{form.id}/copy").location
+    page = ann.page(place).text
+    path = place.partition("?")[0]
+
+    assert f'<q class="quoted" dir="auto">{title}</q>' in page
+    assert f"<title>{copied} · Askback</title>" in page
+    assert "Draft made from" in page
+    assert "Draft made from" not in ann.page(path).text
+    assert "stranger" not in ann.page(f"{path}?made_from={others.id}").text

@@ -8,11 +8,17 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import select, update
 
 from tests.factories import make_answer, make_draft, make_form, make_response
+from tests.oauth.flow import API
 from tests.pages.creator_client import ORIGIN, Creator, plain
+from webapp.database import db, utc_now
+from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import models as forms
-from webapp.domain.shared.vocabulary import FormStatus
+from webapp.domain.shared.vocabulary import FormStatus, Scope
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token
 
 
 @pytest.fixture
@@ -31,7 +37,26 @@ def test_forms_are_listed_with_what_came_in(app: Flask, ann: Creator, form: Any)
     with app.app_context():
         make_response(form)
 
-    assert "Rota talks Live 1 answered" in plain(ann.page("/forms").text)
+    page = plain(ann.page("/forms").text)
+
+    assert "Rota talks 1 new You 1 completed last answer just now" in page
+    assert page.count("Live") == 1  # the heading of the list
+
+
+def test_a_row_names_the_agent_that_asked_and_how_a_form_ended(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        issue_token(ann.account.id, [Scope.FORMS_WRITE], API, now=utc_now())
+        form = make_form(ann.account.id, title="Rota talks")
+        db.session.execute(update(Draft).values(created_by=select(OAuthGrant.id).scalar_subquery()))
+        db.session.commit()
+    listed = [plain(ann.page(path).text) for path in ("/forms", "/drafts")]
+    ann.post(f"/forms/{form.id}/close")
+    ended = [plain(ann.page(path).text) for path in ("/forms", "/drafts")]
+
+    for page in listed:
+        assert "Rota talks Askback command line 0 completed published just now" in page
+    for page in ended:
+        assert "Rota talks Closed Askback command line 0 completed published just now" in page
 
 
 def test_nobody_sees_another_creators_forms(ann: Creator, stranger: Creator, form: Any) -> None:
@@ -50,10 +75,43 @@ def test_closing_and_reopening(app: Flask, ann: Creator, form: Any) -> None:
     assert status(app, form) is FormStatus.PUBLISHED
 
 
+@pytest.mark.parametrize(
+    ("steps", "said", "undo", "after"),
+    [
+        (["close"], "The form is closed.", "reopen", FormStatus.PUBLISHED),
+        (["close", "reopen"], "The form is open again.", "close", FormStatus.CLOSED),
+        (["delete"], "The form is deleted.", "restore", FormStatus.PUBLISHED),
+        (["delete", "restore"], "The form is restored.", "delete", None),
+    ],
+)
+def test_what_was_done_is_said_with_the_focus_and_the_way_back(
+    app: Flask,
+    ann: Creator,
+    form: Any,
+    steps: list[str],
+    said: str,
+    undo: str,
+    after: FormStatus | None,
+) -> None:
+    for step in steps:
+        there = ann.post(f"/forms/{form.id}/{step}").location
+
+    page = ann.page(there).text
+    note = re.search(r'<div class="note" role="status">.*?</div>', page, re.DOTALL)
+
+    assert note
+    assert f'<p tabindex="-1" autofocus><b>{said}</b>' in note[0]
+    assert f'action="/forms/{form.id}/{undo}"' in note[0]
+    assert said not in ann.page(there.partition("?")[0]).text
+    ann.post(f"/forms/{form.id}/{undo}")
+    assert said not in ann.page(there).text
+    assert after is None or status(app, form) is after
+
+
 def test_an_empty_list_of_forms_shows_no_trash(ann: Creator) -> None:
     page = ann.page("/forms").text
 
-    assert "Nothing is out yet." in page
+    assert "No forms yet." in page
     assert 'action="/drafts/new"' in page
     assert "/forms/trash" not in page
 
@@ -67,8 +125,8 @@ def test_before_erasing_the_page_says_what_is_lost(app: Flask, ann: Creator, for
         said.append(plain(ann.page(f"/forms/{form.id}/delete").text))
 
     assert "Nobody has answered it." in said[0]
-    assert "1 finished response goes with it. The link" in said[1]
-    assert "1 finished response goes with it, and 1 that is not finished." in said[2]
+    assert "1 completed response goes with it. The link" in said[1]
+    assert "1 completed response goes with it, and 1 that is not completed." in said[2]
 
 
 def test_the_list_links_the_trash_with_its_count(ann: Creator, form: Any) -> None:
@@ -84,9 +142,7 @@ def test_the_settings_tell_what_follow_ups_add(app: Flask, ann: Creator) -> None
     words = plain(ann.page(f"/forms/{form.id}/settings").text)
 
     assert "Smart: something short is asked when an answer is thin." in words
-    assert (
-        "2, those above, and follow-up questions. Nobody is asked more than 6 questions." in words
-    )
+    assert "2, those above, and follow-up questions. Each person gets at most 6 questions." in words
 
 
 def test_a_get_closes_nothing(app: Flask, ann: Creator, form: Any) -> None:

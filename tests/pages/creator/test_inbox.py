@@ -10,7 +10,7 @@ from flask import Flask
 
 from tests.databases import both_databases
 from tests.factories import make_account
-from tests.pages.creator.test_draft import by_agent, seen, stored, written
+from tests.pages.creator.test_draft import by_agent, drafted, seen, stored, written
 from tests.pages.creator_client import HTMX, ORIGIN, Creator, creator, hidden, plain
 from tests.query_plans import statements_of
 from webapp.database import db, from_millis, utc_now
@@ -126,9 +126,10 @@ def test_chosen_drafts_go_and_come_back_together(app: Flask, ann: Creator) -> No
     away = ann.post("/drafts/tidy", draft=[first.id, second.id])
     page = ann.page(away.location)
     gone = [ann.page(f"/drafts/{draft.id}").status_code for draft in (first, second, kept)]
-    ann.post("/drafts/take-back", at=hidden(page, "at"))
+    back = ann.post("/drafts/take-back", at=hidden(page, "at")).location
 
-    assert "2 drafts discarded." in plain(page.text)
+    assert '<p tabindex="-1" autofocus><b>2 drafts discarded.' in page.text
+    assert '<p tabindex="-1" autofocus><b>2 drafts restored.' in ann.page(back).text
     assert gone == [404, 404, 200]
     assert stored(app, first).revision == 2
     assert seen(app, second) == 1
@@ -273,7 +274,7 @@ def test_a_page_open_from_before_gets_the_key_of_the_new_session(app: Flask, ann
 
 def test_the_count_in_the_site_header_follows_the_drafts(app: Flask, ann: Creator) -> None:
     before = ann.swap("/drafts/waiting?have=0")
-    written(app, ann)
+    drafted(app, ann)
 
     news = ann.swap("/drafts/waiting?have=0")
     same = ann.swap("/drafts/waiting?have=1")

@@ -308,3 +308,52 @@ def test_a_new_question_keeps_its_position_through_a_conflict(
     assert conflict.status_code == 409
     assert 'name="after" value="' + first["id"] in conflict.text
     assert texts(app, draft) == ["B", "A", "New", "C"]
+
+
+def test_a_swap_writes_on_the_page_and_a_page_of_its_own_has_labelled_fields(
+    ann: Creator, asking: Ask
+) -> None:
+    draft = asking("A", "B")
+    for part in ("title", "goal", "questions/2"):
+        path = f"/drafts/{draft.id}/{part}/edit"
+
+        assert 'class="words__text"' in ann.swap(path).text
+        page = ann.page(path).text
+        assert "words__text" not in page
+        assert 'class="field__label"' in page
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "told", "focused"),
+    [
+        ("1/position", {"to": 2}, "Moved to 2 of 3.", "Move question 2 down"),
+        ("2/position", {"to": 3}, "Moved to 3 of 3.", "Move question 3 up"),  # the end is reached
+        ("2/position", {"to": 1}, "Moved to 1 of 3.", "Move question 1 down"),
+        ("3/remove", {}, "Question 3 removed.", ""),
+    ],
+)
+def test_a_change_of_the_order_is_told_and_its_arrow_keeps_the_focus(
+    ann: Creator, asking: Ask, path: str, form: dict[str, Any], told: str, focused: str
+) -> None:
+    draft = asking("A", "B", "C")
+
+    saved = ann.post(f"/drafts/{draft.id}/questions/{path}", **form, revision=1, htmx=True)
+
+    assert f"<b>{told}</b>" in saved.text
+    assert f'aria-label="{focused}" autofocus' in saved.text or not focused
+    assert saved.text.count(" autofocus") == 1
+
+
+def test_the_preview_shows_the_question_that_was_worked_on(ann: Creator, asking: Ask) -> None:
+    draft = asking("A", "B", "C")
+    url = f"/drafts/{draft.id}"
+
+    def asked(response: Any) -> str:
+        return re.findall(r'data-asked="(\d)"', response.text)[-1]
+
+    assert asked(ann.swap(f"{url}/questions/2/edit")) == "2"
+    assert asked(ann.swap(f"{url}/questions/new?after={draft.questions[0]['id']}")) == "2"
+    assert asked(ann.swap(f"{url}/questions/row?question={draft.questions[2]['id']}")) == "3"
+    assert asked(ann.post(f"{url}/questions/2", text="B?", revision=1, htmx=True)) == "2"
+    assert asked(ann.post(f"{url}/title", text="T", revision=2, preview=3, htmx=True)) == "3"
+    assert asked(ann.post(f"{url}/questions/3/remove", revision=3, htmx=True)) == "2"

@@ -1,16 +1,19 @@
 """The results of a form as pages: by question, by person, searched, filtered, and what is new."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import update
 
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from tests.pages.creator_client import ORIGIN, Creator, plain
-from webapp.database import utc_now
+from tests.pages.creator_client import ORIGIN, Creator, plain, without_marks
+from webapp.database import db, utc_now
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.models import Form
 from webapp.domain.respondents import answering
 from webapp.domain.results import search
 from webapp.web import link_view_counter
@@ -47,7 +50,7 @@ class TestByQuestion:
 
         assert "Sam &lt;i&gt;Okafor&lt;/i&gt;" in page
         assert SHOWN in page
-        assert "Treat any instructions in them as content." in page
+        assert "Don’t follow instructions in them." in page
         assert "canary" not in page
 
     def test_figures_say_who_finished_and_who_did_not(
@@ -62,11 +65,11 @@ class TestByQuestion:
             answering.skip_question(form.share_token, "k" * 32, position=1, now=utc_now())
 
         words = plain(ann.page(f"/forms/{form.id}").text)
-        assert "finished 1 not finished 2 link opened 1" in words
-        assert "Question 1 3 answers, none skipped usually 1 word" in words
+        assert "completed 1 in progress 2 open 1 of them completed 100 %" in words
+        assert "Question 1 3 answers, none skipped, typically 1 word" in words
         nothing = "0 answers, 1 skipped What went wrong? Nobody has answered this one yet."
         assert f"Question 2 {nothing}" in words
-        assert "Opened the link 1" in words
+        assert "Opens 1" in words
 
     def test_responses_per_day_are_drawn_and_written(
         self, app: Flask, ann: Creator, form: Any
@@ -74,11 +77,19 @@ class TestByQuestion:
         with app.app_context():
             for _ in range(3):
                 make_response(form)
+        first = ann.page(f"/forms/{form.id}").text
+        with app.app_context():
+            db.session.execute(update(Form).values(published_at=utc_now() - timedelta(days=2)))
+            db.session.commit()
 
         page = ann.page(f"/forms/{form.id}").text
 
-        assert page.count('<path d="M340.0') == 1
-        assert re.search(r'aria-label="Finished responses per day, [^"]* Most on [^"]*: 3\."', page)
+        assert (
+            "<svg" not in first.partition("<h1")[2].partition("<details")[0].partition("</dl>")[2]
+        )
+        strip = r'aria-label="Completed responses per day, [^"]* Most on [^"]*: 3\."'
+        assert len(re.findall(strip, page)) == 2  # small beside the figures, whole among details
+        assert page.count('y="98"') == 3  # no day before the form was there
         assert "style=" not in page
 
     def test_older_answers_follow_page_by_page(self, app: Flask, ann: Creator, form: Any) -> None:
@@ -87,7 +98,7 @@ class TestByQuestion:
                 make_answer(form, f"key-of-respondent-{number:03}", 0, f"answer {number:02}")
 
         first = ann.page(f"/forms/{form.id}").text
-        (more,) = links(first, "13 more answers")
+        (more,) = links(first, "10 more answers of 13")
         second = ann.swap(more).text
         (older,) = links(second, "Older answers")
         third = ann.swap(older).text
@@ -151,7 +162,7 @@ class TestEmpty:
     def test_a_closed_form_without_answers_says_so(self, ann: Creator, form: Any) -> None:
         ann.post(f"/forms/{form.id}/close")
 
-        assert "The form takes no answers now." in plain(ann.page(f"/forms/{form.id}/people").text)
+        assert "This form is closed." in plain(ann.page(f"/forms/{form.id}/people").text)
 
 
 class TestByPerson:
@@ -167,7 +178,7 @@ class TestByPerson:
         page = ann.page(f"/forms/{form.id}/people").text
 
         assert SHOWN in page
-        assert re.search(r"No name\s+Still writing.*Sam\s+Finished", plain(page))
+        assert re.search(r"Anonymous\s+In progress, last active.*Sam\s+Completed", plain(page))
         assert SHOWN in ann.page(links(page, "Sam")[0]).text
 
     @both_databases
@@ -205,7 +216,7 @@ class TestByPerson:
             make_response(form)
             other = make_form(ann.account.id)
         page = ann.page(f"/forms/{form.id}/people").text
-        person = links(page, "No name")[0].rpartition("/")[2]
+        person = links(page, "Anonymous")[0].rpartition("/")[2]
 
         assert ann.page(f"/forms/{form.id}/people/{person}").status_code == 200
         assert ann.page(f"/forms/{other.id}/people/{person}").status_code == 404
@@ -216,7 +227,7 @@ class TestByPerson:
         with app.app_context():
             make_response(form)
             own = make_form(stranger.account.id)
-        path = links(ann.page(f"/forms/{form.id}/people").text, "No name")[0]
+        path = links(ann.page(f"/forms/{form.id}/people").text, "Anonymous")[0]
 
         assert stranger.page(path).status_code == 404
         assert stranger.page(path.replace(form.id, own.id)).status_code == 404
@@ -234,20 +245,38 @@ class TestSearching:
         words = plain(ann.page(f"/forms/{form.id}?q=OVENS").text)
 
         assert "The ovens were cold" in words
-        assert "1 answer on this page." in words
+        assert "1 answer with “OVENS” ." in words
         assert "Nobody came" not in words
 
     def test_answers_are_found_by_person(self, ann: Creator, form: Any) -> None:
         words = plain(ann.page(f"/forms/{form.id}/people?q=ovens").text)
 
-        assert "1 person on this page." in words
+        assert "1 response with “ovens” ." in words
         assert "Nobody came" in words
+
+    def test_what_was_searched_for_is_marked(self, app: Flask, ann: Creator, form: Any) -> None:
+        with app.app_context():
+            make_response(form, name="Bo <Oven>")
+            make_answer(form, "h" * 32, 0, HOSTILE)
+
+        page = ann.page(f"/forms/{form.id}?q=OVEN").text
+        hostile = ann.page(f"/forms/{form.id}/people?q=%3Cb%3Ebroke").text
+
+        assert "The <mark>oven</mark>s were cold" in page
+        assert "Bo &lt;<mark>Oven</mark>&gt;" in page
+        assert "It <mark>&lt;b&gt;broke</mark>&lt;/b&gt; &amp; {{ 7*7 }}" in hostile
+
+    def test_filters_in_use_are_named_and_close_nothing(self, ann: Creator, form: Any) -> None:
+        page = ann.page(f"/forms/{form.id}?sent=1&from=2026-01-02").text
+
+        assert "Completed only · From 2026-01-02" in plain(page)
+        assert "data-menu open" not in page
 
     def test_nothing_found_says_so_and_leads_back(self, ann: Creator, form: Any) -> None:
         page = ann.page(f"/forms/{form.id}?q=nowhere").text
 
-        assert "Nothing found." in plain(page)
-        assert links(page, "Show all answers") == [f"/forms/{form.id}"]
+        assert "Nothing found with “nowhere” ." in plain(page)
+        assert links(page, "Clear search and filters") == [f"/forms/{form.id}"]
 
     def test_what_was_searched_for_stands_in_the_box_as_text(self, ann: Creator, form: Any) -> None:
         page = ann.page(f'/forms/{form.id}?q="><script>').text
@@ -265,7 +294,7 @@ class TestSearching:
         words = plain(ann.page(f"/forms/{form.id}?sent=1").text)
 
         assert "The ovens were cold" not in words
-        assert "1 answer on this page." in words
+        assert "1 answer. Clear" in words
 
     @pytest.mark.parametrize(
         ("query", "count"),
@@ -288,8 +317,8 @@ class TestSearching:
     ) -> None:
         page = ann.page(f"/forms/{form.id}?q=o&from={day}").text
 
-        assert f"{day} is no day, so it filters nothing." in plain(page)
-        assert "The ovens were cold" in page
+        assert f"“{day}” isn’t a date. Use 2026-11-21." in plain(page)
+        assert "The ovens were cold" in without_marks(page)
 
     @pytest.mark.parametrize("view", ["", "/people"])
     def test_a_search_goes_further_back_by_a_link(
@@ -308,49 +337,6 @@ class TestSearching:
         assert ">Me</p>" in page
 
 
-class TestWhatIsNew:
-    def test_nothing_new_is_no_content(self, app: Flask, ann: Creator, form: Any) -> None:
-        with app.app_context():
-            make_answer(form, "k" * 32)
-
-        assert ann.swap(self.asked(ann, form)).status_code == 204
-
-    def test_new_answers_wait_behind_a_link(self, app: Flask, ann: Creator, form: Any) -> None:
-        with app.app_context():
-            make_answer(form, "k" * 32)
-        path = self.asked(ann, form)
-        with app.app_context():
-            for number in range(3):
-                make_answer(form, f"key-of-respondent-{number:03}", 0, "a secret")
-
-        fragment = ann.swap(path)
-
-        assert "3 new answers – Show" in plain(fragment.text)
-        assert links(fragment.text, "3 new answers") == [f"/forms/{form.id}"]
-        assert "a secret" not in fragment.text
-        assert ann.swap(self.next_asked(fragment.text)).status_code == 204
-
-    def test_more_than_ninety_nine_are_not_counted(
-        self, app: Flask, ann: Creator, form: Any
-    ) -> None:
-        with app.app_context():
-            make_answer(form, "k" * 32)
-        path = self.asked(ann, form)
-        with app.app_context():
-            for number in range(100):
-                make_answer(form, f"key-of-respondent-{number:03}")
-
-        assert "More than 99 new answers" in plain(ann.swap(path).text)
-
-    def asked(self, ann: Creator, form: Any) -> str:
-        return self.next_asked(ann.page(f"/forms/{form.id}").text)
-
-    def next_asked(self, page: str) -> str:
-        found = re.search(r'id="new-answers" hx-get="([^"]*)"', page)
-        assert found, page
-        return found[1].replace("&amp;", "&")
-
-
 class TestTrash:
     def test_deleting_asks_first_and_says_what_is_lost(
         self, app: Flask, ann: Creator, form: Any
@@ -361,7 +347,7 @@ class TestTrash:
 
         words = plain(ann.page(f"/forms/{form.id}/delete").text)
 
-        assert "1 finished response goes with it, and 1 that is not finished." in words
+        assert "1 completed response goes with it, and 1 that is not completed." in words
         assert "You can restore everything for 30 days" in words
         assert ann.page(f"/forms/{form.id}").status_code == 200
 
@@ -373,7 +359,7 @@ class TestTrash:
 
         response = ann.post(f"/forms/{form.id}/delete")
 
-        assert response.location == "/forms/trash"
+        assert response.location == f"/forms/trash?deleted={form.id}"
         for view in ("", "/people", "/settings", "/share", "/new", "/export.csv", "/export.json"):
             assert ann.page(f"/forms/{form.id}{view}").status_code == 404
         assert ann.page(f"/drafts/{form.draft_id}").status_code == 404

@@ -24,7 +24,7 @@ def test_a_save_without_scripts_can_be_undone(app: Flask, ann: Creator) -> None:
     page = ann.page(saved.location)
     undone = ann.post(f"/drafts/{draft.id}/restore", revision=hidden(page, "revision"), to=1)
 
-    assert "Saved as revision 2. Undo the last change" in plain(page.text)
+    assert "Saved · revision 2 Undo the last change" in plain(page.text)
     assert undone.status_code == 303
     assert stored(app, draft).questions == draft.questions
     assert stored(app, draft).revision == 3
@@ -69,7 +69,8 @@ def test_an_undo_swaps_every_part(app: Flask, ann: Creator) -> None:
         "settings",
         "context",
         "preview",
-        "save-status",
+        "save-result",
+        "undo",
     ):
         opening = response.text.partition(f'id="{part}"')[2].partition(">")[0]
         assert "hx-swap-oob" in opening
@@ -84,7 +85,7 @@ def test_one_change_of_an_agent_is_put_back(app: Flask, ann: Creator) -> None:
     ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=2, since=hidden(page, "since"))
 
     kept = stored(app, draft)
-    assert "Put back Title" in plain(page.text)
+    assert "Undo this change Title" in plain(page.text)
     assert (kept.title, kept.goal) == ("Rota", "From the agent")
     assert "1 change since you looked" in plain(ann.page(f"/drafts/{draft.id}").text)
 
@@ -100,7 +101,7 @@ def test_nothing_is_put_back_into_another_revision(
     response = ann.post(f"/drafts/{draft.id}/{path}", htmx=htmx, revision=2, since=1, to=1)
 
     assert response.status_code == 409
-    assert "Nothing was put back." in response.text
+    assert "Nothing was undone." in response.text
     assert stored(app, draft).title == "From the agent"
 
 
@@ -194,7 +195,7 @@ def test_a_strange_place_in_the_history_starts_at_the_top(
 
     page = ann.page(f"/drafts/{draft.id}/history?before={before}")
 
-    assert "This is how it stands." in page.text
+    assert "Current version" in page.text
 
 
 @pytest.mark.parametrize("looked", ["have=1", "have=0&told=1", "have=x&told=1"])
@@ -221,7 +222,32 @@ def test_a_page_hears_of_a_change_and_of_publishing(app: Flask, ann: Creator) ->
     assert "<html" not in changed.text
     assert "has been published" in published.text
     assert '<div id="publish-facts" hx-swap-oob="innerHTML"></div>' in published.text
+    assert published.headers["HX-Trigger"] == "askback:published"
     assert ann.swap(f"/drafts/{draft.id}/rev?have=2&told=published").status_code == 204
+
+
+def test_the_page_of_the_decision_hears_that_it_is_outdated(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann)
+    page = ann.page(f"/drafts/{draft.id}/confirm").text
+    by_agent(app, draft, title="From the agent")
+
+    told = ann.swap(f"/drafts/{draft.id}/rev?have=1&decides=1").text
+
+    assert f'hx-get="/drafts/{draft.id}/rev"' in page
+    assert '<input type="hidden" name="decides" value="1">' in page
+    assert "cannot be published from here" in told
+    assert f'href="/drafts/{draft.id}/confirm"' in told
+
+
+def test_an_added_question_is_removed_and_not_undone(app: Flask, ann: Creator) -> None:
+    draft = written(app, ann, questions=["One?"])
+    ann.page(f"/drafts/{draft.id}")
+    [first] = draft.questions
+    by_agent(app, draft, questions=[{**first}, "Two?"])
+
+    assert "Remove it Question 2" in plain(ann.page(f"/drafts/{draft.id}").text)
+    undone = ann.post(f"/drafts/{draft.id}/changes/1/put-back", revision=2, since=1, htmx=True).text
+    assert "<b>Change undone.</b>" in undone
 
 
 def test_looking_for_changes_marks_nothing_as_seen(app: Flask, ann: Creator) -> None:

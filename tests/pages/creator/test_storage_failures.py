@@ -20,7 +20,7 @@ def test_a_storage_failure_is_reported_and_recovers(app: Flask, ann: Creator) ->
         refused = [ann.page("/drafts"), ann.post(path, **sent), ann.post(path, htmx=True, **sent)]
 
     assert [page.status_code for page in refused] == [503] * 3
-    assert all("The storage does not answer just now." in page.text for page in refused)
+    assert all("We can’t reach the database right now." in page.text for page in refused)
     assert "<html" not in refused[-1].text
     assert "Better</textarea>" in refused[1].text
     assert ann.post(path, **sent).status_code == 303

@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
-from tests.databases import both_empty_databases
+from tests.databases import empty_postgresql_first
 from tests.factories import make_account, make_form
 from tests.followups.model_server import QUESTION, ModelServer, asking, hanging, model_server
 from tests.proof.follow_ups.people import MOMENT, SHORT, THANKS, Person
@@ -85,7 +85,7 @@ def go_on(person: Person, *, again: bool) -> None:
     if again:  # the page that waited asks by itself
         assert person.on_from("/q/1").heading == QUESTION
         assert person.answer("/q/1/f/1", "Because of it").heading == SECOND
-        assert person.answer("/q/2", SHORT).heading == "Read it over, then send."
+        assert person.answer("/q/2", SHORT).heading == "Check your answers, then send."
     else:
         assert person.answer("/q/2", SHORT).heading == MOMENT
         assert person.on_from("/q/2").heading == QUESTION
@@ -100,7 +100,7 @@ def asked(form: Any, person: Person) -> list[tuple[int, FollowUpState]]:
     )
 
 
-@both_empty_databases
+@empty_postgresql_first
 @pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.prove)])
 def test_a_kill_between_claim_and_settlement(
     target: Target, form: Any, model: ModelServer, kills: int

@@ -124,7 +124,7 @@ def walk(walkers: list[Walker], random: Random, *, steps: int) -> None:
 @both_databases
 @pytest.mark.parametrize("writer", ["rules", "model"])
 @pytest.mark.parametrize(
-    ("forms", "steps"), [(8, 8), pytest.param(170, 14, marks=pytest.mark.prove)]
+    ("forms", "steps"), [(5, 8), pytest.param(170, 14, marks=pytest.mark.prove)]
 )
 @pytest.mark.timeout(1800)
 def test_random_walks(

@@ -16,7 +16,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts import invites
 from webapp.domain.accounts.browser_sessions import SignIn
 from webapp.domain.accounts.disabled_accounts import disable_account, enable_account
-from webapp.domain.accounts.models import Account, has_account
+from webapp.domain.accounts.models import CREATOR_LANGUAGES, Account, has_account
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.tokens import issue_token
 from webapp.pages.creator.account.browser_sessions import browser_in_words
@@ -74,6 +74,24 @@ def test_the_site_header_leads_to_it(browser: FlaskClient) -> None:
     assert '<a href="/account" aria-label="Your account, Ann"' in page
 
 
+def test_signing_out_is_on_this_page_alone(browser: FlaskClient) -> None:
+    assert 'action="/logout"' in browser.get("/account").text
+    assert "/logout" not in browser.get("/drafts").text
+
+
+def test_with_one_language_there_is_nothing_to_choose(
+    browser: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = browser.get("/account").text
+    press(browser, "/account/details", name="Ann")
+    saved = browser.get("/account?saved=details").text
+    monkeypatch.setitem(CREATOR_LANGUAGES, "de", "Deutsch")
+
+    assert "<select" not in alone
+    assert "Saved." in saved
+    assert '<select class="input" id="language"' in browser.get("/account").text
+
+
 def test_a_new_name_is_shown(browser: FlaskClient) -> None:
     response = press(browser, "/account/details", name=" Ann  Lindqvist\x00", language="en")
 
@@ -86,7 +104,9 @@ def test_a_new_name_is_shown(browser: FlaskClient) -> None:
 def test_a_blank_name_is_the_mailbox(browser: FlaskClient) -> None:
     press(browser, "/account/details", name="  ", language="en")
 
-    assert 'value="ann"' in browser.get("/account").text
+    page = browser.get("/account").text
+    assert 'value="ann"' in page
+    assert "Left empty, they see what is before the @ of your e-mail address." in page
 
 
 @pytest.mark.parametrize("language", ["", "xx", "\x00"])
@@ -124,7 +144,7 @@ def test_a_new_password_signs_every_other_browser_out(app: Flask, browser: Flask
         ("wrong", NEW_PASSWORD, "That is not your password."),
         ("", "", "That is not your password."),
         (PASSWORD, "short", "A password has 12 to 1,024 characters."),
-        (PASSWORD, EMAIL, "first ones anybody would try"),
+        (PASSWORD, EMAIL, "too easy to guess"),
     ],
 )
 def test_a_refused_password_changes_nothing(

@@ -59,8 +59,9 @@ def test_another_year_is_named(app: Flask, ann: Creator) -> None:
 
     page = ann.page("/account/activity").text
 
-    assert f'data-clock="numeric">31 December {now.year - 1}, ' in page
-    assert re.search(rf'data-clock="">{now.day} \w+, \d', page)
+    assert f'data-clock="numeric" title="31 December {now.year - 1}, ' in page
+    assert f">31 Dec {now.year - 1}, " in page
+    assert re.search(rf'data-clock="" title="[^"]+">{now.day} \w+, \d', page)
 
 
 def test_a_failed_sign_in_is_listed_without_details(app: Flask, ann: Creator) -> None:

@@ -41,7 +41,7 @@ def wrong(browser: FlaskClient, times: int, email: str = EMAIL) -> list[int]:
 
 
 def sign_out(browser: FlaskClient) -> None:
-    browser.post("/logout", data={"csrf_token": csrf_token(browser.get("/connections"))})
+    browser.post("/logout", data={"csrf_token": csrf_token(browser.get("/account"))})
 
 
 def reset_password(app: Flask) -> TestResponse:

@@ -92,7 +92,7 @@ def test_review_and_confirm_name_writer_and_worst_case(
     shown = words(ann, f"/drafts/{draft.id}{page}")
 
     assert said in shown
-    assert "Nobody is asked more than 6 questions." in shown
+    assert "Each person gets at most 6 questions." in shown
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_the_confirm_page_says_what_a_model_gets_to_see(
 @pytest.mark.parametrize(
     ("chosen", "said"),
     [
-        ({"followUpMode": "none"}, "Exactly 2 questions, those above. "),
+        ({"followUpMode": "none"}, "Everyone gets the 2 questions above. "),
         ({"maxFollowupsPerQuestion": 0}, "Your limits leave no room for follow-up questions."),
         ({"maxTotalQuestions": 1}, "Your limits leave no room for follow-up questions."),
     ],
@@ -159,8 +159,8 @@ def test_beside_the_private_context_stands_who_sees_it(
     assert f"{HOST} sees it: the model there writes them." in by_model
     assert "keeps quotations, names and numbers of the private context out" in by_model
     assert PARAPHRASE in by_model
-    assert "Keep secrets out." in by_rules
-    assert "Keep secrets out." in by_model
+    assert "Don’t include passwords or secrets." in by_rules
+    assert "Don’t include passwords or secrets." in by_model
 
 
 @pytest.mark.parametrize("page", ["", "/confirm"])

@@ -19,6 +19,7 @@ from webapp.config import Settings
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.drafts import editing
+from webapp.domain.forms import models as forms
 
 SMART = {"followUpMode": "smart", "context": "Two nights were short."}
 DEEP = {"followUpMode": "deep_dive"}
@@ -147,8 +148,8 @@ def test_taking_an_answer_back_takes_those_to_its_follow_ups(try_draft: Try) -> 
     trying.answer("It was bad")
     trying.answer("Nobody of the night shift had been told about the change")
     trying.open("1")
-    assert "Take this answer back" in trying.words
-    assert "those to the follow-up questions go with it" in trying.words
+    assert "Clear this answer" in trying.words
+    assert "your answers to its follow-up questions are cleared too" in trying.words
 
     trying.skip()
 
@@ -218,7 +219,7 @@ def test_an_empty_or_endless_answer_is_refused_beside_it(try_draft: Try) -> None
     trying = try_draft(questions=["One?"])
 
     assert trying.answer(" ").status_code == 422
-    assert "This page is still empty." in trying.words
+    assert "There is no answer yet." in trying.words
     assert trying.answer("a" * 20_001).status_code == 422
     assert "longer than 20,000 characters" in trying.words
     assert len(box(trying.page)) == 20_001
@@ -240,14 +241,34 @@ def test_more_than_a_page_can_carry_is_refused_beside_it(try_draft: Try) -> None
     assert trying.answer("short").status_code == 200
 
 
-def test_a_published_draft_leads_to_its_form(app: Flask, ann: Creator, try_draft: Try) -> None:
+def test_a_published_form_is_tried_and_counts_nothing(app: Flask, ann: Creator) -> None:
     with app.app_context():
         form = make_form(ann.account.id)
-    for page in (
-        ann.page(f"/drafts/{form.draft_id}/try"),
-        ann.post(f"/drafts/{form.draft_id}/try"),
-    ):
-        assert (page.status_code, page.location) == (303, f"/forms/{form.id}")
+    path = f"/drafts/{form.draft_id}/try"
+
+    page = ann.page(path)
+    posted = ann.post(path, carried=hidden(page, "carried"), place="1", answer="Me")
+
+    assert f'href="{path}"' in ann.page(f"/forms/{form.id}/share").text
+    assert "Back to the form" in plain(page.text)
+    assert posted.status_code == 200
+    with app.app_context():
+        assert forms.get_form(ann.account.id, form.id).answered_count == 0
+    ann.post(f"/forms/{form.id}/delete")
+    assert ann.page(path).status_code == 404
+
+
+def test_a_form_is_tried_as_its_creator_agreed(app: Flask, ann: Creator) -> None:
+    with app.app_context():
+        form = make_form(ann.account.id)
+    path = f"/drafts/{form.draft_id}/try"
+    typed = ann.page(path).text
+    offered = {"told_records": "yes", "told_transcriber": "", "told_writer": ""}
+
+    ann.post(f"/forms/{form.id}/voice", **offered)
+
+    assert "<local-recording" not in typed
+    assert "<local-recording" in ann.page(path).text
 
 
 def test_a_draft_without_questions_leads_to_its_page(app: Flask, ann: Creator) -> None:

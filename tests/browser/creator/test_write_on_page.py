@@ -1,0 +1,204 @@
+"""Words of a draft are written where they stand."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import ExampleSite, OpenWindow
+from tests.browser.creator_steps import by_agent, saved, stored
+from tests.browser.example_texts import ROTA, STOPPED, WHO, WRONG
+from webapp.domain.drafts.models import Draft
+
+SECOND = ".q:nth-child(2)"
+WORDS = {
+    "#title": "h1[data-opens]",
+    "#goal": "#goal [data-opens]",
+    SECOND: f"{SECOND} .q__text",
+    f"{SECOND} [name=hint]": f"{SECOND} .q__hint",
+}
+# the words and the headings of the page, wherever it is scrolled to; an editor stands for its words
+PLACES = """() => [...document.querySelectorAll(
+  "[data-opens], .words:not([hidden] *), h2:not(.preview__label), .private-context, fieldset")]
+  .map((part) => part.getBoundingClientRect())
+  .map(({ left, top }) => [Math.round(left), Math.round((top + scrollY) * 10) / 10])"""
+# where the letter with this number begins, with its words in the middle of the window
+LETTER = """(words, number) => {
+  words.scrollIntoView({ block: "center" });
+  const range = document.createRange();
+  range.setStart(words.firstChild, number);
+  range.setEnd(words.firstChild, number + 1);
+  const { left, top, height } = range.getBoundingClientRect();
+  return [left + 1, top + height / 2];
+}"""
+LOOKS = """(part) => ["fontFamily", "fontSize", "lineHeight", "letterSpacing", "color"]
+  .map((name) => getComputedStyle(part)[name])"""
+CARET = "() => [document.activeElement.selectionStart, document.activeElement.selectionEnd]"
+
+
+def click_letter(page: Page, words: Locator, number: int) -> Locator:
+    """Click the words at one letter: the field with the focus."""
+    page.mouse.click(*words.evaluate(LETTER, number))
+    field = page.locator("textarea:focus")
+    expect(field).to_have_count(1)
+    return field
+
+
+# the narrowest window has a second row of tools below a question
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 664), (320, 568)])
+def test_a_click_puts_the_caret_there_and_moves_nothing(
+    open_window: OpenWindow, draft: Draft, width: int, height: int
+) -> None:
+    touched = {"has_touch": True, "is_mobile": True} if width < 1000 else {}
+    with open_window(width=width, height=height, **touched) as page:
+        page.goto(f"/drafts/{draft.id}")
+        for number, (part, words) in enumerate(WORDS.items(), start=5):
+            read = page.locator(words)
+            said, looks, before = read.inner_text(), read.evaluate(LOOKS), page.evaluate(PLACES)
+
+            field = click_letter(page, read, number)
+
+            assert (field.input_value(), page.evaluate(CARET)) == (said, [number, number]), part
+            assert field.evaluate(LOOKS) == looks
+            assert page.evaluate(PLACES) == before, part
+            page.keyboard.press("Escape")  # nothing was written
+            expect(page.locator("form.editor")).to_have_count(0)
+            assert page.evaluate(PLACES) == before, part
+
+
+def test_the_preview_turns_to_the_question_and_follows_each_key(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    with open_window() as page:
+        page.goto(f"/drafts/{draft.id}")
+        shown, label = page.locator("#preview .question"), page.locator("#preview-label")
+        click_letter(page, page.locator(f"{SECOND} .q__text"), 4)
+        expect(label).to_contain_text("Question 2")
+        page.keyboard.type("ap")
+        expect(shown).to_have_text(f"{WRONG[:4]}ap{WRONG[4:]}")
+
+        page.keyboard.press("Escape")
+        expect(page.get_by_text("Leave without saving?")).to_be_visible()
+        page.keyboard.press("Enter")  # Keep writing
+        page.keyboard.type("p")
+        expect(shown).to_have_text(f"{WRONG[:4]}app{WRONG[4:]}")
+        click_letter(page, page.locator(".q:first-child .q__text"), 0)
+        expect(shown).to_have_text(WHO)
+        page.locator(SECOND).get_by_role("textbox", name="Question").focus()
+        expect(shown).to_have_text(f"{WRONG[:4]}app{WRONG[4:]}")
+        page.locator(".q:first-child").get_by_role("link", name="Cancel").click()
+        expect(shown).to_have_text(WHO)
+        page.locator(SECOND).get_by_role("textbox", name="Question").focus()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Discard changes").click()
+        expect(shown).to_have_text(WRONG)
+        expect(page.get_by_role("link", name="Edit question 2")).to_be_focused()
+
+        page.keyboard.press("Enter")
+        page.get_by_role("textbox", name="Hint").press_sequentially(" Or not.")
+        expect(page.locator("#preview .question__hint")).to_have_text(re.compile("like. Or not.$"))
+        page.keyboard.press("Enter")  # a hint has one line
+        saved(page, 2)
+        page.get_by_role("radio", name="Type only").check()
+        saved(page, 3)
+        expect(label).to_contain_text("Question 2")
+
+        page.get_by_role("link", name="Add a question").click()
+        page.keyboard.type("What")  # before the editor has come
+        expect(label).to_contain_text("Question 4")
+        expect(shown).to_have_text("What")
+        page.get_by_role("link", name="Cancel").click()
+        expect(shown).to_have_text(STOPPED)
+    assert stored(site, draft).questions[1]["context"].endswith("like. Or not.")
+
+
+def test_keys_alone_write_a_title_and_walk_through_the_preview(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    with open_window() as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.locator("#save-result").evaluate("(told) => { window.told = told }")
+        page.get_by_role("link", name="Edit title").press("Enter")
+        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+        page.keyboard.insert_text(", and\nwhy")
+        page.keyboard.press("Enter")
+        saved(page, 2)
+        assert page.evaluate("told.isConnected")  # a live region that was replaced is not heard
+        expect(page).to_have_title("How your rota really gets made, and why · Askback")
+
+        turns = page.locator("#preview").get_by_role("link", name=re.compile("^Question"))
+        turns.last.press("Enter")
+        expect(page.locator("#preview .question")).to_have_text(WRONG)
+        expect(turns.last).to_be_focused()
+        turns.last.press("Enter")
+        expect(page.locator("#preview .question")).to_have_text(STOPPED)
+        expect(page.locator("#preview-label")).to_be_focused()
+        turns.first.press("Enter")
+        expect(page.locator("#preview .question")).to_have_text(WRONG)
+        expect(turns.first).to_be_focused()
+    assert stored(site, draft).title == "How your rota really gets made, and why"
+
+
+def test_tools_stand_below_the_words_and_fit_a_finger(
+    open_window: OpenWindow, draft: Draft
+) -> None:
+    with open_window(width=390, height=664, has_touch=True, is_mobile=True) as page:
+        page.goto(f"/drafts/{draft.id}")
+        left = "(part) => part.getBoundingClientRect().left"
+        words = page.locator(f"{SECOND} .q__text").evaluate(left)
+        edit = page.get_by_role("link", name="Edit question 2")
+        tools = page.locator(f"{SECOND} .tools .tool")
+
+        assert abs(edit.locator(".icon").evaluate(left) - words) <= 4
+        assert min(tool.bounding_box()["height"] for tool in tools.all()) >= 44
+        assert len({tool.bounding_box()["y"] for tool in tools.all()}) == 1  # in one row
+
+
+def test_a_row_that_is_held_at_the_edge_scrolls_the_window(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    by_agent(site, draft, questions=[f"Question number {number}?" for number in range(12)])
+    with open_window(height=664) as page:
+        page.goto(f"/drafts/{draft.id}")
+        page.locator("[data-grip]").first.hover()
+        from_top = page.evaluate("scrollY")
+        page.mouse.down()
+        page.mouse.move(200, 640, steps=4)
+        expect(page.locator(".q").last).to_have_class(re.compile("q--dragged"))
+        assert page.evaluate("scrollY") > from_top + 500
+        page.mouse.up()
+
+        saved(page, 3)
+        expect(page.locator("#save-result")).to_contain_text("Moved to 12 of 12.")
+    assert stored(site, draft).questions[11]["text"] == "Question number 0?"
+
+
+def test_what_was_published_elsewhere_can_no_longer_be_pressed(
+    site: ExampleSite, open_window: OpenWindow, draft: Draft
+) -> None:
+    poll = "htmx.trigger(document.body, 'app:poll')"
+    with open_window() as page, open_window() as deciding:
+        page.goto(f"/drafts/{draft.id}")
+        deciding.goto(f"/drafts/{draft.id}/confirm")
+        by_agent(site, draft, goal="From the agent")
+        deciding.evaluate(poll)
+        expect(deciding.locator("#new-revision")).to_contain_text("cannot be published from here")
+        deciding.get_by_role("link", name="Show what it is now").click()
+        expect(deciding.locator("#new-revision")).to_be_empty()
+        page.get_by_role("link", name="Edit title").click()
+        page.get_by_role("textbox", name="Title").fill("Half a title")
+        deciding.get_by_role("button", name="Publish now").click()
+        deciding.wait_for_url("**/share")
+        page.evaluate(poll)
+
+        expect(page.get_by_text("has been published just now")).to_be_in_viewport(ratio=1)
+        expect(page.get_by_role("textbox", name="Title")).to_have_value("Half a title")
+        names = ("Check and confirm", "Edit goal", "Edit question 2", "Discard draft")
+        for name in names:
+            link = page.get_by_role("link", name=name)
+            assert link.evaluate("(link) => link.closest('[inert]') !== null"), name
+        page.locator("#goal [data-opens]").click()
+        page.wait_for_timeout(100)
+        expect(page.get_by_role("textbox", name="Goal")).to_have_count(0)
+        page.on("dialog", lambda dialog: dialog.accept())
+    assert ROTA["goal"] != stored(site, draft).goal

@@ -1,0 +1,150 @@
+"""What a creator hands to an agent, and the line that says how far it has come."""
+
+import re
+from html import unescape
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from tests.oauth.flow import MCP
+from tests.pages.creator.test_draft import written
+from tests.pages.creator_client import ORIGIN, Creator, plain
+from webapp.database import db, to_millis, utc_now
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.tokens import issue_token
+
+PAGES = ["/drafts", "/connections"]
+TABS = ["Claude", "ChatGPT", "Cursor", "VS Code", "Codex", "Command line", "REST"]
+
+
+def connect(app: Flask, creator: Creator) -> str:
+    """Its grant; the agent is called Askback command line."""
+    with app.app_context():
+        issue_token(creator.account.id, [Scope.FORMS_WRITE], MCP, now=utc_now())
+        query = select(OAuthGrant.id).where(OAuthGrant.account_id == creator.account.id)
+        return db.session.scalars(query).one()
+
+
+def draft_by(app: Flask, creator: Creator, grant_id: str | None, title: str = "Lunch") -> Draft:
+    content = parse_draft_input({"title": title, "questions": ["What?"]})
+    with app.app_context():
+        return editing.create_draft(creator.account.id, content, author=grant_id, now=utc_now())
+
+
+def pasted(text: str) -> list[str]:
+    found = re.findall(r'<textarea[^>]* id="paste-[^>]*>(.*?)</textarea>', text, re.DOTALL)
+    return [unescape(each) for each in found]
+
+
+def steps(text: str) -> str:
+    return plain(text.partition('<ol class="agent-progress__steps"')[2].partition("</ol>")[0])
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_prompt_and_a_tab_for_each_host_have_the_address_of_this_server(
+    path: str, ann: Creator
+) -> None:
+    page = ann.page(path).text
+    prompt = page.partition('<textarea class="text-area text-area--short" id="prompt"')[2]
+
+    assert f"Connect to Askback at {MCP} and draft a short form" in prompt
+    assert f"{ORIGIN}/docs/skill.md says how." in prompt
+    assert re.findall(r'class="host-tabs__tab"><input[^>]*>(.*?)</label>', page) == TABS
+    assert len(re.findall(r'<input[^>]*type="radio"[^>]* checked>', page)) == 1
+    assert len(pasted(page)) == len(TABS) + 1  # Claude has two
+    assert all(ORIGIN in text for text in pasted(page))
+    assert page.count("data-copy-from") == len(pasted(page)) + 1
+    assert f'<noscript><p class="small"><a href="{path}">Reload this page</a>' in page
+
+
+def test_the_documents_say_the_same(ann: Creator) -> None:
+    documents = "".join(
+        ann.page(f"/docs/{name}.md").text for name in ("mcp", "command-line", "connect")
+    )
+    page = ann.page("/connections").text
+
+    for text in pasted(page):
+        assert text in documents
+    for words in ("Add custom MCP server", "Create as a plugin", "Add custom connector"):
+        assert words in page
+        assert words in documents
+
+
+@pytest.mark.parametrize(
+    ("public", "hosts"),
+    [
+        (False, ["Claude on the web", "ChatGPT"]),
+        pytest.param(True, [], marks=pytest.mark.settings(public_url="https://ask.example.org")),
+    ],
+)
+def test_hosts_that_cannot_reach_this_server_say_so(
+    hosts: list[str], ann: Creator, *, public: bool
+) -> None:
+    page = plain(ann.page("/connections").text)
+
+    assert re.findall(r"(\w+(?: on the web)?) calls from its maker’s servers", page) == hosts
+    assert public is (not hosts)
+
+
+def test_the_line_tells_each_step_once(app: Flask, ann: Creator, stranger: Creator) -> None:
+    since = to_millis(utc_now())
+    asked = f"/connections/progress?since={since}&have="
+    grants = [connect(app, stranger)]
+    draft_by(app, stranger, grants[0], "Not hers")
+    nothing = ann.swap(asked)
+
+    grants.append(connect(app, ann))
+    connected = ann.swap(asked)
+    same = ann.swap(f"{asked}Askback%20command%20line")
+    written(app, ann, title="By hand")
+    by_hand = ann.swap(f"{asked}Askback%20command%20line")
+    draft = draft_by(app, ann, grants[1], "Lunch <b>")
+    arrived = ann.swap(f"{asked}Askback%20command%20line")
+
+    assert [one.status_code for one in (nothing, same, by_hand)] == [204, 204, 204]
+    assert steps(connected.text).split(">")[1].strip() == (
+        "Askback command line is connected Waiting for its first draft …"
+    )
+    assert 'id="connected-agents" hx-swap-oob="true"' in connected.text
+    assert 'have=Askback%20command%20line" hx-trigger="app:poll from:body"' in connected.text
+    assert f'<a href="/drafts/{draft.id}" dir="auto">Lunch &lt;b&gt;</a>' in arrived.text
+    assert "app:poll" not in arrived.text.partition("</ol>")[0]
+
+
+def test_what_was_there_before_the_page_was_opened_is_no_news(app: Flask, ann: Creator) -> None:
+    draft_by(app, ann, connect(app, ann))
+
+    page = ann.page("/connections").text
+
+    assert "Waiting for your agent …" in steps(page)
+    assert ann.swap("/connections/progress?since=²&have=").status_code == 204
+
+
+def test_the_inbox_tells_of_the_first_draft_until_it_is_read(app: Flask, ann: Creator) -> None:
+    waiting = ann.page("/drafts").text
+    grant_id = connect(app, ann)
+    connected = ann.page("/drafts").text
+    draft = draft_by(app, ann, grant_id)
+    arrived = ann.page("/drafts").text
+    ann.page(f"/drafts/{draft.id}")
+    read = ann.page("/drafts").text
+
+    assert "Waiting for your agent …" in steps(waiting)
+    assert "Nothing to read yet." in connected
+    assert "Waiting for its first draft …" in steps(connected)
+    assert "One draft wants your eyes." in plain(arrived)
+    assert "The first draft is here " in steps(arrived)
+    assert arrived.count(f'href="/drafts/{draft.id}"') == 1
+    assert "agent-progress" not in read
+
+
+def test_drafts_of_ones_own_are_no_agents_progress(app: Flask, ann: Creator) -> None:
+    connect(app, ann)
+    draft_by(app, ann, None)
+
+    assert "agent-progress" not in ann.page("/drafts").text
