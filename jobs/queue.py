@@ -10,14 +10,14 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-import redis
 from flask import Flask, current_app
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from webapp.config import Settings
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 
 class Kind(NamedTuple):
@@ -52,7 +52,7 @@ class WakeUpQueue:
         self._ids: queue.Queue[str] = queue.Queue(HANDED_OVER)
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._client: redis.Redis | None = None
+        self._client: Redis | None = None
         self._failed = False
 
     def hand_over(self, ids: Sequence[str]) -> None:
@@ -78,7 +78,7 @@ class WakeUpQueue:
             return False
         return enqueued
 
-    def client(self, seconds: float = REDIS_SECONDS) -> redis.Redis:
+    def client(self, seconds: float = REDIS_SECONDS) -> "Redis":
         """A client that gives up after so many seconds of silence, and tries nothing again."""
         if self._url is None:
             return self._in_process()
@@ -86,9 +86,13 @@ class WakeUpQueue:
             "socket_connect_timeout": min(seconds, REDIS_SECONDS),
             "socket_timeout": seconds,
         }
-        return redis.Redis.from_url(self._url, retry=Retry(NoBackoff(), 0), **timeouts)
+        from redis import Redis  # takes long to import
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
 
-    def _in_process(self) -> redis.Redis:
+        return Redis.from_url(self._url, retry=Retry(NoBackoff(), 0), **timeouts)
+
+    def _in_process(self) -> "Redis":
         from fakeredis import FakeRedis, FakeServer  # takes long to import
 
         with self._lock:

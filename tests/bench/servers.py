@@ -32,7 +32,7 @@ def start(
         "LIMIT_ANSWER_SESSION": "1000000/minute",
         "LIMIT_ANSWER_ADDRESS": "1000000/minute",
     }
-    command = [sys.executable, "-m", f"tests.bench.{module}", kind]
+    command = [sys.executable, "-m", module, kind]
     # a line for each request goes there, as it does to a supervisor
     kept = {"cwd": ROOT, "env": environment(variables | changed), "stdout": subprocess.DEVNULL}
     return subprocess.Popen(command, **kept), port
@@ -53,7 +53,7 @@ def served(
     with ExitStack() as stack:
         found = {}
         for _ in range(processes):
-            process, port = start("serve", kind, settings, **changed)
+            process, port = start("tests.bench.serve", kind, settings, **changed)
             stack.callback(end, process)
             found[port] = process.pid
         for port in found:

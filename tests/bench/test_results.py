@@ -138,7 +138,7 @@ class Download:
 @pytest.mark.timeout(3600)
 def test_csv(app: Flask, settings: Settings, account: Account, cookies: str) -> None:
     small, form_id = (form_with(app, account, stored) for stored in (20_000, MANY))
-    process, port = start("serve", "askback", settings)
+    process, port = start("tests.bench.serve", "askback", settings)
     try:
         wait_until(lambda: answers(port), "starting askback")
         download(port, process.pid, small, cookies)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.bench
 
 def test_one_idle_process(app: Flask, settings: Settings) -> None:
     costs = [
-        (start_cost("bare", "bare", settings), start_cost("serve", "askback", settings))
+        (start_cost("tests.bench.bare", "bare", settings), start_cost("webapp", "run", settings))
         for _ in range(5)
     ]
     starts = statistics.median(ours[0] / bare[0] for bare, ours in costs)

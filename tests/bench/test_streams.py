@@ -75,7 +75,7 @@ def _until(connection: socket.socket, words: bytes) -> bytes:
 @contextmanager
 def process(settings: Settings) -> Iterator[tuple[int, int]]:
     """Process id and port."""
-    server, port = start("serve", "askback", settings)
+    server, port = start("tests.bench.serve", "askback", settings)
     try:
         wait_until(lambda: answers(port), "starting askback")
         yield server.pid, port

@@ -109,8 +109,8 @@ def test_an_upgrade_keeps_browsers_signed_in(empty_app: Flask) -> None:
     assert [each.browser for each in list_sessions("acc_1", now=now)] == [""]
 
 
-def test_a_server_begins_without_alembic_the_other_database_and_rq() -> None:
-    unused = {"alembic", "psycopg", "sqlalchemy.dialects.postgresql", "rq", "fakeredis"}
+def test_a_server_begins_without_alembic_the_other_database_redis_and_rq() -> None:
+    unused = {"alembic", "psycopg", "sqlalchemy.dialects.postgresql", "redis", "rq", "fakeredis"}
     code = f"import sys, webapp.cli; print({unused} & sys.modules.keys())"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
 

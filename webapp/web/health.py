@@ -4,7 +4,6 @@ import threading
 from http import HTTPStatus
 from typing import Any
 
-import redis
 from flask import Blueprint, current_app, g
 
 from webapp.config import settings
@@ -85,6 +84,8 @@ def redis_state(url: str | None) -> str:
     """`ok`, `degraded` when it does not answer within REDIS_SECONDS, or `not used`."""
     if url is None:
         return "not used"
+    import redis  # takes long to import
+
     client = redis.Redis.from_url(url, **redis_options(REDIS_SECONDS))
     try:
         with client:

@@ -14,8 +14,6 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from limits.storage import MovingWindowSupport, RedisStorage, Storage
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 REDIS_SECONDS = 0.25  # to connect, and for each response
 ERRORS_BEFORE_PAUSE = 3
@@ -184,6 +182,9 @@ class LimitStorage(Storage, MovingWindowSupport):
 
 def redis_options(seconds: float) -> dict[str, Any]:
     """Options of a client with a time-out of `seconds` to connect and for each response."""
+    from redis.backoff import NoBackoff  # takes long to import
+    from redis.retry import Retry
+
     return {
         "socket_connect_timeout": seconds,
         "socket_timeout": seconds,
