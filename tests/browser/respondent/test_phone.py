@@ -1,5 +1,6 @@
 """Respondent pages on a phone: the keyboard, long questions, rows of buttons, menus."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,7 @@ from tests.conftest import delete_rows
 from tests.factories import make_account, make_form
 
 WITHOUT_KEYBOARD, ABOVE_KEYBOARD = {"width": 390, "height": 664}, {"width": 390, "height": 384}
+THIRD = re.compile("Question 3 of 3")
 LONG = "How would you explain to a new colleague on her first morning how the rota comes about? "
 
 
@@ -60,6 +62,7 @@ def test_a_long_question_leaves_room_for_the_answer(phone: Page) -> None:
     for answer in ("Me", "It"):
         give(phone, answer)
         phone.get_by_text(answer, exact=True).wait_for(state="hidden")
+    expect(phone).to_have_title(THIRD)
 
     assert phone.locator("#answer").bounding_box()["y"] < 664 * 0.75  # type: ignore[index]
 
@@ -68,6 +71,7 @@ def test_the_check_page_has_one_row_for_sending_and_one_for_the_rest(phone: Page
     give(phone, "Me")
     asked(phone, 2)
     press(phone, "Skip this question")
+    expect(phone).to_have_title(THIRD)
     phone.get_by_role("button", name="Skip this question").tap()
     send, delete = top(phone, "Send to"), top(phone, "Delete my answers")
 

@@ -193,6 +193,8 @@ WRITES: dict[str, tuple[Callable[[Any], None], ...] | str] = {
     "webapp/domain/respondents/answer_writes.py:store_answer": (answer, correct),
     "webapp/domain/respondents/answer_writes.py:store_completion": (complete,),
     "webapp/domain/respondents/session_state.py:change_form": (take_back, withdraw),
+    "webapp/domain/results/unread.py:mark_all_read": "what its creator has read, no status",
+    "webapp/domain/results/unread.py:mark_read": "what its creator has read, no status",
     "webapp/domain/voice/late_transcripts.py:_fill": (fill_in,),
 }
 _WRITING = {"update", "insert", "delete", "insert_into"}

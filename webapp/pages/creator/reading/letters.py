@@ -24,8 +24,10 @@ def show_next(form_id: str) -> ResponseReturnValue:
     form = forms.get_form(creator_id(), form_id)
     session_id = letters.newest_letter(form)
     if session_id is None:
-        return redirect(url_for("results.by_question", form_id=form_id))
-    return redirect(url_for("letters.show", form_id=form_id, session_id=session_id))
+        path = url_for("results.by_question", form_id=form_id)
+    else:
+        path = url_for("letters.show", form_id=form_id, session_id=session_id)
+    return redirect(path, HTTPStatus.SEE_OTHER)
 
 
 @bp.get("/people/<session_id>")
