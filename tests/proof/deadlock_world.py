@@ -241,6 +241,21 @@ def _response_deleted(world: World) -> Call:
     return lambda: world.ann.post(path)
 
 
+def _read(world: World) -> Call:
+    """A response that is unread, as its page shows it."""
+    path = _response(world)
+    stamp = hidden(world.ann.page(path), "stamp")
+    return lambda: world.ann.post(f"{path}/read", stamp=stamp)
+
+
+def _all_read(world: World) -> Call:
+    """All responses of a form with an unread one."""
+    _response(world)
+    where = f"/forms/{world.form.id}"
+    stamp = hidden(world.ann.page(where), "stamp")
+    return lambda: world.ann.post(f"{where}/read", stamp=stamp)
+
+
 def _automated_deleted(world: World) -> Call:
     _response(world)
     return lambda: world.ann.post(f"/forms/{world.form.id}/automated/delete")
@@ -262,6 +277,8 @@ def _tried_again(world: World) -> Call:
 
 
 OF_RESPONSES = {
+    "letters.mark_all_read": _all_read,
+    "letters.mark_read": _read,
     "response_deletion.delete": _response_deleted,
     "response_deletion.delete_automated": _automated_deleted,
     "response_deletion.undo": _deletion_undone,

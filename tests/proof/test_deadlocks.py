@@ -268,8 +268,6 @@ RECIPES: dict[str, Callable[[World], Call]] = {
         "/connections/tokens/revoke-all", lambda world: world.agent_token
     ),
     **OF_RESPONSES,
-    "letters.mark_all_read": form_page("/forms/{}/read", stamp="9"),
-    "letters.mark_read": form_page("/forms/{}/people/ses_1/read", stamp="9"),
     "api.create_agent_token": agent("POST", "/forms/{}/agent-tokens", lambda world: world.form.id),
     "api.create_subscription": agent(
         "POST",
