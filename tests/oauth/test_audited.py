@@ -103,6 +103,22 @@ def test_actions_of_the_creator_on_a_connection_are_audited(app: Flask, flow: Fl
     assert {event.subject for event in events(app)[1:]} == {grant}
 
 
+def test_muting_an_agent_and_unmuting_it_are_audited(app: Flask, flow: Flow) -> None:
+    flow.connect()
+    grant = events(app)[1].subject
+    press(flow, f"/connections/{grant}/mute")
+    for _ in range(2):
+        press(flow, f"/connections/{grant}/unmute")
+
+    assert events_after_sign_in(app)[2:] == [
+        ("muted", "ok", "creator"),
+        ("unmuted", "ok", "creator"),
+    ]
+    assert {(event.subject, event.client_name) for event in events(app)[3:]} == {
+        (grant, "Example agent")
+    }
+
+
 def test_ending_every_connection_is_one_event(app: Flask, flow: Flow) -> None:
     flow.connect()
     for _ in range(2):

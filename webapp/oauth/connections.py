@@ -140,7 +140,7 @@ def disconnect(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYS
         before = grant.revoked_at
         ended = _end(account_id, RevokedReason.DISCONNECTED, _same_client(grant), now=now)
         if ended:
-            _add_event(AuditKind.DISCONNECTED, grant, by, now)
+            add_grant_event(AuditKind.DISCONNECTED, grant, by, now)
     return now if ended or before is None else before
 
 
@@ -174,7 +174,7 @@ def let_publish(
         _trust(grants, allowed=allowed)
         connection = Connection(grants)
         kind = AuditKind.TRUST_GIVEN if connection.attests_publish else AuditKind.TRUST_ENDED
-        _add_event(kind, grants[0], by, now)
+        add_grant_event(kind, grants[0], by, now)
     return connection
 
 
@@ -188,7 +188,7 @@ def trust_alike(grant: OAuthGrant, *, now: datetime, by: Actor = SYSTEM) -> None
     earlier = _grants(grant.account_id, _same_client(grant), OAuthGrant.id != grant.id, *living)
     if _trust(earlier, allowed=grant.attests_publish):
         kind = AuditKind.TRUST_GIVEN if grant.attests_publish else AuditKind.TRUST_ENDED
-        _add_event(kind, grant, by, now)
+        add_grant_event(kind, grant, by, now)
 
 
 def _lock_trust(account_id: str) -> None:
@@ -220,7 +220,8 @@ def _same_client(grant: OAuthGrant) -> ColumnElement[bool]:
     return OAuthGrant.client_pk == grant.client_pk
 
 
-def _add_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> None:
+def add_grant_event(kind: AuditKind, grant: OAuthGrant, by: Actor, now: datetime) -> None:
+    """An event about the agent of this grant; the caller commits."""
     by = replace(by, client_id=grant.client.client_id, client_name=grant.client.name)
     add_event(kind, grant.account_id, by=by, now=now, subject=grant.id)
 

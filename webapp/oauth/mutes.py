@@ -9,15 +9,16 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, exists, func, select, update
 from sqlalchemy.orm import aliased
 
-from webapp.database import db, read_rows, write_transaction
+from webapp.database import execute, read_rows, write_transaction
+from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.waiting import waiting
 from webapp.domain.shared.limits import MUTED_SECONDS
-from webapp.oauth.connections import get_grant
+from webapp.oauth.connections import add_grant_event, get_grant
 from webapp.oauth.models import OAuthGrant
 
 
-def mute(account_id: str, grant_id: str, *, now: datetime) -> None:
+def mute(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """Mute the agent of this grant for a day from now, ended connections included. Raises NotFound.
 
     Once more begins the day anew.
@@ -25,21 +26,16 @@ def mute(account_id: str, grant_id: str, *, now: datetime) -> None:
     with write_transaction():
         grant = get_grant(account_id, grant_id)
         grant.muted_until = now + timedelta(seconds=MUTED_SECONDS)
+        add_grant_event(AuditKind.MUTED, grant, by, now)
 
 
-def unmute(account_id: str, grant_id: str) -> None:
+def unmute(account_id: str, grant_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
     """End the mute of the agent of this grant, if there is one. Raises NotFound."""
     with write_transaction():
         grant = get_grant(account_id, grant_id)
-        db.session.execute(
-            update(OAuthGrant)
-            .where(
-                OAuthGrant.account_id == account_id,
-                OAuthGrant.client_pk == grant.client_pk,
-                OAuthGrant.muted_until.is_not(None),
-            )
-            .values(muted_until=None)
-        )
+        ended = execute(_UNMUTE, account=account_id, client=grant.client_pk, now=now)
+        if ended.rowcount:
+            add_grant_event(AuditKind.UNMUTED, grant, by, now)
 
 
 def list_muted(account_id: str, *, now: datetime) -> dict[str, datetime]:
@@ -52,6 +48,12 @@ def count_waiting(account_id: str, *, now: datetime) -> int:
     return int(read_rows(_COUNT_WAITING, account=account_id, now=now)[0][0])
 
 
+_UNMUTE = (
+    update(OAuthGrant)
+    .where(OAuthGrant.account_id == bindparam("account"))
+    .where(OAuthGrant.client_pk == bindparam("client"), OAuthGrant.muted_until > bindparam("now"))
+    .values(muted_until=None)
+)
 _MUTES = (
     select(OAuthGrant.client_pk, func.max(OAuthGrant.muted_until).label("until"))
     .where(OAuthGrant.account_id == bindparam("account"), OAuthGrant.muted_until > bindparam("now"))

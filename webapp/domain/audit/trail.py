@@ -53,6 +53,8 @@ class AuditKind(StrEnum):
     SUBSCRIBED = "subscribed"
     UNSUBSCRIBED = "unsubscribed"
     DISCONNECTED = "disconnected"
+    MUTED = "muted"
+    UNMUTED = "unmuted"
     CLIENT_CREATED = "client_created"
     CLIENT_DISABLED = "client_disabled"
     CLIENT_ENABLED = "client_enabled"

@@ -6,6 +6,7 @@ from webapp.database import utc_now
 from webapp.oauth import mutes
 from webapp.pages.creator.request import creator_id, require_creator
 from webapp.pages.fragments import go_to
+from webapp.web import request_audit
 
 bp = Blueprint("mutes", __name__, url_prefix="/connections/<grant_id>")
 bp.before_request(require_creator)
@@ -14,14 +15,14 @@ bp.before_request(require_creator)
 @bp.post("/mute")
 def mute(grant_id: str) -> Response:
     """From now on its drafts arrive quietly."""
-    mutes.mute(creator_id(), grant_id, now=utc_now())
+    mutes.mute(creator_id(), grant_id, now=utc_now(), by=request_audit.creator())
     return _back(grant_id, "muted")
 
 
 @bp.post("/unmute")
 def unmute(grant_id: str) -> Response:
     """Its drafts ask for the creator's eyes again."""
-    mutes.unmute(creator_id(), grant_id)
+    mutes.unmute(creator_id(), grant_id, now=utc_now(), by=request_audit.creator())
     return _back(grant_id, "waiting")
 
 
