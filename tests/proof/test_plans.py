@@ -26,7 +26,12 @@ from webapp.domain.results.by_question import newer_answers, newest_answers, usu
 from webapp.domain.results.export import read_answers
 from webapp.domain.results.recordings import recordings_of
 from webapp.domain.results.search import Filters, find_answers, find_people
-from webapp.domain.results.threads import first_answers, follow_ups_of, threads_of
+from webapp.domain.results.threads import (
+    first_answers,
+    follow_ups_of,
+    newer_in_threads,
+    threads_of,
+)
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.models import OAuthToken
 from webapp.oauth.tokens import find_access_token, issue_token
@@ -137,6 +142,11 @@ def threads_found(stored: Stored) -> Callable[[], Any]:
     return partial(first_answers, later)
 
 
+def threads_found_before(stored: Stored) -> Callable[[], Any]:
+    found = [SimpleNamespace(id=f"{stored.form.id}-a-{number}-1-2") for number in range(50)]
+    return partial(newer_in_threads, found, 0, stored.form.last_stamp)
+
+
 def with_follow_ups(stored: Stored) -> Callable[[], Any]:
     return partial(find_answers, stored.form.id, Filters(follow_ups=True), before=None)
 
@@ -207,6 +217,7 @@ THREADS = {
     threads_by_question: (*THREAD, "(session_id=? AND parent_question_id=?)"),
     threads_by_person: (*THREAD, "(session_id=?"),
     threads_found: ("uq_answers_session_id_answer_key", "USING INDEX", "(session_id=?)"),
+    threads_found_before: ("uq_answers_session_id_answer_key", "USING INDEX", "(session_id=?)"),
     with_follow_ups: (*THREAD, "(session_id=? AND parent_question_id=?)"),
     people_with_follow_ups: (*THREAD, "(session_id=?"),
     how_they_came_about: ("pk_follow_ups", "follow_ups USING INDEX", "(id=?)"),

@@ -35,7 +35,8 @@ from webapp.domain.results import by_question
 from webapp.domain.results.by_question import more_answers, newest_answers
 from webapp.domain.results.export import read_answers, read_people
 from webapp.domain.results.hidden_responses import find_shown_attachment, read_hidden
-from webapp.domain.results.search import Filters, find_answers, find_people, get_person
+from webapp.domain.results.letters import get_person
+from webapp.domain.results.search import Filters, find_answers, find_people
 from webapp.domain.shared.errors import NotFound
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import DeliveryState

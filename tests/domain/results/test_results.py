@@ -22,7 +22,8 @@ from webapp.domain.results.by_question import (
     read_funnel,
     usual_words,
 )
-from webapp.domain.results.search import Filters, find_answers, find_people, get_person
+from webapp.domain.results.letters import get_person
+from webapp.domain.results.search import Filters, find_answers, find_people
 from webapp.domain.shared.errors import NotFound
 
 pytestmark = pytest.mark.usefixtures("app_context")
@@ -233,7 +234,7 @@ class TestSearchingAnswers:
         found = find_answers(form.id, Filters("nothing like it"), before=None)
 
         newest = newest_answers(form)[form.questions[0]["id"]].answers
-        assert found.before == newest[1].stamp
+        assert found.before == (newest[1].stamp, newest[0].stamp)
 
     def test_a_page_of_found_answers_is_bounded(self) -> None:
         form = make_form(make_account().id, questions=TEN)

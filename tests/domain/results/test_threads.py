@@ -13,6 +13,7 @@ from webapp.domain.follow_ups.thread import Reason, Technique
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents.answering import skip_question
 from webapp.domain.responses.models import ResponseSession
+from webapp.domain.results import search
 from webapp.domain.results.by_question import newest_answers
 from webapp.domain.results.search import Filters, find_answers, find_people
 from webapp.domain.results.threads import first_answers, follow_ups_of, threads_of
@@ -63,6 +64,17 @@ def people(form: Any) -> list[Any]:
     found = find_people(form.id, Filters(), before=None).people
     threads = threads_of(form, found)
     return [threads[person.session.id] for person in found]
+
+
+def pages(text: str, form: Any) -> list[str]:
+    """The texts that a search finds, page after page."""
+    found: list[str] = []
+    before = None
+    while not found or before:
+        page = find_answers(form.id, Filters(text), before=before)
+        found += [answer.answer_text for answer in page.answers]
+        before = page.before
+    return found
 
 
 class TestByQuestion:
@@ -201,6 +213,35 @@ class TestSearching:
         assert len(found) == 2
         assert [answer.answer_text for answer in shown] == ["above"]
         assert words(follow_ups_of(form, shown)[shown[0].id]) == ["the needle", "a needle too"]
+
+    def test_a_thread_is_listed_once_however_often_it_matches(
+        self, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(search, "ANSWERS_FOUND", 1)
+        make_answer(form, KEY, text="needle at first")
+        make_answer(form, KEY, 1, text="needle of another thread")
+        ask_and_answer(form, "needle in between")
+        ask_and_answer(form, "no more", depth=2)
+        make_answer(form, OTHER, text="needle of somebody else")
+        ask_and_answer(form, "needle at last", depth=3)
+
+        found = pages("needle", form)
+
+        assert found == ["needle at last", "needle of somebody else", "needle of another thread"]
+
+    def test_a_thread_that_did_not_match_so_far_is_listed_later(
+        self, form: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Neither by other words nor by what came after the first page was drawn."""
+        monkeypatch.setattr(search, "ANSWERS_LOOKED_AT", 1)
+        make_answer(form, KEY, text="needle")
+        ask_and_answer(form, "other words")
+        first = find_answers(form.id, Filters("needle"), before=None)
+        ask_and_answer(form, "needle, too", depth=2)
+
+        second = find_answers(form.id, Filters("needle"), before=first.before)
+
+        assert [answer.answer_text for answer in second.answers] == ["needle"]
 
     def test_one_whose_beginning_was_taken_back_is_found_itself(self, form: Any) -> None:
         make_answer(form, KEY)

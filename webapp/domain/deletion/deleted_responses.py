@@ -26,7 +26,7 @@ from webapp.domain.forms.models import get_form, lock_form
 from webapp.domain.respondents.session_deletion import LeavingSession, delete_sessions
 from webapp.domain.responses.deletions import IS_SHOWN, LOOKS_AUTOMATED, ResponseDeletion
 from webapp.domain.responses.models import ResponseSession
-from webapp.domain.results.search import no_response
+from webapp.domain.results.letters import no_response
 from webapp.domain.shared.limits import RESPONSE_UNDO_SECONDS
 
 BATCH_SESSIONS = 50  # in one transaction: others wait for the writer lock of SQLite

@@ -4,12 +4,20 @@ from typing import NamedTuple
 
 from sqlalchemy import BigInteger, Select, and_, bindparam, select, tuple_, type_coerce
 
-from webapp.database import read_rows
+from webapp.database import db, read_rows
 from webapp.domain.forms.models import FormRow
 from webapp.domain.responses.deletions import IS_SHOWN
-from webapp.domain.responses.models import ResponseSession, SessionAnswers
-from webapp.domain.results import search, unread
+from webapp.domain.responses.models import (
+    SESSION_COLUMNS,
+    ResponseSession,
+    SessionAnswers,
+    SessionRow,
+    current_answers,
+)
+from webapp.domain.results import unread
 from webapp.domain.results.threads import AnswerThread, threads_of
+from webapp.domain.shared.error_codes import ErrorCode
+from webapp.domain.shared.errors import NotFound
 
 LOOKED_AT = 500  # sessions in one request: those without an answer are passed over
 
@@ -47,7 +55,7 @@ class Letter(NamedTuple):
 def get_letter(form: FormRow, session_id: str) -> Letter:
     """The response of this session with all its words; raises NotFound"""
     remarks = read_rows(_REMARKS, session=session_id)
-    person = search.get_person(form.id, session_id)
+    person = get_person(form.id, session_id)
     session, (skipped, read_stamp) = person.session, remarks[0]
     stamp = max([session.completed_stamp or 0, *(each.stamp for each in person.answers)])
     place = {"form": form.id, "began": session.created_at, "id": session_id}
@@ -59,6 +67,24 @@ def get_letter(form: FormRow, session_id: str) -> Letter:
         _neighbour(_NEWER, place),
         _neighbour(_OLDER, place),
         unread.next_unread(form, session_id, session.completed_stamp),
+    )
+
+
+def get_person(form_id: str, session_id: str) -> SessionAnswers:
+    """One session with all its current answers, uncut; raises NotFound, also for a deleted one"""
+    query = select(*SESSION_COLUMNS).where(
+        ResponseSession.id == session_id, ResponseSession.form_id == form_id, IS_SHOWN
+    )
+    row = db.session.execute(query).one_or_none()
+    if row is None:
+        raise no_response()
+    return SessionAnswers(SessionRow._make(row), current_answers([session_id]))
+
+
+def no_response() -> NotFound:
+    """The refusal of an unknown response, and of one that is gone."""
+    return NotFound(
+        ErrorCode.NOT_FOUND, "There is no such response.", "It may be withdrawn or deleted."
     )
 
 

@@ -35,8 +35,7 @@ from webapp.domain.responses.models import (
 from webapp.domain.responses.recordings import spoken_ids
 from webapp.domain.results.by_question import CHARS_SHOWN, SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
 from webapp.domain.results.matches import comparable
-from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import NotFound
+from webapp.domain.results.threads import newer_in_threads
 from webapp.domain.shared.vocabulary import FollowUpState, ResponseType, SessionStatus
 
 ANSWERS_FOUND = 50  # on one page
@@ -47,6 +46,7 @@ CHARS_LOOKED_AT = 4_000_000
 ANSWERS_AT_ONCE = 100  # read together
 PEOPLE_AT_ONCE = 20
 
+AnswerKey = tuple[int, int]
 PersonKey = tuple[int, str]
 
 
@@ -81,10 +81,12 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswers:
-    """Answers newest first. `before` is the stamp to continue from, None at the end."""
+    """Answers newest first. `before` is the key to continue from, None at the end: the stamps of
+    the last and of the first answer that were looked at.
+    """
 
     answers: list[ShownAnswer]
-    before: int | None
+    before: AnswerKey | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +113,41 @@ class _Effort:
         return min(self.looks, self.chars, self.finds) <= 0
 
 
-def find_answers(form_id: str, filters: Filters, *, before: int | None) -> FoundAnswers:
-    """Current answers that pass the filters, stamped before `before`."""
-    effort, needle = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT), filters.needle
+def find_answers(form_id: str, filters: Filters, *, before: AnswerKey | None) -> FoundAnswers:
+    """Current answers that pass the filters and come after `before`.
+
+    Without those whose thread was found already: it is listed whole where its newest one is.
+    """
+    effort = _Effort(ANSWERS_FOUND, ANSWERS_LOOKED_AT, CHARS_LOOKED_AT)
+    last, newest = before or (None, None)
     found: list[ShownAnswer] = []
-    for answer, may_pass in _answers_backwards(form_id, filters, before):
-        kept = filters.keep(sent=answer.is_sent, suspect=answer.suspect)
-        texts = (answer.answer_text, answer.responder_name or "")
-        kept = kept and (answer.response_type == ResponseType.VOICE or not filters.spoken)
-        passes = may_pass and kept and _holds(needle, *texts)
+    further = None
+    for answer, may_pass in _answers_backwards(form_id, filters, last):
+        newest = newest or answer.stamp
+        passes = may_pass and _passes(filters, answer)
         if passes:
-            found.append(answer._replace(answer_text=cut(answer.answer_text)))
+            found.append(answer)
         if effort.look(len(answer.answer_text), found=passes):
-            return FoundAnswers(found, answer.stamp)
-    return FoundAnswers(found, None)
+            further = answer.stamp, newest
+            break
+    kept = _found_first(found, filters, before) if before else found
+    return FoundAnswers(
+        [each._replace(answer_text=cut(each.answer_text)) for each in kept], further
+    )
+
+
+def _passes(filters: Filters, answer: ShownAnswer) -> bool:
+    kept = filters.keep(sent=answer.is_sent, suspect=answer.suspect)
+    kept = kept and (answer.response_type == ResponseType.VOICE or not filters.spoken)
+    return kept and _holds(filters.needle, answer.answer_text, answer.responder_name or "")
+
+
+def _found_first(
+    found: list[ShownAnswer], filters: Filters, before: AnswerKey
+) -> list[ShownAnswer]:
+    """Those whose threads hold nothing that was found on the way to `before`."""
+    earlier = {same for same, one in newer_in_threads(found, *before) if _passes(filters, one)}
+    return [each for each in found if each.id not in earlier]
 
 
 def find_people(form_id: str, filters: Filters, *, before: PersonKey | None) -> FoundPeople:
@@ -153,24 +176,6 @@ def people_of(form_id: str, session_ids: Collection[str]) -> list[SessionAnswers
     sessions = [SessionRow._make(row) for row in found]
     people = _with_answers(sessions, {each.id for each in sessions}, Filters())
     return [_shown(person) for person in people]
-
-
-def get_person(form_id: str, session_id: str) -> SessionAnswers:
-    """One session with all its current answers, uncut; raises NotFound, also for a deleted one"""
-    query = select(*SESSION_COLUMNS).where(
-        ResponseSession.id == session_id, ResponseSession.form_id == form_id, IS_SHOWN
-    )
-    row = db.session.execute(query).one_or_none()
-    if row is None:
-        raise no_response()
-    return SessionAnswers(SessionRow._make(row), current_answers([session_id]))
-
-
-def no_response() -> NotFound:
-    """The refusal of an unknown response, and of one that is gone."""
-    return NotFound(
-        ErrorCode.NOT_FOUND, "There is no such response.", "It may be withdrawn or deleted."
-    )
 
 
 def cut(answer_text: str) -> str:

@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Select, and_, bindparam, func, select
 from sqlalchemy.orm import aliased
 
 from webapp.database import among, read_rows
 from webapp.domain.content.model import AnyContent, asks_follow_ups
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.responses.models import Answer, AnswerRow, ResponseSession, SessionAnswers
-from webapp.domain.results.by_question import SHOWN_COLUMNS, ShownAnswer
+from webapp.domain.results.by_question import SHOWN_COLUMNS, SHOWN_TEXT, ShownAnswer
 from webapp.domain.shared.vocabulary import FollowUpState
 
 
@@ -89,6 +89,17 @@ def first_answers(answers: Sequence[ShownAnswer]) -> list[ShownAnswer]:
         thread = each.session_id, each.parent_question_id or each.question_id
         found.setdefault(thread, first.get(thread, each))
     return list(found.values())
+
+
+def newer_in_threads(
+    answers: Sequence[ShownAnswer], since: int, newest: int
+) -> list[tuple[str, ShownAnswer]]:
+    """The current answers in the threads of these that are stamped from `since` to `newest`, whole
+    and each with the id of the one it shares a thread with.
+    """
+    ids = [each.id for each in answers]
+    rows = read_rows(_NEWER, answers=ids, since=since, newest=newest) if ids else ()
+    return [(row.same, ShownAnswer._make(row[:-1])) for row in rows]
 
 
 def threads_of(
@@ -178,7 +189,22 @@ _ANSWERS = (
     .join(_F, and_(_F.form_id == Answer.form_id, _F.id == Answer.question_id))
     .where(among(_F.id, "questions"))
 )
-_LATER = aliased(Answer)
+_SAME, _LATER = aliased(Answer), aliased(Answer)
+_NEWER = (
+    select(*(Answer.answer_text if each is SHOWN_TEXT else each for each in SHOWN_COLUMNS))
+    .add_columns(_SAME.id.label("same"))
+    .join(ResponseSession, ResponseSession.id == Answer.session_id)
+    .join(
+        _SAME,
+        and_(
+            _SAME.session_id == Answer.session_id,
+            func.coalesce(_SAME.parent_question_id, _SAME.question_id)
+            == func.coalesce(Answer.parent_question_id, Answer.question_id),
+        ),
+    )
+    .where(among(_SAME.id, "answers"), Answer.superseded.is_(False))
+    .where(Answer.stamp.between(bindparam("since"), bindparam("newest")))
+)
 _FIRST_ANSWERS = (
     _shown()
     .join(

@@ -32,7 +32,14 @@ from webapp.pages.creator.day_chart import day_chart, days_since
 from webapp.pages.creator.request import agent_names, creator_id, require_creator
 from webapp.pages.creator.responses.deletion import deletion_notes
 from webapp.pages.creator.responses.shown_form import get_shown_form
-from webapp.pages.creator.results_filters import Choice, person_before, position, read_choice, stamp
+from webapp.pages.creator.results_filters import (
+    Choice,
+    answer_before,
+    person_before,
+    position,
+    read_choice,
+    stamp,
+)
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.fragments import page_or_fragment
 from webapp.pages.qr_codes import drawn_code
@@ -124,7 +131,7 @@ def show_settings(form_id: str) -> ResponseReturnValue:
 
 
 def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
-    found = search.find_answers(form.id, choice.filters, before=stamp("before"))
+    found = search.find_answers(form.id, choice.filters, before=answer_before())
     shown = threads.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
     for answer in shown:
@@ -135,7 +142,7 @@ def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
         counts=Counter(each.parent_question_id or each.question_id for each in found.answers),
         **threads_under(form, shown),
         count=len(found.answers),
-        further=_address("results.by_question", form, choice, found.before),
+        further=_address("results.by_question", form, choice, position(found.before)),
         is_first="before" not in request.args,
         **_layout(form, "questions", choice),
     )
@@ -149,7 +156,7 @@ def threads_under(form: FormRow, answers: Sequence[ShownAnswer]) -> dict[str, An
     return {"follow_ups": follow_ups, "recordings": recordings}
 
 
-def _address(endpoint: str, form: FormRow, choice: Choice, before: str | int | None) -> str:
+def _address(endpoint: str, form: FormRow, choice: Choice, before: str | None) -> str:
     """The address of the next page of the same choice; "" at the end."""
     if before is None:
         return ""

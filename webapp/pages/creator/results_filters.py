@@ -7,7 +7,7 @@ from datetime import date
 from flask import request
 
 from webapp.domain.responses.counters import DAY_MILLIS, EPOCH_DAY
-from webapp.domain.results.search import Filters, PersonKey
+from webapp.domain.results.search import AnswerKey, Filters, PersonKey
 
 WORDS_MAX_CHARS = 200
 NAMES = ("q", "sent", "unflagged", "spoken", "followups", "from", "to")
@@ -66,14 +66,20 @@ def stamp(name: str) -> int | None:
     return int(found[0]) if found else None
 
 
+def answer_before() -> AnswerKey | None:
+    """The position among found answers to continue from, as written by `position`."""
+    found = re.fullmatch("([0-9]{1,13})-([0-9]{1,13})", request.args.get("before", ""))
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def person_before() -> PersonKey | None:
     """The position to continue from, as written by `position`."""
     found = re.fullmatch(r"([0-9]{1,13})-(\w{1,40})", request.args.get("before", ""), re.ASCII)
     return (int(found[1]), found[2]) if found else None
 
 
-def position(key: PersonKey | None) -> str | None:
-    """The position of a respondent as a query parameter."""
+def position(key: AnswerKey | PersonKey | None) -> str | None:
+    """The position among found answers or respondents as a query parameter."""
     return f"{key[0]}-{key[1]}" if key else None
 
 
