@@ -201,7 +201,7 @@ def not_open(status: str | None) -> StateConflict:
     if status == FormStatus.COMPLETED:
         return StateConflict(
             PageCode.FORM_COMPLETED,
-            Phrase("This form has its answer already."),
+            Phrase("This form has already been answered."),
             Phrase("Copy what you wrote if you want to keep it."),
         )
     return StateConflict(

@@ -80,7 +80,7 @@ def test_events_of_a_form_name_it(ann: Creator, form: Any) -> None:
 def test_events_of_a_deleted_form_do_not_name_it(ann: Creator, form: Any) -> None:
     ann.post(f"/forms/{form.id}/delete")
 
-    assert lines(ann.page("/account/activity"))[0] == "You put a form into the trash."
+    assert lines(ann.page("/account/activity"))[0] == "You deleted a form."
 
 
 def test_identical_events_are_one_line_with_a_count(app: Flask, ann: Creator) -> None:

@@ -137,9 +137,9 @@ def test_the_trail_names_the_form_and_no_person(app: Flask, ann: Creator, form: 
 
     told = plain(ann.page("/account/activity").text)
 
-    assert "You deleted an answer to “ Rota talks ”." in told
-    assert "You undid a deletion of answers to “ Rota talks ”." in told
-    assert "You deleted the answers to “ Rota talks ” that look automated." in told
+    assert "You deleted a response to “ Rota talks ”." in told
+    assert "You undid a deletion of responses to “ Rota talks ”." in told
+    assert "You deleted the responses to “ Rota talks ” that look automated." in told
     assert "Sam" not in told
 
 
