@@ -104,6 +104,18 @@ def not_saved(page: Page, data: ExampleData) -> None:
     page.locator(".note--alarm").wait_for()
 
 
+def newer_answer(page: Page, data: ExampleData) -> None:
+    """Another tab has answered meanwhile."""
+    second_question(page, data)
+    other = page.context.new_page()
+    other.goto(page.url)
+    give(other, ANSWERS[0][2])
+    other.close()
+    page.locator("#answer").fill("Two Saturdays ago, I think. The print by the fridge was old.")
+    press(page, "Continue")
+    page.locator(".newer-answer").wait_for()
+
+
 def deleted(page: Page, data: ExampleData) -> None:
     deleting(page, data)
     press(page, "Yes, delete my answers")
@@ -133,6 +145,7 @@ RESPONDENT = [
     ExamplePage("question-empty", empty_answer, refused=422),
     ExamplePage("question-brought-back", text_restored),
     ExamplePage("question-not-saved", not_saved, refused=429),
+    ExamplePage("question-newer", newer_answer, refused=422),
     ExamplePage("elsewhere", device_link),
     ExamplePage("arrival", device_arrival),
     ExamplePage("link-used-up", at("{data.asks}/continue/nothing-is-here"), refused=410),
