@@ -1,9 +1,9 @@
 """Errors are shown in the viewport, beside the pressed button, in windows of real height."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -11,8 +11,18 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.respondent_steps import Link, asked, give, press
 from tests.browser.tab_order import SIZES, WINDOWS, hidden_stops
 from tests.browsing import watch, window
+from tests.factories import make_form, make_response
 from webapp.database import utc_now
 from webapp.domain.forms.models import close_form
+
+
+class Ending(NamedTuple):
+    """A form, what its page says once it has ended, and what ends it."""
+
+    path: str
+    heading: str
+    end: Callable[[], None]
+
 
 LONG = "One line of a very long story.\n" * 60
 
@@ -190,20 +200,59 @@ def test_the_reason_of_a_refused_empty_send_is_in_the_viewport(page: Page) -> No
     expect(page.get_by_text("Nothing is answered yet.")).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_a_closed_form_shows_no_textarea_without_unsent_text(
-    browser: Browser, link: Link, size: tuple[int, int]
-) -> None:
-    with link.app.app_context():
-        close_form(link.form.account_id, link.form.id, now=utc_now())
-    with window(browser, link.address, refused=[410], width=size[0]) as page:
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        page.goto(link.path)
-        expect(page.get_by_role("heading", level=1)).to_have_text("This form is closed.")
+ENDED = {"closed": "This form is closed.", "answered": "This form has already been answered."}
 
+
+@pytest.fixture(params=ENDED)
+def ending(request: pytest.FixtureRequest, link: Link) -> Ending:
+    """A form that takes one response, and what ends it."""
+    with link.app.app_context():
+        form = make_form(link.form.account_id, questions=["Who?"], responseLimit="one")
+
+    def end() -> None:
+        with link.app.app_context():
+            if request.param == "answered":
+                make_response(form)
+            else:
+                close_form(form.account_id, form.id, now=utc_now())
+
+    return Ending(f"/r/{form.share_token}", ENDED[request.param], end)
+
+
+@contextmanager
+def ended(
+    browser: Browser, link: Link, ending: Ending, size: tuple[int, int], words: str
+) -> Iterator[Page]:
+    """The page of a form that ended while these words were on it."""
+    width, height = size
+    with window(browser, link.address, refused=[410], width=width, height=height) as page:
+        page.goto(ending.path)
+        page.locator("#answer").fill(words)
+        ending.end()
+        page.reload()
+        expect(page.get_by_role("heading", level=1)).to_have_text(ending.heading)
+        yield page
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_ended_form_shows_no_textarea_without_unsent_text(
+    browser: Browser, link: Link, ending: Ending, size: tuple[int, int]
+) -> None:
+    with ended(browser, link, ending, size, "") as page:
         expect(page.get_by_label("Your unsent text")).to_be_hidden()
         expect(page.get_by_text("What you had written here was not sent.")).to_be_hidden()
         assert page.locator("[hidden]:visible").count() == 0
+        assert hidden_stops(page) == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_ended_form_shows_the_unsent_text_of_its_writer(
+    browser: Browser, link: Link, ending: Ending, size: tuple[int, int]
+) -> None:
+    with ended(browser, link, ending, size, "Half a sentence") as page:
+        expect(page.get_by_label("Your unsent text")).to_be_visible()
+        expect(page.get_by_label("Your unsent text")).to_have_value("Half a sentence")
+        expect(page.get_by_text("What you had written here was not sent.")).to_be_visible()
         assert hidden_stops(page) == []
 
 
