@@ -3,43 +3,68 @@ and what they count for the limits.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from api.rate_limits import count_nothing
 from webapp.config import settings
 from webapp.database import release_connections, utc_now
 from webapp.domain.content.model import DraftUpdate
-from webapp.domain.drafts import confirmations, editing, publishing
+from webapp.domain.drafts import confirmations, editing, publishing, reviews
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import Published
 from webapp.domain.forms.models import FormLink
 from webapp.domain.forms.terms import offered_voice
-from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.domain.shared.vocabulary import DraftStatus, ReviewState
 from webapp.oauth.guard import Caller, acting_agent
 from webapp.web.wakeups import NoSlot, client_gone, wakeups
-from webapp.wire.extension_types import Confirmation
+from webapp.wire.review_types import Confirmation
+
+CONFIRMATIONS: dict[ReviewState, Confirmation] = {
+    ReviewState.WAITING: "none",
+    ReviewState.STALE: "stale",
+    ReviewState.RETURNED: "returned",
+}
 
 
-class DraftState(NamedTuple):
-    """A draft and its form; the confirmation is `stale` when the draft changed since."""
+@dataclass(frozen=True, slots=True)
+class DraftState:
+    """A draft, its form, and how far its review has come."""
 
     draft: Draft
     form: FormLink | None
-    confirmation: Confirmation
+    state: ReviewState
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """`stale` when the draft changed since it was confirmed."""
+        return CONFIRMATIONS.get(self.state, "current")
 
     @property
     def is_settled(self) -> bool:
         """True when nothing is left to wait for."""
-        return self.form is not None or self.confirmation == "current"
+        return self.state in {ReviewState.CONFIRMED, ReviewState.PUBLISHED}
 
     def differs(self, before: "DraftState") -> bool:
-        """True when it was confirmed, changed or published meanwhile."""
-        return self._seen() != before._seen()
+        """True when it was confirmed, sent back, changed or published meanwhile."""
+        seen = self.draft.revision, self.state
+        return seen != (before.draft.revision, before.state)
 
-    def _seen(self) -> tuple[int, bool, str]:
-        return self.draft.revision, self.form is not None, self.confirmation
+
+class ReviewedState(DraftState):
+    """The same for a wait for the review alone: a sent back or discarded draft is settled, too."""
+
+    __slots__ = ()
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state not in {ReviewState.WAITING, ReviewState.STALE}
+
+    def differs(self, before: DraftState) -> bool:
+        return self.state != before.state
 
 
 class Waited(NamedTuple):
@@ -111,17 +136,36 @@ def publish_draft(caller: Caller, draft_id: str) -> Published:
 def wait_for_draft(
     account_id: str, draft_id: str, seconds: int, require_access: Callable[[], object]
 ) -> Waited:
-    """The draft, if it is not settled as soon as it is confirmed, changed or published.
+    """The draft, if it is not settled as soon as it is confirmed, sent back, changed or published.
 
     require_access  asked with each look; raises when the token was revoked or has expired
     """
-    before = _state(account_id, draft_id)
+    read = partial(_state, DraftState, drafts.get_draft, account_id, draft_id)
+    return _wait(read, account_id, draft_id, seconds, require_access)
+
+
+def wait_for_review(
+    account_id: str, draft_id: str, seconds: int, require_access: Callable[[], object]
+) -> Waited:
+    """As `wait_for_draft`, until the review comes to another state; also of a discarded draft."""
+    read = partial(_state, ReviewedState, reviews.get_reviewed, account_id, draft_id)
+    return _wait(read, account_id, draft_id, seconds, require_access)
+
+
+def _wait(
+    read: Callable[[], DraftState],
+    account_id: str,
+    draft_id: str,
+    seconds: int,
+    require_access: Callable[[], object],
+) -> Waited:
+    before = read()
     if not seconds or before.is_settled:
         return Waited(before)
 
     def look() -> DraftState | None:
         require_access()
-        state = _state(account_id, draft_id)
+        state = read()
         return state if state.differs(before) else None
 
     try:
@@ -133,13 +177,14 @@ def wait_for_draft(
     return Waited(found or before, timed_out=found is None)
 
 
-def _state(account_id: str, draft_id: str) -> DraftState:
+def _state(
+    kind: type[DraftState], get: Callable[[str, str], Draft], account_id: str, draft_id: str
+) -> DraftState:
     """The draft at this moment; holds no database connection afterwards."""
-    draft = drafts.get_draft(account_id, draft_id)
+    draft = get(account_id, draft_id)
     form = (
         publishing.find_published_form(draft_id) if draft.status is DraftStatus.PUBLISHED else None
     )
-    found = confirmations.find_confirmation(draft_id)
-    known: Confirmation = "current" if confirmations.is_current(found, draft) else "stale"
+    state = reviews.review_state(draft, confirmations.find_confirmation(draft_id))
     release_connections()
-    return DraftState(draft, form, known if found else "none")
+    return kind(draft, form, state)

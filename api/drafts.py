@@ -8,9 +8,22 @@ from flask import Response, request
 
 from api.agent_note import sent_note
 from api.blueprint import bp
-from api.draft_operations import create_draft, publish_draft, update_draft, wait_for_draft
+from api.draft_operations import (
+    Waited,
+    create_draft,
+    publish_draft,
+    update_draft,
+    wait_for_draft,
+    wait_for_review,
+)
 from api.json_body import json_body, read_body
-from api.json_responses import draft_headers, draft_location, json_answer, review_link
+from api.json_responses import (
+    draft_headers,
+    draft_location,
+    json_answer,
+    review_link,
+    review_url,
+)
 from api.query import wait_seconds
 from api.rate_limits import limit_creates, limit_publishes, limit_updates
 from webapp.config import settings
@@ -23,6 +36,7 @@ from webapp.domain.shared.limits import IDEMPOTENCY_KEY_MAX_CHARS
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import check_scope, current_caller, require_scope
 from webapp.web.wakeups import RETRY_SECONDS
+from webapp.wire.draft_reviews import draft_review
 from webapp.wire.serializers import form_draft, published_form
 
 STRONG_REVISION = re.compile(r'(?:^|[,\s])"([1-9][0-9]{0,8})"')  # RFC 9110 section 8.8.3
@@ -75,11 +89,28 @@ def get_service_draft(draft_id: str) -> Response:
     waited = wait_for_draft(
         current_caller().account_id, draft_id, seconds, lambda: check_scope(Scope.FORMS_WRITE)
     )
-    draft, form, confirmation = waited.state
-    headers = draft_headers(draft) | {"Askback-Confirmation": confirmation}
-    if waited.no_slot:
-        headers["Retry-After"] = str(RETRY_SECONDS)
-    return json_answer(form_draft(draft, settings().public_url, form), headers=headers)
+    seen = waited.state
+    body = form_draft(seen.draft, settings().public_url, seen.form)
+    headers = _waited_headers(waited) | {"Askback-Confirmation": seen.confirmation}
+    return json_answer(body, headers=headers)
+
+
+@bp.get("/drafts/<draft_id>/review")
+@require_scope(Scope.FORMS_WRITE)
+def get_service_draft_review(draft_id: str) -> Response:
+    """getServiceDraftReview, an extension: what the creator says of the draft, and changed."""
+    seconds = wait_seconds("the creator")
+    waited = wait_for_review(
+        current_caller().account_id, draft_id, seconds, lambda: check_scope(Scope.FORMS_WRITE)
+    )
+    seen = waited.state
+    body = draft_review(seen.draft, seen.state, review_url(draft_id))
+    return json_answer(body, headers=_waited_headers(waited))
+
+
+def _waited_headers(waited: Waited) -> dict[str, str]:
+    retry = {"Retry-After": str(RETRY_SECONDS)} if waited.no_slot else {}
+    return draft_headers(waited.state.draft) | retry
 
 
 def _repeatable(client_id: str, raw: bytes) -> Repeatable | None:

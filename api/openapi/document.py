@@ -24,7 +24,7 @@ from webapp.domain.events.subscriptions.input import SubscriptionInput
 from webapp.domain.forms.agent_token_input import AgentTokenInput
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.vocabulary import Scope
-from webapp.wire import extension_types
+from webapp.wire import extension_types, review_types
 from webapp.wire import types as wire_types
 
 CONTRACT_VERSION = "1.0.0"
@@ -51,6 +51,7 @@ ANSWERED = (
     wire_types.FormList,
     wire_types.OwnedForm,
     wire_types.FormResponses,
+    review_types.DraftReview,
     extension_types.AskAnswers,
     extension_types.MadeAgentToken,
     extension_types.Subscription,

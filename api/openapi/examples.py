@@ -61,6 +61,7 @@ def bodies(public_url: str) -> dict[str, dict[str, Any] | str]:
     return {
         "createServiceDraft": created,
         "getServiceDraft": created,
+        "getServiceDraftReview": _review(public_url),
         "updateServiceDraft": _draft(None, _settings("smart", 2, 6)),
         "publishServiceDraft": published,
         "listService": {"formCount": 1, "forms": [summary]},
@@ -91,6 +92,23 @@ def _draft(goal: str | None, settings: dict[str, Any]) -> dict[str, Any]:
         "settings": settings,
         "publishedFormId": None,
         "shareUrl": None,
+    }
+
+
+def _review(public_url: str) -> dict[str, Any]:
+    reworded = {
+        "kind": "question_text",
+        "questionId": QUESTION_ID,
+        "before": "Who changed the rota?",
+        "after": WHO,
+    }
+    return {
+        "draftId": DRAFT_ID,
+        "revision": 2,
+        "state": "returned",
+        "note": "Shorter, please: three questions at most, and none about names.",
+        "reviewUrl": f"{public_url}/drafts/{DRAFT_ID}",
+        "changes": [reworded],
     }
 
 

@@ -33,6 +33,7 @@ TAGS = {
     "Document": "This document.",
 }
 DRAFT_LINKS = {
+    "getServiceDraftReview": {"draftId": "$response.body#/draftId"},
     "updateServiceDraft": {"draftId": "$response.body#/draftId"},
     "publishServiceDraft": {"draftId": "$response.body#/draftId"},
     "getServiceDraft": {"draftId": "$response.body#/draftId"},
@@ -107,13 +108,36 @@ OPERATIONS = (
         summary="Read a draft and see whether its creator confirmed it",
         description=(
             "An extension of the contract. With `wait` it answers as soon as the creator confirms "
-            "or somebody changes the draft, and at once when it is confirmed or published already. "
+            "the draft or sends it back, or somebody changes it, and at once when it is confirmed "
+            "or published already. "
             f"An account has {OF_ACCOUNT} waits at a time; one more is answered at once and "
             "unchanged, with `Retry-After`."
         ),
         parameters=("draftId", "wait"),
         answers="FormDraft",
         headers=("ETag", "Link", "Askback-Confirmation"),
+        sometimes={"Retry-After": "WaitAgainAfter"},
+        links=DRAFT_LINKS,
+        codes=OF_DRAFT | {HTTPStatus.BAD_REQUEST: (ErrorCode.VALIDATION_FAILED,)},
+    ),
+    Operation(
+        id="getServiceDraftReview",
+        tag="Drafts",
+        method=HTTPMethod.GET,
+        path="/drafts/{draftId}/review",
+        scope=Scope.FORMS_WRITE,
+        summary="Read what the creator says of a draft",
+        description=(
+            "An extension of the contract: the state of the review, the creator's words where they "
+            "sent the draft back or discarded it, and what they changed since an agent wrote last. "
+            "A draft that was discarded is found here for a day. With `wait` it answers as soon as "
+            "the state is another one, and at once unless that is `waiting` or `stale`. "
+            f"An account has {OF_ACCOUNT} waits at a time; one more is answered at once, with "
+            "`Retry-After`."
+        ),
+        parameters=("draftId", "waitForReview"),
+        answers="DraftReview",
+        headers=("ETag", "Link"),
         sometimes={"Retry-After": "WaitAgainAfter"},
         links=DRAFT_LINKS,
         codes=OF_DRAFT | {HTTPStatus.BAD_REQUEST: (ErrorCode.VALIDATION_FAILED,)},

@@ -72,8 +72,19 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "description": (
             "Seconds to wait for the creator at most; without it, none. The answer comes at once "
             "when the draft is confirmed or published already, and early when the creator confirms "
-            "it, when anybody changes or publishes it, when the server stops, and when too many "
-            "wait."
+            "it or sends it back, when anybody changes or publishes it, when the server stops, and "
+            "when too many wait."
+        ),
+        "example": WAIT_MAX_SECONDS,
+        "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_MAX_SECONDS},
+    },
+    "waitForReview": {
+        "name": "wait",
+        "in": "query",
+        "description": (
+            "Seconds to wait for the creator at most; without it, none. The answer comes at once "
+            "unless the state is `waiting` or `stale`, and early when it changes, when the server "
+            "stops, and when too many wait."
         ),
         "example": WAIT_MAX_SECONDS,
         "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_MAX_SECONDS},
@@ -150,11 +161,12 @@ HEADERS: dict[str, dict[str, Any]] = {
     "Askback-Confirmation": {
         "description": (
             "`current`: the creator confirmed the draft as it is, and it can be published. "
-            "`stale`: it changed since. `none`: it was never confirmed."
+            "`stale`: it changed since. `returned`: the creator sent it back, and it waits for an "
+            "agent's change. `none`: none of these."
         ),
         "required": True,
         "example": "current",
-        "schema": {"type": "string", "enum": ["none", "current", "stale"]},
+        "schema": {"type": "string", "enum": ["none", "current", "stale", "returned"]},
     },
     "WWW-Authenticate": {
         "description": "The OAuth challenge with the protected-resource metadata (RFC 9728).",

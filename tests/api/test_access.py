@@ -43,6 +43,7 @@ class Call(NamedTuple):
 CALLS = {
     "createServiceDraft": Call("POST", "/drafts", Scope.FORMS_WRITE),
     "getServiceDraft": Call("GET", "/drafts/{}", Scope.FORMS_WRITE),
+    "getServiceDraftReview": Call("GET", "/drafts/{}/review", Scope.FORMS_WRITE),
     "updateServiceDraft": Call("PATCH", "/drafts/{}", Scope.FORMS_WRITE),
     "publishServiceDraft": Call("POST", "/drafts/{}/publish", Scope.FORMS_WRITE),
     "listService": Call("GET", "/forms", Scope.FORMS_READ),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
+from werkzeug.test import TestResponse
 
 from api.openapi.document import document
 from api.openapi.extensions import EXTENSIONS
@@ -18,6 +19,10 @@ from tests.voice.factories import make_stored_answer
 from tests.webhook_receiver import SECRET
 from webapp.config import Settings
 from webapp.database import db, utc_now
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts.editing import update_draft
+from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.returns import return_draft
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.shared.error_codes import OF_REST
@@ -123,6 +128,7 @@ def test_successes_equal_the_examples(
 
     answers = {
         "createServiceDraft": created,
+        "getServiceDraftReview": reviewed(agent, described),
         "getServiceDraft": read,
         "publishServiceDraft": published,
         "listService": agent.get("/forms"),
@@ -135,6 +141,22 @@ def test_successes_equal_the_examples(
     }
     for operation_id, answer in answers.items():
         assert without_what_changes(answer.json) == example(operation_id), operation_id
+
+
+def reviewed(agent: Agent, described: Any) -> TestResponse:
+    """The review of a draft whose creator reworded a question, then sent it back."""
+    example = described["paths"]["/drafts/{draftId}/review"]["get"]["responses"]["200"]
+    said = example["content"][JSON]["example"]
+    (change,) = said["changes"]
+    question = {"id": change["questionId"], "text": change["before"]}
+    draft_id = agent.post("/drafts", json={"questions": [question]}).json["draftId"]
+    with agent.app.app_context():
+        draft = db.session.get_one(Draft, draft_id)
+        by_creator = parse_draft_input({"questions": [question | {"text": change["after"]}]})
+        of, now = (draft.account_id, draft_id), utc_now()
+        update_draft(*of, by_creator, author=None, now=now)
+        return_draft(*of, revision=2, note=said["note"], now=now)
+    return agent.get(f"/drafts/{draft_id}/review")
 
 
 def test_an_update_equals_its_example(

@@ -38,8 +38,7 @@ from webapp.domain.accounts.passwords import password_hash
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
 from webapp.domain.deletion.deleted_responses import delete_automated, delete_response
-from webapp.domain.drafts import confirmations, editing, publishing
-from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import confirmations, editing, publishing, views
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import embedding
 from webapp.domain.forms import models as forms
@@ -94,7 +93,7 @@ def make_example_data() -> ExampleData:
     claude = connect(account_id, CLAUDE, "Claude", [*Scope], now - timedelta(days=49))
     codex = connect(account_id, "codex", "Codex on the build machine", [Scope.RESPONSES_READ], now)
     goodbye = write(account_id, GOODBYE, claude, now - timedelta(days=1))
-    drafts.mark_seen(account_id, goodbye.id, goodbye.revision, now=now)
+    views.mark_seen(account_id, goodbye.id, goodbye.revision, now=now)
     confirmations.confirm_draft(account_id, goodbye.id, **shown(goodbye), now=now)
     results = published(account_id, ROTA, claude, now - timedelta(days=9))
     answer_all(results, now)
@@ -229,7 +228,7 @@ def written_and_changed(account_id: str, author: str, now: datetime) -> Draft:
     ]
     first = ROTA | {"questions": questions, "followUpMode": "deep_dive"}
     draft = write(account_id, first, author, now - timedelta(minutes=40))
-    drafts.mark_seen(account_id, draft.id, 1, now=now - timedelta(minutes=11))
+    views.mark_seen(account_id, draft.id, 1, now=now - timedelta(minutes=11))
     given = [
         {"id": kept["id"], **asked}
         for kept, asked in zip(draft.questions, ROTA["questions"], strict=True)

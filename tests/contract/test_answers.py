@@ -91,6 +91,7 @@ def fails_with_400(scene: Scene, operation: Operation) -> TestResponse:
     broken: dict[str, dict[str, Any]] = {
         "publishServiceDraft": {"data": b"x" * 300_000},
         "getServiceDraft": {"query_string": {"wait": "long"}},
+        "getServiceDraftReview": {"query_string": {"wait": "long"}},
         "getServiceResponses": {"query_string": {"since": "yesterday"}},
         "createAgentToken": {"json": {"label": 7}},
         "createSubscription": {"json": {"url": 7}},

@@ -60,6 +60,8 @@ OWN_SCHEMAS = {
     "MadeAgentToken": "tokenId token hint askId label expiresAt answersUrl",
     "AskAnswer": f"{SCHEMAS['ResponseAnswer']} sessionId",
     "CompletedResponse": "sessionId submittedAt",
+    "DraftReview": "draftId revision state note reviewUrl changes",
+    "ReviewChange": "kind questionId before after",
     "AskAnswers": "askId status answers completed nextSince truncated",
 }
 # Method, path, scope, success and the other statuses
@@ -115,6 +117,10 @@ NULLABLE = {
     ("FormResponses", "latestResponseAt"): "string",
     ("FormResponses", "nextSince"): "string",
     ("AskAnswer", "parentQuestionId"): "string",
+    ("DraftReview", "note"): "string",
+    ("ReviewChange", "questionId"): "string",
+    ("ReviewChange", "before"): "string",
+    ("ReviewChange", "after"): "string",
     ("AskAnswers", "nextSince"): "string",
     ("SubscriptionInput", "ttlSeconds"): "integer",
     ("SubscriptionInput", "cursor"): "string",
@@ -135,6 +141,7 @@ WORDS = {
     "DraftStatus": ["draft", "published"],
     "ResponseType": ["voice", "text"],
     "QuestionKind": ["scripted", "followup"],
+    "ReviewState": ["waiting", "confirmed", "stale", "returned", "discarded", "published"],
 }
 
 
@@ -282,7 +289,8 @@ def test_every_header_that_may_be_sent_can_be_left_out(name: str, document: Any)
 def test_only_extensions_and_the_document_itself_are_added(document: Any) -> None:
     added = operations(document).keys() - OPERATIONS.keys()
 
-    assert added == {"getServiceDraft", "getOpenapi", *(each.id for each in EXTENSIONS)}
+    of_drafts = {"getServiceDraft", "getServiceDraftReview"}
+    assert added == {*of_drafts, "getOpenapi", *(each.id for each in EXTENSIONS)}
 
 
 def test_every_route_of_the_api_is_described(app: Flask, document: Any) -> None:

@@ -13,12 +13,13 @@ from sqlalchemy import select
 
 from tests.docs.terminal import Terminal
 from tests.docs.test_connect import filled
-from tests.factories import make_answer, make_form, make_response
+from tests.factories import make_answer, make_draft, make_form, make_response
 from tests.oauth.live import Installation
 from tests.services import wait_until
 from tests.voice.factories import make_spoken_answer, make_voice_form
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.drafts import returns
 from webapp.domain.forms import agent_tokens
 from webapp.domain.shared.vocabulary import Scope
 from webapp.integrations.audio_store import audio_store
@@ -32,7 +33,8 @@ def test_the_commands_work_as_written(
     running: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = running.app.test_client().get("/docs/agents.md", base_url=running.origin).text
-    making, polling, following, streaming, _ = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
+    found = re.findall(r"```bash.*?\n(.*?)```", page, re.S)
+    making, polling, following, streaming, _, reviewing = found
     with running.app.app_context():
         account_id = db.session.scalars(select(Account.id)).one()
         form = make_form(account_id)
@@ -42,6 +44,8 @@ def test_the_commands_work_as_written(
 
     making = filled(making, "frm_…", form.id)
     made = json.loads(terminal.paste(filled(making, "askat_…", access)))
+    draft_id = sent_back(running, account_id)
+    review = json.loads(terminal.paste(filled(reviewing, "drf_…", draft_id)))
     first = json.loads(terminal.paste(filled(polling, "askag_…", made["token"])))
     pages = follow(running, terminal, following, form, made["tokenId"])
     monkeypatch.setattr(server_streams, "LOOK_SECONDS", 0.1)
@@ -53,6 +57,7 @@ def test_the_commands_work_as_written(
     events = stream(running, terminal, streaming, form, kept.id, monkeypatch)
     terminal.close()
 
+    assert (review["state"], review["note"]) == ("returned", "Shorter, please")
     assert [answer["answerText"][:5] for answer in first["answers"]] == ["First"]
     ids = [answer["id"] for page in pages for answer in page["answers"]]
     assert (len(ids), len(set(ids))) == (2, 2)
@@ -62,6 +67,15 @@ def test_the_commands_work_as_written(
     assert (len(told), len(set(told))) == (3, 3)
     assert [event["reason"] for event in events if "reason" in event] == ["time", "revoked"]
     assert len([event for event in events if "submittedAt" in event]) == 2
+
+
+def sent_back(running: Installation, account_id: str) -> str:
+    """A draft of the account."""
+    with running.app.app_context():
+        draft = make_draft(account_id)
+        note = "Shorter, please"
+        returns.return_draft(account_id, draft.id, revision=1, note=note, now=utc_now())
+        return draft.id
 
 
 def follow(

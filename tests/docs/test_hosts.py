@@ -80,7 +80,9 @@ def test_the_skill_tells_the_rules(skill: str) -> None:
     assert "the `sessionId` of the response as `responseId`" in skill
     assert "deduplicate by `eventId`" in skill
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", skill))
-    assert {"draft_not_confirmed", "confirmation_stale"} == named & set(ErrorCode)
+    assert {"draft_not_confirmed", "confirmation_stale", "draft_not_found"} == named & set(
+        ErrorCode
+    )
 
 
 @pytest.mark.settings(mcp_events_enabled=False)

@@ -20,8 +20,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts import credentials
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
-from webapp.domain.drafts import editing
-from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import editing, views
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import ResponseSession
 
@@ -97,7 +96,7 @@ def world(app: Flask, ann: Creator) -> World:
         draft = editing.create_draft(
             ann.account.id, parse_draft_input(content), author=grant, now=utc_now()
         )
-        drafts.mark_seen(ann.account.id, draft.id, 1, now=utc_now())
+        views.mark_seen(ann.account.id, draft.id, 1, now=utc_now())
         by_agent(app, draft, questions=[{"text": hostile("question") * 2}, "Plain?"], title="T")
         by_agent(app, draft, agent_note=hostile("note"), **content)
         by_hand = make_draft(ann.account.id, **content)

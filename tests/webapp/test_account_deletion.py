@@ -24,8 +24,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
 from webapp.domain.deletion.deleted_responses import delete_response
-from webapp.domain.drafts import editing
-from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import editing, views
 from webapp.domain.drafts.idempotency import Repeatable, remember
 from webapp.domain.respondents.device_transfer import create_transfer_link
 from webapp.domain.responses.counters import store_link_views
@@ -59,7 +58,7 @@ def fill(account_id: str) -> None:
     changed = parse_draft_input({"title": "Changed"})
     editing.update_draft(account_id, draft.id, changed, author=None, now=utc_now())
     form, in_trash = make_form(account_id), make_form(account_id)
-    drafts.mark_seen(account_id, draft.id, 1, now=utc_now())
+    views.mark_seen(account_id, draft.id, 1, now=utc_now())
     make_response(form)
     make_response(in_trash)
     for each in (form, in_trash):

@@ -1,17 +1,15 @@
 """The objects of routes that the contract does not have, as types."""
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType
 from webapp.wire.types import (
     Attachment,
-    FormDraft,
     FormId,
     FormResponses,
     NextSince,
-    PublishedForm,
     ResponseAnswer,
     Status,
     Truncated,
@@ -122,45 +120,6 @@ class MadeAgentToken(TypedDict):
         str, moment("When it ends: as asked for, or with the connection that made it.")
     ]
     answersUrl: Annotated[str, said("Where it reads the answers.", format="uri")]
-
-
-Confirmation = Literal["none", "current", "stale"]
-ReviewUrl = Annotated[
-    str,
-    said(
-        "The page where the creator reads, changes and confirms the draft. Give it to the creator.",
-        format="uri",
-    ),
-]
-
-
-@exactly
-class ReviewedDraft(FormDraft):
-    """A private draft with where its creator reviews it."""
-
-    revision: Annotated[int, said("Raised by every change of the content.")]
-    reviewUrl: ReviewUrl
-
-
-@exactly
-class WatchedDraft(ReviewedDraft):
-    """A private draft and whether its creator confirmed it."""
-
-    confirmation: Annotated[
-        Confirmation,
-        said("`current` when it can be published, `stale` when it changed after it was confirmed."),
-    ]
-    timedOut: Annotated[bool, said("True when nothing happened in the time waited for.")]
-    retryAfterMs: NotRequired[
-        Annotated[int, said("There was no place to wait: ask again after so many milliseconds.")]
-    ]
-
-
-@exactly
-class ReviewedForm(PublishedForm):
-    """What a draft became."""
-
-    reviewUrl: ReviewUrl
 
 
 @exactly

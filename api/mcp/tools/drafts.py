@@ -18,7 +18,6 @@ from webapp.domain.content.draft_input import FormDraftInput, draft_update
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.drafts.agent_notes import clean_note
 from webapp.domain.drafts.models import Draft
-from webapp.domain.forms.models import FormLink
 from webapp.domain.shared.errors import NotConfirmed
 from webapp.domain.shared.input_model import InputModel
 from webapp.domain.shared.limits import (
@@ -29,7 +28,8 @@ from webapp.domain.shared.limits import (
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.guard import authenticate_for_mcp, require_mcp_scope
 from webapp.web.wakeups import RETRY_SECONDS
-from webapp.wire.extension_types import ReviewedDraft, ReviewedForm, WatchedDraft
+from webapp.wire.draft_reviews import draft_review
+from webapp.wire.review_types import ReviewedDraft, ReviewedForm, WatchedDraft
 from webapp.wire.serializers import form_draft, published_form
 
 DraftId = Annotated[
@@ -79,8 +79,8 @@ class WaitArguments(DraftArguments):
         Field(
             ge=0,
             le=WAIT_MAX_SECONDS,
-            description="How long to wait until it is confirmed, changed or published; 0 unless "
-            "sent.",
+            description="How long to wait until it is confirmed, sent back, changed or published; "
+            "0 unless sent.",
         ),
         whole_number(WAIT_MAX_SECONDS),
     ] = 0
@@ -146,9 +146,11 @@ def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
 @tool(
     "get_form_draft",
     title="Get a form draft",
-    description="""A draft, and whether its creator confirmed it as it is. With `timeoutSeconds` it
-        waits until the creator confirms, changes or publishes it, or an agent does; such a wait is
-        no monitoring. When it timed out, call again, or go on when the creator comes back.""",
+    description="""A draft, and what its creator says of it: whether they confirmed it as it is,
+        what they changed, and when they sent it back, why: then change it as they ask. With
+        `timeoutSeconds` it waits until the creator confirms, sends back, changes or publishes it,
+        or an agent does; such a wait is no monitoring. When it timed out, call again, or go on when
+        the creator comes back.""",
     scope=Scope.FORMS_WRITE,
     takes=WaitArguments,
     answers=WatchedDraft,
@@ -162,8 +164,13 @@ def get_form_draft(call: Call, given: WaitArguments) -> WatchedDraft:
         given.timeout_seconds,
         lambda: require_mcp_scope(authenticate_for_mcp(), Scope.FORMS_WRITE),
     )
-    draft, form, confirmation = waited.state
-    found = _reviewed(draft, form) | {"confirmation": confirmation, "timedOut": waited.timed_out}
+    seen = waited.state
+    found = {
+        **form_draft(seen.draft, settings().public_url, seen.form),
+        **draft_review(seen.draft, seen.state, review_url(seen.draft.id)),
+        "confirmation": seen.confirmation,
+        "timedOut": waited.timed_out,
+    }
     retry = {"retryAfterMs": RETRY_SECONDS * 1000} if waited.no_slot else {}
     return cast(WatchedDraft, found | retry)
 
@@ -176,9 +183,9 @@ def _bounded(given: FormDraftInput) -> DraftUpdate:
     return changes
 
 
-def _reviewed(draft: Draft, form: FormLink | None = None) -> ReviewedDraft:
+def _reviewed(draft: Draft) -> ReviewedDraft:
     return {
-        **form_draft(draft, settings().public_url, form),
+        **form_draft(draft, settings().public_url),
         "revision": draft.revision,
         "reviewUrl": review_url(draft.id),
     }

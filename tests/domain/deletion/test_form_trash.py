@@ -28,7 +28,7 @@ from webapp.domain.deletion.form_trash import (
     restore_form,
 )
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import publishing
+from webapp.domain.drafts import publishing, views
 from webapp.domain.forms import models as forms
 from webapp.domain.respondents import answering
 from webapp.domain.respondents.public_form import get_public_form, read_progress
@@ -54,7 +54,7 @@ def rows_by_table() -> dict[str, int]:
 def full_form(account_id: str) -> Any:
     """A form with responses, counters, events, a token and a draft that was looked at."""
     form = make_form(account_id)
-    drafts.mark_seen(account_id, form.draft_id, 1, now=utc_now())
+    views.mark_seen(account_id, form.draft_id, 1, now=utc_now())
     make_response(form)
     make_answer(form, secrets.token_hex(16), 1)
     store_link_views({form.share_token: 7})

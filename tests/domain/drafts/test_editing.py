@@ -11,7 +11,7 @@ from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
-from webapp.domain.drafts import editing, revisions
+from webapp.domain.drafts import editing, revisions, views
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.idempotency import Repeatable
 from webapp.domain.drafts.models import Draft
@@ -208,6 +208,6 @@ def test_an_idempotency_key_can_be_used_again_after_a_day(account: Account, cloc
 def test_the_last_view_is_stored(account: Account, clock: Clock) -> None:
     draft = make_draft(account.id)
 
-    drafts.mark_seen(account.id, draft.id, draft.revision, now=clock.now)
+    views.mark_seen(account.id, draft.id, draft.revision, now=clock.now)
 
-    assert drafts.list_views(account.id) == {draft.id: 1}
+    assert views.list_views(account.id) == {draft.id: 1}

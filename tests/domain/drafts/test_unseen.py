@@ -10,8 +10,7 @@ from tests.query_plans import statements_of
 from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing, revisions
-from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import editing, revisions, views
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.unseen import count_unseen_changes, unseen_changes
 
@@ -24,7 +23,7 @@ Edit = tuple[str | None, dict[str, Any]]
 def after(account: Account, *edits: Edit) -> Draft:
     """A draft that was looked at before these edits."""
     draft = make_draft(account.id, title="Rota", goal="Learn", questions=[A, B, C])
-    drafts.mark_seen(account.id, draft.id, 1, now=utc_now())
+    views.mark_seen(account.id, draft.id, 1, now=utc_now())
     for author, fields in edits:
         changes = parse_draft_input(fields)
         by: dict[str, Any] = {"author": author, "now": utc_now()}

@@ -10,7 +10,7 @@ from tests.factories import make_draft
 from tests.pages.creator_client import Creator, plain
 from webapp.database import utc_now
 from webapp.domain.content.draft_input import parse_draft_input
-from webapp.domain.drafts import editing
+from webapp.domain.drafts import editing, views
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 
@@ -43,7 +43,7 @@ def stored(app: Flask, draft: Draft) -> Draft:
 
 def seen(app: Flask, draft: Draft) -> int | None:
     with app.app_context():
-        view = drafts.find_view(draft.id)
+        view = views.find_view(draft.id)
         return view.revision if view else None
 
 

@@ -60,6 +60,8 @@ class AuditKind(StrEnum):
     CLIENT_ENABLED = "client_enabled"
     CONFIRMED = "confirmed"
     ATTESTED = "attested"
+    SENT_BACK = "sent_back"
+    KEPT = "kept"
     DISCARDED = "discarded"
     TAKEN_BACK = "taken_back"
     PUBLISHED = "published"

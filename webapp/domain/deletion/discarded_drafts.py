@@ -23,19 +23,34 @@ _EXPIRED = (
 _LOCKED = _EXPIRED.where(Draft.id == bindparam("draft_id")).with_for_update()
 
 
-def discard_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYSTEM) -> None:
-    """Discard one unpublished draft; raises NotFound, StateConflict `draft_already_published`."""
+def discard_draft(
+    account_id: str,
+    draft_id: str,
+    *,
+    now: datetime,
+    note: str | None = None,
+    by: Actor = SYSTEM,
+) -> None:
+    """Discard one unpublished draft; raises NotFound, StateConflict `draft_already_published`.
+
+    note  what the creator says of it, for its agent
+    """
     with write_transaction():
         open_draft(account_id, draft_id)
-        _discard(account_id, [draft_id], now, by)
+        _discard(account_id, [draft_id], note, now, by)
 
 
 def discard_drafts(
-    account_id: str, draft_ids: Collection[str], *, now: datetime, by: Actor = SYSTEM
+    account_id: str,
+    draft_ids: Collection[str],
+    *,
+    now: datetime,
+    note: str | None = None,
+    by: Actor = SYSTEM,
 ) -> int:
-    """Discard those that exist and are unpublished; returns how many."""
+    """Discard those that exist and are unpublished, all with one note; returns how many."""
     with write_transaction():
-        return _discard(account_id, draft_ids, now, by)
+        return _discard(account_id, draft_ids, note, now, by)
 
 
 def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -> int:
@@ -47,7 +62,7 @@ def count_discarded(account_id: str, discarded_at: datetime, *, now: datetime) -
 def restore(account_id: str, discarded_at: datetime, *, now: datetime, by: Actor = SYSTEM) -> int:
     """Undo the discard of that moment; returns how many drafts are restored."""
     with write_transaction():
-        ids = _mark(_restorable(account_id, discarded_at, now), None)
+        ids = _mark(_restorable(account_id, discarded_at, now), None, None)
         _add_events(AuditKind.TAKEN_BACK, account_id, ids, now, by)
     return len(ids)
 
@@ -77,19 +92,23 @@ def _restorable(account_id: str, discarded_at: datetime, now: datetime) -> Colum
     )
 
 
-def _discard(account_id: str, draft_ids: Collection[str], now: datetime, by: Actor) -> int:
+def _discard(
+    account_id: str, draft_ids: Collection[str], note: str | None, now: datetime, by: Actor
+) -> int:
     """The idempotency keys that made them stay, so that a repeated request makes no new draft."""
-    ids = _mark(and_(unpublished(account_id), Draft.id.in_(draft_ids)), now)
+    ids = _mark(and_(unpublished(account_id), Draft.id.in_(draft_ids)), now, note)
     _add_events(AuditKind.DISCARDED, account_id, ids, now, by)
     return len(ids)
 
 
-def _mark(which: ColumnElement[bool], deleted_at: datetime | None) -> Sequence[str]:
+def _mark(
+    which: ColumnElement[bool], deleted_at: datetime | None, note: str | None
+) -> Sequence[str]:
     """The ids of the drafts that were changed."""
     return db.session.scalars(
         update(Draft)
         .where(which)
-        .values(deleted_at=deleted_at)
+        .values(deleted_at=deleted_at, discard_note=note)
         .returning(Draft.id)
         .execution_options(synchronize_session=False)
     ).all()

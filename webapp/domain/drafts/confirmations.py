@@ -1,4 +1,7 @@
-"""Confirmations of one exact revision of a draft, by the creator or attested by an agent."""
+"""Confirmations of one exact revision of a draft, by the creator or attested by an agent.
+
+They count until the draft changes or is sent back.
+"""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -15,6 +18,7 @@ from webapp.domain.drafts.models import (
     open_draft,
     unpublished,
 )
+from webapp.domain.drafts.returns import Standing, put_standing, sent_back
 from webapp.domain.forms.terms import (
     TOLD_NOTHING,
     TYPED,
@@ -37,6 +41,7 @@ class ConfirmationRow(NamedTuple):
     method: ConfirmationMethod
     grant_id: str | None
     created_at: datetime
+    return_count: int
 
 
 def confirm_draft(
@@ -80,6 +85,7 @@ def confirm_shown(
         )
     require_complete(draft)
     agreed = confirmed_terms(terms, draft)
+    put_standing(draft, Standing())
     return _add_confirmation(draft, ConfirmationMethod.BROWSER, None, now, agreed)
 
 
@@ -89,11 +95,13 @@ def attest(
     """Store the agent's confirmation of the current revision; False if it is confirmed already.
 
     offered  what this server does with spoken answers: no page told it to the creator
-    raises   NotFound; StateConflict `draft_incomplete`
+    raises   NotFound; StateConflict `draft_incomplete`; NotConfirmed when the creator sent it back
     """
     draft = lock_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return False
+    if draft.returned_at:
+        raise sent_back(draft)
     require_complete(draft)
     if is_current(find_confirmation(draft.id), draft):
         return False
@@ -103,13 +111,15 @@ def attest(
 
 
 def find_confirmation(draft_id: str) -> ConfirmationRow | None:
-    """The newest confirmation of any revision; see `is_current`."""
+    """The newest confirmation, of any revision, since the draft was sent back last; see
+    `is_current`.
+    """
     found = read_rows(_NEWEST, draft=draft_id)
     return ConfirmationRow._make(found[0]) if found else None
 
 
 def list_confirmations(draft_id: str) -> list[ConfirmationRow]:
-    """Every confirmation of the draft, oldest first."""
+    """Every confirmation of the draft, oldest first; also those that count no more."""
     return list(map(ConfirmationRow._make, read_rows(_ALL, draft=draft_id)))
 
 
@@ -117,9 +127,12 @@ _OF_DRAFT = select(
     *(DraftConfirmation.__table__.c[name] for name in ConfirmationRow._fields)
 ).where(DraftConfirmation.draft_id == bindparam("draft"))
 _ALL = _OF_DRAFT.order_by(DraftConfirmation.created_at)
-_NEWEST = _OF_DRAFT.order_by(
-    DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc()
-).limit(1)
+_NEWEST = (
+    _OF_DRAFT.join(Draft, Draft.id == DraftConfirmation.draft_id)
+    .where(DraftConfirmation.return_count == Draft.return_count)
+    .order_by(DraftConfirmation.revision.desc(), DraftConfirmation.created_at.desc())
+    .limit(1)
+)
 
 
 def list_confirmed(account_id: str) -> set[str]:
@@ -129,9 +142,11 @@ def list_confirmed(account_id: str) -> set[str]:
 
 def is_current(confirmation: ConfirmationRow | None, draft: Draft) -> bool:
     """True if the confirmation is of the current revision; an undone change has a new revision."""
-    return confirmation is not None and (confirmation.revision, confirmation.content_hash) == (
-        draft.revision,
-        draft.content_hash,
+    shown = draft.revision, draft.content_hash, draft.return_count
+    return confirmation is not None and shown == (
+        confirmation.revision,
+        confirmation.content_hash,
+        confirmation.return_count,
     )
 
 
@@ -147,11 +162,12 @@ def require_complete(draft: Draft) -> None:
 
 
 def current_confirmation() -> ColumnElement[bool]:
-    """The join condition of a draft and a confirmation of its current revision."""
+    """The join condition of a draft and a confirmation that lets it be published."""
     return and_(
         DraftConfirmation.draft_id == Draft.id,
         DraftConfirmation.revision == Draft.revision,
         DraftConfirmation.content_hash == Draft.content_hash,
+        DraftConfirmation.return_count == Draft.return_count,
     )
 
 
@@ -171,6 +187,7 @@ def _add_confirmation(
         draft_id=draft.id,
         revision=draft.revision,
         content_hash=draft.content_hash,
+        return_count=draft.return_count,
         method=method,
         grant_id=grant_id,
         created_at=now,

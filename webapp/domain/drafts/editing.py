@@ -9,7 +9,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import Integer, bindparam, insert, select, update
+from sqlalchemy import Boolean, Integer, bindparam, case, insert, null, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.database import (
@@ -43,11 +43,12 @@ from webapp.domain.drafts.models import (
     Draft,
     DraftRevision,
     DraftRow,
-    no_draft,
+    missing_draft,
     owned_draft,
     require_open,
     require_revision,
 )
+from webapp.domain.drafts.returns import Standing, put_standing
 from webapp.domain.drafts.revisions import draft_of_revision, find_superseded
 from webapp.domain.shared.vocabulary import DraftStatus
 
@@ -78,6 +79,7 @@ def create_draft(
         agent_note=agent_note,
         created_at=now,
         updated_at=now,
+        return_count=0,
         **_EMPTY | merged(changes, []),
     )
     require_context(draft)
@@ -100,6 +102,9 @@ def update_draft(
 ) -> Draft:
     """Replace the supplied content; equal content keeps revision, note and confirmation.
 
+    A new revision by an agent ends a sending back; one by the creator, who has no `author`, leaves
+    it.
+
     raises  NotFound `draft_not_found`; StateConflict `draft_already_published`,
             `revision_conflict` (another revision than expected); InvalidInput `context_required`
     """
@@ -115,6 +120,8 @@ def update_draft(
         if draft.content_hash != before.content_hash:
             draft.revision, draft.author, draft.updated_at = before.revision + 1, author, now
             draft.agent_note = agent_note
+            if author:
+                put_standing(draft, Standing())
         unchanged = all(value == getattr(before, name) for name, value in given.items())
         if unchanged or _replace(before, draft) or _is_stored(draft):
             return draft
@@ -148,6 +155,15 @@ _REPLACE = (
         Draft.followups_given.is_not_distinct_from(bindparam("seen_followups", type_=Integer)),
     )
     .values({name: bindparam(name) for name in _CHANGING})
+    # decided by the row: it may have been sent back since it was read
+    .values(
+        {
+            name: case(
+                (bindparam("ends_return", type_=Boolean), null()), else_=Draft.__table__.c[name]
+            )
+            for name in Standing._fields
+        }
+    )
     .returning(Draft.id)
 )
 _KEEP = insert(DraftRevision).values(
@@ -178,7 +194,7 @@ def _without_new_ids(content: DraftUpdate, known: set[str]) -> DraftUpdate:
 def _row(account_id: str, draft_id: str) -> DraftRow:
     found = read_rows(_ROW, account=account_id, draft=draft_id)
     if not found:
-        raise no_draft()
+        raise missing_draft(account_id, draft_id)
     return DraftRow(*found[0])
 
 
@@ -213,6 +229,7 @@ def _replace(before: DraftRow, draft: Draft) -> bool:
         "key": before.id,
         "seen_revision": before.revision,
         "seen_followups": before.followups_given,
+        "ends_return": draft.revision != before.revision and draft.author is not None,
     }
     if draft.revision == before.revision:
         return bool(execute_autocommit(_REPLACE, **values))

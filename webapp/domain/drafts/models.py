@@ -1,7 +1,8 @@
 """Drafts with their revisions and confirmations: tables and lookups.
 
 States: draft -> published. Every change of content raises `revision` and keeps the superseded
-content; a confirmation is bound to revision and hash, so any change of content voids it.
+content; a confirmation is bound to revision and hash, so any change of content voids it. So does
+sending back, which `return_count` counts.
 """
 
 from dataclasses import dataclass
@@ -20,24 +21,15 @@ from sqlalchemy import (
     false,
     func,
     select,
-    text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.database import (
-    Base,
-    db,
-    enum_type,
-    execute_autocommit,
-    read_rows,
-    to_millis,
-    tried_again,
-    write_transaction,
-)
+from webapp.database import Base, db, enum_type, read_rows
 from webapp.domain.content.model import Content, ContentRow, DraftUpdate
+from webapp.domain.drafts.creator_notes import with_note
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import NotFound, StateConflict
-from webapp.domain.shared.limits import AGENT_NOTE_MAX_CHARS
+from webapp.domain.shared.limits import AGENT_NOTE_MAX_CHARS, CREATOR_NOTE_MAX_CHARS
 from webapp.domain.shared.vocabulary import (
     ConfirmationMethod,
     DraftStatus,
@@ -47,7 +39,9 @@ from webapp.domain.shared.vocabulary import (
 class Draft(Content, Base):
     """An unpublished form. `author` is the OAuth grant that wrote last, None = creator.
 
-    `agent_note` is what that agent wrote beside this revision, and nobody's content.
+    `agent_note` is what that agent wrote beside this revision, and nobody's content. `returned_at`,
+    `returned_revision` and `return_note` are of a sending back that stands, see `returns`;
+    `discard_note` is what the creator wrote beside a discard.
     """
 
     __tablename__ = "drafts"
@@ -64,6 +58,11 @@ class Draft(Content, Base):
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
+    discard_note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
+    return_count: Mapped[int] = mapped_column(server_default="0")
+    returned_at: Mapped[datetime | None]
+    returned_revision: Mapped[int | None]
+    return_note: Mapped[str | None] = mapped_column(String(CREATOR_NOTE_MAX_CHARS))
 
 
 @dataclass(slots=True)
@@ -81,6 +80,11 @@ class DraftRow(ContentRow):
     created_at: datetime
     updated_at: datetime
     deleted_at: datetime | None
+    discard_note: str | None
+    return_count: int
+    returned_at: datetime | None
+    returned_revision: int | None
+    return_note: str | None
 
 
 class DraftSummaryRow(NamedTuple):
@@ -93,6 +97,8 @@ class DraftSummaryRow(NamedTuple):
     revision: int
     created_at: datetime
     updated_at: datetime
+    returned_at: datetime | None
+    return_note: str | None
     question_count: int
 
 
@@ -112,6 +118,7 @@ class DraftRevision(Base):
 class DraftConfirmation(Base):
     """A confirmation of one revision, by the creator or `agent_attested`. Append-only.
 
+    `return_count` is the draft's at that time: it counts until the draft is sent back again.
     `records_voice`, `transcriber` and `follow_up_writer` are what the page said of them, as in
     `Form`.
     """
@@ -125,33 +132,17 @@ class DraftConfirmation(Base):
     method: Mapped[ConfirmationMethod] = mapped_column(enum_type(ConfirmationMethod, "method"))
     grant_id: Mapped[str | None] = mapped_column(String(40))
     created_at: Mapped[datetime]
+    return_count: Mapped[int] = mapped_column(server_default="0")
     records_voice: Mapped[bool] = mapped_column(server_default=false())
     transcriber: Mapped[str] = mapped_column(String(260), server_default="")
     follow_up_writer: Mapped[str] = mapped_column(String(500), server_default="")
-
-
-class DraftView(Base):
-    """The revision that the creator viewed last."""
-
-    __tablename__ = "draft_views"
-
-    draft_id: Mapped[str] = mapped_column(ForeignKey("drafts.id"), primary_key=True)
-    revision: Mapped[int]
-    seen_at: Mapped[datetime]
-
-
-class ViewRow(NamedTuple):
-    """The revision and time of the creator's last view."""
-
-    revision: int
-    seen_at: datetime
 
 
 def get_draft(account_id: str, draft_id: str) -> Draft:
     """The account's draft; raises NotFound `draft_not_found`."""
     draft = db.session.scalar(owned_draft(account_id, draft_id))
     if draft is None:
-        raise no_draft()
+        raise missing_draft(account_id, draft_id)
     return draft
 
 
@@ -160,49 +151,12 @@ def list_drafts(account_id: str) -> list[DraftSummaryRow]:
     return list(map(DraftSummaryRow._make, read_rows(_LIST, account=account_id)))
 
 
-def list_views(account_id: str) -> dict[str, int]:
-    """The last revision the creator viewed, by id of each unpublished draft that was viewed."""
-    return {row.draft_id: row.revision for row in read_rows(_VIEWS, account=account_id)}
-
-
 def get_revision(account_id: str, draft_id: str) -> int:
     """At which revision the account's draft is; raises NotFound `draft_not_found`."""
     found = read_rows(_AT, account=account_id, draft=draft_id)
     if not found:
-        raise no_draft()
+        raise missing_draft(account_id, draft_id)
     return int(found[0].revision)
-
-
-def find_view(draft_id: str) -> ViewRow | None:
-    """The creator's last view of the draft, with its revision."""
-    found = read_rows(_VIEW, draft=draft_id)
-    return ViewRow._make(found[0]) if found else None
-
-
-@tried_again
-def mark_seen(account_id: str, draft_id: str, revision: int, *, now: datetime) -> None:
-    """Store which revision the creator has seen; ignores a number that no revision has.
-
-    raises  NotFound
-    """
-    with write_transaction():
-        draft = lock_draft(account_id, draft_id)
-        if 0 < revision <= draft.revision:
-            view = db.session.get(DraftView, draft.id) or DraftView(draft_id=draft.id)
-            view.revision, view.seen_at = revision, now
-            db.session.add(view)
-
-
-def note_first_look(draft_id: str, revision: int, *, now: datetime) -> None:
-    """Store the revision of the creator's first view, unless a view is stored already."""
-    execute_autocommit(_FIRST_LOOK, draft=draft_id, revision=revision, seen_at=to_millis(now))
-
-
-_FIRST_LOOK = text(
-    "INSERT INTO draft_views (draft_id, revision, seen_at)"
-    " SELECT id, :revision, :seen_at FROM drafts WHERE id = :draft"
-    " ON CONFLICT (draft_id) DO NOTHING"
-)
 
 
 def owned_draft(
@@ -223,8 +177,18 @@ def unpublished(account_id: str | BindParameter[str]) -> ColumnElement[bool]:
     )
 
 
-def no_draft() -> NotFound:
-    """The refusal of an unknown draft and of another account's."""
+def missing_draft(account_id: str, draft_id: str) -> NotFound:
+    """The refusal of a draft that is not there: of one that its creator discarded, with when and
+    the note; of an unknown one as of another account's.
+    """
+    discarded = read_rows(_DISCARDED, account=account_id, draft=draft_id)
+    if discarded:
+        said = f"Its creator discarded this draft at {discarded[0].deleted_at:%Y-%m-%dT%H:%M:%SZ}"
+        return NotFound(
+            ErrorCode.DRAFT_NOT_FOUND,
+            with_note(said, discarded[0].discard_note),
+            "Ask the creator whether another draft is wanted.",
+        )
     return NotFound(
         ErrorCode.DRAFT_NOT_FOUND,
         "There is no draft with this draftId in this account, or its creator discarded it.",
@@ -260,6 +224,12 @@ def require_open(draft: Draft | DraftRow) -> None:
         )
 
 
+_DISCARDED = select(Draft.deleted_at, Draft.discard_note).where(
+    Draft.id == bindparam("draft"),
+    Draft.account_id == bindparam("account"),
+    Draft.status == DraftStatus.DRAFT,
+    Draft.deleted_at.is_not(None),
+)
 _AT = owned_draft(bindparam("account"), bindparam("draft")).with_only_columns(Draft.revision)
 _LIST = (
     select(
@@ -268,14 +238,6 @@ _LIST = (
     )
     .where(unpublished(bindparam("account")))
     .order_by(Draft.updated_at.desc(), Draft.id)
-)
-_VIEWS = (
-    select(DraftView.draft_id, DraftView.revision)
-    .join(Draft, Draft.id == DraftView.draft_id)
-    .where(unpublished(bindparam("account")))
-)
-_VIEW = select(DraftView.revision, DraftView.seen_at).where(
-    DraftView.draft_id == bindparam("draft")
 )
 _LOCKED = (
     owned_draft(bindparam("account"), bindparam("draft"))
@@ -288,5 +250,5 @@ def lock_draft(account_id: str, draft_id: str) -> Draft:
     """The draft under a row lock, published or not; raises NotFound."""
     draft = db.session.scalar(_LOCKED, {"draft": draft_id, "account": account_id})
     if draft is None:
-        raise no_draft()
+        raise missing_draft(account_id, draft_id)
     return draft

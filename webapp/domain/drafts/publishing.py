@@ -39,7 +39,8 @@ from webapp.domain.drafts.confirmations import (
     is_current,
     require_complete,
 )
-from webapp.domain.drafts.models import Draft, DraftConfirmation, no_draft, owned_draft
+from webapp.domain.drafts.models import Draft, DraftConfirmation, missing_draft, owned_draft
+from webapp.domain.drafts.returns import sent_back
 from webapp.domain.forms.models import FORM_COLUMNS, Form, FormLink, FormRow
 from webapp.domain.forms.terms import TOLD_NOTHING, TYPED, FormTerms, Shown, VoiceTerms
 from webapp.domain.shared.error_codes import ErrorCode
@@ -252,9 +253,11 @@ def _published_before(account_id: str, draft_id: str) -> FormRow:
         owned_draft(account_id, draft_id).execution_options(populate_existing=True)
     )
     if draft is None:
-        raise no_draft()
+        raise missing_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return FormRow(*execute(_FORM_OF_DRAFT, draft=draft_id).one())
+    if draft.returned_at:
+        raise sent_back(draft)
     require_complete(draft)
     confirmation = find_confirmation(draft.id)
     # a current one was stored just now: the next try will find it

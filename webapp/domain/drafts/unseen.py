@@ -12,8 +12,9 @@ from sqlalchemy.orm import aliased
 from webapp.database import db
 from webapp.domain.content.diff import Change, Kind, differences
 from webapp.domain.content.model import CONTENT_COLUMNS, Content, QuestionRow
-from webapp.domain.drafts.models import Draft, DraftRevision, DraftView, list_views, unpublished
+from webapp.domain.drafts.models import Draft, DraftRevision, unpublished
 from webapp.domain.drafts.revisions import RevisionRow, draft_of_revision
+from webapp.domain.drafts.views import DraftView, list_views
 
 Part = tuple[str, str]  # a content column, or a question by its id and what of it
 MOVED = ("questions", "order")

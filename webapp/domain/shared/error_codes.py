@@ -104,8 +104,9 @@ class ErrorCode(StrEnum):
     DRAFT_NOT_FOUND = (
         "draft_not_found",
         HTTPStatus.NOT_FOUND,
-        "the account has no draft with this `draftId`, or its creator discarded it",
-        "Use the `draftId` that creating the draft returned.",
+        "the account has no draft with this `draftId`, or its creator discarded it: for a day the"
+        " message then says when, and what they wrote",
+        "Use the `draftId` that creating the draft returned. After a discard, ask the creator.",
     )
     FORM_NOT_FOUND = (
         "form_not_found",
@@ -130,7 +131,8 @@ class ErrorCode(StrEnum):
     DRAFT_NOT_CONFIRMED = (
         "draft_not_confirmed",
         HTTPStatus.CONFLICT,
-        "the creator has not confirmed the draft",
+        "the creator has not confirmed the draft, or sent it back: the message then quotes what"
+        " they wrote",
         "Ask the creator to open the review page and confirm. `GET /drafts/{draftId}?wait=25`, or"
         " the tool `get_form_draft`, waits for it; then publish again.",
     )

@@ -8,6 +8,8 @@ FOLLOW_UPS_MAX = 50  # contract
 TOTAL_QUESTIONS_MAX = 50  # contract
 
 AGENT_NOTE_MAX_CHARS = 300  # our choice: half a sentence beside a change, and some room
+CREATOR_NOTE_MAX_CHARS = 500  # our choice: why a draft is sent back or discarded
+CHANGE_SHOWN_CHARS = 500  # our choice: of each text that a creator changed, for its agent
 QUESTION_ID_MAX_CHARS = 200  # our choice: room for any id scheme of an agent
 ANSWER_MAX_CHARS = 20_000  # our choice: longer typed answers stay in the box with a message
 SPOKEN_ANSWER_MAX_CHARS = 100_000  # contract; an answer with a recording

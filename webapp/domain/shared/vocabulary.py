@@ -18,6 +18,22 @@ class DraftStatus(StrEnum):
     PUBLISHED = "published"
 
 
+class ReviewState(StrEnum):
+    """`waiting`: nothing was said of it yet. `confirmed`: it can be published. `stale`: it changed
+    after it was confirmed. `returned`: the creator sent it back; change it. `discarded`: the
+    creator does not want it. `published`: it became a form.
+
+    OpenAPI document, DraftReview.state
+    """
+
+    WAITING = "waiting"
+    CONFIRMED = "confirmed"
+    STALE = "stale"
+    RETURNED = "returned"
+    DISCARDED = "discarded"
+    PUBLISHED = "published"
+
+
 class FormStatus(StrEnum):
     """`completed`: a `one` form has its response; `closed`: by creator, date or cap."""
 

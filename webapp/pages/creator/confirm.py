@@ -14,7 +14,7 @@ from webapp.database import utc_now
 from webapp.database.failures import STORAGE_FAILURES
 from webapp.domain.content.diff import differences
 from webapp.domain.content.model import missing_fields
-from webapp.domain.drafts import confirmations, publishing, revisions
+from webapp.domain.drafts import confirmations, publishing, revisions, views
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.error_codes import ErrorCode
@@ -72,7 +72,7 @@ def _confirm(draft_id: str) -> Response:
             account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, now=now, by=by
         )
         wakeups().notify(draft_id)
-        drafts.mark_seen(account, draft_id, revision, now=now)
+        views.mark_seen(account, draft_id, revision, now=now)
         return go_to(url_for("drafts.review", draft_id=draft_id))
     published = publishing.confirm_and_publish(
         account, draft_id, revision=revision, shown_hash=shown_hash, terms=terms, now=now, by=by

@@ -11,6 +11,7 @@ from webapp.database import utc_now
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.content.model import CHOICES, DRAFT_SETTINGS, NUMBERS, DraftUpdate
 from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import views
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.errors import NotFound
@@ -38,8 +39,8 @@ def review(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return draft_view.go_to_form(draft, "results.by_question")
-    if not drafts.find_view(draft_id) and not is_prefetch():
-        look = partial(drafts.note_first_look, draft_id, draft.revision, now=utc_now())
+    if not views.find_view(draft_id) and not is_prefetch():
+        look = partial(views.note_first_look, draft_id, draft.revision, now=utc_now())
         write_later(("look", draft_id), look)
     context = draft_view.context(draft)
     before = asked_revision("saved_from")
@@ -59,7 +60,7 @@ def review(draft_id: str) -> ResponseReturnValue:
 @bp.post("/<draft_id>/seen")
 def mark_seen(draft_id: str) -> ResponseReturnValue:
     """The creator has read the changes up to the revision that their page showed."""
-    drafts.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
+    views.mark_seen(creator_id(), draft_id, posted_revision(), now=utc_now())
     draft = drafts.get_draft(creator_id(), draft_id)
     unseen = draft_view.unseen(draft)
     return draft_view.shown(

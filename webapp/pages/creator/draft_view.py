@@ -20,9 +20,8 @@ from webapp.domain.content.model import (
     missing_parts,
     most_questions,
 )
-from webapp.domain.drafts import confirmations, publishing, revisions
+from webapp.domain.drafts import confirmations, publishing, revisions, views
 from webapp.domain.drafts import editing as draft_editing
-from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.unseen import unseen_changes
 from webapp.domain.follow_ups.languages import has_phrases
@@ -104,7 +103,7 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
     It does, too, if no view is stored yet. A change that is stored already is the repeat of a
     request whose response was lost.
     """
-    view = drafts.find_view(draft.id)
+    view = views.find_view(draft.id)
     up_to_date = view is None or view.revision >= posted_revision()
     account, now = creator_id(), utc_now()
     before, saved = as_posted_from(draft), _own_next(draft)
@@ -119,13 +118,13 @@ def _save(draft: Draft, change: Callable[[Draft], DraftUpdate]) -> Draft:
         )
     wakeups().notify(draft.id)
     if up_to_date:
-        drafts.mark_seen(account, draft.id, saved.revision, now=now)
+        views.mark_seen(account, draft.id, saved.revision, now=now)
     return saved
 
 
 def unseen(draft: Draft) -> Unseen:
     """What agents changed since the revision viewed last."""
-    view = drafts.find_view(draft.id)
+    view = views.find_view(draft.id)
     before = revisions.find_revision(draft, view.revision) if view else None
     notes = notes_since(draft, view.revision if view else 0)
     if view is None or before is None:

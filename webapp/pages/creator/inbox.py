@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from webapp.database import from_millis, to_millis, utc_now
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
-from webapp.domain.drafts import confirmations, editing, unseen
+from webapp.domain.drafts import confirmations, editing, unseen, views
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts.models import DraftSummaryRow
 from webapp.domain.forms import models as forms
@@ -94,7 +94,7 @@ def write() -> ResponseReturnValue:
     """Create an empty draft, with the editor of its title open."""
     account, now = creator_id(), utc_now()
     draft = editing.create_draft(account, DraftUpdate(), author=None, now=now)
-    drafts.mark_seen(account, draft.id, draft.revision, now=now)
+    views.mark_seen(account, draft.id, draft.revision, now=now)
     return go_to(url_for("drafts.review", draft_id=draft.id, write="title"))
 
 

@@ -91,8 +91,10 @@ def test_a_draft_tells_what_rest_tells_in_headers(
         found = host.use("get_form_draft", draftId=draft_id).structured_content
         by_rest = agent.get(f"/drafts/{draft_id}")
         assert found is not None
-        extra = "revision", "reviewUrl", "confirmation", "timedOut"
+        review = agent.get(f"/drafts/{draft_id}/review").json
+        extra = {"confirmation", "timedOut", *review} - by_rest.json.keys()
         assert without(found, *extra) == by_rest.json
+        assert {name: found[name] for name in review} == review
         assert by_rest.headers["ETag"] == f'"{found["revision"]}"'
         assert by_rest.headers["Link"] == f'<{found["reviewUrl"]}>; rel="edit-form"'
         assert by_rest.headers["Askback-Confirmation"] == found["confirmation"]

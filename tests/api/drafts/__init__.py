@@ -1,0 +1,1 @@
+"""What agents read of drafts and of their review."""

@@ -1,0 +1,96 @@
+"""What an agent is told of what the creator changed."""
+
+from typing import Any
+
+import pytest
+
+from tests.conftest import Clock
+from webapp.domain.accounts.models import Account
+from webapp.domain.content.draft_input import parse_draft_input
+from webapp.domain.drafts import editing
+from webapp.domain.drafts.models import Draft
+from webapp.domain.drafts.reviews import CreatorChange, creator_changes
+
+pytestmark = pytest.mark.usefixtures("app_context")
+
+QUESTIONS = [{"id": each, "text": f"{each}?"} for each in ("one", "two", "three")]
+
+
+@pytest.fixture
+def draft(account: Account, clock: Clock) -> Draft:
+    given = {"title": "Rota", "goal": "Learn", "questions": QUESTIONS, "context": "Private"}
+    changes = parse_draft_input(given)
+    return editing.create_draft(account.id, changes, author="grn_1", now=clock.now)
+
+
+def change(draft: Draft, author: str | None = None, **fields: Any) -> Draft:
+    given = parse_draft_input(fields)
+    now = draft.updated_at
+    return editing.update_draft(draft.account_id, draft.id, given, author=author, now=now)
+
+
+def test_nothing_as_long_as_an_agent_wrote_last(draft: Draft) -> None:
+    assert creator_changes(draft) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "changes"),
+    [
+        ({"title": "Mine"}, [CreatorChange("title", None, "Rota", "Mine")]),
+        ({"goal": ""}, [CreatorChange("goal", None, "Learn", None)]),
+        ({"context": "Secret"}, [CreatorChange("context")]),
+        (
+            {"followUpMode": "deep_dive", "maxTotalQuestions": 9},
+            [
+                CreatorChange("followUpMode", None, "none", "deep_dive"),
+                CreatorChange("maxTotalQuestions", None, None, "9"),
+            ],
+        ),
+        (
+            {"questions": [{"id": "one", "text": "Who?", "context": "Names"}, *QUESTIONS[1:]]},
+            [
+                CreatorChange("question_text", "one", "one?", "Who?"),
+                CreatorChange("question_context", "one", None, "Names"),
+            ],
+        ),
+        (
+            {"questions": [QUESTIONS[2], *QUESTIONS[:2]]},
+            [CreatorChange("question_moved", "three", "3", "1")],
+        ),
+        (
+            {"questions": [{"id": "new", "text": "New?"}, *QUESTIONS[1:]]},
+            [
+                CreatorChange("question_added", "new", None, "New?"),
+                CreatorChange("question_removed", "one", "one?", None),
+            ],
+        ),
+    ],
+)
+def test_each_part_that_the_creator_changed(
+    draft: Draft, fields: dict[str, Any], changes: list[CreatorChange]
+) -> None:
+    assert creator_changes(change(draft, **fields)) == changes
+
+
+def test_all_that_came_after_the_last_revision_of_an_agent(draft: Draft) -> None:
+    change(draft, title="Mine")
+    change(draft, author="grn_2", goal="From another agent")
+    change(draft, goal="Mine, too")
+    changed = change(draft, title="Mine again")
+
+    assert creator_changes(changed) == [
+        CreatorChange("title", None, "Mine", "Mine again"),
+        CreatorChange("goal", None, "From another agent", "Mine, too"),
+    ]
+
+
+def test_what_was_undone_is_no_change(draft: Draft) -> None:
+    change(draft, title="Mine")
+
+    assert creator_changes(change(draft, title="Rota")) == []
+
+
+def test_a_draft_without_an_agent_has_none(account: Account, clock: Clock) -> None:
+    made = editing.create_draft(account.id, parse_draft_input({}), author=None, now=clock.now)
+
+    assert creator_changes(change(made, title="Mine")) == []
