@@ -38,6 +38,7 @@ ENQUEUED_AT_ONCE = 64  # wake-ups: each goes on with whatever is due
 WAITING_IN_REDIS = 64  # wake-ups, for as many threads; each goes on with whatever is due
 REST_SECONDS = 0.02  # after enqueuing: what comes meanwhile goes together
 FULL_REST_SECONDS = 0.2  # where nothing was enqueued: a look each time would cost requests theirs
+USE_SECONDS = 0.5  # between two looks whether the process ends
 WAKE_UP_SECONDS = 60  # after which one that nobody took is void
 
 log = logging.getLogger("askback.deliveries")
@@ -54,6 +55,16 @@ class WakeUpQueue:
         self._thread: threading.Thread | None = None
         self._client: Redis | None = None
         self._failed = False
+        self._used = threading.Event()
+        if redis_url:  # other processes enqueue there, too
+            self._used.set()
+
+    def await_use(self, ended: threading.Event) -> bool:
+        """Wait until there may be something to take; False if `ended` came first."""
+        while not self._used.wait(USE_SECONDS):
+            if ended.is_set():
+                return False
+        return True
 
     def hand_over(self, ids: Sequence[str]) -> None:
         """Leave the ids to the thread; what finds no room is dropped."""
@@ -68,6 +79,7 @@ class WakeUpQueue:
 
         False if none was enqueued: enough of them wait, or Redis is away.
         """
+        self._used.set()
         try:
             enqueued = self._enqueue(ids)
             self._failed = False

@@ -11,6 +11,7 @@ from flask import Flask
 
 from jobs.queue import TRANSCRIPTIONS, wake_up_queue
 from jobs.transcribe import EXTENSION, Transcriber, conclude_and_wake
+from jobs.worker import take_wake_ups
 from webapp.config import Settings
 from webapp.data_folder import empty_spool
 from webapp.database import utc_now
@@ -29,7 +30,7 @@ def transcribing(app: Flask, *, at_once: int, start_after: float = 0) -> Iterato
     """Look at recordings and write them down while the block runs.
 
     at_once      how many at a time
-    start_after  seconds until RQ is imported and the threads begin
+    start_after  seconds until the threads begin, and import RQ where Redis is configured
     """
     transcriber = app.extensions[EXTENSION] = Transcriber(app, at_once)
     ended = threading.Event()
@@ -74,15 +75,8 @@ def sweep(transcriber: Transcriber) -> None:
 def _run(app: Flask, ended: threading.Event, at_once: int, start_after: float) -> None:
     if ended.wait(start_after):
         return
-    from jobs.rq_worker import work_until  # takes long to import
-
     config: Settings = app.config["SETTINGS"]
     empty_spool(config.data_folder)  # copies of processes that were killed
-    for number in range(at_once):
-        threading.Thread(
-            target=work_until,
-            args=(app, ended, TRANSCRIPTIONS),
-            name=f"transcriber-{number}",
-            daemon=True,
-        ).start()
+    arguments = (app, ended, TRANSCRIPTIONS, at_once)
+    threading.Thread(target=take_wake_ups, args=arguments, name="taking", daemon=True).start()
     sweep_until(app, ended)

@@ -105,6 +105,32 @@ def test_rq_on_redis_wakes_at_once(
         wait_until(lambda: set(look.keys(JOBS)) <= of_others, "forgetting the jobs")
 
 
+@pytest.mark.usefixtures("deliverer")
+def test_rq_begins_with_the_first_wake_up_and_on_redis_at_once(
+    app: Flask, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(threading.enumerate())  # those of other tests, which end
+
+    def started(name: str) -> bool:
+        return any(each.name.startswith(name) for each in set(threading.enumerate()) - before)
+
+    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
+    with delivering(app, stop_seconds=2):
+        time.sleep(0.5)
+        assert started("taking")
+    wait_until(lambda: not started("taking"), "ending without a wake-up")
+    assert not started(queue.DELIVERIES.name)
+
+    with delivering(app, stop_seconds=2):
+        hand_over(app, ["dlv_of_nobody"])
+        wait_until(lambda: started(queue.DELIVERIES.name), "taking wake-ups")
+    before |= set(threading.enumerate())
+
+    monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(redis_url))
+    with delivering(app, stop_seconds=2):
+        wait_until(lambda: started(queue.DELIVERIES.name), "taking wake-ups of others")
+
+
 def test_a_wake_up_starts_no_timer_and_leaves_nothing(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +222,7 @@ def test_of_a_queue_that_nobody_takes_ten_thousand_wait(
 def test_without_a_thread_of_rq_everything_is_delivered(
     app: Flask, place: Receivers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rq_worker, "work_until", lambda app, ended: None)
+    monkeypatch.setattr(rq_worker, "work_until", lambda app, ended, kind: None)
     monkeypatch.setitem(app.extensions, "wake_up_queue", WakeUpQueue(None))
     with delivering(app, stop_seconds=2):
         hand_over(app, due(app, place, count=20))
@@ -288,7 +314,7 @@ def test_switched_off_nothing_is_sent(app: Flask, place: Receivers) -> None:
         started = {thread.name for thread in set(threading.enumerate()) - before}
 
     assert place.got == []
-    assert not started & {"deliveries", "wake-ups", "worker-0"}
+    assert not started & {"deliveries", "wake-ups", "taking"}
 
 
 def test_what_runs_is_finished_and_nothing_more_is_claimed(
