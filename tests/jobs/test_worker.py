@@ -33,7 +33,8 @@ from webapp.domain.events.models import EventDelivery
 from webapp.domain.shared.vocabulary import DeliveryState
 
 JOBS = "rq:job:*"
-AT_ONCE = queue.REDIS_SECONDS  # whoever asks a Redis that is away waits as long
+TIMES = 5  # one call alone could be late on a busy machine
+AT_ONCE = TIMES * queue.REDIS_SECONDS  # whoever asks a Redis that is away waits as long
 
 
 @pytest.fixture
@@ -50,10 +51,11 @@ def due(app: Flask, place: Receivers, count: int = 1) -> list[str]:
 
 
 def hand_over(app: Flask, ids: list[str]) -> float:
-    """Seconds that a request would take for it."""
+    """Seconds that so many requests would take for it."""
     began = time.monotonic()
     with app.app_context():
-        queue.hand_over(ids)
+        for _ in range(TIMES):
+            queue.hand_over(ids)
     return time.monotonic() - began
 
 
