@@ -27,7 +27,13 @@ SCRATCH = $(shell test -z "$$TMPDIR" && own=$$(mktemp -d /dev/shm/askback-XXXXXX
 	printf '#!/bin/sh\n' > "$$own/program"; chmod +x "$$own/program"; \
 	test "$$free" -ge 4194304 && "$$own/program" 2>/dev/null && echo TMPDIR=/dev/shm; rm -r "$$own")
 
-.PHONY: run install test prove check format bench pictures audit help
+# With two, two cores rest a third of the time; with four, they get in each other's way. Compiled
+# files are kept for the next run, also where PYTHONDONTWRITEBYTECODE is set: six seconds each.
+PYTEST = $(SCRATCH) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest \
+	--numprocesses 3 --dist loadfile --no-loadscope-reorder
+SHORT := not prove and not bench and not pictures
+
+.PHONY: run install test slow prove check format bench pictures audit help
 .DEFAULT_GOAL := help
 
 run: $(VENV)/.installed ## start Askback on http://127.0.0.1:8000 (HOST, PORT, PUBLIC_URL, ASKBACK_DATA)
@@ -35,10 +41,11 @@ run: $(VENV)/.installed ## start Askback on http://127.0.0.1:8000 (HOST, PORT, P
 
 install: $(VENV)/.installed ## install what Askback needs into .venv
 
-# With two, two cores rest a third of the time; with four, they get in each other's way. Compiled
-# files are kept for the next run, also where PYTHONDONTWRITEBYTECODE is set: six seconds each.
-test: $(VENV)/.installed-test ## run every test with the servers and the browser it needs
-	$(SCRATCH) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+test: $(VENV)/.installed-test ## run the tests with the servers and the browser they need
+	$(PYTEST) -m "$(SHORT) and not slow"
+
+slow: $(VENV)/.installed-test ## run the tests of kills, races, strangers' input and axe on every page
+	$(PYTEST) -m "$(SHORT) and slow"
 
 prove: $(VENV)/.installed-test ## run the long proofs with their full figures
 	$(BIN)/python -m pytest -m prove --timeout 3600

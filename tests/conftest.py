@@ -70,6 +70,28 @@ LONG = (
     "tests/webapp/test_cli.py",
     "tests/webapp/test_hostile",
 )
+# a third of the time of all: what is killed, raced, or sent by strangers; every page in every state
+SLOW = (
+    "tests/agent_cli/test_killed.py",
+    "tests/browser/creator/test_largest_mix.py",
+    "tests/browser/respondent/test_cross_site_posts.py",
+    "tests/browser/respondent/test_embedding.py",
+    "tests/browser/respondent/test_follow_up_frames.py",
+    "tests/browser/respondent/voice/test_frames.py",
+    "tests/browser/respondent/voice/test_states.py",
+    "tests/browser/test_accessibility.py",
+    "tests/contract/test_fuzz.py",
+    "tests/docs/test_operate.py",
+    "tests/docs/test_spoken_answers.py",
+    "tests/jobs/test_lost_redis.py",
+    "tests/jobs/test_processes.py",
+    "tests/jobs/test_transcription_processes.py",
+    "tests/journey/test_attacks.py",
+    "tests/oauth/test_hostile",
+    "tests/proof/",
+    "tests/races/",
+    "tests/webapp/test_hostile",
+)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -84,8 +106,12 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the long ones first, so that all processes end at about the same time."""
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker("slow")
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
