@@ -61,6 +61,8 @@ SOME_FIELDS = {
     "account.change_password": {"current", "password"},
     "drafts.save_text": {"text", "revision"},
     "questions.save": {"text", "hint", "revision"},
+    "returns.send_back": {"note", "revision"},
+    "inbox.discard": {"note"},
     "forms.allow_embedding": {"origins"},
     "respond.answer": {"session", "answer_key", "answer", "replaces", "website"},
     "respond.send": {"session", "name"},

@@ -32,6 +32,7 @@ from webapp.pages.creator import (
     inbox,
     questions,
     results,
+    returns,
     revisions,
 )
 from webapp.pages.creator import request as creator_request
@@ -75,6 +76,7 @@ ROUTES = {
         *(
             connections,
             mutes,
+            returns,
             agent_tokens,
             deliveries,
             account_settings,

@@ -21,11 +21,13 @@ from tests.browser.example_texts import (
     MINUTES,
     NEWCOMER,
     NO_TITLE,
+    PARKING,
     PASSWORD,
     PRICE,
     PRICED,
     PROBED,
     ROTA,
+    SENT_BACK_NOTE,
     UNFINISHED,
     WRITER,
 )
@@ -38,7 +40,7 @@ from webapp.domain.accounts.passwords import password_hash
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
 from webapp.domain.deletion.deleted_responses import delete_automated, delete_response
-from webapp.domain.drafts import confirmations, editing, publishing, views
+from webapp.domain.drafts import confirmations, editing, publishing, returns, views
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms import embedding
 from webapp.domain.forms import models as forms
@@ -63,6 +65,7 @@ class ExampleData:
     german: str
     goodbye: str
     unfinished: str
+    returned: str
     results: str
     share: str
     shared: str
@@ -114,6 +117,7 @@ def make_example_data() -> ExampleData:
         german=f"/drafts/{write(account_id, GERMAN, codex, now - timedelta(hours=1)).id}",
         goodbye=f"/drafts/{goodbye.id}",
         unfinished=f"/drafts/{write(account_id, NO_TITLE, None, now - timedelta(days=2)).id}",
+        returned=f"/drafts/{sent_back(account_id, claude, now)}",
         results=f"/forms/{results.id}",
         share=f"/forms/{results.id}/share",
         shared=f"/r/{results.share_token}",
@@ -136,6 +140,18 @@ def make_example_data() -> ExampleData:
         delivery_arrived=f"/deliveries/{sent['arrived']}",
         tested=f"/deliveries?tested={sent['silent']}",
     )
+
+
+def sent_back(account_id: str, author: str, now: datetime) -> str:
+    """A draft that its creator sent back after they had changed it."""
+    draft = write(account_id, PARKING, author, now - timedelta(hours=5))
+    changes = parse_draft_input({"title": PARKING["title"] + " on Sundays"})
+    by: dict[str, Any] = {"author": None, "now": now - timedelta(hours=4)}
+    revision = editing.update_draft(account_id, draft.id, changes, **by).revision
+    views.mark_seen(account_id, draft.id, revision, now=now - timedelta(hours=4))
+    given: dict[str, Any] = {"revision": revision, "now": now - timedelta(minutes=3)}
+    returns.return_draft(account_id, draft.id, note=SENT_BACK_NOTE, **given)
+    return draft.id
 
 
 def throw(account_id: str, form_id: str, now: datetime) -> None:

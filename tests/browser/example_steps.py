@@ -129,6 +129,34 @@ def discarded(page: Page, data: ExampleData) -> None:
     page.get_by_role("button", name="Undo").wait_for()
 
 
+def returning(page: Page, data: ExampleData) -> None:
+    """The review page with a note that is being written."""
+    page.goto(data.rota)
+    follow(page, "Send back")
+    page.get_by_label("Why? (optional)").fill("Shorter, please: three questions at most.")
+
+
+def returned_unread(page: Page, data: ExampleData) -> None:
+    """Send back, on a page that shows an older revision."""
+    page.goto(f"{data.rota}/return/edit")
+    page.get_by_label("Why? (optional)").fill("Shorter, please: three questions at most.")
+    page.locator("input[name=revision]").first.evaluate("field => { field.value = 1 }")
+    press(page, "Send back")
+    page.get_by_role("button", name="Send back revision 2").wait_for()
+
+
+def just_returned(page: Page, data: ExampleData) -> None:
+    page.goto(f"/drafts?returned={data.returned.rpartition('/')[2]}")
+
+
+def discarded_at_length(page: Page, data: ExampleData) -> None:
+    """Discard, with a note that is too long."""
+    page.goto(f"{data.german}/discard")
+    page.get_by_label("Why? (optional)").fill("No more of these, please. " * 20)
+    press(page, "Discard it")
+    page.locator(".field__error").wait_for()
+
+
 def changed_meanwhile(page: Page, data: ExampleData) -> None:
     """Publish now, on a page that shows an older revision."""
     page.goto(f"{data.rota}/confirm")
@@ -293,7 +321,14 @@ CREATOR = [
         ("review-confirmed", at("{data.goodbye}"), 0),
         ("review-undo", moved, 0),
         ("review-news", newer_revision, 0),
+        ("review-return", returning, 0),
+        ("review-returned", at("{data.returned}"), 0),
+        ("return", at("{data.german}/return/edit"), 0),
+        ("return-outdated", returned_unread, 409),
+        ("inbox-returned", just_returned, 0),
         ("history", at("{data.rota}/history"), 0),
+        ("history-returned", at("{data.returned}/history"), 0),
+        ("confirm-returned", at("{data.returned}/confirm"), 0),
         ("try", at("{data.rota}/try"), 0),
         ("try-follow-up", tried("It was bad"), 0),
         ("try-refused", tried(""), 422),
@@ -302,6 +337,7 @@ CREATOR = [
         ("new", at("/drafts/new"), 0),
         ("tidy", at("/drafts/tidy"), 0),
         ("discard", at("{data.german}/discard"), 0),
+        ("discard-refused", discarded_at_length, 422),
         ("confirm", at("{data.rota}/confirm"), 0),
         ("confirm-incomplete", at("{data.unfinished}/confirm"), 0),
         ("confirm-stale", changed_meanwhile, 409),

@@ -46,6 +46,15 @@ GERMAN = {
         "Was fehlt in dieser Liste?",
     ],
 }
+PARKING = {
+    "title": "Parking at the market hall",
+    "questions": [
+        "How did you come here today?",
+        "What would have made parking easier?",
+        "May we have your name?",
+    ],
+}
+SENT_BACK_NOTE = "Good, but nobody should have to leave a name. Two questions are enough."
 GOODBYE = {
     "title": "Goodbye notes from people leaving the trial",
     "questions": [

@@ -20,7 +20,7 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts import credentials
 from webapp.domain.content.draft_input import parse_draft_input
 from webapp.domain.deletion import form_trash
-from webapp.domain.drafts import editing, views
+from webapp.domain.drafts import editing, returns, views
 from webapp.domain.respondents import answering
 from webapp.domain.responses.models import ResponseSession
 
@@ -38,11 +38,13 @@ MADE_BY_PEOPLE = (
     "reply",
     "signature",
     "note",
+    "returned",
 )
 VIEWS = ("", "/people")
 PAGES = {
     "inbox", "drafts", "questions", "history", "confirm", "forms", "trash", "results",
     "connections", "account", "home", "respond", "deliveries", "trial",
+    "returns",
 }  # fmt: skip
 
 
@@ -99,6 +101,8 @@ def world(app: Flask, ann: Creator) -> World:
         views.mark_seen(ann.account.id, draft.id, 1, now=utc_now())
         by_agent(app, draft, questions=[{"text": hostile("question") * 2}, "Plain?"], title="T")
         by_agent(app, draft, agent_note=hostile("note"), **content)
+        back = {"revision": 3, "note": hostile("returned"), "now": utc_now()}
+        returns.return_draft(ann.account.id, draft.id, **back)
         by_hand = make_draft(ann.account.id, **content)
         form, thrown = make_form(ann.account.id, **content), make_form(ann.account.id, **content)
         form_trash.delete_form(ann.account.id, thrown.id, now=utc_now())
@@ -162,6 +166,9 @@ def test_hostile_text_is_escaped_on_every_page(app: Flask, world: World) -> None
         ("goal", {"text": hostile("typed"), "revision": 0}),
         ("questions", {"text": hostile("typed"), "hint": hostile("typed"), "revision": 0}),
         ("questions/1", {"text": hostile("typed"), "question": hostile("id"), "revision": 0}),
+        ("return", {"note": hostile("typed"), "revision": 0}),
+        ("return", {"note": hostile("typed") * 9, "revision": 3}),
+        ("discard", {"note": hostile("typed") * 9}),
         ("settings", {"followUpMode": hostile("mode"), "revision": 3}),
         ("settings", {"maxTotalQuestions": hostile("typed"), "revision": 3}),
     ],

@@ -176,6 +176,11 @@ class World:
         self.ann.post(f"/drafts/{self.draft.id}/title", text="Newer", revision="1")
         return self.draft.id
 
+    def returned(self) -> str:
+        """The draft after its creator sent it back."""
+        self.ann.post(f"/drafts/{self.draft.id}/return", revision="1")
+        return self.draft.id
+
     def invited(self) -> str:
         with self.app.app_context():
             return invites.make_invite(now=utc_now())

@@ -337,6 +337,8 @@ RECIPES: dict[str, Callable[[World], Call]] = {
     "oauth.register": _register,
     "oauth.revoke": _revoke,
     "oauth.token": _token_for_code,
+    "returns.send_back": creator_page("/drafts/{}/return", revision="1", note="Shorter"),
+    "returns.keep": creator_page("/drafts/{}/keep", World.returned),
     "questions.add": creator_page("/drafts/{}/questions", revision="1", text="Why?"),
     "questions.move": creator_page("/drafts/{}/questions/1/position", revision="1", to="2"),
     "questions.remove": creator_page("/drafts/{}/questions/1/remove", revision="1"),

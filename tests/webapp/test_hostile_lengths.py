@@ -32,6 +32,7 @@ from webapp.domain.shared.limits import (
     CLIENT_ID_MAX_CHARS,
     CLIENT_NAME_MAX_CHARS,
     CONTEXT_MAX_CHARS,
+    CREATOR_NOTE_MAX_CHARS,
     EMAIL_MAX_CHARS,
     GOAL_MAX_CHARS,
     IDEMPOTENCY_KEY_MAX_CHARS,
@@ -66,6 +67,9 @@ BOUNDED = {
     "account.change_details": {"name": ACCOUNT_NAME_MAX_CHARS},
     "account.change_password": {"current": PASSWORD_MAX_CHARS, "password": PASSWORD_MAX_CHARS},
     "account.delete": {"current": PASSWORD_MAX_CHARS},
+    "inbox.discard": {"note": CREATOR_NOTE_MAX_CHARS},
+    "inbox.discard_chosen": {"note": CREATOR_NOTE_MAX_CHARS},
+    "returns.send_back": {"note": CREATOR_NOTE_MAX_CHARS},
     "forms.allow_embedding": {"origins": len("https://") + HOST_MAX_CHARS},
     "respond.answer": {
         "answer": ANSWER_MAX_CHARS,
@@ -88,7 +92,7 @@ BOUNDED = {
     },
 }
 # where a request that works takes away what the next one needs
-SPENT = {"sign_in.accept_invite", "respond.answer", "respond.send"}
+SPENT = {"sign_in.accept_invite", "respond.answer", "respond.send", "inbox.discard"}
 # what lets a request with one hostile field get further
 SOUND = {
     "name": "Ann",

@@ -235,4 +235,4 @@ def _typed_by_creator() -> str:
     """The text of the creator's editors; "" for a cross-site form."""
     if not request_origin.is_same_origin():
         return ""
-    return "\n\n".join(filter(None, map(typed_text, ("text", "hint", "origins"))))
+    return "\n\n".join(filter(None, map(typed_text, ("text", "hint", "origins", "note"))))

@@ -7,9 +7,18 @@ function isChanged(editor) {
   return fields.some((field) => field.value !== field.defaultValue);
 }
 
+// forms whose words are on their way: sending one is no leaving
+let sent = new WeakSet();
+
+addEventListener("submit", ({ target, defaultPrevented }) => {
+  if (!defaultPrevented && !target.matches("[hx-post]")) sent.add(target);
+});
+// the page was restored from the back/forward cache
+addEventListener("pageshow", () => (sent = new WeakSet()));
+
 addEventListener("beforeunload", (event) => {
   const refused = document.querySelector("#settings .field__error");
-  const editors = [...document.querySelectorAll("form.editor")];
+  const editors = [...document.querySelectorAll("form.editor")].filter((editor) => !sent.has(editor));
   const isUnsaved = (editor) => isChanged(editor) || editor.querySelector(REFUSED);
   if (refused || editors.some(isUnsaved)) event.preventDefault();
 });

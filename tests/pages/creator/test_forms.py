@@ -230,6 +230,8 @@ DRAFT_PAGES = [
     "/history",
     "/now",
     "/rev",
+    "/return",
+    "/return/edit",
 ]
 FORM_STEPS = ["/close", "/reopen", "/delete", "/restore", "/copy"]
 DRAFT_STEPS = [
@@ -245,6 +247,8 @@ DRAFT_STEPS = [
     "/questions/1/position",
     "/restore",
     "/changes/1/put-back",
+    "/return",
+    "/keep",
 ]
 
 

@@ -56,6 +56,11 @@ def keep_draft(account_id: str, draft_id: str, *, now: datetime, by: Actor = SYS
             add_event(AuditKind.KEPT, account_id, by=by, now=now, subject=draft_id)
 
 
+def standing_count(draft: Draft) -> int:
+    """Which sending back stands, counted from 1; 0 for none."""
+    return draft.return_count if draft.returned_at else 0
+
+
 def put_standing(draft: Draft, standing: Standing) -> None:
     """Set its columns; the caller stores them."""
     for name, value in standing._asdict().items():

@@ -39,6 +39,7 @@ FIELD_LIMITS = {
     "title": limits.TITLE_MAX_CHARS,
     "goal": limits.GOAL_MAX_CHARS,
     "context": limits.CONTEXT_MAX_CHARS,
+    "note": limits.CREATOR_NOTE_MAX_CHARS,
 }
 MOST = {setting.name: setting.most for setting in NUMBERS}
 WITH_MESSAGES = ("followUpMode", *MOST)  # the settings that can be refused

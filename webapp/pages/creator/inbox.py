@@ -2,6 +2,8 @@
 
 import hashlib
 from collections import Counter
+from http import HTTPStatus
+from typing import Any
 
 from flask import Blueprint, Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -11,10 +13,12 @@ from webapp.domain.content.model import DraftUpdate
 from webapp.domain.deletion import discarded_drafts
 from webapp.domain.drafts import confirmations, editing, unseen, views
 from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts.creator_notes import clean_note
 from webapp.domain.drafts.models import DraftSummaryRow
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormSummaryRow
 from webapp.domain.results.unread import count_unread
+from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.oauth import mutes
 from webapp.pages.creator.agents.drafted import (
@@ -27,12 +31,14 @@ from webapp.pages.creator.agents.drafted import (
     muted_agents,
 )
 from webapp.pages.creator.connections import AgentProgress, agent_progress, connect_guide
+from webapp.pages.creator.draft_view import in_plain_words
 from webapp.pages.creator.forms import form_entries
 from webapp.pages.creator.request import (
     clients_of,
     creator_id,
     moment_in,
     require_creator,
+    typed,
     waiting_count,
 )
 from webapp.pages.fragments import fragment, go_to, nothing_new, page_or_fragment
@@ -72,6 +78,8 @@ def show() -> ResponseReturnValue:
         guide=connect_guide(),
         progress=None if live else _progress(sections),
         restored=min(request.args.get("restored", 0, type=int), CHOSEN_MAX),
+        returned=_just("returned", sections.returned),
+        kept=_just("kept", sections.waiting),
     )
 
 
@@ -101,9 +109,7 @@ def write() -> ResponseReturnValue:
 @bp.get("/tidy")
 def choose() -> ResponseReturnValue:
     """The page for choosing drafts to discard."""
-    return render_template(
-        "inbox/discard_many.html", entries=_entries(drafts.list_drafts(creator_id()))
-    )
+    return _choice(HTTPStatus.OK)
 
 
 @bp.post("/tidy")
@@ -111,8 +117,17 @@ def discard_chosen() -> ResponseReturnValue:
     """Discard the chosen drafts; the inbox offers to restore them."""
     now = utc_now()
     chosen = [draft_id for draft_id in request.form.getlist("draft") if "\0" not in draft_id]
+    try:
+        note = clean_note(typed("note"))
+    except InvalidInput as problem:
+        return _choice(
+            HTTPStatus.UNPROCESSABLE_ENTITY,
+            chosen=chosen,
+            note_text=typed("note"),
+            message=in_plain_words(problem),
+        )
     count = discarded_drafts.discard_drafts(
-        creator_id(), chosen[:CHOSEN_MAX], now=now, by=request_audit.creator()
+        creator_id(), chosen[:CHOSEN_MAX], note=note, now=now, by=request_audit.creator()
     )
     return _after_discard(chosen, to_millis(now) if count else None)
 
@@ -123,14 +138,20 @@ def ask_discard(draft_id: str) -> ResponseReturnValue:
     draft = drafts.get_draft(creator_id(), draft_id)
     if draft.status is DraftStatus.PUBLISHED:
         return go_to(url_for("drafts.review", draft_id=draft_id))
-    return render_template("inbox/discard.html", draft=draft)
+    return render_template("inbox/discard.html", draft=draft, note_text="", message="")
 
 
 @bp.post("/<draft_id>/discard")
 def discard(draft_id: str) -> ResponseReturnValue:
     """Discard one draft; the inbox offers to restore it."""
-    now = utc_now()
-    discarded_drafts.discard_draft(creator_id(), draft_id, now=now, by=request_audit.creator())
+    account, now, by = creator_id(), utc_now(), request_audit.creator()
+    try:
+        note = clean_note(typed("note"))
+    except InvalidInput as problem:
+        draft, message = drafts.get_draft(account, draft_id), in_plain_words(problem)
+        values = {"draft": draft, "note_text": typed("note"), "message": message}
+        return render_template("inbox/discard.html", **values), HTTPStatus.UNPROCESSABLE_ENTITY
+    discarded_drafts.discard_draft(account, draft_id, note=note, now=now, by=by)
     return _after_discard([draft_id], to_millis(now))
 
 
@@ -150,6 +171,18 @@ def _after_discard(draft_ids: list[str], at: int | None) -> Response:
     for draft_id in draft_ids:
         wakeups().notify(draft_id)
     return go_to(url_for("inbox.show", discarded=at))
+
+
+def _choice(status: HTTPStatus, **more: Any) -> ResponseReturnValue:
+    values = {"chosen": [], "note_text": "", "message": ""} | more
+    entries = _entries(drafts.list_drafts(creator_id()))
+    return render_template("inbox/discard_many.html", entries=entries, **values), status
+
+
+def _just(done: str, entries: list[Entry]) -> DraftSummaryRow | None:
+    """The draft that the address says was just sent back or kept, where it stands so."""
+    asked = request.args.get(done)
+    return next((entry.draft for entry in entries if entry.draft.id == asked), None)
 
 
 def _discarded() -> dict[str, int]:
@@ -187,7 +220,10 @@ def _entries(found: list[DraftSummaryRow]) -> list[Entry]:
 def _state(sections: Sections, live: list[FormSummaryRow], unread: Counter[str]) -> str:
     """A hash of what the page shows, without times."""
     shown = [
-        [(entry.draft.id, entry.draft.revision, entry.changes) for entry in getattr(sections, name)]
+        [
+            (entry.draft.id, entry.draft.revision, entry.draft.returned_at, entry.changes)
+            for entry in getattr(sections, name)
+        ]
         for name in SECTIONS
     ]
     forms_shown = [(form.id, form.status, form.response_count, unread[form.id]) for form in live]

@@ -10,7 +10,7 @@ from flask_babel import gettext as _
 
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.drafts import models as drafts
-from webapp.domain.drafts import revisions
+from webapp.domain.drafts import returns, revisions
 from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.vocabulary import DraftStatus
@@ -71,9 +71,14 @@ def now(draft_id: str) -> ResponseReturnValue:
 
 @bp.get("/rev")
 def tell_changes(draft_id: str) -> ResponseReturnValue:
-    """A notice if the draft is at another revision than the page shows or was notified of."""
+    """A notice if the draft is at another revision than the page shows or was notified of, or was
+    sent back or kept meanwhile.
+    """
     draft = drafts.get_draft(creator_id(), draft_id)
     state = str(draft.revision) if draft.status is DraftStatus.DRAFT else draft.status
+    changed = state != request.args.get("have")
+    if str(returns.standing_count(draft)) != request.args.get("returned", "0"):
+        state += f".{draft.return_count}"
     if state in {request.args.get("have"), request.args.get("told")}:
         return nothing_new()
     grant = revisions.last_agent_since(draft, asked_revision("have"))
@@ -82,7 +87,7 @@ def tell_changes(draft_id: str) -> ResponseReturnValue:
         "drafts/_new_revision.html",
         trigger="askback:published" if draft.status is DraftStatus.PUBLISHED else None,
         decides="decides" in request.args,
-        **{"draft": draft, "state": state, "agent": agent},
+        **{"draft": draft, "state": state, "agent": agent, "changed": changed},
     )
 
 

@@ -28,7 +28,10 @@ def sections(page: str) -> dict[str, list[str]]:
 def groups(page: str) -> list[tuple[str, list[str]]]:
     """The heading of each group with the titles below it."""
     found = re.findall(r'draft-group__title">(.*?)</h3>(.*?)</ul>', page, re.DOTALL)
-    return [(plain(said).strip(), re.findall(r">([^<]*)</a>", rows)) for said, rows in found]
+    return [
+        (plain(said).strip(), re.findall(r'<a id="drf_[^>]*>([^<]*)</a>', rows))
+        for said, rows in found
+    ]
 
 
 def badge(ann: Creator) -> str:

@@ -60,6 +60,7 @@ class Sections:
     waiting: list[Entry] = field(default_factory=list)
     confirmed: list[Entry] = field(default_factory=list)
     by_hand: list[Entry] = field(default_factory=list)
+    returned: list[Entry] = field(default_factory=list)
     muted: list[Entry] = field(default_factory=list)
     empty: list[Entry] = field(default_factory=list)
 
@@ -80,6 +81,8 @@ def in_sections(
     for entry in entries:
         if entry.draft.id in confirmed:
             found.confirmed.append(entry)
+        elif waiting.is_returned(entry.draft):
+            found.returned.append(entry)
         elif waiting.is_by_hand(entry.draft):
             found.by_hand.append(entry)
         elif entry.agent and entry.agent.client in muted:

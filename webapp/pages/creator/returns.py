@@ -1,0 +1,88 @@
+"""Sending a draft back to its agent with a note, and keeping it after all."""
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from webapp.database import db, utc_now
+from webapp.domain.content.diff import differences
+from webapp.domain.drafts import models as drafts
+from webapp.domain.drafts import returns, revisions, views
+from webapp.domain.drafts.creator_notes import clean_note
+from webapp.domain.drafts.models import Draft
+from webapp.domain.shared.errors import InvalidInput, StateConflict
+from webapp.domain.shared.vocabulary import DraftStatus
+from webapp.pages.creator import draft_view
+from webapp.pages.creator.request import creator_id, posted_revision, require_creator, typed
+from webapp.pages.fragments import go_to, page_or_fragment
+from webapp.web import request_audit
+from webapp.web.wakeups import wakeups
+
+bp = Blueprint("returns", __name__, url_prefix="/drafts/<draft_id>")
+bp.before_request(require_creator)
+
+
+@bp.get("/return")
+def offer(draft_id: str) -> ResponseReturnValue:
+    """The link that opens the form, with the focus on it."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    return draft_view.shown(draft, "returns/_return_link.html", "return", focus="return")
+
+
+@bp.get("/return/edit")
+def ask(draft_id: str) -> ResponseReturnValue:
+    """The form for the note."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    if draft.status is DraftStatus.PUBLISHED:
+        return go_to(url_for("drafts.review", draft_id=draft_id))
+    return _form(draft, HTTPStatus.OK, note=draft.return_note or "")
+
+
+@bp.post("/return")
+def send_back(draft_id: str) -> ResponseReturnValue:
+    """Send back the revision that the page showed."""
+    account, note, revision, now = creator_id(), typed("note"), posted_revision(), utc_now()
+    given: dict[str, Any] = {"revision": revision, "now": now, "by": request_audit.creator()}
+    try:
+        returns.return_draft(account, draft_id, note=clean_note(note), **given)
+    except (InvalidInput, StateConflict) as problem:
+        db.session.expire_all()
+        return _refused(drafts.get_draft(account, draft_id), problem, note)
+    wakeups().notify(draft_id)
+    views.mark_seen(account, draft_id, revision, now=now)
+    return go_to(url_for("inbox.show", returned=draft_id))
+
+
+@bp.post("/keep")
+def keep(draft_id: str) -> ResponseReturnValue:
+    """It waits for the creator again; then the page that the button was on."""
+    returns.keep_draft(creator_id(), draft_id, now=utc_now(), by=request_audit.creator())
+    wakeups().notify(draft_id)
+    if request.form.get("from") == "inbox":
+        return go_to(url_for("inbox.show", kept=draft_id))
+    return go_to(url_for("drafts.review", draft_id=draft_id))
+
+
+def _refused(draft: Draft, problem: InvalidInput | StateConflict, note: str) -> Response:
+    """The form with what was written in it."""
+    if draft.status is DraftStatus.PUBLISHED:
+        return draft_view.go_to_form(draft, "forms.share")
+    if isinstance(problem, InvalidInput):
+        message = draft_view.in_plain_words(problem)
+        return _form(draft, HTTPStatus.UNPROCESSABLE_ENTITY, note=note, message=message)
+    shown = revisions.find_revision(draft, posted_revision())
+    since_shown = differences(shown, draft) if shown else []
+    return _form(draft, HTTPStatus.CONFLICT, note=note, outdated=True, since_shown=since_shown)
+
+
+def _form(draft: Draft, status: HTTPStatus, *, note: str, **more: Any) -> Response:
+    values: dict[str, Any] = {"message": "", "outdated": False, "since_shown": []}
+    return page_or_fragment(
+        "returns/return.html",
+        "returns/_return_form.html",
+        status=status,
+        shown_revision=posted_revision(),
+        **values | draft_view.context(draft) | {"note_text": note} | more,
+    )
