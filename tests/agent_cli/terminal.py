@@ -19,7 +19,7 @@ from tests.services import wait_until
 from webapp.database import db, utc_now
 from webapp.domain.deletion.discarded_drafts import discard_draft
 from webapp.domain.deletion.form_trash import delete_form
-from webapp.domain.drafts import confirmations, publishing
+from webapp.domain.drafts import confirmations, publishing, returns
 from webapp.domain.drafts.models import Draft
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answering import complete_response
@@ -138,6 +138,27 @@ class User:
     def publish(self) -> None:
         """The same, without leaving it to the agent."""
         self._decide(publishing.confirm_and_publish)
+
+    def send_back(self, note: str | None) -> None:
+        """The same, as a no to it."""
+        with self.running.app.app_context():
+            draft = db.session.scalars(_newest(Draft)).one()
+            seen = {"revision": draft.revision, "note": note, "now": utc_now()}
+            returns.return_draft(draft.account_id, draft.id, **seen)
+            wakeups().notify(draft.id)
+
+    def keep(self) -> None:
+        """Take that back."""
+        with self.running.app.app_context():
+            draft = db.session.scalars(_newest(Draft)).one()
+            returns.keep_draft(draft.account_id, draft.id, now=utc_now())
+
+    def discard(self, note: str) -> None:
+        """Discard the newest draft."""
+        with self.running.app.app_context():
+            draft = db.session.scalars(_newest(Draft)).one()
+            discard_draft(draft.account_id, draft.id, note=note, now=utc_now())
+            wakeups().notify(draft.id)
 
     def _decide(self, decide: Callable[..., object]) -> None:
         with self.running.app.app_context():

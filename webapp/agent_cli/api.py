@@ -27,9 +27,9 @@ class Api:
         return self._call("POST", "/drafts", headers=headers, body=body)
 
     def wait_for_creator(self, draft_id: str) -> Reply:
-        """getServiceDraft, as soon as the creator has done something, or after a while."""
+        """getServiceDraftReview, as soon as the creator has decided, or after a while."""
         seconds = min(WAIT_MAX_SECONDS, int(self._deadline.left()))
-        path = f"/drafts/{quote(draft_id, safe='')}?wait={seconds}"
+        path = f"/drafts/{quote(draft_id, safe='')}/review?wait={seconds}"
         reply = self._call("GET", path, seconds=seconds + CALL_SECONDS)
         if (busy := retry_after(reply)) is not None:  # no place for one more wait
             self._deadline.pause(busy)

@@ -15,6 +15,7 @@ from webapp.agent_cli.progress import Progress, new_key
 REVIEW_LINK = re.compile(r'<([^>]+)>;\s*rel="?edit-form"?')  # RFC 8288
 KEY_KEPT_SECONDS = 23 * 3600  # an Idempotency-Key works for a day
 LOOK_AGAIN_SECONDS = 0.5  # when a wait for the creator has ended
+SETTLED = ("confirmed", "published", "discarded")  # what publishing answers, or refuses for good
 PAUSES = (1.0, 1.0, 2.0, 3.0, 5.0)  # seconds between two looks for answers
 
 
@@ -95,7 +96,7 @@ def _publish(progress: Progress, api: Api, deadline: Deadline) -> None:
     if published is None:
         tell(f"Waiting until this draft is confirmed: {progress.steps.review_url}")
     while published is None:
-        if _is_settled(api.wait_for_creator(draft_id)):
+        if _is_settled(api.wait_for_creator(draft_id).json()):
             published = api.publish(draft_id)
         if published is None:
             deadline.pause(LOOK_AGAIN_SECONDS)
@@ -105,6 +106,14 @@ def _publish(progress: Progress, api: Api, deadline: Deadline) -> None:
     progress.output([{"event": "published", **told}], **steps)
 
 
-def _is_settled(seen: Reply) -> bool:
-    confirmed = seen.headers.get("askback-confirmation") == "current"
-    return confirmed or seen.json().get("status") == "published"
+def _is_settled(review: dict[str, Any]) -> bool:
+    """Whether publishing tells how it ends. Raises Stopped when the draft was sent back."""
+    state, note = review.get("state"), review.get("note")
+    if state == "returned":
+        said = (
+            f"The creator sent this draft back, with the note “{note}”."
+            if note
+            else ("The creator sent this draft back.")
+        )
+        raise Stopped(Exit.NOT_CONFIRMED, f"{said} Change it first, then this goes on.")
+    return state in SETTLED
