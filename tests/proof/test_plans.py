@@ -7,14 +7,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import insert, update
 
 from tests.bulk import analyze, copy_forms, copy_rows, store_answers
 from tests.databases import both_databases
-from tests.factories import make_account, make_form
+from tests.factories import make_account, make_draft, make_form
 from tests.query_plans import plan_of, statements_of
 from tests.voice.factories import make_recording
 from webapp.database import db, utc_now
+from webapp.domain.content.model import snapshot
 from webapp.domain.deletion.deleted_responses import has_automated
+from webapp.domain.drafts.confirmations import find_confirmation
+from webapp.domain.drafts.models import Draft, DraftRevision, get_draft
+from webapp.domain.drafts.reviews import creator_changes, get_reviewed
 from webapp.domain.follow_ups.asked import how_asked
 from webapp.domain.forms.agent_tokens import AgentToken, find_agent_token, make_agent_token
 from webapp.domain.forms.models import get_form, list_forms
@@ -37,6 +42,7 @@ from webapp.oauth.models import OAuthToken
 from webapp.oauth.tokens import find_access_token, issue_token
 
 ROWS = 3000
+EDITS = 50
 
 
 @dataclass(frozen=True)
@@ -229,6 +235,7 @@ BIG = (
     "oauth_tokens",
     "agent_tokens",
     "drafts",
+    "draft_revisions",
     "recordings",
     "follow_ups",
 )
@@ -271,6 +278,44 @@ def reads_all(step: str) -> bool:
 
 def sorts(step: str) -> bool:
     return step.startswith(("Sort", "USE TEMP B-TREE"))
+
+
+@pytest.fixture
+def edited(app_context: None) -> Draft:
+    """A draft that its creator changed often, beside very many others."""
+    account_id = make_account().id
+    draft, other = make_draft(account_id), make_draft(account_id)
+    kept = {"content": snapshot(draft), "author": None, "created_at": utc_now()}
+    revisions = [
+        kept | {"draft_id": each.id, "revision": number}
+        for each, often in ((draft, EDITS), (other, ROWS))
+        for number in range(1, often + 1)
+    ]
+    revisions[1]["author"] = "grn_1"
+    copy_rows(Draft.__table__, other.id, ROWS, id="drf_{}".format)
+    db.session.execute(insert(DraftRevision), revisions)
+    db.session.execute(update(Draft).where(Draft.id == draft.id).values(revision=EDITS + 1))
+    db.session.commit()
+    analyze()
+    return get_draft(account_id, draft.id)
+
+
+@both_databases
+def test_a_review_is_read_through_its_indexes(edited: Draft) -> None:
+    looks = {
+        partial(get_reviewed, edited.account_id, edited.id): ("pk_drafts", "drafts USING INDEX"),
+        partial(find_confirmation, edited.id): ("pk_drafts", "drafts USING INDEX"),
+        partial(creator_changes, edited): (
+            "pk_draft_revisions",
+            "draft_revisions USING INDEX",
+            "(draft_id=? AND revision<?)",
+        ),
+    }
+    plans = {look: plan_of(look) for look in looks}
+
+    assert [plans[look] for look, used in looks.items() if not uses_index(plans[look], *used)] == []
+    assert [step for plan in plans.values() for step in plan if reads_all(step)] == []
+    assert [step for step in plan_of(partial(creator_changes, edited)) if sorts(step)] == []
 
 
 @both_databases
