@@ -18,7 +18,7 @@ from webapp.domain.content.draft_input import FormDraftInput, draft_update
 from webapp.domain.content.model import DraftUpdate
 from webapp.domain.drafts.agent_notes import clean_note
 from webapp.domain.drafts.models import Draft
-from webapp.domain.shared.errors import NotConfirmed
+from webapp.domain.shared.errors import NotConfirmed, SentBack
 from webapp.domain.shared.input_model import InputModel
 from webapp.domain.shared.limits import (
     AGENT_NOTE_MAX_CHARS,
@@ -136,6 +136,8 @@ def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
     """As `POST /drafts/{draftId}/publish`. raises InputRequired"""
     try:
         published = publish_draft(call.caller, given.draft_id)
+    except SentBack:
+        raise
     except NotConfirmed:
         ask_for_confirmation(call, given.draft_id)
         raise

@@ -95,7 +95,7 @@ def attest(
     """Store the agent's confirmation of the current revision; False if it is confirmed already.
 
     offered  what this server does with spoken answers: no page told it to the creator
-    raises   NotFound; StateConflict `draft_incomplete`; NotConfirmed when the creator sent it back
+    raises   NotFound; StateConflict `draft_incomplete`; SentBack
     """
     draft = lock_draft(account_id, draft_id)
     if draft.status is DraftStatus.PUBLISHED:

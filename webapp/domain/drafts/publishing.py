@@ -90,7 +90,7 @@ def publish_draft(
 
     attested_by  the grant that may confirm for the creator, recorded as `agent_attested`
     offered      what this server does with spoken answers, for what an agent confirms
-    raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`;
+    raises       NotFound; NotConfirmed `draft_not_confirmed`, `confirmation_stale`; SentBack;
                  StateConflict `draft_incomplete`
     """
     if not attested_by:

@@ -12,7 +12,7 @@ from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.drafts.creator_notes import with_note
 from webapp.domain.drafts.models import Draft, open_draft, require_revision
 from webapp.domain.shared.error_codes import ErrorCode
-from webapp.domain.shared.errors import NotConfirmed
+from webapp.domain.shared.errors import SentBack
 
 
 class Standing(NamedTuple):
@@ -67,9 +67,9 @@ def put_standing(draft: Draft, standing: Standing) -> None:
         setattr(draft, name, value)
 
 
-def sent_back(draft: Draft) -> NotConfirmed:
+def sent_back(draft: Draft) -> SentBack:
     """The refusal to publish a draft that stands sent back."""
-    return NotConfirmed(
+    return SentBack(
         ErrorCode.DRAFT_NOT_CONFIRMED,
         with_note("Its creator sent this draft back", draft.return_note),
         "Change the draft as its creator asks, ask them to confirm it, then retry.",

@@ -64,3 +64,7 @@ class NotConfirmed(StateConflict):
     def __init__(self, code: Code, message: str, resolution: str, draft_id: str) -> None:
         super().__init__(code, message, resolution)
         self.draft_id = draft_id
+
+
+class SentBack(NotConfirmed):
+    """The creator sent the draft back: first the agent has to change it."""

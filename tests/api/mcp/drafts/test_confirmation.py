@@ -10,7 +10,9 @@ from tests.api.conftest import Agent, Confirm
 from tests.api.mcp.conftest import LEGACY, Host, Hosted, refused
 from tests.conftest import Clock
 from tests.factories import make_account
+from webapp.database import utc_now
 from webapp.domain.accounts.models import Account
+from webapp.domain.drafts.returns import return_draft
 from webapp.web.rate_limits.limiter import limiter
 
 REVIEW = "http://127.0.0.1:8000/drafts/"
@@ -66,6 +68,18 @@ def test_the_retried_call_publishes_what_was_confirmed(
     assert result["resultType"] == "complete"
     assert result["structuredContent"]["idempotent"] is False
     assert "requestState" not in result
+
+
+def test_nobody_is_asked_to_confirm_what_was_sent_back(
+    host: Host, draft_id: str, account: Account
+) -> None:
+    with host.app.app_context():
+        return_draft(account.id, draft_id, revision=1, note="Shorter, please", now=utc_now())
+
+    result = publish(host, draft_id)
+
+    assert result["isError"]
+    assert "“Shorter, please”" in result["content"][0]["text"]
 
 
 def test_a_retried_call_without_a_confirmation_is_refused_with_the_address(
