@@ -67,16 +67,17 @@ MESSAGE_SEEN = """async (messages) => {
 }"""
 
 
-# Forms that begin with nothing to read first, and the windows that have room for all of them.
-LAPTOP_AND_PHONE = WINDOWS[:2]
-EMPTY_FORMS = {
-    **dict.fromkeys(
-        ["question", "question-second", "question-at-most", "follow-up", "sign-in", "token-new"]
-        + ["inbox-empty", "forms-empty", "new", "share"],
-        LAPTOP_AND_PHONE,
-    ),
-    **dict.fromkeys(["question-typed", "join", "results-empty"], WINDOWS[:1]),
-}
+# Pages whose main button follows what is read before it is pressed, or that show something else:
+# a list, an editor, an open menu at their end.
+READ_FIRST = (
+    *("check", "check-de", "check-follow-ups", "question-newer", "confirm", "form-voice"),
+    *("connections", "connections-empty", "token-revoked", "question-dark-chosen", "question-ar"),
+)
+FILLED_IN = [
+    each
+    for each in ALL
+    if not each.refused and each.name not in READ_FIRST and not each.name.startswith("review")
+]
 MAIN_BUTTONS = """() => [...document.querySelectorAll(".btn--main")]
   .filter((button) => button.checkVisibility()).map((button) => button.getBoundingClientRect())
   .map(({ top, bottom }) => top >= 0 && bottom <= innerHeight)"""
@@ -116,6 +117,6 @@ def message_is_seen(page: Page) -> bool:
 
 
 def main_button_is_seen(page: Page) -> bool:
-    """Whether the main button of a form that is just opened is wholly inside the window."""
+    """Whether a main button is wholly inside the window, of a page that has one."""
     seen: list[bool] = page.evaluate(MAIN_BUTTONS)
-    return any(seen)
+    return any(seen) or not seen

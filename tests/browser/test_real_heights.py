@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import ExampleSite, OpenWindow
 from tests.browser.example_steps import ALL, ExamplePage
 from tests.browser.tab_order import (
-    EMPTY_FORMS,
+    FILLED_IN,
     REFUSING,
     WINDOWS,
     hidden_stops,
@@ -40,12 +40,10 @@ def test_a_refusal_is_inside_the_other_windows(
         assert message_is_seen(page)
 
 
-EMPTY = [(one, size) for one in ALL for size in EMPTY_FORMS.get(one.name, ())]
-
-
 @pytest.mark.prove
-@pytest.mark.parametrize(("example", "size"), EMPTY, ids=str)
-def test_the_main_button_of_an_empty_form_is_inside_the_window(
+@pytest.mark.parametrize("size", WINDOWS, ids=str)
+@pytest.mark.parametrize("example", FILLED_IN, ids=str)
+def test_the_main_button_is_inside_the_window(
     site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
     with open_in(site, example, size) as page:

@@ -87,7 +87,7 @@ def test_continue_without_a_network_is_reported_beside_the_button(page: Page, li
     expect(main_button(page)).to_have_text("Try again")
     expect(note).to_be_in_viewport(ratio=1)
     expect(main_button(page)).to_be_in_viewport(ratio=1)
-    assert above(note, page.locator(".actions").first)
+    assert above(note, page.locator(".actions--main"))
 
     page.context.set_offline(False)
     asked(page, 2)
