@@ -49,7 +49,7 @@ TURNED = """(direction) => {
 SQUEEZED = """() => [...document.body.querySelectorAll("h1, h2, h3, p, li, dt, dd, label, a")]
   .filter((part) => part.innerText?.trim().length > 12 && !part.closest(".visually-hidden"))
   .filter((part) => { const box = part.getBoundingClientRect();
-    return box.width > 2 && box.width < 48 && box.height > 5 * box.width; })
+    return box.width > 2 && box.width < 64 && box.height > 1.25 * box.width; })
   .map((part) => `${part.tagName} ${part.className}: ${part.innerText.slice(0, 40)}`)"""
 
 

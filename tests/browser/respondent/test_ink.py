@@ -42,21 +42,6 @@ def drawn(page: Page, count: int) -> Any:
     return page.evaluate("window.drawn")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pen_writes_in_forced_colours(browser: Browser, link: Link, scheme: str) -> None:
-    options = {"forced_colors": "active", "color_scheme": scheme}
-    with window(browser, link.address, **options) as page:
-        page.goto(link.path)
-        for number in (1, 2, 3):
-            asked(page, number)
-            give(page, "Me")
-        finish(page)
-
-        pen = page.locator(".flourish path").evaluate("part => getComputedStyle(part).stroke")
-        words = page.locator("h1").evaluate("part => getComputedStyle(part).color")
-    assert pen == words
-
-
 def test_each_answer_draws_its_stroke_and_the_end_is_signed(moving: Page) -> None:
     stroke = {"name": "ink-on", "ms": 240}
     give(moving, "Me")
