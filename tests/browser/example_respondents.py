@@ -65,6 +65,7 @@ def sent(page: Page, data: ExampleData) -> None:
     page.get_by_label("Your name").fill("Sam Okafor")
     page.get_by_role("button", name="Send to Ann").click()
     page.get_by_text("You’re done").wait_for()
+    page.locator("h1:focus").wait_for()  # the page has scrolled to it then
 
 
 def sent_answers(page: Page, data: ExampleData) -> None:
