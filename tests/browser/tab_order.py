@@ -70,13 +70,15 @@ MESSAGE_SEEN = """async (messages) => {
 # Pages whose main button follows what is read before it is pressed, or that show something else:
 # a list, an editor, an open menu at their end.
 READ_FIRST = (
-    *("check", "check-de", "check-follow-ups", "question-newer", "confirm", "form-voice"),
+    *("check", "check-de", "check-follow-ups", "question-newer", "form-voice"),
     *("connections", "connections-empty", "token-revoked", "question-dark-chosen", "question-ar"),
 )
 FILLED_IN = [
     each
     for each in ALL
-    if not each.refused and each.name not in READ_FIRST and not each.name.startswith("review")
+    if not each.refused
+    and each.name not in READ_FIRST
+    and not each.name.startswith(("review", "confirm"))
 ]
 MAIN_BUTTONS = """() => [...document.querySelectorAll(".btn--main")]
   .filter((button) => button.checkVisibility()).map((button) => button.getBoundingClientRect())
