@@ -66,7 +66,7 @@ class TestByQuestion:
 
         words = plain(ann.page(f"/forms/{form.id}").text)
         assert "completed 1 in progress 2 open 1 of them completed 100 %" in words
-        assert "Question 1 3 answers, none skipped, typically 1 word" in words
+        assert "Question 1 3 answers, none skipped , typically 1 word" in words
         nothing = "0 answers, 1 skipped What went wrong? Nobody has answered this one yet."
         assert f"Question 2 {nothing}" in words
         assert "Opens 1" in words
