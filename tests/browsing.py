@@ -46,7 +46,8 @@ TURNED = """(direction) => {
   if (direction) document.documentElement.dir = direction;
   return document.documentElement.scrollHeight;
 }"""
-SQUEEZED = """() => [...document.body.querySelectorAll("h1, h2, h3, p, li, dt, dd, label, a")]
+SQUEEZED = """() => [...document.body
+  .querySelectorAll("h1, h2, h3, p, li, dt, dd, label, a, span, b, small")]
   .filter((part) => part.innerText?.trim().length > 12 && !part.closest(".visually-hidden"))
   .filter((part) => { const box = part.getBoundingClientRect();
     return box.width > 2 && box.width < 64 && box.height > 1.25 * box.width; })
