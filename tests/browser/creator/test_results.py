@@ -65,7 +65,7 @@ def test_the_first_answer_is_on_the_first_screen(
 
         expect(page.locator(".answer__text").first).to_be_in_viewport(ratio=1)
         figures = tops(page, ".figures > div:visible")
-        assert len(figures) == (4 if width == 1280 else 3)
+        assert len(figures) == (4 if width == 1280 else 2)
         assert len({*figures}) == 1
 
 
