@@ -91,7 +91,7 @@ def as_csv_by_person(form_id: str) -> Response:
 @bp.get("/export.json")
 def as_json(form_id: str) -> Response:
     """One FormResponses object with every response."""
-    form = get_shown_form(form_id)
+    form = get_shown_form(form_id).form
     return _file(form, _json_chunks(form), ".json", "application/json")
 
 

@@ -23,7 +23,7 @@ from webapp.domain.responses.counters import read_days
 from webapp.domain.results import by_question as results
 from webapp.domain.results import search, threads, unread
 from webapp.domain.results.by_question import ShownAnswer
-from webapp.domain.results.hidden_responses import read_hidden
+from webapp.domain.results.hidden_responses import HiddenResponses
 from webapp.domain.results.recordings import recordings_of
 from webapp.domain.shared.limits import FORM_TOLD_PERCENT
 from webapp.domain.shared.vocabulary import ConfirmationMethod
@@ -52,24 +52,24 @@ bp.before_request(require_creator)
 @bp.get("")
 def by_question(form_id: str) -> ResponseReturnValue:
     """The newest answers to each question, or all answers that pass the filters."""
-    form = get_shown_form(form_id)
+    form, hidden = get_shown_form(form_id)
     choice = read_choice()
     if choice.filters:
-        return _found(form, choice)
+        return _found(form, hidden, choice)
     pages = results.newest_answers(form)
     return render_template(
         "results/questions.html",
         pages=pages,
         **threads_under(form, [answer for page in pages.values() for answer in page.answers]),
         usual=results.usual_words(form),
-        **_layout(form, "questions", choice),
+        **_layout(form, hidden, "questions", choice),
     )
 
 
 @bp.get("/questions/<int:number>")
 def one_question(form_id: str, number: int) -> ResponseReturnValue:
     """Older answers to question `number`, from 1; `before` says from where."""
-    form = get_shown_form(form_id)
+    form, hidden = get_shown_form(form_id)
     if not 1 <= number <= len(form.questions):
         abort(404)
     question_id = form.questions[number - 1]["id"]
@@ -81,14 +81,14 @@ def one_question(form_id: str, number: int) -> ResponseReturnValue:
         number=number,
         older=older,
         **threads_under(form, older.answers),
-        **_layout(form, "questions", read_choice()),
+        **_layout(form, hidden, "questions", read_choice()),
     )
 
 
 @bp.get("/people")
 def by_person(form_id: str) -> ResponseReturnValue:
     """All respondents, newest first, with their answers."""
-    form = get_shown_form(form_id)
+    form, hidden = get_shown_form(form_id)
     choice = read_choice()
     found = search.find_people(form.id, choice.filters, before=person_before())
     return page_or_fragment(
@@ -100,7 +100,7 @@ def by_person(form_id: str) -> ResponseReturnValue:
         further=_address("results.by_person", form, choice, position(found.before)),
         is_first="before" not in request.args,
         new_people=unread.new_among(form, found.people),
-        **_layout(form, "people", choice),
+        **_layout(form, hidden, "people", choice),
     )
 
 
@@ -119,18 +119,18 @@ def try_again(form_id: str, session_id: str, attachment_id: str) -> ResponseRetu
 @bp.get("/settings")
 def show_settings(form_id: str) -> ResponseReturnValue:
     """The published content and settings, read-only."""
-    form = get_shown_form(form_id)
+    form, hidden = get_shown_form(form_id)
     return render_template(
         "forms/settings.html",
         settings=form_settings(form),
         most_questions=most_questions(form),
         **spoken_answers.of_form(form),
         **follow_up_writer.of_form(form),
-        **_layout(form, "settings", read_choice()),
+        **_layout(form, hidden, "settings", read_choice()),
     )
 
 
-def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
+def _found(form: FormRow, hidden: HiddenResponses, choice: Choice) -> ResponseReturnValue:
     found = search.find_answers(form.id, choice.filters, before=answer_before())
     shown = threads.first_answers(found.answers)
     answers: dict[str, list[ShownAnswer]] = defaultdict(list)
@@ -144,7 +144,7 @@ def _found(form: FormRow, choice: Choice) -> ResponseReturnValue:
         count=len(found.answers),
         further=_address("results.by_question", form, choice, position(found.before)),
         is_first="before" not in request.args,
-        **_layout(form, "questions", choice),
+        **_layout(form, hidden, "questions", choice),
     )
 
 
@@ -163,9 +163,9 @@ def _address(endpoint: str, form: FormRow, choice: Choice, before: str | None) -
     return url_for(endpoint, form_id=form.id, before=before, **choice.values)  # type: ignore[arg-type]
 
 
-def _layout(form: FormRow, view: str, choice: Choice) -> dict[str, Any]:
+def _layout(form: FormRow, hidden: HiddenResponses, view: str, choice: Choice) -> dict[str, Any]:
     """The template variables of the header of every view."""
-    now, hidden = utc_now(), read_hidden(form.id)
+    now = utc_now()
     days = hidden.lower_days(read_days(form.id, now, days=days_since(form.published_at, now)))
     address = share_url(settings().public_url, form.share_token)
     return {

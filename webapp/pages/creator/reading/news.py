@@ -14,10 +14,9 @@ from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.results import by_question, search, threads, unread
 from webapp.domain.results.by_question import ShownAnswer
-from webapp.domain.results.hidden_responses import read_hidden
 from webapp.domain.results.recordings import recordings_of
 from webapp.pages.creator.request import creator_id, require_creator
-from webapp.pages.creator.responses.shown_form import get_shown_form
+from webapp.pages.creator.responses.shown_form import lower_counts
 from webapp.pages.creator.results import threads_under
 from webapp.pages.creator.results_filters import stamp
 from webapp.pages.fragments import fragment, nothing_new
@@ -38,11 +37,11 @@ def new_answers(form_id: str) -> ResponseReturnValue:
     newest  the element that the newest of them is
     missed  set once a page was told of more than was put into it
     """
-    last_stamp = forms.get_form(creator_id(), form_id).last_stamp
-    since, view = stamp("since") or last_stamp, request.args.get("view", "")
-    if since >= last_stamp:
+    stored = forms.get_form(creator_id(), form_id)
+    since, view = stamp("since") or stored.last_stamp, request.args.get("view", "")
+    if since >= stored.last_stamp:
         return nothing_new()
-    form = get_shown_form(form_id)
+    form, hidden = lower_counts(stored)
     found = by_question.newer_answers(form, since, NEWS_SHOWN + 1)
     in_place = view in VIEWS and "missed" not in request.args and len(found) <= NEWS_SHOWN
     inserted = _people(form, found) if view == "people" else _answers(form, found)
@@ -57,7 +56,7 @@ def new_answers(form_id: str) -> ResponseReturnValue:
         missed=not in_place,
         unread=unread.count_unread([form.id])[form.id],
         under_way=len({each.session_id for each in found if not each.is_sent}),
-        funnel=read_hidden(form.id).lower_funnel(form, by_question.read_funnel(form)),
+        funnel=hidden.lower_funnel(form, by_question.read_funnel(form)),
         transcriber=settings().transcriber_host,
         now_millis=to_millis(now),
         **(inserted if in_place and found else {"newest": _told("newest", "[a-z_0-9-]{1,80}")}),
