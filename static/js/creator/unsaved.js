@@ -7,6 +7,8 @@ function isChanged(editor) {
   return fields.some((field) => field.value !== field.defaultValue);
 }
 
+const isUnsaved = (editor) => isChanged(editor) || editor.querySelector(REFUSED);
+
 // forms whose words are on their way: sending one is no leaving
 let sent = new WeakSet();
 
@@ -19,7 +21,6 @@ addEventListener("pageshow", () => (sent = new WeakSet()));
 addEventListener("beforeunload", (event) => {
   const refused = document.querySelector("#settings .field__error");
   const editors = [...document.querySelectorAll("form.editor")].filter((editor) => !sent.has(editor));
-  const isUnsaved = (editor) => isChanged(editor) || editor.querySelector(REFUSED);
   if (refused || editors.some(isUnsaved)) event.preventDefault();
 });
 
@@ -39,8 +40,7 @@ document.addEventListener("keydown", (event) => {
   const editor = event.target.closest?.("form.editor");
   if (!editor?.querySelector("[data-leave-question]")) return;
   const isAsked = !editor.querySelector("[data-leave-question]").hidden;
-  const isUnsaved = isChanged(editor) || editor.querySelector(REFUSED);
-  if (!isAsked && !isUnsaved) return;
+  if (!isAsked && !isUnsaved(editor)) return;
   event.stopPropagation();
   event.preventDefault();
   if (!isAsked) writing = event.target;
