@@ -63,12 +63,8 @@ LONG = (
     "tests/docs/",
     "tests/jobs/",
     "tests/journey/",
-    "tests/oauth/test_hostile",
-    "tests/proof/",
-    "tests/races/",
     "tests/runtime/",
     "tests/webapp/test_cli.py",
-    "tests/webapp/test_hostile",
 )
 # a third of the time of all: what is killed, raced, or sent by strangers; every page in every state
 SLOW = (
@@ -112,7 +108,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker("slow")
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    items.sort(key=lambda item: not item.nodeid.startswith((*LONG, *SLOW)))
 
 
 @dataclass
