@@ -110,10 +110,7 @@ def _is_settled(review: dict[str, Any]) -> bool:
     """Whether publishing tells how it ends. Raises Stopped when the draft was sent back."""
     state, note = review.get("state"), review.get("note")
     if state == "returned":
-        said = (
-            f"The creator sent this draft back, with the note “{note}”."
-            if note
-            else ("The creator sent this draft back.")
-        )
-        raise Stopped(Exit.NOT_CONFIRMED, f"{said} Change it first, then this goes on.")
+        quoted = f", with the note “{note}”" if note else ""
+        said = f"The creator sent this draft back{quoted}. Change it first, then this goes on."
+        raise Stopped(Exit.NOT_CONFIRMED, said)
     return state in SETTLED
