@@ -24,6 +24,7 @@ from webapp.database import db, read_rows
 from webapp.domain.responses.counters import QuestionCounts, read_link_views, read_questions
 from webapp.domain.responses.deletions import IS_SHOWN
 from webapp.domain.responses.models import Answer, AnsweredForm, ResponseSession, raw_column
+from webapp.domain.results.unread import newest_stamp
 from webapp.domain.shared.vocabulary import SessionStatus
 
 ANSWERS_SHOWN = 10  # of each question at first, and with each "more"
@@ -62,7 +63,7 @@ class ShownAnswer(NamedTuple):
 
     def is_new(self, seen_stamp: int) -> bool:
         """True if the creator has read neither its response nor the form as far as that goes."""
-        newest = max(self.stamp, self.completed_stamp or 0)
+        newest = newest_stamp(self.completed_stamp, self.stamp)
         return newest > max(seen_stamp, self.read_stamp or 0)
 
     @property

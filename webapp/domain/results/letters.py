@@ -57,7 +57,7 @@ def get_letter(form: FormRow, session_id: str) -> Letter:
     remarks = read_rows(_REMARKS, session=session_id)
     person = get_person(form.id, session_id)
     session, (skipped, read_stamp) = person.session, remarks[0]
-    stamp = max([session.completed_stamp or 0, *(each.stamp for each in person.answers)])
+    stamp = unread.newest_stamp(session.completed_stamp, *(each.stamp for each in person.answers))
     place = {"form": form.id, "began": session.created_at, "id": session_id}
     return Letter(
         person,

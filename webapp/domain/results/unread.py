@@ -34,12 +34,19 @@ def count_unread(form_ids: Collection[str]) -> Counter[str]:
 def new_among(form: FormRow, people: Iterable[SessionAnswers]) -> set[str]:
     """The ids of those sessions of which the creator has not read everything."""
     newest = {
-        each.session.id: max([each.session.completed_stamp or 0, *(a.stamp for a in each.answers)])
+        each.session.id: newest_stamp(
+            each.session.completed_stamp, *(a.stamp for a in each.answers)
+        )
         for each in people
     }
     ids = [session_id for session_id, stamp in newest.items() if stamp > form.seen_stamp]
     found = read_rows(_READ_STAMPS, sessions=ids) if ids else ()
     return {row.id for row in found if newest[row.id] > (row.read_stamp or 0)}
+
+
+def newest_stamp(completed: int | None, *answers: int) -> int:
+    """How far a response goes: to its completion, or to the newest of these answers."""
+    return max([completed or 0, *answers])
 
 
 def next_unread(form: FormRow, session_id: str = "", before: int | None = None) -> str | None:
