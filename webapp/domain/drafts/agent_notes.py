@@ -13,7 +13,7 @@ from webapp.domain.drafts.models import Draft, DraftRevision
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import AGENT_NOTE_MAX_CHARS
-from webapp.domain.shared.validation_errors import described
+from webapp.domain.shared.validation_errors import refused_character
 
 NOTES_SHOWN = 10  # our choice: the newest of the revisions that a creator has not seen
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -37,7 +37,7 @@ def clean_note(text: str, name: str) -> str | None:
         problem = f"has {len(text)} characters; at most {AGENT_NOTE_MAX_CHARS} are allowed"
         raise wrong_note(name, problem, "Say in half a sentence why, or send no note.")
     if found := _REFUSED.search(text):
-        problem = f"contains {described(found[0])} at character {found.start() + 1}"
+        problem = refused_character(found[0], found.start() + 1)
         raise wrong_note(name, problem, "Send one line of text without that character.")
     return text.strip() or None
 

@@ -5,7 +5,7 @@ import re
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.limits import CREATOR_NOTE_MAX_CHARS
-from webapp.domain.shared.validation_errors import described
+from webapp.domain.shared.validation_errors import refused_character
 
 _REFUSED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -20,7 +20,7 @@ def clean_note(text: str) -> str | None:
         problem = f"has {len(note)} characters; at most {CREATOR_NOTE_MAX_CHARS} are allowed"
         raise _wrong(ErrorCode.VALIDATION_FAILED, problem, "Shorten the note.")
     if found := _REFUSED.search(note):
-        problem = f"contains {described(found[0])} at character {found.start() + 1}"
+        problem = refused_character(found[0], found.start() + 1)
         raise _wrong(ErrorCode.INVALID_TEXT, problem, "Leave that character out.")
     return note or None
 

@@ -63,14 +63,9 @@ def refusal(
     return InvalidInput(code, message, " ".join(hints), field=field)
 
 
-def described(character: str) -> str:
-    """A character that is not allowed, by its kind and code point."""
-    code_point = f"U+{ord(character):04X}"
-    if SURROGATES.match(character):
-        return f"half of a surrogate pair, {code_point},"
-    if character > "\x9f":
-        return f"the text-direction character {code_point}"
-    return f"the control character {code_point}"
+def refused_character(character: str, place: int) -> str:
+    """The reason to refuse a text: which character it holds, and where, counted from 1."""
+    return f"contains {_described(character)} at character {place}"
 
 
 def sent(value: object) -> str:
@@ -88,7 +83,7 @@ def sent(value: object) -> str:
 def _reason(error: ErrorDetails) -> str:
     value, kind = error["input"], error["type"]
     if kind == "invalid_text":
-        return _contains(chr(error["ctx"]["code_point"]), error["ctx"]["place"])
+        return refused_character(chr(error["ctx"]["code_point"]), error["ctx"]["place"])
     if kind == "string_unicode":
         return _broken_pair(error)
     if kind == "model_type" and error["loc"]:
@@ -103,13 +98,19 @@ def _reason(error: ErrorDetails) -> str:
 def _broken_pair(error: ErrorDetails) -> str:
     found = SURROGATES.search(error["input"])
     character, place = (found[0], found.start() + 1) if found else ("\ud800", 1)
-    reason = _contains(character, place)
+    reason = refused_character(character, place)
     is_name = not error["loc"] or error["loc"][-1] == "object"
     return f"has a field whose name {reason}" if is_name else reason
 
 
-def _contains(character: str, place: int) -> str:
-    return f"contains {described(character)} at character {place}"
+def _described(character: str) -> str:
+    """A character that is not allowed, by its kind and code point."""
+    code_point = f"U+{ord(character):04X}"
+    if SURROGATES.match(character):
+        return f"half of a surrogate pair, {code_point},"
+    if character > "\x9f":
+        return f"the text-direction character {code_point}"
+    return f"the control character {code_point}"
 
 
 def _hint(code: ErrorCode, error: ErrorDetails, body_fields: Iterable[str]) -> str:
