@@ -45,7 +45,7 @@ class OAuthClient(Base, ClientMixin):
     def name(self) -> str:
         """What a creator is shown: the name it gave, or its host when that would mislead.
 
-        Whoever runs this server may give any name.
+        The operator of this server may give any name.
         """
         if shows_given_name(self.kind, self.given_name):
             return self.given_name
