@@ -135,6 +135,8 @@ def test_what_changed_meanwhile_is_not_sent_back_unread(
     assert refused.status_code == 409
     assert stored(app, draft).returned_at is None
     assert "Error: It changed while you were reading." in words
+    assert "Nothing was sent back; your note is below. Read what is different" in words
+    assert "It stands under Sent back" not in words
     assert "1 change since revision 1 Title, reworded" in words
     assert f">\n{NOTE}</textarea>" in refused.text
     assert send_back(ann, draft, revision=2).status_code == 303
@@ -148,6 +150,7 @@ def test_without_its_revision_nothing_is_sent_back(
 
     assert refused.status_code == 409
     assert "The page you decided on is not the draft as it stands." in refused.text
+    assert "Open the draft and read it once more before you send it back." in refused.text
     assert stored(app, draft).returned_at is None
 
 
