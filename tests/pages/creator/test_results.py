@@ -162,7 +162,9 @@ class TestEmpty:
     def test_a_closed_form_without_answers_says_so(self, ann: Creator, form: Any) -> None:
         ann.post(f"/forms/{form.id}/close")
 
-        assert "This form is closed." in plain(ann.page(f"/forms/{form.id}/people").text)
+        assert "No answers. This form is closed." in plain(
+            ann.page(f"/forms/{form.id}/people").text
+        )
 
 
 class TestByPerson:

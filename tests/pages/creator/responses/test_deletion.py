@@ -111,7 +111,7 @@ def test_undo_brings_it_back_and_opens_it(app: Flask, ann: Creator, form: Any) -
 def test_undo_that_comes_too_late_says_so(app: Flask, ann: Creator, form: Any) -> None:
     address = respond(app, form)
     page = deleted(ann, address)
-    assert "A response without a name is deleted." in page
+    assert "An anonymous response is deleted." in page
     assert "No answers yet." in page
     purge(app)
 
