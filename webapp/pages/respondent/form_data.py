@@ -60,7 +60,7 @@ class FormData:
     pass_on      nobody is to decide whether more follows from the answer
     shown        the page showed what was heard in the recording
     chosen_file  name of a recording that was chosen and not uploaded
-    left         number, from 1, of the question that Back was pressed on; 0 elsewhere
+    left         place of the question that Back was pressed on; None elsewhere
     replaces     version of the answer that the page showed; None on pages that show none
     remembered   the cookie carries the same session
     """
