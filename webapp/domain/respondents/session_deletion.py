@@ -47,14 +47,18 @@ def delete_sessions(form_id: str, sessions: Sequence[LeavingSession], *, now: da
     execute(delete(Recording).where(Recording.key_hash.in_(each.key_hash for each in sessions)))
     for owned in OF_SESSION:
         execute(deletion_of(owned, *ids))
-    completed = [each for each in sessions if each.completed_stamp is not None]
+    completed = {
+        each.session_id: each.completed_stamp
+        for each in sessions
+        if each.completed_stamp is not None
+    }
     _lower_counts(form_id, sessions, completed=len(completed), size=size)
-    days = Counter((each.completed_stamp or 0) // DAY_MILLIS for each in completed)
+    days = Counter(stamp // DAY_MILLIS for stamp in completed.values())
     for day, number in sorted(days.items()):
         count_completion(form_id, day * DAY_MILLIS, change=-number)
     count_questions(form_id, reached)
     if completed:
-        cancel_events((each.session_id for each in completed), now=now)
+        cancel_events(completed, now=now)
 
 
 def _reached(
