@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_answer, make_form, make_response
 from tests.pages.creator.test_results import links
@@ -130,6 +131,14 @@ def test_unread_responses_are_told_in_lists_and_titles(app: Flask, ann: Creator,
     assert "<title>Answers" in after[f"/forms/{form.id}"]
     assert pages[f"/forms/{form.id}"].count(">New</span>") == 3
     assert ">New</span>" not in after[f"/forms/{form.id}"]
+
+
+def test_no_title_counts_further_than_ninety_nine(app: Flask, ann: Creator, form: Any) -> None:
+    with app.app_context():
+        store_answers(form.id, 1000)
+
+    assert "<title>(99+) Forms" in ann.page("/forms").text
+    assert "<title>(99+) Answers" in ann.page(f"/forms/{form.id}").text
 
 
 def test_an_open_inbox_hears_of_unread_responses(app: Flask, ann: Creator, form: Any) -> None:
