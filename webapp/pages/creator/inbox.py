@@ -135,10 +135,7 @@ def discard_chosen() -> ResponseReturnValue:
 @bp.get("/<draft_id>/discard")
 def ask_discard(draft_id: str) -> ResponseReturnValue:
     """Ask before discarding a draft."""
-    draft = drafts.get_draft(creator_id(), draft_id)
-    if draft.status is DraftStatus.PUBLISHED:
-        return go_to(url_for("drafts.review", draft_id=draft_id))
-    return render_template("inbox/discard.html", draft=draft, note_text="", message="")
+    return _asked(draft_id)
 
 
 @bp.post("/<draft_id>/discard")
@@ -148,9 +145,7 @@ def discard(draft_id: str) -> ResponseReturnValue:
     try:
         note = clean_note(typed("note"))
     except InvalidInput as problem:
-        draft, message = drafts.get_draft(account, draft_id), in_plain_words(problem)
-        values = {"draft": draft, "note_text": typed("note"), "message": message}
-        return render_template("inbox/discard.html", **values), HTTPStatus.UNPROCESSABLE_ENTITY
+        return _asked(draft_id, message=in_plain_words(problem))
     discarded_drafts.discard_draft(account, draft_id, note=note, now=now, by=by)
     return _after_discard([draft_id], to_millis(now))
 
@@ -165,6 +160,17 @@ def take_back() -> ResponseReturnValue:
             creator_id(), at, now=utc_now(), by=request_audit.creator()
         )
     return go_to(url_for("inbox.show", restored=count or None))
+
+
+def _asked(draft_id: str, *, message: str = "") -> ResponseReturnValue:
+    """The question, with the note as it was posted; of a published draft its page."""
+    draft = drafts.get_draft(creator_id(), draft_id)
+    if draft.status is DraftStatus.PUBLISHED:
+        return go_to(url_for("drafts.review", draft_id=draft_id))
+    page = render_template(
+        "inbox/discard.html", draft=draft, note_text=typed("note"), message=message
+    )
+    return page, HTTPStatus.UNPROCESSABLE_ENTITY if message else HTTPStatus.OK
 
 
 def _after_discard(draft_ids: list[str], at: int | None) -> Response:

@@ -318,3 +318,13 @@ def test_a_published_draft_is_not_sent_back(ann: Creator, draft: Draft) -> None:
 
     assert send_back(ann, draft).location == share
     assert ann.page(f"/drafts/{draft.id}/return/edit").location == f"/drafts/{draft.id}"
+
+
+def test_a_published_draft_is_not_offered_to_be_discarded(ann: Creator, draft: Draft) -> None:
+    decided = {"revision": 1, "shown_hash": draft.content_hash, "then": "publish"}
+    ann.post(f"/drafts/{draft.id}/confirm", **decided)
+
+    refused = ann.post(f"/drafts/{draft.id}/discard", note=LONG)
+
+    assert (refused.status_code, refused.location) == (303, f"/drafts/{draft.id}")
+    assert ann.page(f"/drafts/{draft.id}/discard").location == f"/drafts/{draft.id}"
