@@ -225,7 +225,7 @@ def _question(
     *,
     error: Outcome | None = None,
     text: str | None = None,
-    **keys: Any,
+    **more: Any,
 ) -> str:
     stored = visit.progress.texts.get(step.question_id)
     words = (stored or "") if text is None else text
@@ -242,7 +242,7 @@ def _question(
         most=SPOKEN_ANSWER_MAX_CHARS if visit.recording(step.place) else ANSWER_MAX_CHARS,
         error=error,
         replaces=_replaces(visit, step, error=error, text=text),
-        **keys,
+        **more,
     )
 
 
