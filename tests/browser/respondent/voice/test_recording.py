@@ -83,6 +83,7 @@ def test_a_chosen_file_gets_the_length_that_the_server_measured(page: Page) -> N
     uploads: list[Any] = []
     page.route(UPLOADS, lambda route: uploads.append(route))
     press(page, "Use a file")
+    expect(page.locator("input[type=file]")).to_be_visible()
     page.locator("input[type=file]").set_input_files(
         {"name": "a.wav", "mimeType": "audio/wav", "buffer": wav(samples("voice", 2.0))}
     )
