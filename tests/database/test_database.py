@@ -43,26 +43,6 @@ def test_every_sqlite_connection_syncs_fully_and_erases(
     assert patience == 4_500
 
 
-def test_one_writer_at_a_time_on_sqlite(app: Flask) -> None:
-    order: list[str] = []
-    inside = threading.Event()
-
-    def second() -> None:
-        inside.wait(5)
-        with app.app_context(), write_transaction():
-            order.append("second writes")
-
-    thread = threading.Thread(target=second)
-    thread.start()
-    with app.app_context(), write_transaction():
-        inside.set()
-        thread.join(0.3)
-        order.append("first commits")
-    thread.join(5)
-
-    assert order == ["first commits", "second writes"]
-
-
 def test_a_reader_does_not_wait_for_a_writer_on_sqlite(app: Flask) -> None:
     seen: list[object] = []
 
@@ -160,14 +140,19 @@ def test_statements_that_are_prepared_are_built_once() -> None:
 
 
 def is_cached(function: ast.FunctionDef) -> bool:
-    return "cache" in map(ast.unparse, function.decorator_list)
+    return not {"cache", "built_once"}.isdisjoint(map(ast.unparse, function.decorator_list))
 
 
 def is_constant(statement: ast.expr, *, arguments: set[str], builders: set[str]) -> bool:
     """Whether it is named in capitals, handed on by the caller, or kept by what builds it."""
     if isinstance(statement, ast.Call):
-        return ast.unparse(statement.func) in builders
-    return isinstance(statement, ast.Name) and (statement.id.isupper() or statement.id in arguments)
+        return _name(statement.func) in builders
+    return _name(statement).isupper() or ast.unparse(statement) in arguments
+
+
+def _name(expression: ast.expr) -> str:
+    """The last part of a dotted name."""
+    return ast.unparse(expression).rpartition(".")[2]
 
 
 @both_databases

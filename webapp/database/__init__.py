@@ -21,6 +21,7 @@ from webapp.database.transactions import (
     is_read_only,
     read_rows,
     release_connections,
+    sqlite_transaction,
     tried_again,
     write_transaction,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "prepare_engine",
     "read_rows",
     "release_connections",
+    "sqlite_transaction",
     "to_millis",
     "tried_again",
     "utc_now",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import OperationalError
 
 IMMEDIATE = "askback_immediate"
@@ -18,13 +18,14 @@ LOG_BYTES = 4 * 1024 * 1024  # of the log, or a tenth of the data where that is 
 EMPTYING_SECONDS = 0.25  # how long a writer waits for readers that hold the log
 EMPTIED_EVERY_SECONDS = 2.0  # where readers hold it for longer
 _writers = threading.Lock()
+_emptied_at: dict[str, float] = {}  # by path: when the log of a database could not be emptied last
 _turn = threading.local()  # `until`: of a thread whose turn it is, before it has a connection
 
 
 def prepare_engine(engine: Engine) -> None:
     """Attach the settings and the writer lock."""
     event.listen(engine, "connect", _set_up)
-    event.listen(engine, "begin", _Beginning(engine.url.database or "").begin)
+    event.listen(engine, "begin", _begin)
     event.listen(engine.pool, "checkin", release_writers)
 
 
@@ -73,47 +74,73 @@ def _set_up(connection: Any, _record: Any) -> None:
     connection.execute(f"PRAGMA journal_size_limit={most}")
 
 
-class _Beginning:
-    """How transactions begin on one database file."""
+def begin_writing(connection: Connection) -> None:
+    """BEGIN IMMEDIATE as the one writer of this process, until `ending`, or the connection goes
+    back to the pool.
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._emptied_at = 0.0
+    raises  OperationalError after LOCK_SECONDS
+    """
+    until = _take_turn()
+    if until is None:
+        until = time.monotonic() + LOCK_SECONDS
+        _wait_for_others()
+    pooled: Any = connection.connection
+    pooled.record_info["writer"] = True
+    try:
+        _empty_log(pooled.dbapi_connection, connection.engine.url.database or "")
+        _begin_immediate(pooled.dbapi_connection, until - time.monotonic())
+    except sqlite3.Error as error:
+        release_writers(None, pooled)
+        raise OperationalError("BEGIN IMMEDIATE", None, error) from error
 
-    def begin(self, connection: Any) -> None:
-        """Begin without SQLAlchemy, for speed."""
-        options = connection.get_execution_options()
-        if options.get(READING):
-            return
-        driver = connection.connection.dbapi_connection
-        if not options.get(IMMEDIATE):
-            driver.execute("BEGIN")
-            return
-        until = _take_turn()
-        if until is None:
-            until = time.monotonic() + LOCK_SECONDS
-            _wait_for_others()
-        connection.connection.record_info["writer"] = True
+
+@contextmanager
+def ending(connection: Connection) -> Iterator[None]:
+    """COMMIT after the block what `begin_writing` began, ROLLBACK where it raises.
+
+    The connection can be used on. raises  OperationalError: nothing is stored then
+    """
+    pooled: Any = connection.connection
+    driver = pooled.dbapi_connection
+    try:
+        yield
+        if connection.engine.dispatch.commit:  # whoever listens to the engine hears of it
+            connection.engine.dispatch.commit(connection)
         try:
-            self._empty_log(driver)
-            _begin_immediate(driver, until - time.monotonic())
+            driver.execute("COMMIT")
         except sqlite3.Error as error:
-            raise OperationalError("BEGIN IMMEDIATE", None, error) from error
-
-    def _empty_log(self, driver: Any) -> None:
-        """Truncate the log if overlapping readers have kept it growing."""
-        if time.monotonic() - self._emptied_at < EMPTIED_EVERY_SECONDS:
-            return
-        log, data = _size(f"{self._path}-wal"), _size(self._path)
-        if log < _most_log(data) * 7 // 8:
-            return
-        driver.execute(f"PRAGMA busy_timeout={_millis(EMPTYING_SECONDS)}")
+            raise OperationalError("COMMIT", None, error) from error
+    finally:
         try:
-            (busy, *_) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            driver.rollback()  # does nothing after COMMIT
         finally:
-            driver.execute(f"PRAGMA busy_timeout={_millis(LOCK_SECONDS)}")
-        if busy:
-            self._emptied_at = time.monotonic()
+            release_writers(None, pooled)
+
+
+def _begin(connection: Connection) -> None:
+    """Begin without SQLAlchemy, for speed."""
+    options = connection.get_execution_options()
+    if options.get(IMMEDIATE):
+        begin_writing(connection)
+    elif not options.get(READING):
+        driver: Any = connection.connection.dbapi_connection
+        driver.execute("BEGIN")
+
+
+def _empty_log(driver: Any, path: str) -> None:
+    """Truncate the log if overlapping readers have kept it growing."""
+    if time.monotonic() - _emptied_at.get(path, 0.0) < EMPTIED_EVERY_SECONDS:
+        return
+    log, data = _size(f"{path}-wal"), _size(path)
+    if log < _most_log(data) * 7 // 8:
+        return
+    driver.execute(f"PRAGMA busy_timeout={_millis(EMPTYING_SECONDS)}")
+    try:
+        (busy, *_) = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={_millis(LOCK_SECONDS)}")
+    if busy:
+        _emptied_at[path] = time.monotonic()
 
 
 def _take_turn() -> float | None:

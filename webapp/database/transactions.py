@@ -95,16 +95,16 @@ def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tu
     """One statement outside of the session as a transaction of its own; the rows it returns.
 
     PostgreSQL commits it by itself: one round trip, and rows are locked no longer than the database
-    needs. SQLite, where nothing travels, takes a `write_transaction`. Statements as for `execute`.
+    needs. SQLite, where nothing travels, takes a `sqlite_transaction`. Statements as for `execute`.
 
     A connection that PostgreSQL drops meanwhile leaves open whether the statement was carried out.
     It is then sent once more, so it has to find nothing left to do, or to fail, where it was: no
     rows and an IntegrityError may both mean that it is stored: the caller has to read it back.
     """
-    _leave_session()
     if on_sqlite():
-        with write_transaction() as connection:
+        with sqlite_transaction() as connection:
             return all_rows(connection, statement, values)
+    _leave_session()
     try:
         found = all_rows(_connection(), statement, values)
     except DBAPIError as error:
@@ -118,6 +118,23 @@ def execute_autocommit(statement: Executable, **values: Any) -> Sequence[Row[*tu
     note_stored()
     tell_changes()
     return found
+
+
+@contextmanager
+def sqlite_transaction() -> Iterator[Connection]:
+    """One writing transaction of SQLite outside of the session, for statements that are prepared.
+
+    Commits at the end, rolls back on an exception; not to be nested. Takes half the processor time
+    of a `write_transaction`, whose session asks for a connection of its own.
+    """
+    _leave_session()
+    with sqlite.turn(_close_connection):
+        connection = _connection()
+        sqlite.begin_writing(connection)
+    with sqlite.ending(connection):
+        yield connection
+    note_stored()
+    tell_changes()
 
 
 @contextmanager
