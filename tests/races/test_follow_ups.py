@@ -99,6 +99,19 @@ def test_the_rules_eight_times_at_once_ask_once(app: Flask) -> None:
     assert states(app) == [FollowUpState.ASKED]
 
 
+@three_times
+@pytest.mark.parametrize("room", [1, 2])
+def test_the_rules_at_once_about_two_answers_ask_as_much_as_there_is_room_for(
+    app: Flask, attempt: int, room: int
+) -> None:
+    form = answered(app, 0, 1, maxTotalQuestions=2 + room)
+    both = [situation(app, form, number) for number in (1, 2)]
+
+    together(app, [partial(decide_by_rules, each, now=utc_now()) for each in both])
+
+    assert states(app) == [FollowUpState.ASKED] * room
+
+
 def test_eight_claims_at_once_leave_one_that_is_settled_once(app: Flask) -> None:
     about = situation(app, answered(app))
 

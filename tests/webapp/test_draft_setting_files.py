@@ -34,7 +34,7 @@ OWN_MEANING = {
         "templates/drafts/_context.html",
         "templates/forms/settings.html",
         "webapp/domain/respondents/answering.py",
-        "webapp/domain/respondents/follow_up_statements.py",
+        "webapp/domain/respondents/follow_up_situation.py",
         "webapp/domain/respondents/public_form.py",
         "templates/results/_search.html",
         "webapp/domain/respondents/session_state.py",
@@ -47,14 +47,15 @@ OWN_MEANING = {
     "followups_given": {
         "static/css/creator/review.css",
         "webapp/domain/drafts/editing.py",
-        "webapp/domain/respondents/follow_up_statements.py",
         "webapp/domain/respondents/public_form.py",
+        "webapp/domain/respondents/session_state.py",
         "webapp/pages/creator/draft.py",
     },
     "max_total_questions": {
         "templates/draft_settings/_setting_message.html",
-        "webapp/domain/respondents/follow_up_statements.py",
+        "webapp/domain/respondents/follow_up_situation.py",
         "webapp/domain/respondents/public_form.py",
+        "webapp/domain/respondents/session_state.py",
         "webapp/domain/respondents/trial.py",
     },
     "response_mode": {

@@ -1,24 +1,15 @@
 """Asking the model whether one more question follows from an answer, while somebody waits."""
 
 import logging
-from typing import NamedTuple
 
 from webapp.config import settings
-from webapp.domain.follow_ups.messages import messages_for
+from webapp.domain.follow_ups.messages import Brief, messages_for
 from webapp.domain.follow_ups.thread import Decision, Thread
 from webapp.integrations.follow_up_models import ask_model
 from webapp.integrations.model_breaker import model_breaker
 from webapp.integrations.model_failure import ModelFailed
 
 log = logging.getLogger("askback.follow_ups")
-
-
-class Brief(NamedTuple):
-    """What the creator of a draft or form wrote for whoever asks."""
-
-    title: str
-    goal: str | None
-    private_context: str | None
 
 
 def decision_of_model(thread: Thread, brief: Brief, *, remaining: int) -> Decision | None:

@@ -24,6 +24,15 @@ REPLY_SCHEMA: dict[str, object] = {
     "additionalProperties": False,
 }
 
+
+class Brief(NamedTuple):
+    """What the creator of a draft or form wrote for whoever asks."""
+
+    title: str
+    goal: str | None
+    private_context: str | None
+
+
 MEANINGS = {
     Technique.REOPEN: "come to the question from another, easier angle",
     Technique.ELABORATE: "ask to say more",

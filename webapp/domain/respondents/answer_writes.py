@@ -19,8 +19,8 @@ from webapp.database import (
     new_id,
     note_change,
     on_sqlite,
+    sqlite_transaction,
     to_millis,
-    write_transaction,
 )
 from webapp.database.prepared_statements import run
 from webapp.domain.respondents.answer_statements import (
@@ -75,32 +75,32 @@ def store_answer(
     now: datetime,
     suspect: bool = False,
     form_bytes_max: int = FORM_BYTES_MAX,
-) -> bool:
+) -> SessionState | None:
     """Write an answer with its stamp and its recording, delete others of its question, commit.
 
-    False, and nothing written, if the session has changed since, the form takes no answers or
-    has no room for it, the key has stored one, or its recording cannot be claimed.
+    Returns the session as it is now. None, and nothing written, if it has changed since, the form
+    takes no answers or has no room for it, the key has stored one, or its recording cannot be
+    claimed.
     """
-    values = _row(state, answer) | _changes(state, answer, now)
-    values |= {"suspect": suspect, "most_bytes": form_bytes_max}
-    values["answered"] = state.answered | {answer.question_id: values["id"]}
-    begins = state.last_active_at == 0
-    recordings = state.has_recordings or bool(answer.recording_id)
+    answer_id = new_id("ans")
+    after = _with_answer(state, answer, answer_id, now)
+    values = _row(state, answer, answer_id) | _changes(state, answer, after)
+    values |= {"now": to_millis(now), "suspect": suspect, "most_bytes": form_bytes_max}
+    begins, recordings = state.last_active_at == 0, after.has_recordings
     note_change(state.form_id)
     try:
-        if not on_sqlite():
-            return bool(
-                execute_autocommit(answer_at_once(begins=begins, recordings=recordings), **values)
-            )
-        with write_transaction() as connection:
-            _in_steps(connection, values, begins=begins, recordings=recordings)
+        if on_sqlite():
+            with sqlite_transaction() as connection:
+                _in_steps(connection, values, begins=begins, recordings=recordings)
+        elif not execute_autocommit(answer_at_once(begins=begins, recordings=recordings), **values):
+            return None
     except _Refused:
-        return False
+        return None
     except IntegrityError:
         if begins:  # the form is closed, full or deleted
-            return False
+            return None
         raise
-    return True
+    return after
 
 
 def store_completion(
@@ -169,10 +169,24 @@ def _in_steps(
         run(connection, DELETE_OTHER_RECORDINGS, values)
 
 
-def _row(state: SessionState, answer: NewAnswer) -> dict[str, object]:
+def _with_answer(
+    state: SessionState, answer: NewAnswer, answer_id: str, now: datetime
+) -> SessionState:
+    """The state of the session that follows."""
+    answered = state.answered | {answer.question_id: answer_id}
+    return state._replace(
+        has_recordings=state.has_recordings or bool(answer.recording_id),
+        skipped=[each for each in state.skipped if each != answer.question_id],
+        answered=answered,
+        answer_count=len(answered),
+        last_active_at=next_activity(state, now),
+    )
+
+
+def _row(state: SessionState, answer: NewAnswer, answer_id: str) -> dict[str, object]:
     """The columns of the new answer without its stamp."""
     return {
-        "id": new_id("ans"),
+        "id": answer_id,
         "form_id": state.form_id,
         "session_id": state.session_id,
         "question_id": answer.question_id,
@@ -186,26 +200,23 @@ def _row(state: SessionState, answer: NewAnswer) -> dict[str, object]:
     }
 
 
-def _changes(state: SessionState, answer: NewAnswer, now: datetime) -> dict[str, object]:
-    """The new values of session, form and counters; `answered` is added by the caller.
-
-    Only scripted questions have counters.
-    """
+def _changes(state: SessionState, answer: NewAnswer, after: SessionState) -> dict[str, object]:
+    """The new values of session, form and counters. Only scripted questions have counters."""
     earlier = state.answered.get(answer.question_id)
     scripted = answer.question_kind is QuestionKind.SCRIPTED
     return {
         "key_hash": state.key_hash,
-        "now": to_millis(now),
         "seen": state.last_active_at,
-        "active": next_activity(state, now),
+        "active": after.last_active_at,
         "first": int(not state.answered),
         "started": int(state.last_active_at == 0),
         "bytes": count_bytes(answer.question_text, answer.answer_text),
         "earlier": earlier,
         "recording": answer.recording_id,
         "claims": int(bool(answer.recording_id)),
-        "skipped": [each for each in state.skipped if each != answer.question_id],
-        "answer_count": len(state.answered) + int(earlier is None),
+        "skipped": after.skipped,
+        "answered": after.answered,
+        "answer_count": after.answer_count,
         "more_answered": int(scripted and earlier is None),
         "more_skipped": -int(scripted and answer.question_id in state.skipped),
     }

@@ -50,10 +50,12 @@ class Following(NamedTuple):
 
     place      None at the end, and where it is not decided yet
     may_probe  the form asks follow-ups: somebody has to decide
+    stored     the session with the answer; None if nothing was stored
     """
 
     place: Place | None
     may_probe: bool
+    stored: SessionState | None
 
 
 def answer_question(  # noqa: PLR0913 - a value of the request each, besides the limit
@@ -104,19 +106,21 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
         answer = NewAnswer(
             step.question_id, step.text, answer_text, answer_key, recording_id, kind, parent
         )
+        stored = None
         if is_unchanged(state, answer, blank=blank, replaces=replaces):
             break
         reached = len(state.answered.keys() | {step.question_id})
         suspect = signs is not None and signs.looks_automated(reached, now)
-        if store_answer(state, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max):
-            break
-        if is_repeat(state, answer, form_bytes_max=form_bytes_max):
+        stored = store_answer(
+            state, answer, now=now, suspect=suspect, form_bytes_max=form_bytes_max
+        )
+        if stored or is_repeat(state, answer, form_bytes_max=form_bytes_max):
             break
     answered = {step.question_id, *state.answered}
     if state.follow_up_mode != FollowUpMode.NONE:
-        return Following(None, may_probe=True)
+        return Following(None, may_probe=True, stored=stored)
     place = _next_place(state, answered, {*state.skipped}, after=step.place)
-    return Following(place, may_probe=False)
+    return Following(place, may_probe=False, stored=stored)
 
 
 def skip_question(

@@ -8,8 +8,17 @@ its lease lasts, the second settles it. A claim that was not settled in time dec
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from webapp.database import execute, new_id, to_millis, tried_again, write_transaction
+from webapp.database import (
+    execute,
+    execute_autocommit,
+    new_id,
+    read_rows,
+    to_millis,
+    tried_again,
+    write_transaction,
+)
 from webapp.domain.follow_ups import rules
+from webapp.domain.follow_ups.messages import Brief
 from webapp.domain.follow_ups.thread import Decision, Reason
 from webapp.domain.respondents import follow_up_statements as statements
 from webapp.domain.respondents.follow_up_situation import Situation
@@ -28,12 +37,13 @@ class Claim(NamedTuple):
     id: str
     lease_until: int
     about: Situation
+    brief: Brief
     ruled: Decision
 
     @property
     def remaining(self) -> int:
         """How many follow-ups to this question may still be asked, this one included."""
-        return self.about.terms.cap - self.about.thread.depth
+        return self.about.cap - self.about.thread.depth
 
 
 @tried_again
@@ -45,13 +55,16 @@ def decide_by_rules(about: Situation, *, now: datetime) -> Place | None:
     ruled = None if _asked_again(about) else rules.decide(about.thread)
     if not ruled or not ruled.question:
         return None
-    with write_transaction():
-        depth = _lock(about) and _free_depth(about, now)
-        if not depth:
-            return None
-        made = {"id": new_id("q"), "moment": to_millis(now)}
-        asked = execute(statements.ask(), **_keys(about), **made, **_words(ruled, depth))
-    return Place(about.place.number, depth) if asked.rowcount else None
+    values: dict[str, object] = {**_keys(about), **_words(ruled)}
+    values |= {"id": new_id("q"), "moment": to_millis(now)}
+    values |= {"most_of_parent": about.cap, "most": about.most}
+    seen: int | None = about.seen
+    while seen is not None:
+        asked = execute_autocommit(statements.ask(), **values, seen=seen)
+        if asked:
+            return Place(about.place.number, asked[0].depth)
+        seen = _changed_since(about, seen)
+    return None
 
 
 def may_ask_model(about: Situation) -> bool:
@@ -76,7 +89,8 @@ def claim_decision(about: Situation, *, calls_per_day: int, now: datetime) -> Cl
         claimed = execute(statements.claim(), **_keys(about), **made).scalar_one_or_none()
         if claimed is None:
             return None
-        found = Claim(claimed, lease, about, ruled)
+        brief = Brief._make(execute(statements.BRIEF, form_id=about.form_id).one())
+        found = Claim(claimed, lease, about, brief, ruled)
         if count_model_call(about.form_id, most=calls_per_day, now=now):
             return found
         _settle(found, ruled, depth)
@@ -110,19 +124,31 @@ def pass_on(about: Situation, *, now: datetime) -> None:
 
 def _lock(about: Situation) -> bool:
     """Lock the session; False if the answer is not current any more, or the response sent."""
-    found = execute(statements.LOCK, session=about.session_id).one_or_none()
-    if found is None or found.status is SessionStatus.COMPLETED:
-        return False
-    return bool(found.answered.get(about.question_id) == about.answer_id)
+    found = execute(statements.LOCK, session_id=about.session_id).one_or_none()
+    return found is not None and _is_current(about, found.status, found.answered)
+
+
+def _changed_since(about: Situation, seen: int) -> int | None:
+    """The state that the session has now; None if it is the one that was seen, or nothing is to be
+    decided any more.
+    """
+    for status, answered, now_seen in read_rows(statements.STATE, session_id=about.session_id):
+        if _is_current(about, status, answered) and now_seen != seen:
+            return int(now_seen)
+    return None
+
+
+def _is_current(about: Situation, status: SessionStatus, answered: dict[str, str]) -> bool:
+    """Whether the session is open and the answer its current one."""
+    is_open = status is SessionStatus.IN_PROGRESS
+    return is_open and answered.get(about.question_id) == about.answer_id
 
 
 def _free_depth(about: Situation, now: datetime) -> int:
     """The depth of one more question, 0 where a cap admits none; under the lock."""
-    keys = {"session": about.session_id, "parent": about.parent_id, "answer": about.answer_id}
-    counted = execute(statements.COUNTS, **keys, moment=to_millis(now)).one()
-    most = about.terms.max_total
-    within = most is None or about.scripted + counted.total + 1 <= most
-    return int(counted.next_depth) if within and counted.of_parent < about.terms.cap else 0
+    counted = execute(statements.COUNTS, **_keys(about), moment=to_millis(now)).one()
+    within = counted.of_parent < about.cap and counted.total < about.most
+    return int(counted.next_depth) if within else 0
 
 
 def _asked_again(about: Situation) -> bool:
@@ -130,7 +156,7 @@ def _asked_again(about: Situation) -> bool:
     if about.dropped:
         with write_transaction():
             if _lock(about):
-                execute(statements.ASK_AGAIN, row=about.dropped, answer=about.answer_id)
+                execute(statements.ASK_AGAIN, row=about.dropped, answer_id=about.answer_id)
     return bool(about.dropped)
 
 
@@ -138,7 +164,7 @@ def _settle(made: Claim, decision: Decision, depth: int, writer: str = "") -> No
     """Ask its question at this depth; nothing where it has none, or the depth is 0."""
     held = {"row": made.id, "lease": made.lease_until}
     if decision.question and depth:
-        execute(statements.SETTLE_ASKED, **held, **_words(decision, depth, writer))
+        execute(statements.SETTLE_ASKED, **held, **_words(decision, writer), depth=depth)
     else:
         execute(statements.SETTLE_NOTHING, **held)
 
@@ -152,9 +178,8 @@ def _keys(about: Situation) -> dict[str, str]:
     }
 
 
-def _words(decision: Decision, depth: int, writer: str = "") -> dict[str, object]:
+def _words(decision: Decision, writer: str = "") -> dict[str, str | None]:
     return {
-        "depth": depth,
         "question_text": decision.question,
         "technique": decision.technique,
         "reason": decision.reason,

@@ -2,37 +2,43 @@
 
 from typing import cast
 
-from sqlalchemy import BigInteger, Insert, Table, and_, bindparam, exists, func, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Insert,
+    Integer,
+    Table,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    true,
+    type_coerce,
+    update,
+)
 
-from webapp.database import among, built_once, insert_into
+from webapp.database import among, built_once, insert_into, on_sqlite
 from webapp.domain.follow_ups.models import FollowUp
-from webapp.domain.forms.models import Form, shared_form
-from webapp.domain.respondents.session_state import STATE_COLUMNS
+from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
-from webapp.domain.shared.vocabulary import FollowUpState
+from webapp.domain.shared.vocabulary import FollowUpState, SessionStatus
 
 _F = cast(Table, FollowUp.__table__)
 _MOMENT = bindparam("moment", type_=BigInteger)
-_OF_ANSWER = _F.c.answer_id == bindparam("answer")
+_OF_ANSWER = _F.c.answer_id == bindparam("answer_id")
 _IS_CLAIMED = _F.c.state == FollowUpState.CLAIMED
 _GIVEN = ("id", "form_id", "session_id", "parent_question_id", "answer_id")
-_WORDS = ("depth", "question_text", "technique", "reason", "writer")
+_WORDS = ("question_text", "technique", "reason", "writer")
 
-# a stored session and its form, as SessionState and FormTerms
-SITUATION = (
-    select(
-        *STATE_COLUMNS,
-        Form.title,
-        Form.goal,
-        Form.private_context,
-        Form.follow_up_mode,
-        Form.followups_given,
-        Form.max_total_questions,
-        Form.follow_up_writer,
-    )
-    .join(ResponseSession, ResponseSession.form_id == Form.id)
-    .where(shared_form(bindparam("share_token")), ResponseSession.key_hash == bindparam("key_hash"))
-)
+
+def _bound(*names: str) -> dict[str, ColumnElement[object]]:
+    return {name: bindparam(name, type_=_F.c[name].type) for name in names}
+
+
+BRIEF = select(Form.title, Form.goal, Form.private_context).where(Form.id == bindparam("form_id"))
 WORDS = select(
     Answer.id,
     Answer.question_id,
@@ -43,22 +49,29 @@ CLAIMED = select(_F.c.id).where(_OF_ANSWER, _IS_CLAIMED, _F.c.lease_until > _MOM
 
 _COUNTED = or_(
     _F.c.state == FollowUpState.ASKED,
-    and_(_IS_CLAIMED, _F.c.lease_until > _MOMENT, _F.c.answer_id != bindparam("answer")),
+    and_(_IS_CLAIMED, _F.c.lease_until > _MOMENT, _F.c.answer_id != bindparam("answer_id")),
 )
-_OF_PARENT = _F.c.parent_question_id == bindparam("parent")
+_OF_PARENT = _F.c.parent_question_id == bindparam("parent_question_id")
 # of a session: the questions that count against both caps, those of one scripted question, and the
 # depth that the next of these has
 COUNTS = select(
     func.count().filter(_OF_PARENT).label("of_parent"),
     func.count().label("total"),
     (func.coalesce(func.max(_F.c.depth).filter(_OF_PARENT), 0) + 1).label("next_depth"),
-).where(_F.c.session_id == bindparam("session"), _COUNTED)
+).where(_F.c.session_id == bindparam("session_id"), _COUNTED)
 _SESSION = cast(Table, ResponseSession.__table__)
-LOCK = (
-    select(_SESSION.c.id, _SESSION.c.status, _SESSION.c.answered)
-    .where(_SESSION.c.id == bindparam("session"))
-    .with_for_update()
+_OF_SESSION = _SESSION.c.id == bindparam("session_id")
+_LAST_ACTIVE = type_coerce(_SESSION.c.last_active_at, BigInteger)
+_NEW_STATE = {"last_active_at": _LAST_ACTIVE + 1}
+_AS_SEEN = (
+    _OF_SESSION,
+    _SESSION.c.status == SessionStatus.IN_PROGRESS,
+    _SESSION.c.last_active_at == bindparam("seen", type_=BigInteger),
 )
+_STATE = (_SESSION.c.status, _SESSION.c.answered, _LAST_ACTIVE.label("seen"))
+STATE = select(*_STATE).where(_OF_SESSION)
+# as a new state, so that nobody who has counted before asks a question by `ask`
+LOCK = update(_SESSION).where(_OF_SESSION).values(_NEW_STATE).returning(*_STATE)
 _HELD = and_(
     _F.c.id == bindparam("row"),
     _IS_CLAIMED,
@@ -70,7 +83,7 @@ SETTLE_ASKED = (
     .values(
         state=FollowUpState.ASKED,
         lease_until=None,
-        **{name: bindparam(name, type_=_F.c[name].type) for name in _WORDS},
+        **_bound("depth", *_WORDS),
     )
 )
 SETTLE_NOTHING = update(_F).where(_HELD).values(state=FollowUpState.NOTHING, lease_until=None)
@@ -78,23 +91,40 @@ ASK_AGAIN = (
     update(_F)
     .where(
         _F.c.id == bindparam("row"),
-        ~exists().where(_F.alias().c.answer_id == bindparam("answer")),
+        ~exists().where(_F.alias().c.answer_id == bindparam("answer_id")),
     )
-    .values(answer_id=bindparam("answer"))
+    .values(answer_id=bindparam("answer_id"))
 )
 
 
 def _row(state: FollowUpState, **values: object) -> dict[str, object]:
-    given = {name: bindparam(name, type_=_F.c[name].type) for name in _GIVEN}
     words = {"question_text": "", "writer": ""}
-    return given | words | values | {"state": state, "created_at": _MOMENT}
+    return _bound(*_GIVEN) | words | values | {"state": state, "created_at": _MOMENT}
 
 
 @built_once
 def ask() -> Insert:
-    """INSERT of a question; none if something is decided about the answer."""
-    words = {name: bindparam(name, type_=_F.c[name].type) for name in _WORDS}
-    return insert_into(_F).values(_row(FollowUpState.ASKED, **words)).on_conflict_do_nothing()
+    """INSERT of a question within both caps, which returns its depth. No row if the answer is
+    decided about, or the session is not as `seen`.
+
+    One statement, so that nobody waits for a lock between two. On PostgreSQL it makes a new state
+    of the session: of two that count the same questions, the second finds another than it saw.
+    """
+    counted = COUNTS.subquery("counted")
+    free = (
+        *_AS_SEEN,
+        ~exists().where(_OF_ANSWER),
+        counted.c.of_parent < bindparam("most_of_parent", type_=Integer),
+        counted.c.total < bindparam("most", type_=Integer),
+    )
+    read = select(counted.c.next_depth).select_from(_SESSION, counted).where(*free)
+    written = update(_SESSION).where(*free).values(_NEW_STATE).returning(counted.c.next_depth)
+    opened = (read if on_sqlite() else written).cte("opened")  # SQLite has one writer at a time
+    given = _bound(*_GIVEN, *_WORDS) | {"depth": opened.c.next_depth, "created_at": _MOMENT}
+    given["state"] = literal(FollowUpState.ASKED, _F.c.state.type)
+    row = select(*given.values()).select_from(opened).where(true())
+    made = insert_into(_F).from_select([*given], row).on_conflict_do_nothing()
+    return made.returning(_F.c.depth)
 
 
 @built_once

@@ -27,13 +27,18 @@ from webapp.domain.shared.vocabulary import FormStatus, ResponseMode, SessionSta
 class SessionState(NamedTuple):
     """Columns of a form and one session; each state of it has its own `last_active_at` (ms).
 
-    has_recordings  some were uploaded under its key, claimed by an answer or not
+    follow_ups_given  to one question at most; None: as its mode has it
+    follow_up_writer  the model that its creator was told of, "" for the rules
+    has_recordings    some were uploaded under its key, claimed by an answer or not
     """
 
     form_id: str
     questions: list[QuestionRow]
     form_status: str
     follow_up_mode: str
+    follow_ups_given: int | None
+    max_total_questions: int | None
+    follow_up_writer: str
     records_voice: bool
     has_recordings: bool
     session_id: str
@@ -53,6 +58,9 @@ class _FormState(NamedTuple):
     questions: list[QuestionRow]
     status: str
     follow_up_mode: str
+    follow_ups_given: int | None
+    max_total_questions: int | None
+    follow_up_writer: str
     records_voice: bool
     has_recordings: bool
 
@@ -62,6 +70,9 @@ _FORM_COLUMNS = (
     Form.questions,
     type_coerce(Form.status, String).label("form_status"),
     type_coerce(Form.follow_up_mode, String).label("follow_up_mode"),
+    Form.followups_given.label("follow_ups_given"),
+    Form.max_total_questions,
+    Form.follow_up_writer,
     and_(Form.records_voice, Form.response_mode != ResponseMode.TEXT_ONLY).label("records_voice"),
     has_recordings(),
 )
@@ -231,12 +242,7 @@ def _unstored(form: _FormState, key: str) -> SessionState:
     if form.status != FormStatus.PUBLISHED:
         raise not_open(form.status)
     return SessionState(
-        form.id,
-        form.questions,
-        form.status,
-        form.follow_up_mode,
-        form.records_voice,
-        form.has_recordings,
+        *form,
         session_id=new_id("ses"),
         status=SessionStatus.IN_PROGRESS,
         skipped=[],

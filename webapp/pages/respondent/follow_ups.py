@@ -9,11 +9,17 @@ from webapp.config import settings
 from webapp.database import release_connections, utc_now
 from webapp.domain.respondents import follow_up_decisions
 from webapp.domain.respondents.follow_up_decisions import decide_by_rules
-from webapp.domain.respondents.follow_up_situation import Situation, is_claimed, read_situation
+from webapp.domain.respondents.follow_up_situation import (
+    Situation,
+    is_claimed,
+    read_situation,
+    situation_of,
+)
+from webapp.domain.respondents.session_state import SessionState
 from webapp.domain.respondents.steps import Place
 from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
 from webapp.pages.fragments import wants_fragment
-from webapp.pages.model_decisions import Brief, decision_of_model
+from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.next_question import inked_by, next_question
@@ -47,9 +53,14 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
     return _following(share_token, posted, place)
 
 
-def after_answer(share_token: str, posted: FormData, place: Place) -> Response:
-    """The page after an answer that was just stored."""
-    about = read_situation(share_token, posted.session_key, place)
+def after_answer(
+    share_token: str, posted: FormData, place: Place, stored: SessionState | None
+) -> Response:
+    """The page after an answer; `stored`: the session with it, None if it was stored before."""
+    if stored:
+        about = situation_of(stored, place, posted.answer)
+    else:
+        about = read_situation(share_token, posted.session_key, place)
     if about and wants_fragment() and _model_for(about):
         return rendering.deciding(posted_visit(share_token, posted), place)
     asked = _decide(about) if about else None
@@ -67,7 +78,7 @@ def _following(share_token: str, posted: FormData, place: Place) -> Response:
 
 def _model_for(about: Situation) -> str:
     """The model that decides: the one that the creator was told of. "" for the rules."""
-    told = about.terms.writer
+    told = about.writer
     if not told or told != settings().follow_up_writer:
         return ""
     return told if follow_up_decisions.may_ask_model(about) else ""
@@ -98,13 +109,8 @@ def _decide_by_model(about: Situation) -> bool:
     release_connections()
     if claim is None:
         return False
-    terms = about.terms
-    made = decision_of_model(
-        about.thread,
-        Brief(terms.title, terms.goal, terms.private_context),
-        remaining=claim.remaining,
-    )
-    decision, writer = (made, terms.writer) if made else (claim.ruled, "")
+    made = decision_of_model(about.thread, claim.brief, remaining=claim.remaining)
+    decision, writer = (made, about.writer) if made else (claim.ruled, "")
     follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
     return True
 

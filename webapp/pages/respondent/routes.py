@@ -97,7 +97,7 @@ def answer(share_token: str, number: int, follow_up: int) -> Response:
     )
     place = Place(number, follow_up)
     if following.may_probe:
-        return follow_ups.after_answer(share_token, posted, place)
+        return follow_ups.after_answer(share_token, posted, place, following.stored)
     return next_question(share_token, posted, following.place, inked=inked_by(place))
 
 

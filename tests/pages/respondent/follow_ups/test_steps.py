@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from tests.factories import make_form
 from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
+from tests.races.threads import each_statement
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.follow_ups.models import FollowUp
@@ -56,6 +57,18 @@ def count_line(page: Any) -> str:
 def asked(app: Flask) -> list[FollowUp]:
     with app.app_context():
         return list(db.session.scalars(select(FollowUp).order_by(FollowUp.created_at)))
+
+
+def test_nothing_that_is_meant_for_a_model_is_read_for_the_rules(
+    app: Flask, visitor: Respondent
+) -> None:
+    ran: list[str] = []
+
+    with each_statement(app, "before_cursor_execute", lambda *heard: ran.append(heard[2])):
+        visitor.answer(1, SHORT)
+
+    assert any("INSERT INTO follow_ups" in each for each in ran)
+    assert [each for each in ran if "private_context" in each] == []
 
 
 def test_a_thin_answer_is_followed_by_a_question(respondent: Respondent) -> None:

@@ -8,12 +8,13 @@ from webapp.config import settings
 from webapp.database import release_connections
 from webapp.domain.drafts.models import Draft
 from webapp.domain.follow_ups import rules
+from webapp.domain.follow_ups.messages import Brief
 from webapp.domain.follow_ups.thread import Decision, Reason, Thread
 from webapp.domain.respondents import trial as trials
 from webapp.domain.respondents.follow_up_decisions import HARD_STOPS
 from webapp.domain.respondents.steps import Step
 from webapp.domain.respondents.trial import Decided, NoRoom, Trial
-from webapp.pages.model_decisions import Brief, decision_of_model
+from webapp.pages.model_decisions import decision_of_model
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import NoSlot, wakeups
 
