@@ -1,7 +1,9 @@
 """Start one process with the settings of the environment: `askback`, `web`, which leaves deliveries
-and recordings to others, or `ceiling`.
+and recordings to others, or `ceiling`. As the command line does, none searches for garbage in what
+it has loaded.
 """
 
+import gc
 import os
 import sys
 from contextlib import ExitStack
@@ -12,6 +14,7 @@ from webapp.web import logs
 
 
 def main(kind: str) -> None:
+    gc.disable()
     settings = read_settings(os.environ)
     with ExitStack() as beside:
         if kind in ("askback", "web"):
@@ -19,10 +22,12 @@ def main(kind: str) -> None:
             from jobs.worker import delivering
             from webapp.app import create_app
             from webapp.integrations.follow_up_models import load_sdk
+            from webapp.pages.error_pages import load_pages
             from webapp.runtime.wakeups_postgresql import shared_wakeups
 
             logs.configure()  # as the command line does
             app = create_app(settings)
+            load_pages(app)
             load_sdk(settings)
             if kind == "askback":
                 beside.enter_context(delivering(app, start_after=1, stop_seconds=STOP_SECONDS))
@@ -34,6 +39,8 @@ def main(kind: str) -> None:
             app = create_ceiling(settings)
         server = Server(app, settings)
         server.stop_on_signals()
+        gc.freeze()
+        gc.enable()
         server.run()
 
 
