@@ -1,5 +1,6 @@
 """The command line: `askback`."""
 
+import gc
 import logging
 import os
 import signal
@@ -210,6 +211,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
         log.warning(FEW_FILES.format(files, open_files.RECOMMENDED))
     load_pages(app)
     load_sdk(settings)
+    gc.freeze()  # all of it stays: a search for garbage in it would stop everybody for 0.1 s
     empty_spool(settings.data_folder)
     tell(f"Askback runs on {settings.public_url}")
     with background_work(app), shared_wakeups(app):

@@ -3,6 +3,8 @@
 import gzip
 import logging
 import re
+import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -11,6 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.command import ROOT
 from tests.followups import model_server as replies
 from tests.followups.model_server import CHAT, MESSAGES, Answer, ModelServer, model_server
 from tests.raw_receiver import raw_receiver, says
@@ -42,6 +45,30 @@ def settings(**given: Any) -> Settings:
 
 def ask(model: ModelServer, provider: str = "openai", **changed: Any) -> str:
     return ask_model(ASKED, config=settings(**model.settings(provider, **changed)))
+
+
+FIRST_CALL = """
+import json, sys
+from tests.integrations.test_follow_up_models import ASKED, settings
+from webapp.integrations.follow_up_models import ask_model, load_sdk
+
+chosen = settings(**json.loads(sys.argv[1]))
+load_sdk(chosen)
+known = set(sys.modules)
+assert ask_model(ASKED, config=chosen)
+sdk = ("openai", "anthropic", "httpx2", "httpcore2")
+print(sorted(name for name in set(sys.modules) - known if name.startswith(sdk)))
+"""
+
+
+@BOTH
+def test_the_first_call_finds_all_of_the_sdk_loaded(provider: str) -> None:
+    with model_server(replies.asking()) as model:
+        given = orjson.dumps(model.settings(provider)).decode()
+        command = [sys.executable, "-c", FIRST_CALL, given]
+        ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+    assert ran.stdout == "[]\n", ran.stderr
 
 
 def failure(answer: Answer, provider: str, **changed: Any) -> ModelFailed:

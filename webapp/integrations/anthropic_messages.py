@@ -4,6 +4,7 @@ It gets the messages, the name of the model and what the operator adds: nothing 
 and nothing about this machine.
 """
 
+import time
 from typing import Any
 
 import anthropic
@@ -19,6 +20,12 @@ COMPLETE = ("end_turn", "stop_sequence")
 REFUSED = "refusal"
 
 silence("anthropic")
+
+
+def prepare(config: FollowUpSettings) -> None:
+    """Load what the SDK puts off until the first call."""
+    with _client(config, time.monotonic()) as client:
+        assert client.messages.with_raw_response  # noqa: S101 (loads it)
 
 
 def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> str:

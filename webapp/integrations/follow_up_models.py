@@ -25,11 +25,11 @@ def ask_model(messages: ModelMessages, *, config: FollowUpSettings) -> str:
 
 
 def load_sdk(config: FollowUpSettings) -> None:
-    """Import the SDK of the model and the guard, if there is one: the first call does not wait."""
+    """Load what a call of the model needs, if there is one: the first call does not wait for it."""
     if config.llm_provider != RULES:
         from webapp.domain.follow_ups import guard  # noqa: F401 - compiles its patterns
 
-        _provider(config)
+        _provider(config).prepare(config)
 
 
 def _provider(config: FollowUpSettings) -> ModuleType:

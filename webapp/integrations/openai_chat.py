@@ -4,6 +4,7 @@ It gets the messages, the name of the model and what the operator adds: nothing 
 and nothing about this machine.
 """
 
+import time
 from typing import Any, NamedTuple
 
 import openai
@@ -37,6 +38,12 @@ class _Dialect(NamedTuple):
 
 
 _dialects: dict[tuple[str, str | None], _Dialect] = {}  # by address and model, found by trying
+
+
+def prepare(config: FollowUpSettings) -> None:
+    """Load what the SDK puts off until the first call."""
+    with _client(config, time.monotonic()) as client:
+        assert client.chat.completions.with_raw_response  # noqa: S101 (loads it)
 
 
 def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> str:
