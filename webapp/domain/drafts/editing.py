@@ -19,6 +19,7 @@ from webapp.database import (
     new_id,
     on_sqlite,
     read_rows,
+    sqlite_transaction,
     write_transaction,
 )
 from webapp.database.prepared_statements import run
@@ -236,7 +237,7 @@ def _replace(before: DraftRow, draft: Draft) -> bool:
     kept = _superseded(before)
     if not on_sqlite():
         return bool(execute_autocommit(_REPLACE_AND_KEEP, **values, **kept))
-    with write_transaction() as connection:
+    with sqlite_transaction() as connection:
         replaced = run(connection, _REPLACE, values).fetchall()
         if replaced:
             run(connection, _KEEP, kept)

@@ -17,6 +17,7 @@ from webapp.database import (
     note_change,
     on_sqlite,
     read_rows,
+    sqlite_transaction,
     to_millis,
     write_transaction,
 )
@@ -186,7 +187,7 @@ _FORM_OF_DRAFT = select(*FORM_COLUMNS).where(Form.draft_id == bindparam("draft")
 def _at_once(made: dict[str, object], event: dict[str, object]) -> FormRow | None:
     """As `_in_steps`, in a transaction of its own."""
     if on_sqlite():
-        with write_transaction() as connection:
+        with sqlite_transaction() as connection:
             return _in_steps(connection, made, event)
     if len(str(made["draft_id"])) > ID_MAX_CHARS:  # refused even where there is nothing to insert
         return None
