@@ -19,6 +19,7 @@ from tests.browser.respondent.voice.steps import (
 from tests.browser.respondent_steps import give, press
 from tests.browsing import look, sideways, violations
 from tests.conftest import delete_rows
+from tests.services import wait_until
 from tests.voice.factories import make_voice_form
 from webapp.domain.shared.vocabulary import TranscriptState
 
@@ -74,6 +75,7 @@ def test_a_recording_that_was_not_uploaded_comes_back_to_its_follow_up(
     record(spoken_to)
     press(spoken_to, "Stop")
     says(spoken_to, "Sending your recording.")
+    wait_until(lambda: kept_in_browser(spoken_to) > 0, "storing the recording in the browser")
     spoken_to.unroute(UPLOADS)
     spoken_to.reload()
     followed(spoken_to)
