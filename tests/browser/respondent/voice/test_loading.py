@@ -46,10 +46,13 @@ class HeldScript:
     """The script of the recorder, on its way until it is let through."""
 
     def __init__(self, page: Page) -> None:
+        self._page = page
         self._routes: list[Route] = []
         page.route(SCRIPT, lambda route: self._routes.append(route))
 
     def arrive(self) -> None:
+        while not self._routes:  # the request may be heard of after what the page says
+            self._page.wait_for_timeout(10)
         (route,) = self._routes
         route.continue_()
 
