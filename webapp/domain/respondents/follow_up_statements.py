@@ -122,6 +122,7 @@ def ask() -> Insert:
     opened = (read if on_sqlite() else written).cte("opened")  # SQLite has one writer at a time
     given = _bound(*_GIVEN, *_WORDS) | {"depth": opened.c.next_depth, "created_at": _MOMENT}
     given["state"] = literal(FollowUpState.ASKED, _F.c.state.type)
+    # SQLite takes ON CONFLICT for a join where there is no WHERE
     row = select(*given.values()).select_from(opened).where(true())
     made = insert_into(_F).from_select([*given], row).on_conflict_do_nothing()
     return made.returning(_F.c.depth)

@@ -76,7 +76,7 @@ _FORM_COLUMNS = (
     and_(Form.records_voice, Form.response_mode != ResponseMode.TEXT_ONLY).label("records_voice"),
     has_recordings(),
 )
-STATE_COLUMNS = (
+_STATE_COLUMNS = (
     *_FORM_COLUMNS,
     ResponseSession.id.label("session_id"),
     type_coerce(ResponseSession.status, String).label("status"),
@@ -88,7 +88,7 @@ STATE_COLUMNS = (
     ResponseSession.key_hash,
 )
 _LOCKED_STATE = (
-    select(*STATE_COLUMNS)
+    select(*_STATE_COLUMNS)
     .join(ResponseSession, ResponseSession.form_id == Form.id)
     .where(
         shared_form(bindparam("share_token")),
@@ -99,7 +99,7 @@ _LOCKED_STATE = (
 # of no session, and of a key of another form, too: where three statements read that, the form of a
 # first answer takes twice the CPU time on PostgreSQL
 _STATE = (
-    select(*STATE_COLUMNS, ResponseSession.form_id.label("form_of_key"))
+    select(*_STATE_COLUMNS, ResponseSession.form_id.label("form_of_key"))
     .outerjoin(ResponseSession, ResponseSession.key_hash == bindparam("key_hash"))
     .where(shared_form(bindparam("share_token")))
 )
