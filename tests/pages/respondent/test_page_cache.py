@@ -140,7 +140,7 @@ def rendered(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, str
 def rendered_alone(app: Flask, draw: Draw, visit: Visit, **way: Any) -> tuple[str, str]:
     """The same for this very visit, without cache and placeholders."""
     with pytest.MonkeyPatch.context() as patch:
-        plain = lambda visit, *_, by: by(visit).replace(ANSWER_KEY, MADE_KEY)  # noqa: E731
+        plain = lambda visit, *_, by, **_step: by(visit).replace(ANSWER_KEY, MADE_KEY)  # noqa: E731
         patch.setattr(page_cache, "render", plain)
         return rendered(app, draw, visit, **way)
 

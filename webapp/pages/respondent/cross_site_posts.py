@@ -5,13 +5,15 @@ this, another site could post a session of its own, which the browser would go o
 one under way.
 """
 
-from flask import Flask, Response, request
+from http import HTTPStatus
+
+from flask import Flask, Response, current_app, request, url_for
 
 from webapp.domain.shared.limits import ANSWER_MAX_CHARS
-from webapp.pages.respondent import rendering
 from webapp.pages.respondent.form_data import typed_anywhere
+from webapp.pages.respondent.rendering import layout_of
 from webapp.web.request_kind import RequestKind, request_kind
-from webapp.web.request_origin import is_from_another_site
+from webapp.web.request_origin import is_from_another_site, says_in_iframe
 
 
 def init_app(app: Flask) -> None:
@@ -28,7 +30,18 @@ def _stop() -> Response | None:
     if request.url_rule is None or not _is_foreign():
         return None
     share_token = (request.view_args or {})["share_token"]
-    return rendering.cross_site_post(share_token, typed_anywhere()[:ANSWER_MAX_CHARS])
+    return _refusal(share_token, typed_anywhere()[:ANSWER_MAX_CHARS])
+
+
+def _refusal(share_token: str, text: str) -> Response:
+    """A link to our own page, and the text that was posted: nothing else of that POST.
+
+    Rendered without the database.
+    """
+    template = current_app.jinja_env.get_template("respondent/cross_site_post.html")
+    here = url_for("respond.start", share_token=share_token)
+    body = template.render(**layout_of(framed=says_in_iframe()), here=here, text=text)
+    return Response(body, HTTPStatus.FORBIDDEN)
 
 
 def _set_no_cookie(response: Response) -> Response:

@@ -49,20 +49,22 @@ def question(
     """One question with its stored answer, or with `error` and the `text` that was refused; the
     stroke of the question `inked` is drawn, 0 for none.
     """
-    step = visit.step(place)
-    if step is None:
-        abort(HTTPStatus.NOT_FOUND)
-    layout = _layout(framed=visit.framed)
-    if error or text is not None or step.asked or visit.recording(place):
+    step = _step(visit, place)
+    layout = layout_of(framed=visit.framed)
+    own = error or text is not None or visit.recording(place)
+    if own or not page_cache.is_for_cache(visit, step):
         key = secrets.token_urlsafe(16)
         body = _question(visit, step, layout, error=error, text=text, answer_key=key, inked=inked)
     else:
         key = page_cache.ANSWER_KEY
         body = page_cache.render(
             visit,
-            ("question", place.number, inked),
+            ("question", place.path, inked),
             layout,
-            by=lambda nobody: _question(nobody, step, layout, answer_key=key, inked=inked),
+            by=lambda nobody: _question(
+                nobody, _step(nobody, place), layout, answer_key=key, inked=inked
+            ),
+            step=step,
         )
     if error:
         return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -83,14 +85,14 @@ def recorded(visit: Visit, place: Place, *, text: str, error: Outcome | None = N
         return question(visit, place, error=error, text=text)
     g.is_part = True
     values = {"place": place, "answer_key": secrets.token_urlsafe(16), "text": text, "error": error}
-    body = _render("_recorder", visit, _layout(framed=visit.framed), **values)
+    body = _render("_recorder", visit, layout_of(framed=visit.framed), **values)
     return _respond(body, visit, HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK)
 
 
 def transcript(visit: Visit, place: Place) -> Response:
     """For scripts, what became of the words of the recording of a question."""
     g.is_part = True
-    return _respond(_render("_heard", visit, _layout(framed=visit.framed), place=place), visit)
+    return _respond(_render("_heard", visit, layout_of(framed=visit.framed), place=place), visit)
 
 
 def check(
@@ -183,7 +185,7 @@ def render_not_saved(
     template = current_app.jinja_env.get_template("respondent/not_saved.html")
     fields = {name: value for name, value in request.form.items() if name != "answer"}
     body = template.render(
-        **_layout(framed=says_in_iframe()),
+        **layout_of(framed=says_in_iframe()),
         too_fast=status == HTTPStatus.TOO_MANY_REQUESTS,
         limit=limit,
         uncertain=uncertain,
@@ -198,17 +200,6 @@ def render_not_saved(
     return response
 
 
-def cross_site_post(share_token: str, text: str) -> Response:
-    """Answers a cross-site POST: a link to our own page, and the `text` that was posted.
-
-    Contains nothing else of that POST. Rendered without the database.
-    """
-    template = current_app.jinja_env.get_template("respondent/cross_site_post.html")
-    here = url_for("respond.start", share_token=share_token)
-    body = template.render(**_layout(framed=says_in_iframe()), here=here, text=text)
-    return Response(body, HTTPStatus.FORBIDDEN)
-
-
 def redirect_to(endpoint: str, share_token: str, place: Place | None = None) -> Response:
     """303 to another page of this form."""
     values: dict[str, Any] = place._asdict() if place else {}
@@ -216,6 +207,21 @@ def redirect_to(endpoint: str, share_token: str, place: Place | None = None) -> 
         values["embed"] = 1
     url = url_for(endpoint, share_token=share_token, **values)
     return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": url})
+
+
+def layout_of(*, framed: bool) -> dict[str, Any]:
+    """The values of the layout: of a whole page, or of what htmx swaps."""
+    swapped = wants_fragment()
+    layout = "respondent/swap.html" if swapped else "base/respondent.html"
+    origin = settings().public_url
+    return {"layout": layout, "swapped": swapped, "framed": framed, "origin": origin}
+
+
+def _step(visit: Visit, place: Place) -> Step:
+    step = visit.step(place)
+    if step is None:
+        abort(HTTPStatus.NOT_FOUND)
+    return step
 
 
 def _question(
@@ -261,13 +267,13 @@ def _page(
     push: Push | None = None,
     **context: Any,
 ) -> Response:
-    body = _render(page, visit, _layout(framed=visit.framed), **context)
+    body = _render(page, visit, layout_of(framed=visit.framed), **context)
     return _respond(body, visit, status, push)
 
 
 def _cached_page(page: str, visit: Visit, push: Push, **context: Any) -> Response:
     """A page whose context is the same for everybody."""
-    layout = _layout(framed=visit.framed)
+    layout = layout_of(framed=visit.framed)
     body = page_cache.render(
         visit, (page, context), layout, by=lambda nobody: _render(page, nobody, layout, **context)
     )
@@ -290,10 +296,3 @@ def _respond(
     if request.method == "POST" and visit.progress.started:
         remember(response, visit.form.share_token, visit.session_key)
     return response
-
-
-def _layout(*, framed: bool) -> dict[str, Any]:
-    swapped = wants_fragment()
-    layout = "respondent/swap.html" if swapped else "base/respondent.html"
-    origin = settings().public_url
-    return {"layout": layout, "swapped": swapped, "framed": framed, "origin": origin}
