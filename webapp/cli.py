@@ -37,9 +37,9 @@ from webapp.domain.accounts.models import has_account
 from webapp.domain.accounts.passwords import stop_hashing
 from webapp.domain.audit.trail import AuditKind
 from webapp.domain.shared.errors import Outcome
-from webapp.integrations.follow_up_models import load_sdk
 from webapp.oauth.registration import Refused
 from webapp.pages.error_pages import load_pages
+from webapp.pages.respondent import follow_ups
 from webapp.runtime.background import background_work
 from webapp.runtime.backup_contents import BackupFailed
 from webapp.runtime.disk_full import EXIT_TEMPORARY, is_full
@@ -210,7 +210,7 @@ def _serve(app: Flask, server: Server, settings: Settings, tell: Callable[[str],
     if (files := open_files.limit()) < open_files.RECOMMENDED:
         log.warning(FEW_FILES.format(files, open_files.RECOMMENDED))
     load_pages(app)
-    load_sdk(settings)
+    follow_ups.load(app, settings)
     gc.freeze()  # all of it stays: a search for garbage in it would stop everybody for 0.1 s
     empty_spool(settings.data_folder)
     tell(f"Askback runs on {settings.public_url}")

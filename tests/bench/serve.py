@@ -21,14 +21,14 @@ def main(kind: str) -> None:
             from jobs.transcribing import transcribing
             from jobs.worker import delivering
             from webapp.app import create_app
-            from webapp.integrations.follow_up_models import load_sdk
             from webapp.pages.error_pages import load_pages
+            from webapp.pages.respondent import follow_ups
             from webapp.runtime.wakeups_postgresql import shared_wakeups
 
             logs.configure()  # as the command line does
             app = create_app(settings)
             load_pages(app)
-            load_sdk(settings)
+            follow_ups.load(app, settings)
             if kind == "askback":
                 beside.enter_context(delivering(app, start_after=1, stop_seconds=STOP_SECONDS))
                 beside.enter_context(transcribing(app, at_once=1, start_after=1))

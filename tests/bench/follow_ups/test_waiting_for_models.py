@@ -28,7 +28,7 @@ from tests.bench.load import Measured, load
 from tests.bench.servers import served
 from tests.bench.work import CONNECTIONS, connected, new_form, respondent
 from tests.databases import both_databases
-from tests.followups.model_server import ModelServer, asking, hanging, model_server
+from tests.followups.model_server import ModelServer, hanging, model_server
 from tests.proof.follow_ups.people import SHORT
 from webapp.config import Settings
 from webapp.database import db, utc_now
@@ -74,10 +74,9 @@ class Installation:
             return self._others(port)
 
     def beside(self) -> Measured:
-        first, *sessions = self._answered(WAITING + 1)
+        sessions = self._answered(WAITING)
         with self._server() as port, ThreadPoolExecutor(WAITING + 1) as pool:
-            self._others(port, people=1)
-            self._warm_up(port, first)
+            self._others(port, people=1)  # the first of all; nobody waited for a model yet
             calls = [
                 pool.submit(self._wait, port, session, number * ARRIVING_SECONDS / WAITING)
                 for number, session in enumerate(sessions)
@@ -101,12 +100,6 @@ class Installation:
                 for each in self.share_tokens
             ]
         return load([port], requests, pause=PAUSE)
-
-    def _warm_up(self, port: int, session: str) -> None:
-        """A call that works: the first one of a process imports and compiles."""
-        self.model.answer = asking()
-        assert self._wait(port, session, 0)[0] == 200
-        self.model.answer = hanging()
 
     def _answered(self, count: int) -> list[str]:
         """Sessions with an answer that nothing is decided about yet."""

@@ -17,7 +17,7 @@ from webapp.domain.follow_ups.signals import (
 )
 from webapp.domain.follow_ups.tender import is_tender
 from webapp.domain.follow_ups.text import read
-from webapp.domain.follow_ups.thread import Decision, Reason, Technique, Thread
+from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique, Thread
 from webapp.domain.shared.vocabulary import FollowUpMode
 
 Choice = tuple[Reason, Technique | None]
@@ -43,6 +43,12 @@ def decide(thread: Thread) -> Decision:
     asked = frozenset(_questions(thread))
     question = phrase(language, technique, seed=thread.seed, word=signals.word, asked=asked)
     return Decision(reason, technique, question)
+
+
+def load() -> None:
+    """Load the words of all languages, for which the first decision would take 0.1 s."""
+    question = "How was it?"
+    decide(Thread(FollowUpMode.DEEP_DIVE, (Exchange(question, "It was slow"),), (question,)))
 
 
 def ending(thread: Thread) -> Reason | None:

@@ -3,10 +3,11 @@
 import time
 from contextlib import suppress
 
-from flask import Blueprint, Response
+from flask import Blueprint, Flask, Response
 
-from webapp.config import settings
+from webapp.config import Settings, settings
 from webapp.database import release_connections, utc_now
+from webapp.domain.follow_ups import rules
 from webapp.domain.respondents import follow_up_decisions
 from webapp.domain.respondents.follow_up_decisions import decide_by_rules
 from webapp.domain.respondents.follow_up_situation import (
@@ -17,6 +18,7 @@ from webapp.domain.respondents.follow_up_situation import (
 )
 from webapp.domain.respondents.session_state import SessionState
 from webapp.domain.respondents.steps import Place
+from webapp.integrations.follow_up_models import load_sdk
 from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import decision_of_model
@@ -24,6 +26,7 @@ from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.next_question import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
+from webapp.setting_groups.follow_ups import RULES
 from webapp.web.extensions import csrf
 from webapp.web.rate_limits.limiter import limiter
 from webapp.web.wakeups import NoSlot, wakeups
@@ -31,11 +34,31 @@ from webapp.web.wakeups import NoSlot, wakeups
 WAIT_SECONDS = 4.0  # for what another request of the same respondent is about to decide
 LOOK_SECONDS = 0.2
 HOLDER, WAITER = "models", "waiting for models"  # of slots: no account has these ids
+TEMPLATES = (
+    "respondent/question.html",
+    "respondent/page.html",
+    "macros/fields.html",
+    "respondent/follow_ups/_heading.html",
+    "respondent/follow_ups/deciding.html",
+)
 
 bp = Blueprint("follow_ups", __name__, url_prefix="/r/<share_token>")
 # The session key in the body, which no other site can know, is the proof of intent
 csrf.exempt(bp)
 error_handling.add_error_handlers(bp)
+
+
+def load(app: Flask, config: Settings) -> None:
+    """Load what decisions and their pages need, if a model is asked; else on first use, as ever.
+
+    Where two hundred came to a server that had just begun, the first ones loaded it together: the
+    last had their page a second too late, and others waited for them.
+    """
+    if config.llm_provider != RULES:
+        load_sdk(config)
+        rules.load()
+        for name in TEMPLATES:
+            app.jinja_env.get_template(name)
 
 
 @bp.post("/q/<int:number>/next", defaults={"follow_up": 0})
@@ -110,7 +133,7 @@ def _decide_by_model(about: Situation) -> bool:
     if claim is None:
         return False
     made = decision_of_model(about.thread, claim.brief, remaining=claim.remaining)
-    decision, writer = (made, about.writer) if made else (claim.ruled, "")
+    decision, writer = (made, about.writer) if made else (about.ruled, "")
     follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
     return True
 
