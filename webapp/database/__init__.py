@@ -15,6 +15,7 @@ from webapp.database.engine import (
 from webapp.database.lists import among
 from webapp.database.transactions import (
     TRIES,
+    core_transaction,
     execute,
     execute_autocommit,
     init_app,
@@ -34,6 +35,7 @@ __all__ = [
     "among",
     "built_once",
     "call_after_changes",
+    "core_transaction",
     "db",
     "engine_options",
     "enum_type",

@@ -28,6 +28,13 @@ def run(connection: Connection, statement: Executable, values: dict[str, Any]) -
     return _prepared(statement, connection.dialect).run(connection, values)
 
 
+def run_each(
+    connection: Connection, statement: Executable, values: Sequence[dict[str, Any]]
+) -> None:
+    """Execute the statement once with each of the values, in one exchange; as `run`."""
+    _prepared(statement, connection.dialect).run_each(connection, values)
+
+
 def all_rows(
     connection: Connection, statement: Executable, values: dict[str, Any]
 ) -> Sequence[Any]:
@@ -60,14 +67,20 @@ class _Prepared:
         self._out_of = [(place, convert) for place, convert in enumerate(out_of) if convert]
 
     def run(self, connection: Connection, values: dict[str, Any]) -> Any:
+        return self._send(connection, self._parameters(values), many=False)
+
+    def run_each(self, connection: Connection, values: Sequence[dict[str, Any]]) -> Any:
+        return self._send(connection, [self._parameters(each) for each in values], many=True)
+
+    def _send(self, connection: Connection, parameters: Any, *, many: bool) -> Any:
         cursor = connection.connection.cursor()
-        parameters = self._parameters(values)
-        arguments = (connection, cursor, self._words, parameters, None, False)
+        execute = cursor.executemany if many else cursor.execute
+        arguments = (connection, cursor, self._words, parameters, None, many)
         heard_by = connection.engine.dispatch
         if heard_by.before_cursor_execute:
             heard_by.before_cursor_execute(*arguments)
         try:
-            cursor.execute(self._words, parameters)
+            execute(self._words, parameters)
         except connection.dialect.loaded_dbapi.Error as error:
             raise self._failure(connection, cursor, error) from error
         if heard_by.after_cursor_execute:

@@ -138,6 +138,15 @@ def sqlite_transaction() -> Iterator[Connection]:
 
 
 @contextmanager
+def core_transaction() -> Iterator[Connection]:
+    """One writing transaction for statements that are prepared: a `sqlite_transaction` where there
+    is one, else a `write_transaction`. What reads or writes in it is given its connection.
+    """
+    with sqlite_transaction() if on_sqlite() else write_transaction() as connection:
+        yield connection
+
+
+@contextmanager
 def write_transaction() -> Iterator[Connection]:
     """One writing transaction of the session: commits at the end, rolls back on an exception.
 

@@ -57,9 +57,9 @@ def _table(model: Any) -> Table:
 
 
 def queue(form: Any) -> None:
-    completion = Completion(form.id, "ses_new", form.last_stamp + 1, 1)
-    with write_transaction():
-        queue_deliveries(completion, now=utc_now())
+    completion = Completion(form.id, "ses_new", form.last_stamp + 1, 1, is_awaited=True)
+    with write_transaction() as connection:
+        queue_deliveries(connection, completion, now=utc_now())
 
 
 def cancel(form: Any) -> None:

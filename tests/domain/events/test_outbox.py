@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from tests.bulk import dump
 from tests.databases import both_databases
@@ -121,8 +121,8 @@ def test_a_failure_of_the_outbox_undoes_the_completion(
     before = dump()
     queue = answering.queue_deliveries
 
-    def queue_and_fail(completion: Completion, **given: Any) -> list[str]:
-        queue(completion, **given)
+    def queue_and_fail(connection: Connection, completion: Completion, **given: Any) -> list[str]:
+        queue(connection, completion, **given)
         raise RuntimeError("the outbox is broken")
 
     monkeypatch.setattr(answering, "queue_deliveries", queue_and_fail)

@@ -12,6 +12,7 @@ from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
+    Connection,
     Insert,
     Integer,
     Select,
@@ -30,7 +31,7 @@ from sqlalchemy import (
     update,
 )
 
-from webapp.database import db, execute, to_millis
+from webapp.database import execute, to_millis
 from webapp.database.prepared_statements import all_rows
 from webapp.domain.events.models import EventDelivery, EventSubscription
 from webapp.domain.responses.models import Completion
@@ -75,15 +76,17 @@ def digits_of(object_id: str) -> str:
     return object_id.partition("_")[2]
 
 
-def queue_deliveries(completion: Completion, *, now: datetime) -> list[str]:
+def queue_deliveries(connection: Connection, completion: Completion, *, now: datetime) -> list[str]:
     """A delivery for each live subscription of the form; returns the ids of the deliveries.
 
     Due at once, or in WORDS_MILLIS if recordings of the response are being written down. Suspended
     subscriptions included: theirs wait. The last statement of the transaction that completes the
     response, which holds the form's row lock.
     """
+    if not completion.is_awaited:
+        return []
     found = all_rows(
-        db.session.connection(),
+        connection,
         _QUEUE,
         {
             "form": completion.form_id,
@@ -139,6 +142,11 @@ def unsettled(subscription_ids: Iterable[str]) -> ColumnElement[bool]:
 def alive(now: datetime | BindParameter[datetime] | BindParameter[int]) -> ColumnElement[bool]:
     """The condition for subscriptions that have neither ended nor expired."""
     return and_(EventSubscription.ended_at.is_(None), EventSubscription.expires_at > now)
+
+
+def has_subscriptions(form_id: BindParameter[str], now: BindParameter[int]) -> ColumnElement[bool]:
+    """The condition for forms with subscriptions that have neither ended nor expired."""
+    return exists().where(EventSubscription.form_id == form_id, alive(now))
 
 
 def delivery_rows(

@@ -31,6 +31,7 @@ from sqlalchemy import (
 )
 
 from webapp.database import built_once, insert_into
+from webapp.domain.events.outbox import has_subscriptions
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.counters import question_count_upsert
 from webapp.domain.responses.cursor import NOW, next_stamp
@@ -100,6 +101,8 @@ COMPLETE = (
         suspect=_SUSPECT,
         last_active_at=NOW,
     )
+    # after the form was locked: a subscription that is stored meanwhile waits for that
+    .returning(has_subscriptions(bindparam("form"), NOW))
 )
 SUPERSEDE = update(_ANSWERS).where(_ANSWERS.c.id == bindparam("earlier")).values(superseded=True)
 _GIVEN = (

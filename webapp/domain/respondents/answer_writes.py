@@ -22,7 +22,7 @@ from webapp.database import (
     sqlite_transaction,
     to_millis,
 )
-from webapp.database.prepared_statements import run
+from webapp.database.prepared_statements import all_rows, run
 from webapp.domain.respondents.answer_statements import (
     ADD_ANSWER,
     CLAIM_RECORDING,
@@ -104,6 +104,7 @@ def store_answer(
 
 
 def store_completion(
+    connection: Connection,
     state: SessionState,
     *,
     responder_name: str | None,
@@ -114,14 +115,16 @@ def store_completion(
 
     Does not commit.
     """
-    values = {"now": to_millis(now), "session_id": state.session_id}
-    stamp = execute(STAMP_COMPLETION, form_id=state.form_id, **values).scalar_one_or_none()
-    if stamp is None:
+    values: dict[str, object] = {"now": to_millis(now), "session_id": state.session_id}
+    stamped = all_rows(connection, STAMP_COMPLETION, values | {"form_id": state.form_id})
+    if not stamped:
         return None
-    execute(COMPLETE, stamp=stamp, name=responder_name, suspect=suspect, **values)
-    count_completion(state.form_id, stamp)
+    stamp = stamped[0].last_stamp
+    values |= {"stamp": stamp, "name": responder_name, "suspect": suspect}
+    ((is_awaited,),) = all_rows(connection, COMPLETE, values | {"form": state.form_id})
+    count_completion(connection, state.form_id, stamp)
     note_change(state.form_id)
-    return Completion(state.form_id, state.session_id, stamp, state.answer_count)
+    return Completion(state.form_id, state.session_id, stamp, state.answer_count, is_awaited)
 
 
 def touch_session(

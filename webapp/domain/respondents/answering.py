@@ -8,7 +8,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from webapp.database import execute, write_transaction
+from webapp.database import core_transaction, execute, write_transaction
 from webapp.domain.events.outbox import queue_deliveries
 from webapp.domain.follow_ups.asked import read_follow_ups
 from webapp.domain.forms.models import Form
@@ -140,8 +140,8 @@ def skip_question(
     returns   place of the next question that is neither answered nor skipped, None at the end
     raises    NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
     """
-    with write_transaction():
-        state = lock_or_create_session_state(share_token, session_key, now)
+    with write_transaction() as connection:
+        state = lock_or_create_session_state(connection, share_token, session_key, now)
         if state.form_status != FormStatus.PUBLISHED:
             raise not_open(state.form_status)
         step = step_at(state, Place(position + 1, follow_up))
@@ -203,8 +203,8 @@ def complete_response(
              InvalidInput `name_too_long`
     """
     name = clean_name(responder_name)
-    with write_transaction():
-        state = lock_session_state(share_token, session_key)
+    with core_transaction() as connection:
+        state = lock_session_state(connection, share_token, session_key)
         if state is None:
             get_public_form(share_token)
         if state is None or (state.answer_count == 0 and state.status != SessionStatus.COMPLETED):
@@ -216,16 +216,16 @@ def complete_response(
         if state.status == SessionStatus.COMPLETED:
             return None
         suspect = signs is not None and signs.looks_automated(state.answer_count, now)
-        done = store_completion(state, responder_name=name, suspect=suspect, now=now)
+        done = store_completion(connection, state, responder_name=name, suspect=suspect, now=now)
         if done is None:
             raise refusal(state.form_id) or not_open(FormStatus.CLOSED)
-        return queue_deliveries(done, now=now) if events else []
+        return queue_deliveries(connection, done, now=now) if events else []
 
 
 def withdraw_response(share_token: str, session_key: str, *, now: datetime) -> bool:
     """Delete the session of this key, as `delete_sessions`; False if there is none."""
-    with write_transaction():
-        state = lock_session_state(share_token, session_key)
+    with write_transaction() as connection:
+        state = lock_session_state(connection, share_token, session_key)
         if state is None:
             return False
         leaving = LeavingSession(*(getattr(state, name) for name in LeavingSession._fields))

@@ -61,8 +61,8 @@ def create_transfer_link(share_token: str, session_key: str, *, now: datetime) -
     raises  NotFound when the form is gone, or nothing is stored under this key
     """
     secret = secrets.token_urlsafe(24)
-    with write_transaction():
-        state = lock_session_state(share_token, session_key)
+    with write_transaction() as connection:
+        state = lock_session_state(connection, share_token, session_key)
         if state is None:
             raise NotFound(
                 ErrorCode.NOT_FOUND,

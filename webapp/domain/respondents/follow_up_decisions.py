@@ -8,16 +8,17 @@ its lease lasts, the second settles it. A claim that was not settled in time dec
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from sqlalchemy import Connection
+
 from webapp.database import (
-    execute,
+    core_transaction,
     execute_autocommit,
     new_id,
     read_rows,
     to_millis,
     tried_again,
-    write_transaction,
 )
-from webapp.domain.follow_ups import rules
+from webapp.database.prepared_statements import all_rows, run
 from webapp.domain.follow_ups.messages import Brief
 from webapp.domain.follow_ups.thread import Decision, Reason
 from webapp.domain.respondents import follow_up_statements as statements
@@ -32,13 +33,12 @@ HARD_STOPS = {Reason.EMPTY, Reason.REFUSED, Reason.TENDER, Reason.THIN_TWICE}
 
 
 class Claim(NamedTuple):
-    """What a model is to decide; `ruled` is asked if it does not."""
+    """What a model is to decide."""
 
     id: str
     lease_until: int
     about: Situation
     brief: Brief
-    ruled: Decision
 
     @property
     def remaining(self) -> int:
@@ -52,7 +52,7 @@ def decide_by_rules(about: Situation, *, now: datetime) -> Place | None:
 
     Returns the place of a new question.
     """
-    ruled = None if _asked_again(about) else rules.decide(about.thread)
+    ruled = None if _asked_again(about) else about.ruled
     if not ruled or not ruled.question:
         return None
     values: dict[str, object] = {**_keys(about), **_words(ruled)}
@@ -69,7 +69,7 @@ def decide_by_rules(about: Situation, *, now: datetime) -> Place | None:
 
 def may_ask_model(about: Situation) -> bool:
     """Whether a model is to decide: nothing in the answer says that nobody should ask."""
-    return rules.decide(about.thread).reason not in HARD_STOPS
+    return about.ruled.reason not in HARD_STOPS
 
 
 @tried_again
@@ -77,23 +77,22 @@ def claim_decision(about: Situation, *, calls_per_day: int, now: datetime) -> Cl
     """What a model is to decide. None if nothing is to be asked, somebody else decides, or it is
     decided: by the rules where its form's calls of this day (UTC) are spent. Commits.
     """
-    ruled = rules.decide(about.thread)
-    if ruled.reason in HARD_STOPS or _asked_again(about):
+    if about.ruled.reason in HARD_STOPS or _asked_again(about):
         return None
     lease = to_millis(now + LEASE)
     made = {"id": new_id("q"), "lease": lease, "moment": to_millis(now)}
-    with write_transaction():
-        depth = _lock(about) and _free_depth(about, now)
+    with core_transaction() as connection:
+        depth = _lock(connection, about) and _free_depth(connection, about, now)
         if not depth:
             return None
-        claimed = execute(statements.claim(), **_keys(about), **made).scalar_one_or_none()
-        if claimed is None:
+        claimed = all_rows(connection, statements.claim(), _keys(about) | made)
+        if not claimed:
             return None
-        brief = Brief._make(execute(statements.BRIEF, form_id=about.form_id).one())
-        found = Claim(claimed, lease, about, brief, ruled)
-        if count_model_call(about.form_id, most=calls_per_day, now=now):
+        (brief,) = all_rows(connection, statements.BRIEF, {"form_id": about.form_id})
+        found = Claim(claimed[0].id, lease, about, Brief._make(brief))
+        if count_model_call(connection, about.form_id, most=calls_per_day, now=now):
             return found
-        _settle(found, ruled, depth)
+        _settle(connection, found, about.ruled, depth)
     return None
 
 
@@ -107,25 +106,26 @@ def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime)
 
     writer  the model and its host, "" for the rules
     """
-    with write_transaction():
+    with core_transaction() as connection:
         in_time = to_millis(now) < made.lease_until
-        depth = in_time and _lock(made.about) and _free_depth(made.about, now)
-        _settle(made, decision, depth or 0, writer)
+        current = in_time and _lock(connection, made.about)
+        depth = _free_depth(connection, made.about, now) if current else 0
+        _settle(connection, made, decision, depth, writer)
 
 
 @tried_again
 def pass_on(about: Situation, *, now: datetime) -> None:
     """Let nothing follow from the answer, unless something did already. Commits."""
     made = {"id": new_id("q"), "moment": to_millis(now)}
-    with write_transaction():
-        if _lock(about):
-            execute(statements.pass_on(), **_keys(about), **made)
+    with core_transaction() as connection:
+        if _lock(connection, about):
+            run(connection, statements.pass_on(), _keys(about) | made)
 
 
-def _lock(about: Situation) -> bool:
+def _lock(connection: Connection, about: Situation) -> bool:
     """Lock the session; False if the answer is not current any more, or the response sent."""
-    found = execute(statements.LOCK, session_id=about.session_id).one_or_none()
-    return found is not None and _is_current(about, found.status, found.answered)
+    found = all_rows(connection, statements.LOCK, {"session_id": about.session_id})
+    return bool(found) and _is_current(about, found[0].status, found[0].answered)
 
 
 def _changed_since(about: Situation, seen: int) -> int | None:
@@ -144,9 +144,10 @@ def _is_current(about: Situation, status: SessionStatus, answered: dict[str, str
     return is_open and answered.get(about.question_id) == about.answer_id
 
 
-def _free_depth(about: Situation, now: datetime) -> int:
+def _free_depth(connection: Connection, about: Situation, now: datetime) -> int:
     """The depth of one more question, 0 where a cap admits none; under the lock."""
-    counted = execute(statements.COUNTS, **_keys(about), moment=to_millis(now)).one()
+    moment = {"moment": to_millis(now)}
+    (counted,) = all_rows(connection, statements.COUNTS, _keys(about) | moment)
     within = counted.of_parent < about.cap and counted.total < about.most
     return int(counted.next_depth) if within else 0
 
@@ -154,22 +155,26 @@ def _free_depth(about: Situation, now: datetime) -> int:
 def _asked_again(about: Situation) -> bool:
     """Ask the dropped follow-up to the same words again; False if there is none."""
     if about.dropped:
-        with write_transaction():
-            if _lock(about):
-                execute(statements.ASK_AGAIN, row=about.dropped, answer_id=about.answer_id)
+        asked = {"row": about.dropped, "answer_id": about.answer_id}
+        with core_transaction() as connection:
+            if _lock(connection, about):
+                run(connection, statements.ASK_AGAIN, asked)
     return bool(about.dropped)
 
 
-def _settle(made: Claim, decision: Decision, depth: int, writer: str = "") -> None:
+def _settle(
+    connection: Connection, made: Claim, decision: Decision, depth: int, writer: str = ""
+) -> None:
     """Ask its question at this depth; nothing where it has none, or the depth is 0."""
-    held = {"row": made.id, "lease": made.lease_until}
+    held: dict[str, object] = {"row": made.id, "lease": made.lease_until}
     if decision.question and depth:
-        execute(statements.SETTLE_ASKED, **held, **_words(decision, writer), depth=depth)
+        asked = held | _words(decision, writer) | {"depth": depth}
+        run(connection, statements.SETTLE_ASKED, asked)
     else:
-        execute(statements.SETTLE_NOTHING, **held)
+        run(connection, statements.SETTLE_NOTHING, held)
 
 
-def _keys(about: Situation) -> dict[str, str]:
+def _keys(about: Situation) -> dict[str, object]:
     return {
         "form_id": about.form_id,
         "session_id": about.session_id,
@@ -178,7 +183,7 @@ def _keys(about: Situation) -> dict[str, str]:
     }
 
 
-def _words(decision: Decision, writer: str = "") -> dict[str, str | None]:
+def _words(decision: Decision, writer: str = "") -> dict[str, object]:
     return {
         "question_text": decision.question,
         "technique": decision.technique,

@@ -55,7 +55,7 @@ def delete_sessions(form_id: str, sessions: Sequence[LeavingSession], *, now: da
     _lower_counts(form_id, sessions, completed=len(completed), size=size)
     days = Counter(stamp // DAY_MILLIS for stamp in completed.values())
     for day, number in sorted(days.items()):
-        count_completion(form_id, day * DAY_MILLIS, change=-number)
+        count_completion(db.session.connection(), form_id, day * DAY_MILLIS, change=-number)
     count_questions(form_id, reached)
     if completed:
         cancel_events(completed, now=now)

@@ -7,9 +7,10 @@ session as they were before the write.
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import BigInteger, String, and_, bindparam, select, type_coerce, update
+from sqlalchemy import BigInteger, Connection, String, and_, bindparam, select, type_coerce, update
 
 from webapp.database import db, execute, new_id, note_change, read_rows, to_millis
+from webapp.database.prepared_statements import all_rows, run
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.follow_ups.asked import find_follow_up
 from webapp.domain.forms.models import Form, shared_form
@@ -103,17 +104,20 @@ _STATE = (
     .outerjoin(ResponseSession, ResponseSession.key_hash == bindparam("key_hash"))
     .where(shared_form(bindparam("share_token")))
 )
+_INSERTED = ("session_id", "form_id", "key_hash", "skipped", "answered", "answer_count")
 _FORM = select(*_FORM_COLUMNS).where(shared_form(bindparam("share_token")))
 _STATUS = select(Form.status, Form.answer_bytes).where(
     Form.id == bindparam("form"), Form.deleted_at.is_(None)
 )
 
 
-def lock_session_state(share_token: str, session_key: str) -> SessionState | None:
+def lock_session_state(
+    connection: Connection, share_token: str, session_key: str
+) -> SessionState | None:
     """The session of this key, its row locked; None if nothing is stored under it yet."""
     keys = {"share_token": share_token, "key_hash": token_hash(session_key)}
-    found = execute(_LOCKED_STATE, **keys).one_or_none()
-    return None if found is None else SessionState._make(found)
+    found = all_rows(connection, _LOCKED_STATE, keys)
+    return SessionState._make(found[0]) if found else None
 
 
 def read_session_state(share_token: str, session_key: str) -> SessionState:
@@ -134,10 +138,12 @@ def read_session_state(share_token: str, session_key: str) -> SessionState:
     return _require_unsent(SessionState._make(state))
 
 
-def lock_or_create_session_state(share_token: str, session_key: str, now: datetime) -> SessionState:
+def lock_or_create_session_state(
+    connection: Connection, share_token: str, session_key: str, now: datetime
+) -> SessionState:
     """The respondent's open session, its row locked; inserted if this is its first answer."""
-    state = lock_session_state(share_token, session_key)
-    return _require_unsent(state or _insert_or_lock(share_token, session_key, now))
+    state = lock_session_state(connection, share_token, session_key)
+    return _require_unsent(state or _insert_or_lock(connection, share_token, session_key, now))
 
 
 def next_activity(state: SessionState, now: datetime) -> int:
@@ -222,16 +228,18 @@ def not_open(status: str | None) -> StateConflict:
     )
 
 
-def _insert_or_lock(share_token: str, session_key: str, now: datetime) -> SessionState:
+def _insert_or_lock(
+    connection: Connection, share_token: str, session_key: str, now: datetime
+) -> SessionState:
     """Insert the session, or lock the one that a concurrent request inserted."""
     key = token_hash(session_key)
     found = execute(_FORM, share_token=share_token, key_hash=key).one_or_none()
     if found is None:
         raise no_public_form()
     made = _unstored(_FormState._make(found), key)._replace(last_active_at=to_millis(now))
-    if _insert(made, now):
+    if _insert(connection, made, now):
         return made
-    state = lock_session_state(share_token, session_key)
+    state = lock_session_state(connection, share_token, session_key)
     if state is None:  # the key belongs to another form
         raise no_public_form()
     return state
@@ -254,20 +262,11 @@ def _unstored(form: _FormState, key: str) -> SessionState:
     )
 
 
-def _insert(made: SessionState, now: datetime) -> bool:
-    inserted = execute(
-        insert_session(),
-        session_id=made.session_id,
-        form_id=made.form_id,
-        key_hash=made.key_hash,
-        skipped=made.skipped,
-        answered=made.answered,
-        answer_count=made.answer_count,
-        suspect=False,
-        now=to_millis(now),
-        active=made.last_active_at,
-    )
-    return inserted.rowcount == 1
+def _insert(connection: Connection, made: SessionState, now: datetime) -> bool:
+    values: dict[str, object] = {name: getattr(made, name) for name in _INSERTED}
+    values |= {"suspect": False, "now": to_millis(now), "active": made.last_active_at}
+    inserted: int = run(connection, insert_session(), values).rowcount
+    return inserted == 1
 
 
 def refusal(

@@ -15,6 +15,7 @@ from typing import cast
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
+    Connection,
     ForeignKey,
     Insert,
     Integer,
@@ -37,6 +38,7 @@ from webapp.database import (
     to_millis,
     write_transaction,
 )
+from webapp.database.prepared_statements import all_rows, run
 
 DAY_MILLIS = 86_400_000
 EPOCH_DAY = date(1970, 1, 1)
@@ -134,10 +136,10 @@ def count_questions(form_id: str, changes: Mapping[str, QuestionCounts]) -> None
         db.session.execute(add_question_count(), rows if len(rows) > 1 else rows[0])
 
 
-def count_completion(form_id: str, stamp: int, *, change: int = 1) -> None:
+def count_completion(connection: Connection, form_id: str, stamp: int, *, change: int = 1) -> None:
     """Add to the day of a completion's stamp (milliseconds). Does not commit."""
     row = {"form_id": form_id, "day": stamp // DAY_MILLIS, "change": change}
-    db.session.execute(_ADD_DAY, row)
+    run(connection, _ADD_DAY, row)
 
 
 def count_transcription(form_id: str, duration_ms: int, *, most_ms: int, now: datetime) -> bool:
@@ -149,10 +151,10 @@ def count_transcription(form_id: str, duration_ms: int, *, most_ms: int, now: da
     return bool(execute(_ADD_TRANSCRIPTION, **row, most=most_ms).all())
 
 
-def count_model_call(form_id: str, *, most: int, now: datetime) -> bool:
+def count_model_call(connection: Connection, form_id: str, *, most: int, now: datetime) -> bool:
     """Add one to its form's UTC day; False, and nothing added, beyond `most`. Does not commit."""
-    row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS}
-    return bool(execute(_ADD_MODEL_CALL, **row, most=most).all())
+    row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS, "most": most}
+    return bool(all_rows(connection, _ADD_MODEL_CALL, row))
 
 
 def store_link_views(views: Mapping[str, int]) -> None:

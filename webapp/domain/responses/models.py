@@ -133,12 +133,16 @@ class AnsweredForm(StampedForm, Protocol):
 
 
 class Completion(NamedTuple):
-    """A completed response, before the commit; `stamp` in milliseconds."""
+    """A completed response, before the commit; `stamp` in milliseconds.
+
+    is_awaited  whether the form has live subscriptions
+    """
 
     form_id: str
     session_id: str
     stamp: int
     answer_count: int
+    is_awaited: bool
 
 
 class AnswerRow(NamedTuple):

@@ -25,13 +25,14 @@ from sqlalchemy import (
 from webapp.database import (
     UtcDateTime,
     among,
+    core_transaction,
     execute,
     on_sqlite,
     read_rows,
     tried_again,
     write_transaction,
 )
-from webapp.database.prepared_statements import all_rows
+from webapp.database.prepared_statements import all_rows, run_each
 from webapp.domain.events.cursors import lowest_unsettled, settled_until
 from webapp.domain.events.deliveries.bodies import event_body, terminated_body
 from webapp.domain.events.deliveries.due import (
@@ -39,6 +40,7 @@ from webapp.domain.events.deliveries.due import (
     Due,
     due_deliveries,
     may_be_sent,
+    read_due_deliveries,
 )
 from webapp.domain.events.deliveries.retries import MAX_ATTEMPTS, OPEN_AFTER_FAILURES
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
@@ -109,11 +111,11 @@ def claim(
 
     failing_limit  how many may go to endpoints whose last attempt failed; None: all
     """
-    with write_transaction() as connection:
+    with core_transaction() as connection:
         if not on_sqlite():
             all_rows(connection, _LOCK, {"number": ADVISORY_LOCK})
         room = _Room(limit, limit if failing_limit is None else failing_limit)
-        chosen = [due.id for due in due_deliveries(now) if room.take(due)]
+        chosen = [due.id for due in due_deliveries(connection, now) if room.take(due)]
         if not chosen:
             return []
         rows = all_rows(connection, _DETAILS, {"ids": chosen})
@@ -121,14 +123,14 @@ def claim(
         until = now + timedelta(seconds=LEASE_SECONDS)
         leases = [{"row": each.id, "text": each.body.decode(), "until": until} for each in claimed]
         if leases:
-            connection.execute(_LEASE, leases)
+            run_each(connection, _LEASE, leases)
         return claimed
 
 
 def read_due(*, now: datetime) -> list[Due]:
     """What could be claimed at this moment: of each subscription the first, at most."""
     room = _Room(ANY_NUMBER, ANY_NUMBER)
-    return [due for due in due_deliveries(now) if room.take(due)]
+    return [due for due in read_due_deliveries(now) if room.take(due)]
 
 
 ANY_NUMBER = 1_000_000

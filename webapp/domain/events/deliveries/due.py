@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import (
     CTE,
+    Connection,
     ScalarSelect,
     Select,
     Subquery,
@@ -18,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
-from webapp.database import UtcDateTime, db, execute, read_rows
+from webapp.database import UtcDateTime, execute, read_rows
 from webapp.database.prepared_statements import all_rows
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
@@ -45,15 +46,19 @@ class Due(NamedTuple):
     host_in_flight: int
 
 
-def due_deliveries(now: datetime) -> list[Due]:
-    """Of each subscription the oldest AT_ONCE_PER_ENDPOINT, in the transaction of the session.
+def due_deliveries(connection: Connection, now: datetime) -> list[Due]:
+    """Of each subscription the oldest AT_ONCE_PER_ENDPOINT.
 
     All the oldest come before all the second oldest: nobody waits for a receiver that has many.
     Left out are subscriptions that are suspended or have expired, forms in the trash, disabled
     accounts, and endpoints that rest.
     """
-    rows = all_rows(db.session.connection(), _DUE, {"moment": now})
-    return [Due(*row[:-1]) for row in rows]
+    return [Due(*row[:-1]) for row in all_rows(connection, _DUE, {"moment": now})]
+
+
+def read_due_deliveries(now: datetime) -> list[Due]:
+    """The same at this moment, in no transaction."""
+    return [Due(*row[:-1]) for row in read_rows(_DUE, moment=now)]
 
 
 def may_be_sent(delivery_id: str, *, now: datetime) -> bool:
