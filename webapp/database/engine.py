@@ -120,8 +120,8 @@ def engine_options(url: str) -> dict[str, Any]:
     from webapp.database.postgresql import CONNECT_ARGS  # brings the driver with it
 
     return common | {
-        "pool_size": 10,
-        "max_overflow": 20,
+        "pool_size": 30,
+        "max_overflow": 0,  # whose connections end after each use, and are opened again in a rush
         "pool_recycle": 1800,
         "connect_args": CONNECT_ARGS,
     }

@@ -42,7 +42,7 @@ from webapp.pages.respondent.session_cookie import new_session_key
 pytestmark = [pytest.mark.bench, both_databases]
 
 WAITING = 200
-ROUNDS = int(os.environ.get("ASKBACK_BENCH_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("ASKBACK_BENCH_ROUNDS", "5"))
 PEOPLE = 3  # one after the other on each connection of the others
 PAUSE = 0.1  # seconds of theirs after a page
 ARRIVING_SECONDS = 3.0

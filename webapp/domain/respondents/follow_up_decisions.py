@@ -72,28 +72,34 @@ def may_ask_model(about: Situation) -> bool:
     return about.ruled.reason not in HARD_STOPS
 
 
-@tried_again
 def claim_decision(about: Situation, *, calls_per_day: int, now: datetime) -> Claim | None:
     """What a model is to decide. None if nothing is to be asked, somebody else decides, or it is
     decided: by the rules where its form's calls of this day (UTC) are spent. Commits.
+
+    The call is counted in a transaction of its own: all claims of a form wait for that row, and on
+    PostgreSQL not for as long as a busy process takes from one statement to the next.
     """
     if about.ruled.reason in HARD_STOPS or _asked_again(about):
         return None
+    claim = _claim(about, now)
+    if claim is None or count_model_call(about.form_id, most=calls_per_day, now=now):
+        return claim
+    settle_claim(claim, about.ruled, writer="", now=now)
+    return None
+
+
+@tried_again
+def _claim(about: Situation, now: datetime) -> Claim | None:
     lease = to_millis(now + LEASE)
     made = {"id": new_id("q"), "lease": lease, "moment": to_millis(now)}
     with core_transaction() as connection:
-        depth = _lock(connection, about) and _free_depth(connection, about, now)
-        if not depth:
+        if not (_lock(connection, about) and _free_depth(connection, about, now)):
             return None
         claimed = all_rows(connection, statements.claim(), _keys(about) | made)
         if not claimed:
             return None
         (brief,) = all_rows(connection, statements.BRIEF, {"form_id": about.form_id})
-        found = Claim(claimed[0].id, lease, about, Brief._make(brief))
-        if count_model_call(connection, about.form_id, most=calls_per_day, now=now):
-            return found
-        _settle(connection, found, about.ruled, depth)
-    return None
+        return Claim(claimed[0].id, lease, about, Brief._make(brief))
 
 
 @tried_again
@@ -110,7 +116,12 @@ def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime)
         in_time = to_millis(now) < made.lease_until
         current = in_time and _lock(connection, made.about)
         depth = _free_depth(connection, made.about, now) if current else 0
-        _settle(connection, made, decision, depth, writer)
+        held: dict[str, object] = {"row": made.id, "lease": made.lease_until}
+        if decision.question and depth:
+            asked = held | _words(decision, writer) | {"depth": depth}
+            run(connection, statements.SETTLE_ASKED, asked)
+        else:
+            run(connection, statements.SETTLE_NOTHING, held)
 
 
 @tried_again
@@ -152,6 +163,7 @@ def _free_depth(connection: Connection, about: Situation, now: datetime) -> int:
     return int(counted.next_depth) if within else 0
 
 
+@tried_again
 def _asked_again(about: Situation) -> bool:
     """Ask the dropped follow-up to the same words again; False if there is none."""
     if about.dropped:
@@ -160,18 +172,6 @@ def _asked_again(about: Situation) -> bool:
             if _lock(connection, about):
                 run(connection, statements.ASK_AGAIN, asked)
     return bool(about.dropped)
-
-
-def _settle(
-    connection: Connection, made: Claim, decision: Decision, depth: int, writer: str = ""
-) -> None:
-    """Ask its question at this depth; nothing where it has none, or the depth is 0."""
-    held: dict[str, object] = {"row": made.id, "lease": made.lease_until}
-    if decision.question and depth:
-        asked = held | _words(decision, writer) | {"depth": depth}
-        run(connection, statements.SETTLE_ASKED, asked)
-    else:
-        run(connection, statements.SETTLE_NOTHING, held)
 
 
 def _keys(about: Situation) -> dict[str, object]:

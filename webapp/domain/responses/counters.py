@@ -33,12 +33,13 @@ from webapp.database import (
     built_once,
     db,
     execute,
+    execute_autocommit,
     insert_into,
     read_rows,
     to_millis,
     write_transaction,
 )
-from webapp.database.prepared_statements import all_rows, run
+from webapp.database.prepared_statements import run
 
 DAY_MILLIS = 86_400_000
 EPOCH_DAY = date(1970, 1, 1)
@@ -151,10 +152,10 @@ def count_transcription(form_id: str, duration_ms: int, *, most_ms: int, now: da
     return bool(execute(_ADD_TRANSCRIPTION, **row, most=most_ms).all())
 
 
-def count_model_call(connection: Connection, form_id: str, *, most: int, now: datetime) -> bool:
-    """Add one to its form's UTC day; False, and nothing added, beyond `most`. Does not commit."""
-    row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS, "most": most}
-    return bool(all_rows(connection, _ADD_MODEL_CALL, row))
+def count_model_call(form_id: str, *, most: int, now: datetime) -> bool:
+    """Add one to its form's UTC day; False, and nothing added, beyond `most`. Commits."""
+    row = {"form_id": form_id, "day": to_millis(now) // DAY_MILLIS}
+    return bool(execute_autocommit(_ADD_MODEL_CALL, **row, most=most))
 
 
 def store_link_views(views: Mapping[str, int]) -> None:
