@@ -14,12 +14,14 @@ from webapp.setting_groups.follow_ups import ANTHROPIC, RULES, FollowUpSettings
 MODEL_SECONDS = 4.0  # for everything, from the name of the host to the last byte of the reply
 
 
-def ask_model(messages: ModelMessages, *, config: FollowUpSettings) -> str:
+def ask_model(
+    messages: ModelMessages, *, config: FollowUpSettings, seconds: float = MODEL_SECONDS
+) -> str:
     """The text of the reply, which nobody has checked; nothing is tried twice.
 
-    Raises ModelFailed after MODEL_SECONDS at the latest.
+    Raises ModelFailed after `seconds` at the latest.
     """
-    ends = time.monotonic() + MODEL_SECONDS
+    ends = time.monotonic() + seconds
     text: str = _provider(config).ask(messages, config=config, ends=ends)
     return text
 

@@ -5,18 +5,21 @@ import logging
 from webapp.config import settings
 from webapp.domain.follow_ups.messages import Brief, messages_for
 from webapp.domain.follow_ups.thread import Decision, Thread
-from webapp.integrations.follow_up_models import ask_model
+from webapp.integrations.follow_up_models import MODEL_SECONDS, ask_model
 from webapp.integrations.model_breaker import model_breaker
 from webapp.integrations.model_failure import ModelFailed
 
 log = logging.getLogger("askback.follow_ups")
 
 
-def decision_of_model(thread: Thread, brief: Brief, *, remaining: int) -> Decision | None:
+def decision_of_model(
+    thread: Thread, brief: Brief, *, remaining: int, seconds: float = MODEL_SECONDS
+) -> Decision | None:
     """What the model decided about the last answer of the thread; None where it is of no use.
 
     A slot of webapp/web/wakeups.py is to be held, and no connection.
     remaining  how many follow-ups may still be asked, this one with them
+    seconds    how long it may take
     """
     from webapp.domain.follow_ups.guard import (  # its patterns take long to compile
         Unusable,
@@ -29,7 +32,7 @@ def decision_of_model(thread: Thread, brief: Brief, *, remaining: int) -> Decisi
     )
     try:
         with model_breaker().call():
-            reply = ask_model(messages, config=settings())
+            reply = ask_model(messages, config=settings(), seconds=seconds)
         return checked(reply, thread, context=context)
     except (ModelFailed, Unusable) as error:
         log.warning("no follow-up of the model: %s %s", type(error).__name__, error)

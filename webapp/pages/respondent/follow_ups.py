@@ -23,6 +23,7 @@ from webapp.integrations.model_breaker import CALLS_AT_ONCE, model_breaker
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.model_decisions import decision_of_model
 from webapp.pages.respondent import error_handling, rendering
+from webapp.pages.respondent.decision_turns import Turn
 from webapp.pages.respondent.form_data import FormData, read_form_data
 from webapp.pages.respondent.next_question import inked_by, next_question
 from webapp.pages.respondent.visit import posted_visit
@@ -68,12 +69,14 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
     """What follows from the stored answer to a question; nothing does, if so posted."""
     posted = read_form_data(share_token)
     place = Place(number, follow_up)
-    about = read_situation(share_token, posted.session_key, place)
-    if about and posted.pass_on:
-        follow_up_decisions.pass_on(about, now=utc_now())
-    elif about:
-        _decide(about)
-    return _following(share_token, posted, place)
+    if posted.pass_on:
+        _pass_on(share_token, posted, place)
+        return _following(share_token, posted, place)
+    with Turn() as turn:
+        about = read_situation(share_token, posted.session_key, place)
+        if about:
+            _decide(about, turn)
+        return _following(share_token, posted, place)
 
 
 def after_answer(
@@ -86,10 +89,16 @@ def after_answer(
         about = read_situation(share_token, posted.session_key, place)
     if about and wants_fragment() and _model_for(about):
         return rendering.deciding(posted_visit(share_token, posted), place)
-    asked = _decide(about) if about else None
+    asked = _decide(about, Turn()) if about else None
     if asked and asked.follow_up == place.follow_up + 1:  # none that is open stands before it
         return next_question(share_token, posted, asked, inked=inked_by(place))
     return _following(share_token, posted, place)
+
+
+def _pass_on(share_token: str, posted: FormData, place: Place) -> None:
+    about = read_situation(share_token, posted.session_key, place)
+    if about:
+        follow_up_decisions.pass_on(about, now=utc_now())
 
 
 def _following(share_token: str, posted: FormData, place: Place) -> Response:
@@ -107,17 +116,19 @@ def _model_for(about: Situation) -> str:
     return told if follow_up_decisions.may_ask_model(about) else ""
 
 
-def _decide(about: Situation) -> Place | None:
+def _decide(about: Situation, turn: Turn) -> Place | None:
     """The place of a new question of the rules; what a model decided has to be read.
 
     The rules decide where the model has no time: all claims of a form wait for its counter of
     calls, each with a connection.
+
+    turn  ended before a model is waited for
     """
-    if not _model_for(about) or model_breaker().rests:
+    if not _model_for(about) or model_breaker().rests or turn.is_late:
         return decide_by_rules(about, now=utc_now())
     try:
         with wakeups().slot(HOLDER, most=CALLS_AT_ONCE):
-            claimed = _decide_by_model(about)
+            claimed = _decide_by_model(about, turn)
     except NoSlot:
         return decide_by_rules(about, now=utc_now())
     if not claimed:
@@ -125,14 +136,17 @@ def _decide(about: Situation) -> Place | None:
     return None
 
 
-def _decide_by_model(about: Situation) -> bool:
+def _decide_by_model(about: Situation, turn: Turn) -> bool:
     """False if there was nothing to claim: it is decided, or somebody else decides."""
     most = settings().llm_calls_per_day
     claim = follow_up_decisions.claim_decision(about, calls_per_day=most, now=utc_now())
     release_connections()
+    turn.end()
     if claim is None:
         return False
-    made = decision_of_model(about.thread, claim.brief, remaining=claim.remaining)
+    made = decision_of_model(
+        about.thread, claim.brief, remaining=claim.remaining, seconds=turn.model_seconds
+    )
     decision, writer = (made, about.writer) if made else (about.ruled, "")
     follow_up_decisions.settle_claim(claim, decision, writer=writer, now=utc_now())
     return True

@@ -1,0 +1,128 @@
+"""Decisions are made one after the other, and nobody waits in a turn."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.followups.model_server import QUESTION, ModelServer, asking
+from tests.pages.respondent.follow_ups.test_models import (  # noqa: F401 (fixtures)
+    ANSWER,
+    SECOND,
+    form,
+    model,
+    respondent,
+    rows,
+    scripted_post,
+    settings,
+    told,
+)
+from tests.pages.respondent_client import Respondent, arrive, heading
+from webapp.integrations.follow_up_models import MODEL_SECONDS
+from webapp.pages.respondent import decision_turns, follow_ups
+from webapp.pages.respondent.decision_turns import Turn
+
+pytestmark = pytest.mark.usefixtures("form")
+
+
+@pytest.fixture
+def waiting(respondent: Respondent) -> Respondent:  # noqa: F811
+    """Answered, and nothing is decided."""
+    respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
+    return respondent
+
+
+def test_decisions_are_made_one_after_the_other(
+    app: Flask,
+    form: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    respondents = [arrive(app.test_client(), form) for _ in range(4)]
+    for each in respondents:
+        each.page = scripted_post(each, "/q/1", answer=ANSWER)
+    lock, running, most = threading.Lock(), 0, 0
+    read = follow_ups.read_situation
+
+    def slowly(*given: Any) -> Any:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.05)
+        with lock:
+            running -= 1
+        return read(*given)
+
+    monkeypatch.setattr(follow_ups, "read_situation", slowly)
+    with ThreadPoolExecutor(4) as together:
+        pages = list(together.map(lambda each: scripted_post(each, "/q/1/next"), respondents))
+
+    assert {heading(page) for page in pages} == {QUESTION}
+    assert most == 1
+
+
+def test_whoever_waits_for_the_model_lets_others_decide(
+    app: Flask,
+    form: Any,  # noqa: F811
+    waiting: Respondent,
+    model: ModelServer,  # noqa: F811
+) -> None:
+    model.answer = asking(after=1)
+    other = arrive(app.test_client(), form)
+    with ThreadPoolExecutor(1) as beside:
+        deciding = beside.submit(scripted_post, waiting, "/q/1/next")
+        while not model.asked:
+            time.sleep(0.01)
+        assert heading(scripted_post(other, "/q/1/next")) == SECOND
+        assert not deciding.done()
+        assert heading(deciding.result()) == QUESTION
+
+
+def test_next_question_waits_for_no_turn(
+    waiting: Respondent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decision_turns, "MOST_SECONDS", 600)
+    with Turn():
+        assert heading(scripted_post(waiting, "/q/1/next", pass_on="1")) == SECOND
+
+
+def test_no_decision_waits_for_its_turn_without_end(
+    waiting: Respondent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decision_turns, "MOST_SECONDS", 0.01)
+    with Turn():
+        assert heading(scripted_post(waiting, "/q/1/next")) == QUESTION
+
+
+def test_after_a_long_wait_the_rules_decide(
+    app: Flask,
+    waiting: Respondent,
+    model: ModelServer,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(decision_turns, "MOST_SECONDS", 0.02)
+    monkeypatch.setattr(decision_turns, "LATE_SECONDS", 0.01)
+    with Turn():
+        scripted_post(waiting, "/q/1/next")
+
+    assert [row.writer for row in rows(app)] == [""]
+    assert model.asked == []
+
+
+def test_the_model_has_what_the_wait_left_of_its_time(
+    waiting: Respondent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decision_turns, "MOST_SECONDS", 0.3)
+    given: list[float] = []
+
+    def no_reply(*_: Any, seconds: float, **__: Any) -> None:
+        given.append(seconds)
+
+    monkeypatch.setattr(follow_ups, "decision_of_model", no_reply)
+    with Turn():
+        scripted_post(waiting, "/q/1/next")
+
+    assert 0 < given[0] <= MODEL_SECONDS - 0.3
