@@ -13,6 +13,7 @@ from webapp.integrations.follow_up_models import MODEL_SECONDS
 
 AT_ONCE = 1
 MOST_SECONDS = 3.0  # of a wait; whoever has waited so long goes on beside the others
+REST_SECONDS = 0.005  # between two turns, where one waits: all others run then
 LATE_SECONDS = 1.0  # the model would have too little time then
 
 _free = threading.BoundedSemaphore(AT_ONCE)
@@ -26,7 +27,10 @@ class Turn:
         self._held = False
 
     def __enter__(self) -> Self:
-        self._held = _free.acquire(timeout=MOST_SECONDS)
+        self._held = _free.acquire(blocking=False)
+        if not self._held:
+            self._held = _free.acquire(timeout=MOST_SECONDS)
+            time.sleep(REST_SECONDS)
         return self
 
     def __exit__(

@@ -97,6 +97,28 @@ def test_no_decision_waits_for_its_turn_without_end(
         assert heading(scripted_post(waiting, "/q/1/next")) == QUESTION
 
 
+def test_others_have_the_processor_between_two_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decision_turns, "REST_SECONDS", 0.2)
+
+    def entered() -> float:
+        with Turn():
+            return time.monotonic()
+
+    with ThreadPoolExecutor(1) as beside:
+        with Turn():
+            waited = beside.submit(entered)
+            time.sleep(0.1)
+        ended = time.monotonic()
+        assert waited.result() - ended > 0.19
+
+
+def test_nobody_rests_where_nobody_waited(
+    waiting: Respondent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decision_turns, "REST_SECONDS", 600)
+    assert heading(scripted_post(waiting, "/q/1/next")) == QUESTION
+
+
 def test_after_a_long_wait_the_rules_decide(
     app: Flask,
     waiting: Respondent,
