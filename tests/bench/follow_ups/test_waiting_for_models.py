@@ -35,7 +35,6 @@ from webapp.database import db, utc_now
 from webapp.domain.forms.agent_tokens import make_agent_token
 from webapp.domain.forms.models import Form
 from webapp.domain.respondents.answering import answer_question
-from webapp.integrations.model_breaker import CALLS_AT_ONCE
 from webapp.pages.respondent.session_cookie import new_session_key
 
 pytestmark = [pytest.mark.bench, both_databases]
@@ -178,7 +177,7 @@ def test_answers_beside_a_hanging_model(installation: Installation, settings: Se
     )
     print(f"calls: {len(installation.model.asked)}; waits of an agent: {installation.looks}")
     assert Counter(status for status, _ in installation.pages) == {200: WAITING * ROUNDS}
-    assert 0 < len(installation.model.asked) <= CALLS_AT_ONCE * ROUNDS
+    assert 0 < len(installation.model.asked) < WAITING * ROUNDS  # the rules had their part
     assert seconds[-1] < MOST_SECONDS
     assert min(installation.looks) > 0.9  # it waited, as there was a slot
 
