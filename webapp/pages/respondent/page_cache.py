@@ -180,16 +180,15 @@ def _nobody(visit: Visit, asked: AskedFollowUp | None) -> Visit:
     # those of follow-ups are on no cached page, but for the one that is quoted
     texts = dict.fromkeys(visit.progress.texts, "")
     texts |= {ids[number]: placeholder(str(number)) for number in visit.answered}
-    follow_ups = visit.progress.follow_ups
-    if asked:
-        shown = asked._replace(question_text=placeholder(ASKED))
-        follow_ups = tuple(shown if each is asked else each for each in follow_ups)
-        if asked.follows in texts:
-            texts[asked.follows] = placeholder(QUOTED) if _quoted(visit, asked) else ""
+    if asked and asked.follows in texts:
+        texts[asked.follows] = placeholder(QUOTED) if _quoted(visit, asked) else ""
     progress = Progress(
         texts,
         visit.progress.skipped,
-        follow_ups=follow_ups,
+        follow_ups=tuple(
+            each._replace(question_text=placeholder(ASKED) if each is asked else "")
+            for each in visit.progress.follow_ups
+        ),
         started=visit.progress.started,
         completed_at=SENT_AT if visit.progress.completed_at else None,
     )
