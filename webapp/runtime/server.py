@@ -28,6 +28,7 @@ from webapp.runtime.server_threads import Dispatcher
 from webapp.web.wakeups import THREADS, Wakeups
 
 MAX_HEADER_BYTES = 64 * 1024
+RECEIVED_AT_ONCE = 64 * 1024  # else each 8 KiB of an upload takes a turn of the loop
 UNSENT_BYTES = 512 * 1024  # of one response; beyond, its thread waits for the client
 BODIES_AT_ONCE = 8  # large bodies that begin to be stored in files in one turn of the loop
 CLOSED_AT_ONCE = 50  # one in so many of the allowed connections, when there are too many
@@ -167,6 +168,7 @@ def _adjustments(settings: Settings) -> Adjustments:
         channel_request_lookahead=1,  # else a thread never learns that its client has gone
         max_request_body_size=UPLOAD_BODY_MAX_BYTES,  # of most addresses less: see Parser
         max_request_header_size=MAX_HEADER_BYTES,
+        recv_bytes=RECEIVED_AT_ONCE,
         connection_limit=sys.maxsize,  # at which it would accept nobody; see _make_room
         channel_timeout=IDLE_SECONDS,
         outbuf_high_watermark=UNSENT_BYTES,
