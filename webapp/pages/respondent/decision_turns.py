@@ -11,12 +11,11 @@ from typing import Self
 
 from webapp.integrations.follow_up_models import MODEL_SECONDS
 
-AT_ONCE = 1
 MOST_SECONDS = 3.0  # of a wait; whoever has waited so long goes on beside the others
 REST_SECONDS = 0.005  # between two turns, where one waits: all others run then
 LATE_SECONDS = 1.0  # the model would have too little time then
 
-_free = threading.BoundedSemaphore(AT_ONCE)
+_free = threading.Lock()
 
 
 class Turn:

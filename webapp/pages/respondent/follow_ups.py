@@ -72,6 +72,7 @@ def decide(share_token: str, number: int, follow_up: int) -> Response:
     if posted.pass_on:
         _pass_on(share_token, posted, place)
         return _following(share_token, posted, place)
+    release_connections()  # a session of an earlier key was looked up
     with Turn() as turn:
         about = read_situation(share_token, posted.session_key, place)
         if about:

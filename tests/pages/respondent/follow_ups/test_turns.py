@@ -21,8 +21,9 @@ from tests.pages.respondent.follow_ups.test_models import (  # noqa: F401 (fixtu
     told,
 )
 from tests.pages.respondent_client import Respondent, arrive, heading
+from webapp.database import db
 from webapp.integrations.follow_up_models import MODEL_SECONDS
-from webapp.pages.respondent import decision_turns, follow_ups
+from webapp.pages.respondent import decision_turns, follow_ups, session_cookie
 from webapp.pages.respondent.decision_turns import Turn
 
 pytestmark = pytest.mark.usefixtures("form")
@@ -79,6 +80,29 @@ def test_whoever_waits_for_the_model_lets_others_decide(
         assert heading(scripted_post(other, "/q/1/next")) == SECOND
         assert not deciding.done()
         assert heading(deciding.result()) == QUESTION
+
+
+def test_whoever_waits_for_a_turn_holds_no_connection(
+    app: Flask, waiting: Respondent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_cookie, "made_at", lambda key: None)  # so that it is looked up
+    entering = threading.Event()
+    enter = Turn.__enter__
+
+    def told_enter(turn: Turn) -> Turn:
+        entering.set()
+        return enter(turn)
+
+    with ThreadPoolExecutor(1) as beside, Turn():
+        with app.app_context():
+            pool: Any = db.engine.pool
+        held = pool.checkedout()
+        monkeypatch.setattr(Turn, "__enter__", told_enter)
+        deciding = beside.submit(scripted_post, waiting, "/q/1/next")
+        assert entering.wait(10)
+        assert not deciding.done()
+        assert pool.checkedout() == held
+    assert heading(deciding.result()) == QUESTION
 
 
 def test_next_question_waits_for_no_turn(
