@@ -42,8 +42,8 @@ def ask(messages: ModelMessages, *, config: FollowUpSettings, ends: float) -> st
 
 
 def _body(messages: ModelMessages, config: FollowUpSettings) -> dict[str, Any]:
-    """What is asked; the operator's word counts. Given as it is sent: half a millisecond less than
-    the method of the SDK, which first takes it through all types that a message can have.
+    """What is asked; the operator's word counts. Given as it is sent: a call takes a third less
+    processor time than by the method of the SDK, which knows all types that a message can have.
 
     Schema and effort are both in `output_config`, so that one is merged, too.
     """

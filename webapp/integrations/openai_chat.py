@@ -86,8 +86,8 @@ def _shape_in_words(dialect: _Dialect) -> str:
 
 
 def _body(messages: ModelMessages, config: FollowUpSettings, dialect: _Dialect) -> dict[str, Any]:
-    """What is asked; the operator's word counts. Given as it is sent: half a millisecond less than
-    the method of the SDK, which first takes it through all types that a chat can have.
+    """What is asked; the operator's word counts. Given as it is sent: a call takes a third less
+    processor time than by the method of the SDK, which knows all types that a chat can have.
     """
     extra = config.llm_request_fields
     asked: dict[str, Any] = {
