@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from webapp.domain.content.model import QuestionRow
 from webapp.domain.follow_ups.asked import AskedFollowUp
+from webapp.domain.follow_ups.languages import language_of_form
 from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.vocabulary import FollowUpMode
@@ -40,5 +41,6 @@ def thread_of(
         ),
         depth=len(of_parent),
         used=frozenset(Technique(each.technique) for each in of_parent),
+        language=language_of_form(*(question["text"] for question in questions)),
         seed=f"{seed}:{parent['id']}",
     )

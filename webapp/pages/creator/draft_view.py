@@ -24,7 +24,7 @@ from webapp.domain.drafts import confirmations, publishing, revisions, views
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.unseen import unseen_changes
-from webapp.domain.follow_ups.languages import has_phrases
+from webapp.domain.follow_ups.languages import language_of_form
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
@@ -284,7 +284,7 @@ def _terms(draft: Draft) -> dict[str, Any]:
         "writer": offered.writer,
         "terms": offered.used_by(draft),
         "asks_follow_ups": asks_follow_ups(draft),
-        "has_phrases": has_phrases("", [question["text"] for question in draft.questions]),
+        "has_phrases": bool(language_of_form(*(each["text"] for each in draft.questions))),
     }
 
 

@@ -15,6 +15,7 @@ from webapp.domain.drafts import editing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.publishing import publish_draft
 from webapp.domain.forms import models as forms
+from webapp.domain.forms.spoken_language import set_spoken_language
 from webapp.domain.forms.terms import BY_RULES, TYPED, FormTerms, VoiceTerms, WriterTerms, terms_of
 from webapp.pages.creator.terms import page_terms
 
@@ -214,6 +215,16 @@ def test_a_form_without_follow_ups_is_told_nothing_of_languages(
     draft = written(app, ann, questions=["Mitä mieltä olet siitä?"])
 
     assert NO_PHRASES not in words(ann, f"/drafts/{draft.id}")
+
+
+def test_what_people_speak_is_not_the_language_of_the_questions(
+    app: Flask, ann: Creator, server: Any
+) -> None:
+    form = asking(app, ann, questions=["Why did you go?"])
+    with app.app_context():
+        set_spoken_language(ann.account.id, form.id, "ja")
+
+    assert NO_PHRASES not in words(ann, f"/forms/{form.id}/settings")
 
 
 @pytest.mark.parametrize("then", ["publish", "agent"])
