@@ -88,7 +88,7 @@ def after_answer(
         about = situation_of(stored, place, posted.answer)
     else:
         about = read_situation(share_token, posted.session_key, place)
-    if about and wants_fragment() and _model_for(about):
+    if about and wants_fragment() and _may_ask_model(about):
         return rendering.deciding(posted_visit(share_token, posted), place)
     asked = _decide(about, Turn()) if about else None
     if asked and asked.follow_up == place.follow_up + 1:  # none that is open stands before it
@@ -109,12 +109,11 @@ def _following(share_token: str, posted: FormData, place: Place) -> Response:
     )
 
 
-def _model_for(about: Situation) -> str:
-    """The model that decides: the one that the creator was told of. "" for the rules."""
-    told = about.writer
-    if not told or told != settings().follow_up_writer:
-        return ""
-    return told if follow_up_decisions.may_ask_model(about) else ""
+def _may_ask_model(about: Situation) -> bool:
+    """Whether a model may decide: the one that the creator was told of, unless it fails."""
+    is_told = bool(about.writer) and about.writer == settings().follow_up_writer
+    may_ask = is_told and follow_up_decisions.may_ask_model(about)
+    return may_ask and not model_breaker().rests
 
 
 def _decide(about: Situation, turn: Turn) -> Place | None:
@@ -125,7 +124,7 @@ def _decide(about: Situation, turn: Turn) -> Place | None:
 
     turn  ended before a model is waited for
     """
-    if not _model_for(about) or model_breaker().rests or turn.is_late:
+    if not _may_ask_model(about) or turn.is_late:
         return decide_by_rules(about, now=utc_now())
     try:
         with wakeups().slot(HOLDER, most=CALLS_AT_ONCE):

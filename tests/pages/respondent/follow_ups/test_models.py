@@ -212,6 +212,23 @@ def test_without_a_slot_nobody_waits_for_another_request(
         assert heading(deciding.result()) == QUESTION
 
 
+def open_breaker(app: Flask) -> None:
+    for _ in range(FAILURES_IN_A_ROW):
+        with suppress(ModelFailed), app.extensions["model_breaker"].call():
+            raise ModelFailed("for this test")
+
+
+def test_nobody_is_asked_for_a_moment_while_the_breaker_is_open(
+    app: Flask, respondent: Respondent
+) -> None:
+    open_breaker(app)
+
+    page = scripted_post(respondent, "/q/1", answer=ANSWER)
+
+    (row,) = rows(app)
+    assert (row.writer, row.question_text) == ("", heading(page))
+
+
 @pytest.mark.parametrize("away", ["no slot", "open breaker"])
 def test_a_model_without_time_is_neither_counted_nor_waited_for(
     app: Flask, respondent: Respondent, model: ModelServer, away: str
@@ -219,9 +236,8 @@ def test_a_model_without_time_is_neither_counted_nor_waited_for(
     with ExitStack() as taken:
         for _ in range(CALLS_AT_ONCE if away == "no slot" else 0):
             taken.enter_context(app.extensions["wakeups"].slot(HOLDER, most=CALLS_AT_ONCE))
-        for _ in range(FAILURES_IN_A_ROW if away == "open breaker" else 0):
-            with suppress(ModelFailed), app.extensions["model_breaker"].call():
-                raise ModelFailed("for this test")
+        if away == "open breaker":
+            open_breaker(app)
         page = respondent.answer(1, ANSWER)
 
     (row,) = rows(app)
