@@ -90,12 +90,12 @@ def answer_question(  # noqa: PLR0913 - a value of the request each, besides the
     signs         how the page was used: flags the session if it looks automated
     returns       the next question that is neither answered nor skipped, unless it is to be
                   decided whether one more follows from this answer
-    raises        NotFound, also for a follow-up never asked; StateConflict `form_closed`,
+    raises        NotFound, also for a question never asked; StateConflict `form_closed`,
                   `form_completed`, `response_completed`,
                   `form_full` (no room for it in `form_bytes_max`), `answer_differs` (this key
                   stored another answer), `answer_newer` (it would replace one that was not
-                  shown); InvalidInput `question_unknown`, `answer_empty`, `answer_too_long`,
-                  `recording_unknown`; nothing is stored then
+                  shown); InvalidInput `answer_empty`, `answer_too_long`, `recording_unknown`;
+                  nothing is stored then
     """
     require_answer(answer_text, spoken=bool(recording_id))
     while True:
@@ -138,7 +138,7 @@ def skip_question(
 
     replaces  as in `answer_question`
     returns   place of the next question that is neither answered nor skipped, None at the end
-    raises    NotFound; StateConflict as `answer_question`; InvalidInput `question_unknown`
+    raises    NotFound; StateConflict as `answer_question`
     """
     with write_transaction() as connection:
         state = lock_or_create_session_state(connection, share_token, session_key, now)

@@ -19,7 +19,7 @@ from webapp.domain.respondents.public_form import has_recordings, no_public_form
 from webapp.domain.respondents.steps import Place, Step, follow_up_step, scripted_step
 from webapp.domain.responses.models import ResponseSession
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
-from webapp.domain.shared.errors import InvalidInput, NotFound, Outcome, Phrase, StateConflict
+from webapp.domain.shared.errors import NotFound, Outcome, Phrase, StateConflict
 from webapp.domain.shared.limits import FORM_BYTES_MAX
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import FormStatus, ResponseMode, SessionStatus
@@ -164,7 +164,7 @@ def _require_unsent(state: SessionState) -> SessionState:
 def step_at(state: SessionState, place: Place) -> Step:
     """A question that this respondent is or was asked, dropped or not.
 
-    raises  InvalidInput for a number without a question, NotFound for a follow-up never asked
+    raises  NotFound for a number without a question, and for a follow-up never asked
     """
     question = question_at(state, place.number - 1)
     if not place.follow_up:
@@ -180,13 +180,12 @@ def step_at(state: SessionState, place: Place) -> Step:
 
 
 def question_at(state: SessionState, position: int) -> QuestionRow:
-    """The scripted question at a 0-based position; raises InvalidInput if there is none."""
+    """The scripted question at a 0-based position; raises NotFound if there is none."""
     if not 0 <= position < len(state.questions):
-        raise InvalidInput(
+        raise NotFound(
             PageCode.QUESTION_UNKNOWN,
             Phrase("This form has no such question."),
             Phrase("Go back to the form and answer its questions."),
-            field="position",
         )
     question: QuestionRow = state.questions[position]
     return question

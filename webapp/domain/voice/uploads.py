@@ -102,9 +102,8 @@ def check_upload(
 
     position   0-based place of the scripted question
     follow_up  which follow-up to it, from 1; 0 for itself
-    raises     NotFound, also for a follow-up never asked; StateConflict `form_closed`,
-               `form_completed`, `response_completed`; InvalidInput `question_unknown`,
-               `voice_unavailable`
+    raises     NotFound, also for a question never asked; StateConflict `form_closed`,
+               `form_completed`, `response_completed`; InvalidInput `voice_unavailable`
     """
     state = read_session_state(share_token, session_key)
     step = step_at(state, Place(position + 1, follow_up))

@@ -52,10 +52,13 @@ def offer(share_token: str, number: int | None, follow_up: int) -> Response:
     visit = posted_visit(share_token, posted)
     if stand_in := rendering.render_instead(visit, unsent_text=posted.answer):
         return stand_in
+    place = None if number is None else Place(number, follow_up)
+    if place:
+        visit.asked_step(place)
     return rendering.device_transfer(
         visit,
         _offered(share_token, posted),
-        place=Place(number, follow_up) if number else None,
+        place=place,
         draft=typed_anywhere(),
     )
 

@@ -103,9 +103,13 @@ def _pass_on(share_token: str, posted: FormData, place: Place) -> None:
 
 
 def _following(share_token: str, posted: FormData, place: Place) -> Response:
+    """The next open step after one that was asked; aborts with 404 if it never was."""
     visit = posted_visit(share_token, posted)
-    return rendering.render_instead(visit) or next_question(
-        share_token, posted, visit.next_open_after(place), visit, inked=inked_by(place)
+    if stand_in := rendering.render_instead(visit):
+        return stand_in
+    after = visit.asked_step(place).place
+    return next_question(
+        share_token, posted, visit.next_open_after(after), visit, inked=inked_by(place)
     )
 
 

@@ -4,7 +4,7 @@ import secrets
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
-from flask import Response, abort, current_app, g, request, url_for
+from flask import Response, current_app, g, request, url_for
 
 from webapp.config import settings
 from webapp.domain.respondents.answer_repeats import VERSION_CHARS
@@ -49,7 +49,7 @@ def question(
     """One question with its stored answer, or with `error` and the `text` that was refused; the
     stroke of the question `inked` is drawn, 0 for none.
     """
-    step = _step(visit, place)
+    step = visit.asked_step(place)
     layout = layout_of(framed=visit.framed)
     own = error or text is not None or visit.recording(place)
     if own or not page_cache.is_for_cache(visit, step):
@@ -62,7 +62,7 @@ def question(
             ("question", place.path, inked),
             layout,
             by=lambda nobody: _question(
-                nobody, _step(nobody, place), layout, answer_key=key, inked=inked
+                nobody, nobody.asked_step(place), layout, answer_key=key, inked=inked
             ),
             step=step,
         )
@@ -215,13 +215,6 @@ def layout_of(*, framed: bool) -> dict[str, Any]:
     layout = "respondent/swap.html" if swapped else "base/respondent.html"
     origin = settings().public_url
     return {"layout": layout, "swapped": swapped, "framed": framed, "origin": origin}
-
-
-def _step(visit: Visit, place: Place) -> Step:
-    step = visit.step(place)
-    if step is None:
-        abort(HTTPStatus.NOT_FOUND)
-    return step
 
 
 def _question(

@@ -3,6 +3,9 @@
 import hashlib
 from collections.abc import Container
 from dataclasses import dataclass
+from http import HTTPStatus
+
+from flask import abort
 
 from webapp.config import settings
 from webapp.domain.respondents.answer_repeats import version_of
@@ -74,6 +77,13 @@ class Visit:
         asked = (each for each in self.progress.follow_ups if each.depth == place.follow_up)
         found = next((each for each in asked if each.parent_question_id == question["id"]), None)
         return follow_up_step(place.number, found) if found else None
+
+    def asked_step(self, place: Place) -> Step:
+        """The question at a place; aborts with 404 if it was never asked."""
+        step = self.step(place)
+        if step is None:
+            abort(HTTPStatus.NOT_FOUND)
+        return step
 
     def answered_follow_ups(self, step: Step) -> bool:
         """Whether follow-ups to a scripted question have an answer, which goes with its own."""
