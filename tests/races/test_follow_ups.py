@@ -14,8 +14,10 @@ from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form
 from tests.races.threads import together
 from webapp.database import db, utc_now
+from webapp.domain.follow_ups.asked import AskedFollowUp, read_follow_ups
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.follow_ups.thread import Decision, Reason, Technique
+from webapp.domain.respondents import follow_up_situation
 from webapp.domain.respondents.answering import (
     complete_response,
     skip_question,
@@ -208,6 +210,20 @@ def test_withdrawing_beside_a_decision_leaves_no_row(app: Flask, attempt: int, b
     together(app, [deciding, act(withdraw_response, form)])
 
     assert states(app) == []
+
+
+def test_nothing_is_decided_about_an_answer_that_is_withdrawn_while_it_is_read(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = answered(app)
+
+    def withdrawing(session_id: str) -> list[AskedFollowUp]:
+        act(withdraw_response, form)()
+        return read_follow_ups(session_id)
+
+    monkeypatch.setattr(follow_up_situation, "read_follow_ups", withdrawing)
+    with app.app_context():
+        assert read_situation(form.share_token, KEY, Place(1)) is None
 
 
 @three_times

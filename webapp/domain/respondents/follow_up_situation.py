@@ -89,9 +89,10 @@ def situation_of(state: SessionState, place: Place, words: str | None = None) ->
         return None
     new = {} if words is None else {answer_id: _Known(asked.question_id, words, decided=False)}
     known = _words(state, asked, place, new)
-    if known[answer_id].decided:
+    answer = known.get(answer_id)  # none of a response that was withdrawn a moment ago
+    if answer is None or answer.decided:
         return None
-    dropped = _same_words(state, asked, known, known[answer_id])
+    dropped = _same_words(state, asked, known, answer)
     mode = FollowUpMode(state.follow_up_mode)
     cap = follow_ups_cap(mode, state.follow_ups_given)
     scripted = len(state.questions)
