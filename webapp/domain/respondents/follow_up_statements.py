@@ -24,6 +24,7 @@ from webapp.database import among, built_once, insert_into, on_sqlite
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
+from webapp.domain.responses.recordings import written_late
 from webapp.domain.shared.vocabulary import FollowUpState, SessionStatus
 
 _F = cast(Table, FollowUp.__table__)
@@ -39,11 +40,13 @@ def _bound(*names: str) -> dict[str, ColumnElement[object]]:
 
 
 BRIEF = select(Form.title, Form.goal, Form.private_context).where(Form.id == bindparam("form_id"))
+_DECIDED = exists().where(_F.c.answer_id == Answer.id, ~_IS_CLAIMED)
+# nothing follows from words that were written down after their answer was given
 WORDS = select(
     Answer.id,
     Answer.question_id,
     Answer.answer_text,
-    exists().where(_F.c.answer_id == Answer.id, ~_IS_CLAIMED).label("decided"),
+    or_(_DECIDED, written_late(Answer.answer_key)).label("decided"),
 ).where(among(Answer.id, "answers"))
 CLAIMED = select(_F.c.id).where(_OF_ANSWER, _IS_CLAIMED, _F.c.lease_until > _MOMENT)
 

@@ -9,14 +9,15 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept
-from tests.pages.respondent_client import heading, hidden, texts
+from tests.pages.respondent_client import box, heading, hidden, texts
 from tests.voice.audio_files import recording
 from tests.voice.factories import make_voice_form
-from webapp.database import db
+from webapp.database import db, utc_now
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.responses.models import Answer
 from webapp.domain.responses.recordings import Recording
 from webapp.domain.shared.vocabulary import QuestionKind, ResponseType, TranscriptState
+from webapp.domain.voice.late_transcripts import conclude
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 SHORT = "It was slow"
@@ -129,6 +130,29 @@ def test_a_recording_without_words_is_not_followed(app: Flask, speaker: Speaker)
     assert heading(speaker.go_on(1)) == SECOND
     become(app, **DONE)
     assert heading(speaker.open("/check")) == "Check your answers, then send."
+    assert asked(app) == 0
+
+
+@pytest.mark.parametrize("way", ["sent again", "asked late", "sent with the words"])
+def test_words_that_come_late_are_not_followed(app: Flask, speaker: Speaker, way: str) -> None:
+    speaker.upload()
+    held = CHECKED.search(speaker.page.text)
+    assert held
+    sent = hidden(speaker.page) | {"answer": "", "recording": held[1]}
+    speaker.go_on(1)
+    become(app, **DONE)
+    with app.app_context():
+        conclude(kept(app)[0].id, now=utc_now())
+    assert texts(app) == [WORDS]
+    if way == "sent again":
+        page = speaker.post("/q/1", **sent)
+    elif way == "asked late":
+        page = speaker.post("/q/1/next")
+    else:
+        assert box(speaker.post("/q/1/open")) == WORDS
+        page = speaker.go_on(1, WORDS)
+
+    assert heading(page) == SECOND
     assert asked(app) == 0
 
 
