@@ -65,9 +65,15 @@ def test_without_scripts_and_cookies_the_stroke_is_drawn_as_well(app: Flask, for
 
 def test_a_follow_up_has_no_stroke_of_its_own(app: Flask, account: Account) -> None:
     with app.app_context():
-        questions = [f"Step {number}?" for number in range(1, 7)]
+        questions = [f"What happened in step {number}?" for number in range(1, 7)]
         form = make_form(account.id, questions=questions, followUpMode="deep_dive")
     respondent = arrive(app.test_client(), form)
 
-    assert inked(swap(respondent, "/q/1", answer="It was bad.")) == [1]
-    assert inked(swap(respondent, "/q/1/f/1", answer="Because it was.")) == []
+    page = swap(respondent, "/q/1", answer="It was bad.")
+    assert "Follow-up to question 1" in page.text
+    assert inked(page) == [1]
+    assert 'class="now"' in respondent.open("/q/1").text
+    assert 'class="now"' not in respondent.open("/q/1/f/1").text
+    page = swap(respondent, "/q/1/f/1", answer="Because it was.")
+    assert "Question 2 of 6" in page.text
+    assert inked(page) == []

@@ -22,6 +22,7 @@ from webapp.domain.shared.vocabulary import QuestionKind
 
 FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
 SHORT = "It was slow"
+VAGUE = "It is sometimes annoying to use"
 LONG = (
     "We switched because last March the export failed twice and my manager had to redo the "
     "quarterly report by hand over a weekend"
@@ -102,6 +103,32 @@ def test_the_order_is_a_question_its_follow_ups_the_next_question(respondent: Re
 
     first = respondent.post("/q/1/open", left="1/f/1")
     assert box(first) == SHORT
+
+
+def test_back_goes_the_same_way(respondent: Respondent) -> None:
+    shown = [respondent.page, respondent.answer(1, SHORT)]
+    shown.append(respondent.post("/q/1/f/1", answer=VAGUE))
+    shown.append(respondent.post("/q/1/f/2/skip"))
+
+    link = rf'name="left" value="([^"]+)" formaction="/r/{respondent.share_token}/q/([^"?]*)/open"'
+    ways = [way for page in shown for way in re.findall(link, page.text)]
+    assert ways == [("1/f/1", "1"), ("1/f/2", "1/f/1"), ("2", "1/f/2")]
+
+
+@pytest.mark.parametrize("settings_of_form", [{"followUpMode": "deep_dive"}])
+def test_at_every_depth_the_parent_is_the_question_of_the_form(
+    app: Flask, form: Any, respondent: Respondent
+) -> None:
+    respondent.answer(1, SHORT)
+    respondent.post("/q/1/f/1", answer=VAGUE)
+    respondent.post("/q/1/f/2", answer=LONG)
+
+    with app.app_context():
+        parents = db.session.scalars(
+            select(Answer.parent_question_id).order_by(Answer.stamp).offset(1)
+        ).all()
+    assert parents == [form.questions[0]["id"]] * 2
+    assert {each.parent_question_id for each in asked(app)} == {form.questions[0]["id"]}
 
 
 def test_an_answer_to_a_follow_up_says_what_it_belongs_to(
