@@ -5,63 +5,29 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from tests.factories import make_form
+from tests.pages.respondent.follow_ups.conftest import (
+    FIRST,
+    LONG,
+    SECOND,
+    SHORT,
+    VAGUE,
+    asked,
+    count_line,
+)
 from tests.pages.respondent.test_cross_site_posts import every_row
 from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
 from tests.races.threads import each_statement
 from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
-from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import close_form
 from webapp.domain.responses.counters import QuestionCounts, read_questions
 from webapp.domain.responses.models import Answer
 from webapp.domain.shared.vocabulary import QuestionKind
 
-FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
-SHORT = "It was slow"
-VAGUE = "It is sometimes annoying to use"
-LONG = (
-    "We switched because last March the export failed twice and my manager had to redo the "
-    "quarterly report by hand over a weekend"
-)
-
 ACTIONS = {"": "Hello", "/skip": "", "/open": "", "/next": "", "/elsewhere": ""}
 NEVER_ASKED = ["1/f/1", "1/f/51", "2/f/1", "9/f/1", "0", "0/f/1", "3", f"{10**30}", f"1/f/{10**30}"]
-
-
-@pytest.fixture
-def settings_of_form() -> dict[str, Any]:
-    return {"followUpMode": "smart", "context": "They are thinking of leaving."}
-
-
-@pytest.fixture
-def form(app: Flask, account: Account, settings_of_form: dict[str, Any]) -> Any:
-    with app.app_context():
-        return make_form(account.id, questions=[FIRST, SECOND], **settings_of_form)
-
-
-@pytest.fixture(params=["with cookies", "cookies refused"])
-def respondent(app: Flask, form: Any, request: pytest.FixtureRequest) -> Respondent:
-    client = app.test_client(use_cookies=request.param == "with cookies")
-    return arrive(client, form)
-
-
-@pytest.fixture
-def visitor(client: FlaskClient, form: Any) -> Respondent:
-    return arrive(client, form)
-
-
-def count_line(page: Any) -> str:
-    found = re.search(r'<p class="count">.*?</p>', page.text, re.DOTALL)
-    return " ".join(re.sub(r"<[^>]+>", "", found[0]).split()) if found else ""
-
-
-def asked(app: Flask) -> list[FollowUp]:
-    with app.app_context():
-        return list(db.session.scalars(select(FollowUp).order_by(FollowUp.created_at)))
 
 
 def test_nothing_that_is_meant_for_a_model_is_read_for_the_rules(
@@ -175,105 +141,6 @@ def test_next_question_skips_a_follow_up_and_ends_its_thread(
 
     assert heading(respondent.answer(1, "It is sometimes annoying to use")) == SECOND
     assert len(asked(app)) == 1
-
-
-def test_the_same_words_again_show_the_same_follow_up(app: Flask, respondent: Respondent) -> None:
-    words = heading(respondent.answer(1, SHORT))
-
-    assert heading(respondent.answer(1, SHORT)) == words
-    assert heading(respondent.answer(1, LONG)) == SECOND
-    assert heading(respondent.answer(1, SHORT)) == words
-    assert len(asked(app)) == 1
-
-
-def test_a_changed_answer_drops_an_open_follow_up_which_still_counts(
-    app: Flask, respondent: Respondent
-) -> None:
-    first = heading(respondent.answer(1, SHORT))
-    second = heading(respondent.answer(1, "It is sometimes annoying to use"))
-
-    assert second not in {first, SECOND}
-    assert [each.depth for each in asked(app)] == [1, 2]
-    assert heading(respondent.answer(1, "Maybe, it depends on the day and the team")) == SECOND
-
-
-@pytest.mark.parametrize("settings_of_form", [{"followUpMode": "deep_dive"}])
-def test_an_open_follow_up_comes_before_a_newer_one(app: Flask, respondent: Respondent) -> None:
-    respondent.answer(1, SHORT)
-    second = heading(respondent.post("/q/1/f/1", answer="It is sometimes annoying to use"))
-    page = respondent.answer(1, "Maybe, it depends on the day and the team")
-
-    assert [each.depth for each in asked(app)] == [1, 2, 3]
-    assert heading(page) == second
-    assert heading(respondent.post("/resume")) == second
-
-
-def test_a_dropped_follow_up_takes_an_answer_that_was_on_its_way(
-    app: Flask, respondent: Respondent
-) -> None:
-    respondent.answer(1, SHORT)
-    respondent.answer(1, LONG)
-    respondent.post("/q/1/f/1", answer="Twice a day")
-
-    assert texts(app) == [LONG, "Twice a day"]
-
-
-def test_a_skipped_follow_up_takes_an_answer(app: Flask, respondent: Respondent) -> None:
-    respondent.answer(1, SHORT)
-    respondent.post("/q/1/f/1/skip")
-    respondent.post("/q/1/f/1", answer="Twice a day")
-
-    assert texts(app) == [SHORT, "Twice a day"]
-
-
-@pytest.mark.parametrize("kind", ["dropped", "skipped"])
-def test_once_sent_no_follow_up_takes_an_answer(
-    app: Flask, respondent: Respondent, kind: str
-) -> None:
-    respondent.answer(1, SHORT)
-    respondent.post("/q/1/f/1/skip")
-    if kind == "dropped":
-        respondent.answer(1, LONG)
-    respondent.post("/check")
-    before = texts(app)
-    page = respondent.post("/q/1/f/1", answer="Twice a day", answer_key="k" * 32)
-
-    assert heading(page).startswith("Thank you.")
-    assert "Twice a day" in page.text
-    assert texts(app) == before
-
-
-def test_a_changed_answer_keeps_follow_ups_that_have_an_answer(
-    app: Flask, respondent: Respondent
-) -> None:
-    words = heading(respondent.answer(1, SHORT))
-    respondent.post("/q/1/f/1", answer=LONG)
-    respondent.answer(1, LONG + " again")
-    page = respondent.answer(2, LONG)
-
-    assert words in page.text
-    assert texts(app) == [LONG, LONG + " again", LONG]
-
-
-def test_taking_an_answer_back_takes_those_to_its_follow_ups(
-    app: Flask, form: Any, respondent: Respondent
-) -> None:
-    words = heading(respondent.answer(1, SHORT))
-    respondent.post("/q/1/f/1", answer=LONG)
-    page = respondent.post("/q/1/open")
-    assert "your answers to its follow-up questions are cleared too" in page.text
-
-    page = respondent.post("/q/1/skip")
-
-    assert heading(page) == SECOND
-    assert texts(app) == []
-    assert words not in respondent.post("/check/open").text
-
-
-def test_a_page_without_answered_follow_ups_says_nothing_of_them(respondent: Respondent) -> None:
-    respondent.answer(1, SHORT)
-
-    assert "are cleared too" not in respondent.post("/q/1/open").text
 
 
 @pytest.mark.parametrize("path", [f"/q/{place}" for place in NEVER_ASKED])

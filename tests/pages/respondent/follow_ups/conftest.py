@@ -1,0 +1,56 @@
+"""Respondents of a form whose follow-up questions the rules decide."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from tests.factories import make_form
+from tests.pages.respondent_client import Respondent, arrive
+from webapp.database import db
+from webapp.domain.accounts.models import Account
+from webapp.domain.follow_ups.models import FollowUp
+
+FIRST, SECOND = "What made you switch?", "What would you tell a friend?"
+SHORT = "It was slow"
+VAGUE = "It is sometimes annoying to use"
+LONG = (
+    "We switched because last March the export failed twice and my manager had to redo the "
+    "quarterly report by hand over a weekend"
+)
+
+
+@pytest.fixture
+def settings_of_form() -> dict[str, Any]:
+    return {"followUpMode": "smart", "context": "They are thinking of leaving."}
+
+
+@pytest.fixture
+def form(app: Flask, account: Account, settings_of_form: dict[str, Any]) -> Any:
+    with app.app_context():
+        return make_form(account.id, questions=[FIRST, SECOND], **settings_of_form)
+
+
+@pytest.fixture(params=["with cookies", "cookies refused"])
+def respondent(app: Flask, form: Any, request: pytest.FixtureRequest) -> Respondent:
+    client = app.test_client(use_cookies=request.param == "with cookies")
+    return arrive(client, form)
+
+
+@pytest.fixture
+def visitor(client: FlaskClient, form: Any) -> Respondent:
+    return arrive(client, form)
+
+
+def count_line(page: TestResponse) -> str:
+    found = re.search(r'<p class="count">.*?</p>', page.text, re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", "", found[0]).split()) if found else ""
+
+
+def asked(app: Flask) -> list[FollowUp]:
+    with app.app_context():
+        return list(db.session.scalars(select(FollowUp).order_by(FollowUp.created_at)))
