@@ -94,7 +94,7 @@ class WalkModel:
         return place in self.said and not ended and self.caps.allow(more)
 
     def _thread_ended(self, place: Place) -> bool:
-        return any(number == place[0] and depth for number, depth in self.skipped)
+        return any(number == place[0] for number, _ in self.skipped)
 
     def _followed(self, place: Place) -> bool:
         return any(

@@ -69,7 +69,8 @@ class _Known(NamedTuple):
 
 def read_situation(share_token: str, session_key: str, place: Place) -> Situation | None:
     """None if nothing is to be decided: there is no current answer, something was decided about it,
-    a follow-up of the same question was skipped, a cap is reached, the form takes no answers.
+    its question of the form or a follow-up to that was skipped, a cap is reached, the form takes no
+    answers.
 
     raises  NotFound, StateConflict as `read_session_state`
     """
@@ -85,7 +86,8 @@ def situation_of(state: SessionState, place: Place, words: str | None = None) ->
     answer_id = state.answered.get(asked.question_id) if asked else None
     if asked is None or answer_id is None:
         return None
-    if any(each.id in state.skipped for each in asked.of_parent):
+    parent_id = state.questions[place.number - 1]["id"]
+    if not {parent_id, *(each.id for each in asked.of_parent)}.isdisjoint(state.skipped):
         return None
     new = {} if words is None else {answer_id: _Known(asked.question_id, words, decided=False)}
     known = _words(state, asked, place, new)
@@ -103,7 +105,7 @@ def situation_of(state: SessionState, place: Place, words: str | None = None) ->
         state.form_id,
         state.session_id,
         place,
-        parent_id=state.questions[place.number - 1]["id"],
+        parent_id=parent_id,
         question_id=asked.question_id,
         answer_id=answer_id,
         seen=state.last_active_at,

@@ -129,6 +129,19 @@ def test_taking_an_answer_back_forgets_that_a_follow_up_was_skipped(respondent: 
     assert count_line(respondent.answer(1, VAGUE)) == "Follow-up 2 to question 1"
 
 
+def test_nothing_follows_from_what_comes_late_to_a_question_that_was_taken_back(
+    app: Flask, respondent: Respondent
+) -> None:
+    respondent.answer(1, SHORT)
+    open_page = respondent.page
+    respondent.post("/q/1/skip")
+    respondent.page = open_page
+    page = respondent.post("/q/1/f/1", answer=VAGUE)
+
+    assert heading(page) == SECOND
+    assert (texts(app), len(asked(app))) == ([VAGUE], 1)
+
+
 @pytest.mark.parametrize("settings_of_form", [{"followUpMode": "deep_dive"}])
 def test_the_same_words_to_another_question_show_no_dropped_follow_up(
     respondent: Respondent,
