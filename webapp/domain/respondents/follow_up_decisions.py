@@ -2,7 +2,8 @@
 
 One decision for each answer, under the lock of the session's row, within both caps of the form. A
 model is asked between two transactions: the first stores a claim, which counts as a question while
-its lease lasts, the second settles it. A claim that was not settled in time decides nothing.
+its lease lasts and its answer stands, the second settles it. A claim that was not settled in time
+decides nothing.
 """
 
 from datetime import datetime, timedelta

@@ -50,10 +50,14 @@ WORDS = select(
 ).where(among(Answer.id, "answers"))
 CLAIMED = select(_F.c.id).where(_OF_ANSWER, _IS_CLAIMED, _F.c.lease_until > _MOMENT)
 
-_COUNTED = or_(
-    _F.c.state == FollowUpState.ASKED,
-    and_(_IS_CLAIMED, _F.c.lease_until > _MOMENT, _F.c.answer_id != bindparam("answer_id")),
+# a claim about an answer that was changed since settles as nothing
+_MAY_ASK = and_(
+    _IS_CLAIMED,
+    _F.c.lease_until > _MOMENT,
+    _F.c.answer_id != bindparam("answer_id"),
+    exists().where(Answer.id == _F.c.answer_id, Answer.superseded.is_(False)),
 )
+_COUNTED = or_(_F.c.state == FollowUpState.ASKED, _MAY_ASK)
 _OF_PARENT = _F.c.parent_question_id == bindparam("parent_question_id")
 # of a session: the questions that count against both caps, those of one scripted question, and the
 # depth that the next of these has
