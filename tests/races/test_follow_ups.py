@@ -138,24 +138,6 @@ def test_of_two_questions_at_once_the_form_has_room_for_one(app: Flask, attempt:
     assert states(app) == [FollowUpState.ASKED]
 
 
-@pytest.mark.parametrize("writer", ["rules", "model"])
-def test_what_is_decided_about_a_changed_answer_takes_no_room(app: Flask, writer: str) -> None:
-    form = answered(app, maxFollowupsPerQuestion=1)
-    first = claimed(app, situation(app, form))
-    with app.app_context():
-        make_answer(form, KEY, 0, "Now it is fast")
-    about = situation(app, form)
-    with app.app_context():
-        if writer == "rules":
-            decide_by_rules(about, now=utc_now())
-        else:
-            settle(claimed(app, about))()
-        settle(first)()
-
-    assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
-    assert dropped(app) == [False]
-
-
 def test_a_claim_that_waited_too_long_finds_its_room_taken(app: Flask) -> None:
     """The moment of the settlement is from before it had to wait for a lock."""
     form = answered(app, 0, 1, maxTotalQuestions=3)

@@ -1,0 +1,106 @@
+"""What was looked at, or claimed, before something else happened: in one order, without threads."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.databases import both_databases
+from tests.factories import make_answer
+from tests.races.test_follow_ups import (
+    KEY,
+    act,
+    answered,
+    claim,
+    claimed,
+    dropped,
+    settle,
+    situation,
+    states,
+)
+from webapp.database import utc_now
+from webapp.domain.respondents.answering import answer_question, complete_response, skip_question
+from webapp.domain.respondents.follow_up_decisions import decide_by_rules
+from webapp.domain.respondents.follow_up_situation import read_situation
+from webapp.domain.respondents.steps import Place
+from webapp.domain.shared.vocabulary import FollowUpState
+
+VAGUE = "It is sometimes annoying to use"
+HEDGED = "Maybe, it depends on the day and the team I am working with"
+
+pytestmark = both_databases
+both_writers = pytest.mark.parametrize("writer", ["rules", "model"])
+
+
+@both_writers
+@pytest.mark.parametrize("room", [1, 2])
+def test_about_two_answers_to_one_question_as_much_is_asked_as_there_is_room_for(
+    app: Flask, room: int, writer: str
+) -> None:
+    """Each was looked at before the other was decided about."""
+    form = answered(app, maxFollowupsPerQuestion=1 + room)
+    with app.app_context():
+        decide_by_rules(situation(app, form), now=utc_now())
+        give = {"position": 0, "answer_key": "k" * 32, "now": utc_now()}
+        answer_question(form.share_token, KEY, follow_up=1, answer_text=VAGUE, **give)
+        make_answer(form, KEY, 0, HEDGED)
+        both = [read_situation(form.share_token, KEY, Place(1, depth)) for depth in (0, 1)]
+        for about in filter(None, both):
+            made = claim(about)() if writer == "model" else None
+            settle(made)() if made else decide_by_rules(about, now=utc_now())
+
+    assert None not in both
+    assert states(app) == [FollowUpState.ASKED] * (1 + room)
+
+
+@both_writers
+def test_what_is_decided_about_a_changed_answer_takes_no_room(app: Flask, writer: str) -> None:
+    form = answered(app, maxFollowupsPerQuestion=1)
+    first = claimed(app, situation(app, form))
+    with app.app_context():
+        make_answer(form, KEY, 0, "Now it is fast")
+    about = situation(app, form)
+    with app.app_context():
+        if writer == "rules":
+            decide_by_rules(about, now=utc_now())
+        else:
+            settle(claimed(app, about))()
+        settle(first)()
+
+    assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
+    assert dropped(app) == [False]
+
+
+@pytest.mark.parametrize("waited", [timedelta(0), timedelta(milliseconds=1)])
+def test_a_claim_is_settled_at_any_moment_of_its_lease_and_at_none_after(
+    app: Flask, waited: timedelta
+) -> None:
+    began = utc_now().replace(microsecond=0)
+    made = claimed(app, situation(app, answered(app)), began)
+    with app.app_context():
+        settle(made, began + timedelta(seconds=6) - timedelta(milliseconds=1) + waited)()
+
+    assert states(app) == [FollowUpState.NOTHING if waited else FollowUpState.ASKED]
+
+
+@pytest.mark.parametrize("meanwhile", ["corrected", "taken back", "sent"])
+@both_writers
+def test_nothing_is_asked_about_what_is_not_open_any_more(
+    app: Flask, meanwhile: str, writer: str
+) -> None:
+    form = answered(app)
+    about = situation(app, form)
+    made = claimed(app, about) if writer == "model" else None
+    actions: dict[str, Callable[[], Any]] = {
+        "corrected": partial(make_answer, form, KEY, 0, "Now it is fast"),
+        "taken back": act(skip_question, form, position=0),
+        "sent": act(complete_response, form, responder_name=""),
+    }
+    with app.app_context():
+        actions[meanwhile]()
+        settle(made)() if made else decide_by_rules(about, now=utc_now())
+
+    assert FollowUpState.ASKED not in states(app)
