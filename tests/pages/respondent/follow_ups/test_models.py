@@ -31,9 +31,11 @@ from webapp.database import db, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form, close_form
+from webapp.domain.respondents.follow_up_decisions import LEASE
 from webapp.domain.responses.counters import DayCount
 from webapp.domain.shared.vocabulary import FollowUpState
-from webapp.integrations.model_breaker import CALLS_AT_ONCE, FAILURES_IN_A_ROW
+from webapp.integrations.follow_up_models import MODEL_SECONDS
+from webapp.integrations.model_breaker import CALLS_AT_ONCE, FAILURES_IN_A_ROW, REST_SECONDS
 from webapp.integrations.model_failure import ModelFailed
 from webapp.pages.respondent.follow_ups import HOLDER, WAITER
 
@@ -161,6 +163,13 @@ def test_the_rules_ask_where_the_model_is_of_no_use(
     assert row.writer == ""
     assert heading(page) == row.question_text
     assert "written by a computer at" not in page.text
+
+
+def test_a_claim_outlives_the_call_of_its_model(settings: Settings) -> None:
+    """Otherwise every slow reply would be thrown away."""
+    assert (MODEL_SECONDS, LEASE.total_seconds()) == (4, 6)
+    assert (CALLS_AT_ONCE, FAILURES_IN_A_ROW, REST_SECONDS) == (32, 3, 60)
+    assert settings.llm_calls_per_day == 5000
 
 
 def test_stop_is_a_stop(app: Flask, respondent: Respondent, model: ModelServer) -> None:
