@@ -23,7 +23,7 @@ from tests.races.test_follow_ups import (
 )
 from webapp.database import utc_now
 from webapp.domain.respondents.answering import answer_question, complete_response, skip_question
-from webapp.domain.respondents.follow_up_decisions import decide_by_rules
+from webapp.domain.respondents.follow_up_decisions import decide_by_rules, pass_on
 from webapp.domain.respondents.follow_up_situation import read_situation
 from webapp.domain.respondents.steps import Place
 from webapp.domain.shared.vocabulary import FollowUpState
@@ -84,6 +84,15 @@ def test_a_claim_is_settled_at_any_moment_of_its_lease_and_at_none_after(
         settle(made, began + timedelta(seconds=6) - timedelta(milliseconds=1) + waited)()
 
     assert states(app) == [FollowUpState.NOTHING if waited else FollowUpState.ASKED]
+
+
+def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:
+    about = situation(app, answered(app))
+    with app.app_context():
+        decide_by_rules(about, now=utc_now())
+        pass_on(about, now=utc_now())
+
+    assert states(app) == [FollowUpState.ASKED]
 
 
 @pytest.mark.parametrize("meanwhile", ["corrected", "taken back", "sent"])

@@ -315,6 +315,18 @@ def test_no_model_gets_what_is_not_to_be_probed(
     assert (model.asked, rows(app)) == ([], [])
 
 
+@pytest.mark.parametrize("cap", ["followups_given", "max_total_questions"])
+def test_nobody_waits_where_no_question_may_come(
+    app: Flask, respondent: Respondent, model: ModelServer, cap: str
+) -> None:
+    with app.app_context():
+        db.session.execute(update(Form).values({cap: 0}))
+        db.session.commit()
+
+    assert heading(scripted_post(respondent, "/q/1", answer=ANSWER)) == SECOND
+    assert (model.asked, rows(app)) == ([], [])
+
+
 def test_a_claim_that_nobody_settled_decides_nothing(
     app: Flask, respondent: Respondent, model: ModelServer
 ) -> None:
