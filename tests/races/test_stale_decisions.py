@@ -86,6 +86,15 @@ def test_a_claim_is_settled_at_any_moment_of_its_lease_and_at_none_after(
     assert states(app) == [FollowUpState.NOTHING if waited else FollowUpState.ASKED]
 
 
+def test_no_model_is_to_decide_about_grief(app: Flask) -> None:
+    form = answered(app)
+    with app.app_context():
+        make_answer(form, KEY, 0, "My mother died of it in March")
+        assert claim(situation(app, form))() is None
+
+    assert states(app) == []
+
+
 def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:
     about = situation(app, answered(app))
     with app.app_context():

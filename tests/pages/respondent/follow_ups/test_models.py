@@ -327,6 +327,14 @@ def test_nobody_waits_where_no_question_may_come(
     assert (model.asked, rows(app)) == ([], [])
 
 
+def test_two_thin_answers_in_a_row_end_it_for_a_model_too(
+    respondent: Respondent, model: ModelServer
+) -> None:
+    assert heading(respondent.answer(1, "It was slow")) == QUESTION
+    assert heading(respondent.post("/q/1/f/1", answer="I don't know")) == SECOND
+    assert len(model.asked) == 1
+
+
 def test_a_claim_that_nobody_settled_decides_nothing(
     app: Flask, respondent: Respondent, model: ModelServer
 ) -> None:

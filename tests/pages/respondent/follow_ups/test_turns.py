@@ -105,6 +105,31 @@ def test_whoever_waits_for_a_turn_holds_no_connection(
     assert heading(deciding.result()) == QUESTION
 
 
+@pytest.mark.parametrize("scripts", [True, False])
+def test_whoever_waits_for_the_model_holds_no_connection(
+    app: Flask,
+    respondent: Respondent,  # noqa: F811
+    model: ModelServer,  # noqa: F811
+    scripts: bool,  # noqa: FBT001
+) -> None:
+    model.answer = asking(after=0.5)
+    if scripts:
+        respondent.page = scripted_post(respondent, "/q/1", answer=ANSWER)
+    with app.app_context():
+        pool: Any = db.engine.pool
+    held = pool.checkedout()
+    with ThreadPoolExecutor(1) as beside:
+        posted = (
+            (scripted_post, respondent, "/q/1/next") if scripts else (respondent.answer, 1, ANSWER)
+        )
+        deciding = beside.submit(*posted)
+        while not (model.asked or deciding.done()):
+            time.sleep(0.01)
+        assert pool.checkedout() == held
+        assert not deciding.done()
+        assert heading(deciding.result()) == QUESTION
+
+
 def test_next_question_waits_for_no_turn(
     waiting: Respondent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
