@@ -12,6 +12,7 @@ from tests.databases import both_databases
 from tests.factories import make_answer
 from tests.races.test_follow_ups import (
     KEY,
+    SHORT,
     act,
     answered,
     claim,
@@ -93,6 +94,20 @@ def test_no_model_is_to_decide_about_grief(app: Flask) -> None:
         assert claim(situation(app, form))() is None
 
     assert states(app) == []
+
+
+def test_a_dropped_question_is_not_asked_again_once_it_was_passed_on(app: Flask) -> None:
+    form = answered(app)
+    with app.app_context():
+        decide_by_rules(situation(app, form), now=utc_now())
+        make_answer(form, KEY, 0, HEDGED)
+        make_answer(form, KEY, 0, SHORT)
+        about = situation(app, form)
+        pass_on(about, now=utc_now())
+        decide_by_rules(about, now=utc_now())
+
+    assert states(app) == [FollowUpState.ASKED, FollowUpState.NOTHING]
+    assert dropped(app) == [True]
 
 
 def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:

@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
+from flask import Flask
 
-from webapp.web.wakeups import NoSlot, Wakeups
+from webapp.web.wakeups import THREADS, NoSlot, Wakeups
 
 
 def never() -> bool:
@@ -115,6 +116,16 @@ def test_one_account_leaves_slots_to_others() -> None:
         others = [take_slots(wakeups, str(number), 20) for number in range(9)]
 
     assert (got, [taken for _, taken in others]) == (16, [16] * 7 + [0, 0])
+
+
+def test_waits_and_calls_of_models_together_hold_half_of_the_threads(app: Flask) -> None:
+    held, got = take_slots(app.extensions["wakeups"], "acc", 16)
+    with held:
+        models = [take_slots(app.extensions["wakeups"], str(number), 16) for number in range(9)]
+        for each, _ in models:
+            each.close()
+
+    assert got + sum(taken for _, taken in models) == THREADS / 2
 
 
 def test_a_slot_is_free_again_after_its_use(wakeups: Wakeups) -> None:

@@ -9,6 +9,7 @@ from flask import Flask, Response
 from tests.pages.respondent.test_page_cache import (
     FORM,
     WAYS,
+    Draw,
     cache,  # noqa: F401 (a fixture)
     rendered,
     rendered_alone,
@@ -64,15 +65,22 @@ def asked(visit: Visit) -> Response:
     return rendering.question(visit, Place(1, 1))
 
 
+def asked_next(visit: Visit) -> Response:
+    return rendering.question(visit, Place(2))
+
+
 def asked_twice(visit: Visit) -> Response:
     return rendering.question(visit, Place(1, 2))
 
 
 @pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("draw", [asked, asked_next])
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_visits_that_differ_in_this_get_separate_pages(app: Flask, other: Visit) -> None:
+def test_visits_that_differ_in_this_get_separate_pages(
+    app: Flask, draw: Draw, other: Visit
+) -> None:
     for visit in (VISIT, other, VISIT, other):
-        assert rendered(app, asked, visit) == rendered_alone(app, asked, visit)
+        assert rendered(app, draw, visit) == rendered_alone(app, draw, visit)
 
 
 @pytest.mark.usefixtures("cache")

@@ -315,16 +315,17 @@ def test_no_model_gets_what_is_not_to_be_probed(
     assert (model.asked, rows(app)) == ([], [])
 
 
-@pytest.mark.parametrize("cap", ["followups_given", "max_total_questions"])
+@pytest.mark.parametrize("cap", [{"followups_given": 1}, {"max_total_questions": 3}])
 def test_nobody_waits_where_no_question_may_come(
-    app: Flask, respondent: Respondent, model: ModelServer, cap: str
+    app: Flask, respondent: Respondent, model: ModelServer, cap: dict[str, int]
 ) -> None:
     with app.app_context():
-        db.session.execute(update(Form).values({cap: 0}))
+        db.session.execute(update(Form).values(cap))
         db.session.commit()
+    assert heading(respondent.answer(1, ANSWER)) == QUESTION
 
-    assert heading(scripted_post(respondent, "/q/1", answer=ANSWER)) == SECOND
-    assert (model.asked, rows(app)) == ([], [])
+    assert heading(scripted_post(respondent, "/q/1/f/1", answer=ANSWER)) == SECOND
+    assert len(model.asked) == 1
 
 
 def test_two_thin_answers_in_a_row_end_it_for_a_model_too(
