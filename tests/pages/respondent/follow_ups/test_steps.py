@@ -53,6 +53,18 @@ def test_the_first_page_says_how_many_there_are_at_most(visitor: Respondent) -> 
     assert count_line(visitor.page) == "Question 1 of 2, at most 6 questions"
 
 
+@pytest.mark.parametrize(
+    ("settings_of_form", "most"),
+    [
+        ({"followUpMode": "deep_dive", "maxTotalQuestions": 5}, ", at most 5 questions"),
+        ({"followUpMode": "deep_dive", "maxTotalQuestions": 1}, ""),
+        ({"followUpMode": "none", "maxFollowupsPerQuestion": 5}, ""),
+    ],
+)
+def test_the_first_page_says_what_both_caps_admit(visitor: Respondent, most: str) -> None:
+    assert count_line(visitor.page) == f"Question 1 of 2{most}"
+
+
 def test_the_order_is_a_question_its_follow_ups_the_next_question(respondent: Respondent) -> None:
     respondent.answer(1, SHORT)
     page = respondent.post("/q/1/f/1", answer=LONG)
