@@ -23,6 +23,8 @@ from tests.races.test_follow_ups import (
     states,
 )
 from webapp.database import utc_now
+from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.forms.models import close_form
 from webapp.domain.respondents.answering import answer_question, complete_response, skip_question
 from webapp.domain.respondents.follow_up_decisions import decide_by_rules, pass_on
 from webapp.domain.respondents.follow_up_situation import read_situation
@@ -117,6 +119,19 @@ def test_passing_on_leaves_what_was_asked_before_it(app: Flask) -> None:
         pass_on(about, now=utc_now())
 
     assert states(app) == [FollowUpState.ASKED]
+
+
+@pytest.mark.parametrize("ended_by", [close_form, delete_form])
+def test_what_a_model_decides_on_a_form_that_was_closed_is_dropped(
+    app: Flask, ended_by: Callable[..., Any]
+) -> None:
+    form = answered(app)
+    made = claimed(app, situation(app, form))
+    with app.app_context():
+        ended_by(form.account_id, form.id, now=utc_now())
+        settle(made)()
+
+    assert states(app) == [FollowUpState.NOTHING]
 
 
 @pytest.mark.parametrize("meanwhile", ["corrected", "taken back", "sent"])

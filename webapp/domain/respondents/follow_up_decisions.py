@@ -56,9 +56,8 @@ def decide_by_rules(about: Situation, *, now: datetime) -> Place | None:
     ruled = None if _asked_again(about) else about.ruled
     if not ruled or not ruled.question:
         return None
-    values: dict[str, object] = {**_keys(about), **_words(ruled)}
+    values: dict[str, object] = {**_keys(about), **_caps(about), **_words(ruled)}
     values |= {"id": new_id("q"), "moment": to_millis(now)}
-    values |= {"most_of_parent": about.cap, "most": about.most}
     seen: int | None = about.seen
     while seen is not None:
         asked = execute_autocommit(statements.ask(), **values, seen=seen)
@@ -106,7 +105,7 @@ def _claim(about: Situation, now: datetime) -> Claim | None:
 @tried_again
 def settle_claim(made: Claim, decision: Decision, *, writer: str, now: datetime) -> None:
     """Ask the question of a decision, or nothing. Nothing is asked if the claim was lost or its
-    lease has ended, the answer was changed, or the response was sent. Commits.
+    lease has ended, the answer was changed, the response sent, or the form closed. Commits.
 
     Both caps are looked at once more: where clocks differ, or this transaction had to wait, the
     question that was kept free may have been asked elsewhere.
@@ -135,7 +134,9 @@ def pass_on(about: Situation, *, now: datetime) -> None:
 
 
 def _lock(connection: Connection, about: Situation) -> bool:
-    """Lock the session; False if the answer is not current any more, or the response sent."""
+    """Lock the session; False if the answer is not current any more, the response was sent, or the
+    form takes no answers.
+    """
     found = all_rows(connection, statements.LOCK, {"session_id": about.session_id})
     return bool(found) and _is_current(about, found[0].status, found[0].answered)
 
@@ -158,10 +159,8 @@ def _is_current(about: Situation, status: SessionStatus, answered: dict[str, str
 
 def _free_depth(connection: Connection, about: Situation, now: datetime) -> int:
     """The depth of one more question, 0 where a cap admits none; under the lock."""
-    moment = {"moment": to_millis(now)}
-    (counted,) = all_rows(connection, statements.COUNTS, _keys(about) | moment)
-    within = counted.of_parent < about.cap and counted.total < about.most
-    return int(counted.next_depth) if within else 0
+    given = _keys(about) | _caps(about) | {"moment": to_millis(now)}
+    return next((depth for (depth,) in all_rows(connection, statements.FREE_DEPTH, given)), 0)
 
 
 @tried_again
@@ -182,6 +181,10 @@ def _keys(about: Situation) -> dict[str, object]:
         "parent_question_id": about.parent_id,
         "answer_id": about.answer_id,
     }
+
+
+def _caps(about: Situation) -> dict[str, int]:
+    return {"most_of_parent": about.cap, "most": about.most}
 
 
 def _words(decision: Decision, writer: str = "") -> dict[str, object]:

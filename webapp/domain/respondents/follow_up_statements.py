@@ -25,7 +25,7 @@ from webapp.domain.follow_ups.models import FollowUp
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.responses.recordings import written_late
-from webapp.domain.shared.vocabulary import FollowUpState, SessionStatus
+from webapp.domain.shared.vocabulary import FollowUpState, FormStatus, SessionStatus
 
 _F = cast(Table, FollowUp.__table__)
 _MOMENT = bindparam("moment", type_=BigInteger)
@@ -61,11 +61,20 @@ _COUNTED = or_(_F.c.state == FollowUpState.ASKED, _MAY_ASK)
 _OF_PARENT = _F.c.parent_question_id == bindparam("parent_question_id")
 # of a session: the questions that count against both caps, those of one scripted question, and the
 # depth that the next of these has
-COUNTS = select(
-    func.count().filter(_OF_PARENT).label("of_parent"),
-    func.count().label("total"),
-    (func.coalesce(func.max(_F.c.depth).filter(_OF_PARENT), 0) + 1).label("next_depth"),
-).where(_F.c.session_id == bindparam("session_id"), _COUNTED)
+_COUNTS = (
+    select(
+        func.count().filter(_OF_PARENT).label("of_parent"),
+        func.count().label("total"),
+        (func.coalesce(func.max(_F.c.depth).filter(_OF_PARENT), 0) + 1).label("next_depth"),
+    )
+    .where(_F.c.session_id == bindparam("session_id"), _COUNTED)
+    .subquery("counted")
+)
+_WITHIN_CAPS = (
+    _COUNTS.c.of_parent < bindparam("most_of_parent", type_=Integer),
+    _COUNTS.c.total < bindparam("most", type_=Integer),
+)
+FREE_DEPTH = select(_COUNTS.c.next_depth).where(*_WITHIN_CAPS)
 _SESSION = cast(Table, ResponseSession.__table__)
 _OF_SESSION = _SESSION.c.id == bindparam("session_id")
 _LAST_ACTIVE = type_coerce(_SESSION.c.last_active_at, BigInteger)
@@ -77,8 +86,19 @@ _AS_SEEN = (
 )
 _STATE = (_SESSION.c.status, _SESSION.c.answered, _LAST_ACTIVE.label("seen"))
 STATE = select(*_STATE).where(_OF_SESSION)
-# as a new state, so that nobody who has counted before asks a question by `ask`
-LOCK = update(_SESSION).where(_OF_SESSION).values(_NEW_STATE).returning(*_STATE)
+# of a session whose form takes answers; as a new state, so that nobody who has counted before asks a
+# question by `ask`
+LOCK = (
+    update(_SESSION)
+    .where(
+        _OF_SESSION,
+        Form.id == _SESSION.c.form_id,
+        Form.status == FormStatus.PUBLISHED,
+        Form.deleted_at.is_(None),
+    )
+    .values(_NEW_STATE)
+    .returning(*_STATE)
+)
 _HELD = and_(
     _F.c.id == bindparam("row"),
     _IS_CLAIMED,
@@ -117,15 +137,9 @@ def ask() -> Insert:
     One statement, so that nobody waits for a lock between two. On PostgreSQL it makes a new state
     of the session: of two that count the same questions, the second finds another than it saw.
     """
-    counted = COUNTS.subquery("counted")
-    free = (
-        *_AS_SEEN,
-        ~exists().where(_OF_ANSWER),
-        counted.c.of_parent < bindparam("most_of_parent", type_=Integer),
-        counted.c.total < bindparam("most", type_=Integer),
-    )
-    read = select(counted.c.next_depth).select_from(_SESSION, counted).where(*free)
-    written = update(_SESSION).where(*free).values(_NEW_STATE).returning(counted.c.next_depth)
+    free = (*_AS_SEEN, ~exists().where(_OF_ANSWER), *_WITHIN_CAPS)
+    read = select(_COUNTS.c.next_depth).select_from(_SESSION, _COUNTS).where(*free)
+    written = update(_SESSION).where(*free).values(_NEW_STATE).returning(_COUNTS.c.next_depth)
     opened = (read if on_sqlite() else written).cte("opened")  # SQLite has one writer at a time
     given = _bound(*_GIVEN, *_WORDS) | {"depth": opened.c.next_depth, "created_at": _MOMENT}
     given["state"] = literal(FollowUpState.ASKED, _F.c.state.type)
