@@ -3,7 +3,7 @@
 from functools import cache
 
 from webapp.domain.follow_ups.text import fold, tokens
-from webapp.domain.follow_ups.word_list import WordList
+from webapp.domain.follow_ups.word_list import WordList, framed
 from webapp.domain.follow_ups.words import lexicons
 
 
@@ -17,7 +17,9 @@ def is_tender(text: str) -> bool:
     phrases, stems = _of_all_languages()
     found = tokens(folded)
     held = tuple(stem for stem in stems if stem in folded)
-    return phrases.is_in(found) or (bool(held) and any(token.startswith(held) for token in found))
+    return phrases.is_in(framed(found)) or (
+        bool(held) and any(token.startswith(held) for token in found)
+    )
 
 
 @cache

@@ -66,6 +66,30 @@ LEXICON = Lexicon(
         weitere anmerkungen/kommentare
     """),
     tender=WordList("""
+        meinen/unseren/seinen/ihren vater/sohn/bruder/mann/opa/freund/onkel verloren/beerdigt
+        meinen/unseren/seinen/ihren … vater/sohn/bruder/mann/opa/freund/onkel verloren/beerdigt
+        meinen/unseren/seinen/ihren vater/sohn/bruder/mann/opa/freund/onkel … verloren/beerdigt
+        meinen/unseren/seinen/ihren vater/sohn/bruder/mann/opa/freund/onkel … … verloren/beerdigt
+        meine/unsere/seine/ihre mutter/frau/tochter/schwester/oma/freundin/tante/eltern verloren
+        meine/unsere/seine/ihre … mutter/frau/tochter/schwester/oma/freundin/tante/eltern verloren
+        meine/unsere/seine/ihre mutter/frau/tochter/schwester/oma/freundin/tante/eltern … verloren
+        meine/unsere/seine/ihre mutter/frau/tochter/schwester/oma/freundin/tante/eltern … … verloren
+        mein/unser/das/ihr baby/kind/kindchen/ungeborenes verloren
+        mein/unser/das/ihr baby/kind … verloren, mein/unser/das/ihr baby/kind … … verloren
+        mein/unser/das/ihr baby/kind … … … verloren, mein/unser/das/ihr baby/kind … … … … verloren
+        an corona verloren, beerdigen/beerdigten
+        von uns gegangen, nicht mehr am/unter/bei leben/uns, lebt/leben nicht mehr, abtreibung
+        monate/wochen/tage zu leben, sternenkind/sternenkinder/unfalltod/tödlich/erhängt/erschossen
+        ertrunken/verunglückt/erwürgt/gewürgt/begrapscht/überfallen/verprügelt/zusammengeschlagen
+        sexuell/sexuelle/sexueller/sexuellen
+        koma/trauma/traumatisiert/kriegstrauma/dement/essstörung/essgestört
+        blutkrebs/hirnkrebs/magenkrebs/leberkrebs/hodenkrebs/prostatakrebs/gebärmutterhalskrebs
+        bauchspeicheldrüsenkrebs/eierstockkrebs/krebskrank/chemo/parkinson, multiple sklerose
+        schlägt/schlagen mich, mich schlagen, mich bedroht, mich … … … bedroht, ritze/ritzte mich
+        belästigt/belästigte/belästigen mich, mich belästigt, mich … … angefasst, verletze mich
+        wurde/wurden angegriffen, wurde … … … angegriffen, umzubringen, zu töten
+        angst vor meinem mann/vater/freund/partner/ex, nicht mehr da sein, nicht mehr hier sein
+        das leben genommen, ich will/kann nicht mehr $
         tod/tot/tote/toten/starb/starben/stirbt/sterben/gestorben/verstorben/verstarb/verstorbene
         todesfall/beerdigung/beerdigt/begräbnis/trauerfall/getötet/ermordet/mord/umgebracht
         umbringen

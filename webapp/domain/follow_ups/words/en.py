@@ -62,22 +62,48 @@ LEXICON = Lexicon(
     """),
     tender=WordList("""
         died/dies/dying/death/deaths/deceased/funeral/funerals/killed/murder/murdered/suicide
-        passed away/on, is/was/were/are/be/been dead, want to die, wanted to die
+        passed away, passed on $, is/was/were/are/be/been dead, want to die, wanted to die
         wish i/he/she was dead
-        lost my/our/his/her husband/wife/mother/mum/mom/father/dad/son/daughter/child/baby/partner
-        lost my/our/his/her brother/sister/friend/grandmother/grandfather/parents, take my own life
-        kill/killing/killed/hang/cut/cutting/hurt/hurting/harm/harming myself
+        lost my/our/his/her/the husband/wife/mother/mum/mom/father/dad/son/daughter/child/baby
+        lost my/our/his/her brother/sister/friend/grandmother/grandfather/parents/partner/pregnancy
+        lost my/our/his/her nan/gran/grandma/grandpa/granddad/aunt/uncle/cousin/twin/boyfriend
+        lost my/our/his/her/both … mother/father/son/daughter/child/girl/boy/brother/sister/friend
+        lost both parents, lost both my/our/his/her parents, lost both/him/her $
+        lost him/her to/in/last/this, buried my/our/him/her
+        husband/wife/mother/mum/mom/father/dad/son/daughter/brother/sister/partner passed
+        nan/gran/grandma/grandpa/grandmother/grandfather/aunt/uncle passed
+        wife/husband/father/mother/dad/mum/mom/partner/son/daughter has/had passed
+        no longer with us, my/our late wife/husband/mother/father/brother/sister/son/daughter
+        take my own life
+        kill/killing/killed/hang/cut/cutting/hurt/hurting/harm/harming myself, cut/slit my wrists
+        hanged/shot/drowned/poisoned himself/herself/themselves, thoughts of/about ending/dying
+        better off dead, better off without me, reason to live, nothing to live for, worth living
+        i can't go on $
+        don't/dont want to live/exist/die, don't/dont want to be alive
+        don't/dont want to be here anymore/any, don't/dont want to wake up, not want to live/exist
         self harm/harming/injury
         end/ending/took/take/taking my/his/her/their life, took his/her/their own life, end it all
         cancer/tumor/tumour/leukemia/leukaemia/chemo/dementia/alzheimer/alzheimer's/hospice
-        metastasis
+        metastasis/hiv/parkinson's/parkinsons/ptsd/icu, multiple sclerosis
+        heart/kidney/liver failure
+        stage four/4, months/weeks/days to live, weeks/months left to live, in a coma
+        ectopic/abortion
         terminal/terminally ill/illness, seriously/gravely/critically/severely ill/injured
         heart attack, a stroke, intensive care, palliative care, life support, brain tumor/tumour
-        stillborn/stillbirth/overdose/overdosed/depression/anorexia/bulimia
+        stillborn/stillbirth/overdose/overdosed
+        depression/depressed/anorexia/anorexic/bulimia/bulimic
+        eating disorder, widow/widowed/widower
         raped/rape/molested/assaulted/abused/abuser/tortured/stabbed/strangled/shooting
-        sexual/sexually/physical/physically/domestic/child assault/assaulted/abuse/abused/violence
-        beat/beats/beaten/hit/hits/punched me/her/him, beaten up, beat me up, violent
-        threatened/threatens to kill, death threat/threats, bereaved/bereavement/grieving
+        sexual/physical/domestic/child/emotional/verbal assault/abuse/violence, sexual harassment
+        sexually/abusive/groped, harassed/harassing/harasses me, was/were/been harassed
+        beat/beats/beaten/hit/hits/punched/slapped/choked me/her/him, beaten up/by, violent
+        beat me up, touched me when/there, forced me to have
+        i was/got attacked/mugged/robbed/shot/stalked
+        brother/sister/son/daughter/father/mother/husband/wife/friend was shot, was bombed
+        afraid/scared/terrified of my husband/wife/father/partner/boyfriend/ex/stepfather
+        my brother/son/daughter/sister/father drowned
+        threatened/threatens to kill, threatened me with, death threat/threats
+        bereaved/bereavement/grieving
     """),
     tender_stems=("suicid", "chemotherap", "miscarr"),
     hedges=WordList("""

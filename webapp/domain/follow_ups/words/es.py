@@ -55,11 +55,16 @@ LEXICON = Lexicon(
         asesinato/asesinaron/homicidio/mataron/matarme/matarse/quitarme/quitarse/cáncer/tumor
         leucemia
         metástasis/quimioterapia/quimio/alzheimer/demencia/ictus/infarto/moribundo/luto/duelo
-        depresión
+        depresión/deprimido/deprimida
         violación/violaron/violada/violado/violó/maltrato/maltrataba/maltratada/maltratador/abusó
         abusaron/abusada/abusos/golpeó/golpeaba/golpeaban/apuñalaron/apuñaló/torturado/tortura
         sobredosis
-        perdí/perdimos a mi/nuestro/nuestra, nos dejó para, perdí al bebé, aborto espontáneo
+        perdí/perdimos a mi/nuestro/nuestra/mis/nuestros, perdí/perdimos al/el/mi/nuestro bebé/hijo
+        en coma, en la uci, no está con/entre nosotros, seguir viviendo, me autolesiono/autolesioné
+        me hago daño, me corto, me golpea/golpeó/golpean, quitó/quitarse/quitarme la vida
+        acoso/acosó/acosaba/acosada/acosado/agredieron/agredió/agredida/agredido/parkinson/vih
+        enterramos/enterré a mi, lo/la enterramos, se ahorcó, me apuntaron con, estrangularon
+        nos dejó para, perdí al bebé, aborto espontáneo
         enfermedad terminal/grave, gravemente enfermo/enferma, enfermo/enferma terminal
         cuidados paliativos/intensivos, derrame cerebral, hacerme daño, cortarme
         autolesión/autolesiones

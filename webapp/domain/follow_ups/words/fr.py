@@ -64,7 +64,9 @@ LEXICON = Lexicon(
     ),
     tender=WordList("""
         mort/morte/morts/mortes/mourir/meurt/mourant/mourante/décès/décédé/décédée/décédés/mourut
-        défunt/enterrement/obsèques/funérailles/deuil/tué/tuée/tués/meurtre/assassiné/assassinée
+        défunt/enterrement/obsèques/funérailles/deuil/coma/réanimation/avortement/parkinson/vih
+        étranglé/étranglée/mutile/mutilé/mutilation
+        harcèlement/harcelé/harcelée/tué/tuée/tués/meurtre/assassiné/assassinée
         cancer/tumeur/leucémie/métastase/métastases/chimio/chimiothérapie/démence/alzheimer/avc
         infarctus
         dépression/dépressif/dépressive/anorexie/boulimie/overdose/viol/violée/violé/violence
@@ -73,6 +75,11 @@ LEXICON = Lexicon(
         inceste
         a perdu la vie, nous a quittés
         perdu mon père/mari/fils/frère/enfant/bébé/conjoint/compagnon
+        perdu notre/le/un enfant/bébé/fils/père, perdu mon/ma meilleur/meilleure ami/amie
+        perdu mes/nos parents/grands, perdu mon grand père, perdu ma grand mère
+        perdu notre fille/mère, l'a/l'avons/avons enterré/enterrée, n'est plus là/parmi
+        ne sont plus là/parmi, veux plus vivre, plus de vivre, s'est pendu/pendue/tué/tuée
+        me scarifie/coupe, ôté la vie, me harcèle, peur de mon mari/père
         perdu ma mère/femme/fille/soeur/compagne, fausse couche, gravement malade/blessé/blessée
         maladie grave/incurable, phase terminale, soins palliatifs/intensifs, crise cardiaque
         en finir, envie de mourir, me tuer, me faire du mal, me couper, me scarifier, mettre fin à

@@ -65,6 +65,10 @@ LEXICON = Lexicon(
         espancado/espancou/abusada/abusado/abusou/torturado/tortura/esfaqueado/esfaqueada/viúva
         viúvo
         perdi meu pai/marido/filho/irmão/bebê/amigo/avô, perdi minha mãe/esposa/filha/irmã/avó/amiga
+        perdi/perdemos o/um/meu/nosso bebê/filho, perdi/perdemos a/minha/nossa filha/mãe
+        perdi meus pais, em coma, não está mais entre/aqui, mais entre nós, quero/aguento mais viver
+        queria morrer, me mutilo/mutilei/machuco/corto, assédio/assediada/assediado/assediou
+        se matou/enforcou/mataram, enterramos/enterrei meu/minha, parkinson/hiv, me estrangulou
         aborto espontâneo, doença grave/terminal/incurável, gravemente doente/ferido/ferida
         paciente/estado/fase terminal, cuidados paliativos, derrame cerebral, ataque cardíaco
         me matar, me cortar, me machucar, me ferir, automutilação, tirar a própria/minha vida
