@@ -2,7 +2,17 @@
 
 import pytest
 
+from webapp.domain.follow_ups.rules import decide
 from webapp.domain.follow_ups.tender import is_tender
+from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique, Thread
+from webapp.domain.shared.vocabulary import FollowUpMode
+
+SWITCH = "What made you switch?"
+
+
+def decided(question: str, answer: str) -> Decision:
+    """The decision on the only answer to the only question of a form."""
+    return decide(Thread(FollowUpMode.SMART, (Exchange(question, answer),), (question,)))
 
 
 @pytest.mark.parametrize(
@@ -48,3 +58,100 @@ def test_tender_answers_are_told_by_more_than_single_words(answer: str) -> None:
 )
 def test_losses_and_blows_of_other_kinds_are_not_tender(answer: str) -> None:
     assert not is_tender(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("I don't feel comfortable answering this", "I'm not comfortable sharing that"),
+        *("I'd like to skip this", "skip this question", "next", "I'm done here"),
+        *("weiter", "Dazu möchte ich mich nicht äußern", "Darüber möchte ich nicht sprechen"),
+        *("Hören Sie auf zu fragen", "hört auf damit", "passer", "siguiente", "próxima"),
+    ],
+)
+def test_refusals_are_told_in_other_words(answer: str) -> None:
+    assert decided(SWITCH, answer).reason is Reason.REFUSED
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("Please stop sending so many emails", "I'm done with the clunky importer, replace it"),
+        *("The chair is not comfortable", "I'd like to skip the intro video"),
+        *("Bitte hört auf, so viele Mails zu schicken", "Der Termin war nicht weiter schlimm"),
+        *("Hören Sie auf Ihre Kunden", "I want a next button"),
+    ],
+)
+def test_wishes_are_no_refusals(answer: str) -> None:
+    assert decided(SWITCH, answer).reason is not Reason.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        *(("Do you feel safe at work?", "yes, mostly"), ("Are you coming?", "Unfortunately not")),
+        *(("Kommst du zum Abendessen?", "nein, leider nicht"), ("Kommst du mit?", "Ja gerne")),
+        *(("Fühlen Sie sich sicher?", "Eher nicht"), ("Kommst du mit?", "leider nein")),
+        ("Vous sentez-vous en sécurité au travail ?", "pas vraiment"),
+        ("¿Viene usted a la fiesta?", "lamentablemente no"),
+        ("Você se sente seguro no trabalho?", "na verdade não"),
+        ("هل تشعر بالأمان في العمل؟", "ليس حقا"),
+    ],
+)
+def test_yes_and_no_may_have_a_word_beside_them(question: str, answer: str) -> None:
+    assert decided(question, answer)[:2] == (Reason.YES_NO, Technique.WHY)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Do you have any allergies?", "No"),
+        ("Are there any questions you have for us?", "no, thanks"),
+        ("What else would you like to tell us?", "No"),
+        ("Gibt es Unverträglichkeiten?", "nein"),
+        ("Haben Sie noch Fragen an uns?", "Nein"),
+        ("Avez-vous des questions pour nous ?", "non"),
+        ("¿Tiene usted alguna pregunta para nosotros?", "no"),
+        ("Você tem alguma pergunta para nós?", "não"),
+        ("هل لديك أي أسئلة لنا؟", "لا"),
+    ],
+)
+def test_nobody_is_asked_why_there_is_nothing(question: str, answer: str) -> None:
+    assert decided(question, answer) == Decision(Reason.REFUSED)
+
+
+@pytest.mark.parametrize("answer", ["thanks", "Thank you!", "I never had one"])
+def test_thanks_and_never_having_had_one_are_flat(answer: str) -> None:
+    assert decided("Describe a conflict at work.", answer) == Decision(Reason.NON_ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Quando você usou o aplicativo pela última vez?", "Ontem"),
+        ("Was ist Ihre Berufsbezeichnung?", "Softwareentwickler"),
+        ("ما هو منصبك؟", "مطورة"),
+    ],
+)
+def test_more_questions_ask_for_facts(question: str, answer: str) -> None:
+    assert decided(question, answer).reason is Reason.FACT
+
+
+def test_a_time_that_is_a_condition_asks_for_no_fact() -> None:
+    question = "Quando você usa o aplicativo, o que faz primeiro?"
+
+    assert decided(question, "Abro o relatório").reason is Reason.SHORT
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Was hat Ihnen am Workshop gefallen?", "Das Essen und der gute Ort mit viel Platz"),
+        ("Wie war der Workshop?", "Wir hatten einen sehr langen Tag mit gutes Essen"),
+    ],
+)
+def test_an_inflected_word_is_not_quoted(question: str, answer: str) -> None:
+    decision = decided(question, answer)
+
+    assert decision.technique is Technique.SPECIFY
+    assert "„" not in decision.question

@@ -6,7 +6,9 @@ from webapp.domain.follow_ups.word_list import WordList
 LEXICON = Lexicon(
     non_answers=WordList("""
         nichts/nein/nee/keine alles gut/bestens/super/prima/ok/okay, nichts/nein es ist alles gut
-        nichts/nix/nein/nee/nö/ne/keine/keiner/keins/kA/kp/weiter/niemand/nie/niemals/egal/passe
+        nichts/nix/nein/nee/nö/ne/keine/keiner/keins/kA/kp/niemand/nie/niemals/egal/passe/danke
+        weiß/weiss nich, ich weiß/weiss nich, weiß/weiss ich nicht mehr, weiß/weiss ich nich
+        hatte ich noch nie/nicht, das weiß/weiss ich nicht mehr, vielen dank
         n a, k a, k p, keine ahnung/idee/angabe/antwort/meinung/angaben, weiß nicht, weiss nicht
         ich weiß/weiss nicht, ich weiß/weiss es nicht, weiß/weiss ich nicht
         das weiß/weiss ich nicht, weiß ich leider/auch nicht, leider keine ahnung/idee
@@ -25,6 +27,7 @@ LEXICON = Lexicon(
         nichts/nein/nee/keine alles gut/bestens/super/prima/ok/okay, nichts/nein es ist alles gut
         nichts/nix/nein/nee/nö/ne/keine/keiner/keins/niemand/nie/niemals, n a, gar nichts
         nicht wirklich, eigentlich nichts/nicht, überhaupt nichts, nein danke, trifft nicht zu
+        hatte ich noch nie/nicht, danke, vielen dank
     """),
     fillers=WordList("""
         sorry/leider/ehrlich/gesagt/also/naja/na/ja/tja/äh/ähm/hm/hmm/mm/so/nur/danke/bitte/gerade
@@ -33,13 +36,14 @@ LEXICON = Lexicon(
     """),
     yes=WordList("""
         ja/jep/jo/jawohl/jap/yep/klar/natürlich/definitiv/sicher/genau/absolut/immer
-        ja natürlich/klar
+        ja natürlich/klar/gern/gerne/sehr/meistens/eigentlich/sicher/bitte, eher/meistens ja
         auf jeden fall, ja immer/genau/täglich, ja das tue ich, ja bin/habe ich, aber ja
     """),
     no=WordList("""
         nein/nee/nö/ne/nie/niemals/nicht, noch nicht, nein noch nicht, nein nie/nicht
         auf keinen fall
-        gar nicht, überhaupt nicht, nein gar/überhaupt nicht, nicht wirklich
+        gar nicht, überhaupt nicht, nein gar/überhaupt/leider nicht, nicht wirklich, eher nicht/nein
+        leider nein/nicht
     """),
     stops=WordList("""
         ^ nicht mehr $, mehr nicht $, nichts mehr $, ^ nichts weiter, nichts weiter $
@@ -48,7 +52,9 @@ LEXICON = Lexicon(
         das wäre alles
         das war es $, das ist es $, bin/ich fertig $, ^ fertig $, ^ schluss, schluss jetzt
         ^ stopp/stop $
-        hören sie auf, hör auf, hört auf, keine fragen mehr, keine weiteren fragen, ^ genug $
+        hören sie auf $, hör/hört auf $, hören sie auf zu fragen/damit, hören sie auf mit
+        hör/hört auf zu fragen, hör/hört auf damit/mit, keine fragen mehr, keine weiteren fragen
+        ^ genug $
         es reicht
         das reicht $, bereits/schon gesagt/beantwortet/geschrieben/erwähnt/geantwortet
         lieber nicht, möchte ich nicht sagen/beantworten/teilen/angeben, möchte nicht antworten
@@ -57,11 +63,15 @@ LEXICON = Lexicon(
         will nicht darüber/mehr/weiter, will das nicht sagen, will ich nicht sagen/beantworten
         will dazu nichts, möchte darüber nicht, will darüber nicht, mag nicht darüber
         geht sie/dich/euch/niemanden nichts an, geht sie/dich/euch nix an, lassen sie mich in
-        lass mich in, lasst mich in, nächste frage, weiter zur nächsten, keine angabe, zu persönlich
+        lass mich in, lasst mich in, nächste frage, ^ weiter $, ^ nächste $, dazu nicht äußern
+        nicht dazu äußern, möchte ich mich nicht, nicht darüber sprechen/reden
+        möchte ich nicht sprechen/reden, weiter zur nächsten, keine angabe, zu persönlich
         ist privat, privatsache, ich sage nichts, sage ich nicht, das sage ich nicht, bitte weiter $
         ich beantworte das nicht, das beantworte ich nicht
     """),
     invitations=WordList("""
+        gibt es irgendwelche/etwas/noch/fragen/allergien/unverträglichkeiten, irgendwelche
+        haben sie fragen/noch/allergien, hast du fragen/noch/allergien, noch sagen/mitteilen
         noch etwas, sonst noch, noch was, noch hinzufügen, hinzufügen, ergänzen, loswerden
         weitere anmerkungen/kommentare
     """),
@@ -121,17 +131,18 @@ LEXICON = Lexicon(
         nicht sicher, mehr oder weniger, könnte sein, kann sein, ich nehme an, je nachdem/nach
     """),
     qualities=WordList("""
-        gut/gute/guter/gutes/guten/schlecht/schlechte/schlechter/schlechtes/okay/ok/nett/toll/super
-        besser/schlimmer/einfach/leicht/schwer/schwierig/langsam/langsame/schnell/teuer/teure/billig
-        günstig/nervig/nervige/frustrierend/kompliziert/komplizierte/verwirrend/umständlich
+        gut/schlecht/okay/ok/nett/toll/super
+        besser/schlimmer/einfach/leicht/schwer/schwierig/langsam/schnell/teuer/billig
+        günstig/nervig/frustrierend/kompliziert/verwirrend/umständlich
         interessant
         langweilig/nützlich/nutzlos/praktisch/unpraktisch/unübersichtlich/stressig/anstrengend
         mühsam
     """),
     vague=WordList("""
         manchmal/oft/meist/meistens/gelegentlich/ziemlich/etwas/ding/dinge/sachen/sache/zeug
-        irgendwas
-        irgendwie/mehrere/verschiedene/diverse/einige/viele/usw/etc, ein bisschen, ein wenig
+        irgendwas/gute/guter/gutes/guten/schlechte/schlechter/schlechtes/langsame/teure/nervige
+        komplizierte/irgendwie/mehrere/verschiedene/diverse/einige/viele/usw/etc, ein bisschen
+        ein wenig
         ab und zu, hin und wieder, und so weiter, ganz gut/okay/ok/nett
     """),
     negations=WordList("""
@@ -167,6 +178,7 @@ LEXICON = Lexicon(
         ^ in welcher stadt/abteilung/firma/branche
         ^ was/wie ist/lautet ihr/ihre/dein/deine/der/die/das name/rolle/position/beruf/titel/firma
         ^ was/wie ist/lautet ihr/ihre/dein/deine/der/die/das alter
+        ^ was/wie ist/lautet ihre/deine/die berufsbezeichnung/abteilung/funktion/stelle
         ^ was/wie ist/lautet ihr/ihre/dein/deine/der/die/das e-mail/telefonnummer/budget/datum
         ^ was/wie ist/lautet ihr/ihre/dein/deine/der/die/das adresse
         ^ an welchem/welcher, ^ wie heißen/heißt/heisst, ^ wie ist ihr/dein name

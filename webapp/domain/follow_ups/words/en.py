@@ -16,6 +16,7 @@ LEXICON = Lexicon(
         nothing comes to mind, nothing i can think of, not that i can think of, i have nothing
         can't/cannot say/remember/recall/think, i can't/cannot say/remember/recall
         can't think of anything/any/one, i can't/cannot think of anything/any/one, beats me
+        i never had one/any, never had one/any, never happened, thanks/cheers, thank you
         no particular reason, no reason, who knows, nothing at all, none of them/those/these
     """),
     flat=WordList("""
@@ -24,6 +25,7 @@ LEXICON = Lexicon(
         no/nothing it is fine/good/great/perfect, no/nothing everything is/was fine/good/great
         na/none/nothing/no/nope/nil/nah/nobody/never, n a, nothing really/much/at, nothing at all
         no thanks, not really/much/applicable, none of them/those/these, nothing special
+        i never had one/any, never had one/any, never happened, thanks/cheers, thank you
     """),
     fillers=WordList("""
         sorry/really/honestly/um/uh/er/erm/hmm/hm/well/so/just/please/pls/lol/thanks/yet/actually
@@ -32,24 +34,28 @@ LEXICON = Lexicon(
     yes=WordList("""
         yes/yeah/yep/yup/yea/y/sure/definitely/absolutely/certainly, of course, yes of course
         yes i/we do/am/are/have/did/was/were/can/would, yes it is/does/did/was, i/we do/did/have
-        yes every day, yes definitely/absolutely/sure
+        yes every day, yes definitely/absolutely/sure/mostly/always/usually/mainly/partly
     """),
     no=WordList("""
         no/nope/nah/n/never/not, not at all, no not really/yet, not yet/really
         no i/we don't/didn't/haven't/can't/wouldn't/am, no i'm/im not, no i am not
-        i/we don't/didn't
+        i/we don't/didn't, no unfortunately/thanks, unfortunately/sadly not/no
         no it isn't/doesn't/didn't/wasn't, no/nope never, of course not, definitely/certainly not
     """),
     stops=WordList("""
         no more $, no more questions/please, stop asking, ^ stop $, stop it $
-        please stop
+        please stop $, ^ please stop $/asking/this/it
         that's/thats it/all/everything $, that is it/all/everything $, that's/thats all i know/have
         that's/thats all i can say/think, that is all i know/have/can, ^ that's/thats it/all
-        ^ that is it/all, i'm/im/am done $, ^ i'm/im done, nothing else/more to add/say/report
+        ^ that is it/all, i'm/im/am done $, ^ i'm/im done here/answering/talking/now
+        nothing else/more to add/say/report
         nothing else/more $, nothing to add, already answered/said/told, asked and answered
         don't/dont want/wish to answer/say/continue/talk/discuss/share
         do not want/wish to answer/say
         do not want to continue/talk/discuss/share, don't/dont feel like answering/sharing/talking
+        don't/dont feel comfortable answering/sharing/talking/discussing
+        not comfortable answering/sharing/talking/discussing, like to skip this/that/it $, ^ next $
+        skip this/that one/question, ^ skip this/that/it $
         rather not, prefer not to, prefer not $, none of your business, not your business
         leave me alone, leave it there, move on $, ^ move on, let's/lets move on, ^ next question
         to the next question, next question please
@@ -58,7 +64,8 @@ LEXICON = Lexicon(
         too personal, that's/thats private, that is private, no thank you, ^ no thanks
     """),
     invitations=WordList("""
-        anything/something else, any other/more/further, to add/share, add anything
+        anything/something else, any other/more/further, to add/share, add anything, what else
+        do/did you have any, are/is/were there any/anything, have you any
     """),
     tender=WordList("""
         died/dies/dying/death/deaths/deceased/funeral/funerals/killed/murder/murdered/suicide

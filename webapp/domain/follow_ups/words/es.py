@@ -29,11 +29,13 @@ LEXICON = Lexicon(
     """),
     yes=WordList("""
         sí/si/sip/claro/efectivamente/siempre, claro que sí, por supuesto, sí claro, desde luego
-        sí todos los días, sí lo soy/hago/uso/tengo
+        sí todos los días, sí casi/normalmente/generalmente/gracias, más bien sí
+        sí lo soy/hago/uso/tengo
     """),
     no=WordList("""
         no/nop/nunca/jamás, todavía no, aún no, claro que no, para nada, no nunca, en absoluto
-        no todavía/aún, no lo soy/hago/uso/tengo
+        no todavía/aún, la verdad no, en realidad no, lamentablemente no, no lamentablemente
+        más bien no, no lo soy/hago/uso/tengo
     """),
     stops=WordList("""
         ^ no más, no más preguntas, eso es todo, es todo $, eso sería todo, nada más $, ^ nada más
@@ -44,11 +46,15 @@ LEXICON = Lexicon(
         no quiero hablar/seguir/continuar/decirlo/contestarlo/responderlo/compartirlo
         no deseo responder
         no deseo contestar/continuar, no es asunto suyo/tuyo, no le/te importa, déjeme/déjame en paz
-        dejadme en paz, deje/deja de preguntar, siguiente pregunta, pasemos a otra, otra pregunta $
+        dejadme en paz, deje/deja de preguntar, siguiente pregunta, ^ siguiente $, pasemos a otra
+        otra pregunta $
         he terminado $, ya terminé $, ya está $, no le/te incumbe, es privado, es personal $
         no voy a responder/contestar/decir, demasiado personal, quiero parar/terminar
     """),
-    invitations=WordList("algo más, alguna otra, otra cosa, algún otro, añadir, agregar"),
+    invitations=WordList("""
+        algo más, alguna otra, otra cosa, algún otro, añadir, agregar, tiene/tienes/tienen alguna
+        tiene/tienes/tienen algún, tiene usted alguna/algún, hay algo/alguna/algún
+    """),
     tender=WordList("""
         murió/murieron/muere/morir/muerto/muerta/muertos/muerte/muertes/fallecido/fallecida/difunto
         fallecimiento/fallecer/falleció/fallecieron/funeral/entierro/velorio/asesinado/asesinada

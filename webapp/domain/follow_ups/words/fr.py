@@ -35,11 +35,13 @@ LEXICON = Lexicon(
     yes=WordList("""
         oui/ouais/ouaip/si/absolument/certainement/évidemment/toujours/effectivement, bien sûr
         oui oui
-        oui bien sûr, mais oui, tout à fait, oui tout à fait, oui absolument/toujours
+        oui bien sûr, oui volontiers/plutôt/souvent, plutôt oui, mais oui, tout à fait
+        oui tout à fait, oui absolument/toujours
     """),
     no=WordList("""
         non/nan/jamais, pas du tout, non pas du tout, pas encore, non pas encore, non jamais
-        bien sûr que non, mais non, absolument pas, non pas vraiment
+        bien sûr que non, mais non, absolument pas, non pas vraiment, pas vraiment, plutôt non
+        hélas non
     """),
     stops=WordList("""
         ^ rien de plus, rien de plus $, rien d'autre $, ^ rien d'autre, rien à ajouter
@@ -56,11 +58,13 @@ LEXICON = Lexicon(
         pas envie d'en/de répondre/parler/dire, pas envie d'en parler, pas envie de répondre/parler
         ça/cela ne vous/te regarde pas, ça vous/te regarde pas, pas vos/tes affaires, laissez moi
         laisse moi tranquille, foutez moi la paix, question suivante, passons à autre, passons $
-        suivante $, trop personnel, c'est personnel $, c'est privé, sans commentaire, je refuse de
+        suivante $, ^ suivant $, ^ passer $, trop personnel, c'est personnel $, c'est privé
+        sans commentaire, je refuse de
         je ne répondrai pas, je ne réponds pas
     """),
     invitations=WordList(
-        "autre chose, à ajouter, ajouter quelque, d'autres remarques/commentaires"
+        "autre chose, à ajouter, ajouter quelque, d'autres remarques/commentaires",
+        "avez vous des, as tu des, y a t il des/quelque, nous dire",
     ),
     tender=WordList("""
         mort/morte/morts/mortes/mourir/meurt/mourant/mourante/décès/décédé/décédée/décédés/mourut

@@ -32,11 +32,13 @@ LEXICON = Lexicon(
     yes=WordList("""
         sim/claro/certamente/sempre/uso/uhum/aham/isso, sim claro, com certeza, claro que sim
         sim sempre
-        sim com certeza, sim todos os dias, é sim, sim uso/faço/tenho/sou, uso/faço/tenho sim
+        sim com certeza, sim quase/geralmente/normalmente/obrigado/obrigada, sim todos os dias
+        é sim, sim uso/faço/tenho/sou, uso/faço/tenho sim
     """),
     no=WordList("""
         não/nunca/jamais/nop, ainda não, não ainda, claro que não, de jeito nenhum, não nunca
-        de forma alguma, não uso/faço/tenho/sou, não não
+        na verdade não, infelizmente não, não infelizmente, de forma alguma
+        não uso/faço/tenho/sou, não não
     """),
     stops=WordList("""
         ^ mais nada, mais nada $, nada mais $, ^ nada mais
@@ -49,11 +51,13 @@ LEXICON = Lexicon(
         não quero responder/dizer/falar/continuar/comentar
         não quero compartilhar/mais/seguir, não desejo responder/falar/continuar, não gostaria de
         não é da sua/tua conta, não te/lhe interessa, me deixa/deixe em paz, deixe me em paz
-        próxima pergunta, vamos para a próxima, pula essa, pode pular, pessoal demais, é pessoal $
+        próxima pergunta, ^ próxima $, vamos para a próxima, pula essa, pode pular, pessoal demais
+        é pessoal $
         muito pessoal, é particular $, é privado $, não vou responder/dizer/falar, quero parar
     """),
     invitations=WordList(
-        "mais alguma, algo mais, algum outro, alguma outra, outra coisa, acrescentar"
+        "mais alguma, algo mais, algum outro, alguma outra, outra coisa, acrescentar",
+        "você/vocês tem/têm alguma/algum, há/existe algo/alguma/algum, tem alguma/algum",
     ),
     tender=WordList("""
         morreu/morreram/morrer/morre/morto/morta/mortos/morte/mortes/falecimento/faleceu/falecer
@@ -129,7 +133,8 @@ LEXICON = Lexicon(
     asks_more=WordList("""
         por que, por quê, porque
         descreva/descrever/explique/explicar/conte/contar/relate/diga/detalhe
-        o que aconteceu, o que houve, ^ quando você/vocês/a/o/eu/nós, ^ onde você, em detalhes
+        o que, como você/vocês faz/usa/decide/escolhe/lida/reage, como foi, em detalhes
+        ^ quando a/o/eu/nós, ^ onde você
     """),
     interrogatives=WordList("""
         ^ que/quem/como/quando/onde/aonde/qual/quais/quanto/quanta/quantos/quantas, por que, ^ o que
