@@ -27,7 +27,7 @@ BY_TECHNIQUE = {
     Technique.WHY: (
         "Was ist der wichtigste Grund dafür?",
         "Was steckt für Sie dahinter?",
-        "Wie ist es dazu gekommen?",
+        "Woran liegt das, aus Ihrer Sicht?",
         "Was hat dazu geführt?",
     ),
     Technique.EXAMPLE: (

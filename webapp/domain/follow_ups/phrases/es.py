@@ -27,7 +27,7 @@ BY_TECHNIQUE = {
     Technique.WHY: (
         "¿Cuál es la razón principal?",
         "¿Qué hay detrás de eso, en su caso?",
-        "¿Cómo se llegó a eso?",
+        "¿Por qué razón, diría usted?",
         "¿A qué se debe?",
     ),
     Technique.EXAMPLE: (

@@ -27,7 +27,7 @@ BY_TECHNIQUE = {
     Technique.WHY: (
         "Quelle en est la raison principale ?",
         "Qu’y a-t-il derrière cela, pour vous ?",
-        "Comment en est-on arrivé là ?",
+        "Pour quelle raison, selon vous ?",
         "À quoi cela tient-il ?",
     ),
     Technique.EXAMPLE: (

@@ -27,7 +27,7 @@ BY_TECHNIQUE = {
     Technique.WHY: (
         "Qual é o principal motivo disso?",
         "O que está por trás disso, para você?",
-        "Como se chegou a isso?",
+        "Por que razão, na sua opinião?",
         "O que levou a isso?",
     ),
     Technique.EXAMPLE: (
