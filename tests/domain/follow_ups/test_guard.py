@@ -11,10 +11,12 @@ from tests.domain.follow_ups.written_questions import (
     INTERVIEWS,
     Interview,
     make_thread,
+    outcome,
+    outcome_of,
     reply,
 )
 from webapp.domain.follow_ups.guard import Check, Unusable, checked, similarity
-from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique, Thread
+from webapp.domain.follow_ups.thread import Decision, Exchange, Reason, Technique
 
 ASKED = "Could you say a bit more about that?"
 HARMLESS = [
@@ -22,18 +24,6 @@ HARMLESS = [
     for language, interview in INTERVIEWS.items()
     for question in interview.harmless
 ]
-
-
-def outcome(question: str, thread: Thread = ENGLISH.thread, context: str = "") -> Check | None:
-    return outcome_of(reply(question), thread, context)
-
-
-def outcome_of(text: str, thread: Thread = ENGLISH.thread, context: str = "") -> Check | None:
-    try:
-        checked(text, thread, context=context)
-    except Unusable as unusable:
-        return unusable.check
-    return None
 
 
 @pytest.mark.parametrize(("interview", "question"), HARMLESS)
@@ -71,158 +61,6 @@ def test_a_refusal_carries_no_text() -> None:
     )
 
 
-FILLER = "What about the following matters, one by one and slowly"
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("", Check.LENGTH),
-        ("   ", Check.LENGTH),
-        (f"{FILLER} {'o' * (198 - len(FILLER))}?", None),
-        (f"{FILLER} {'o' * (199 - len(FILLER))}?", Check.LENGTH),
-        ("What was slow?\nWhat else", Check.LINES),
-        ("What was slow\u2028then?", Check.LINES),
-        ("What was slow\x0bthen?", Check.LINES),
-        ("  What was slow then?\n", None),
-        ("What was\tslow then?", Check.CHARACTERS),
-        ("What was\x00 slow then?", Check.CHARACTERS),
-        ("What was \u202eslow then?", Check.CHARACTERS),
-        ("What was \u2066slow then?", Check.CHARACTERS),
-        ("What was \u061cslow then?", Check.CHARACTERS),
-        ("What was sl\u200bow then?", Check.CHARACTERS),
-        ("What was sl\u200dow then?", Check.CHARACTERS),
-        ("What was sl\u00adow then?", Check.CHARACTERS),
-        ("What was sl\ufe0fow then?", Check.CHARACTERS),
-        ("What was sl\ufeffow then?", Check.CHARACTERS),
-        ("What was slow then \ud800?", Check.CHARACTERS),
-        ("What was slow then \ue000?", Check.CHARACTERS),
-        ("What was slow then 🙂?", Check.CHARACTERS),
-        ("What was <b>slow</b> then?", Check.CHARACTERS),
-        ("What was **slow** then?", Check.CHARACTERS),
-        ("What was _slow_ then?", Check.CHARACTERS),
-        ("What was `slow` then?", Check.CHARACTERS),
-        ("What was [slow] then?", Check.CHARACTERS),
-        ("# What was slow then?", Check.CHARACTERS),
-        ("What was {slow} then?", Check.CHARACTERS),
-        ("What was C:\\slow then?", Check.CHARACTERS),
-        ("What is slow = then?", Check.CHARACTERS),
-        ("What cost 50 € or 60 % more then, and/or less?", None),
-    ],
-)
-def test_length_lines_and_characters(question: str, expected: Check | None) -> None:
-    assert outcome(question) is expected
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Tell me more.", Check.ONE_QUESTION),
-        ("What was slow? And why?", Check.ONE_QUESTION),
-        ("What was slow??", Check.ONE_QUESTION),
-        ("What was slow⁇", Check.CHARACTERS),
-        ("What was slow? Please tell.", Check.ONE_QUESTION),
-        ("What was slow？ And why?", Check.ONE_QUESTION),
-        ("What was slow; and why;", Check.ONE_QUESTION),
-        ("That is fine. What comes to mind?", None),
-        ("What was slow then (if anything?)", None),
-    ],
-)
-def test_exactly_one_question(question: str, expected: Check | None) -> None:
-    assert outcome(question) is expected
-
-
-@pytest.mark.parametrize(
-    ("language", "question", "expected"),
-    [
-        ("es", "¿Qué pasó? ¿Y por qué?", Check.ONE_QUESTION),
-        ("ar", "ماذا حدث؟ ولماذا؟", Check.ONE_QUESTION),
-        ("ar", "ماذا\u200cحدث بعد ذلك؟", None),  # joiners belong to the spelling of some languages
-        ("el", "Τι έγινε; Και γιατί;", Check.ONE_QUESTION),
-        ("el", "Τι έγινε μετά\u037e", None),
-        ("el", "Τι έγινε μετά?", None),
-        ("ja", "それはいつでしたか？なぜですか？", Check.ONE_QUESTION),
-        ("ja", "それはいつでしたか", Check.ONE_QUESTION),
-        ("hi", "फिर क्या हुआ?", None),
-    ],
-)
-def test_exactly_one_question_in_any_script(
-    language: str, question: str, expected: Check | None
-) -> None:
-    assert outcome(question, INTERVIEWS[language].thread) is expected
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Could you look at https://example.com/a then?",
-        "Could you look at www.example then?",
-        "Could you look at example.com then?",
-        "Could you look at Example.Rocks then?",
-        "Could you look at example dot com then?",
-        "Could you look at example．com then?",
-        "Could you look at 10.0.0.1 then?",
-        "Could you call +49 (151) 234-5678 then?",
-        "Could you run /etc/passwd then?",
-        "Could you use mailto:somebody then?",
-    ],
-)
-def test_addresses_are_refused(question: str) -> None:
-    assert outcome(question) is Check.ADDRESS
-
-
-def test_mail_addresses_are_refused() -> None:
-    assert outcome("Could you write to me@example.com then?") is Check.CHARACTERS
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "- What was slow then?",
-        "1. What was slow then?",
-        "What was &lt;slow then?",
-        "What was slow // then?",
-        "What was slow -- then?",
-        "What does print() do then?",
-        "What does print(context) do then?",
-    ],
-)
-def test_markup_and_code_are_refused(question: str) -> None:
-    assert outcome(question) is Check.MARKUP
-
-
-@pytest.mark.parametrize(
-    ("language", "question"),
-    [
-        ("en", "What is your password?"),
-        ("en", "What is your pass-word there?"),
-        ("en", "Which PIN do you use?"),
-        ("en", "What is your credit card number?"),
-        ("en", "What is your date of birth?"),
-        ("en", "What is your passport number?"),
-        ("en", "What is your full name?"),
-        ("es", "¿Cuál es su contraseña?"),
-        ("es", "¿Cuál es su número de cuenta?"),
-        ("es", "¿Cuál es su fecha de nacimiento?"),
-        ("de", "Wie lautet Ihr Passwort?"),
-        ("de", "Wie lautet die Nummer Ihrer Kreditkarte?"),
-        ("de", "Wie ist Ihr Geburtsdatum?"),
-        ("fr", "Quel est votre mot de passe ?"),
-        ("fr", "Quel est le numéro de votre carte bancaire ?"),
-        ("fr", "Quelle est votre date de naissance ?"),
-        ("pt_BR", "Qual é a sua senha?"),
-        ("pt_BR", "Qual é o número do cartão?"),
-        ("pt_BR", "Qual é o seu CPF?"),
-        ("ar", "ما هي كلمة المرور؟"),
-        ("ar", "ما هو رقم بطاقتك؟"),
-        ("ar", "ما هو رقم البطاقة الائتمانية؟"),
-        ("ar", "ما هو تاريخ ميلادك؟"),
-    ],
-)
-def test_secrets_are_not_asked_for(language: str, question: str) -> None:
-    assert outcome(question, INTERVIEWS[language].thread) is Check.SECRETS
-
-
 def test_a_technique_is_used_once() -> None:
     thread = make_thread("Why?", "So.", used=frozenset({Technique.WHY}))
 
@@ -256,6 +94,11 @@ def test_words_of_the_respondent_may_be_in_another_script() -> None:
 
     assert outcome("Что вам не нравилось в Slack?", thread) is None
     assert outcome("Что вам не нравилось в Teams?", thread) is Check.SCRIPT
+
+
+@pytest.mark.parametrize("question", ["?", "14?", "(…)?"])
+def test_a_question_has_letters(question: str) -> None:
+    assert outcome(question) is Check.SCRIPT
 
 
 def test_questions_without_letters_tell_no_script() -> None:
@@ -375,6 +218,8 @@ def test_little_is_copied_without_spaces_between_words() -> None:
         ("You wrote 'fast. When?", Check.QUOTATION),
         ("You wrote “”. When?", Check.QUOTATION),
         ("You wrote “slow „fast” slow“. When?", Check.QUOTATION),
+        ("You wrote ,,fast''. When?", Check.QUOTATION),
+        ("You wrote ″fast″. When?", Check.CHARACTERS),
     ],
 )
 def test_quoted_words_stand_in_the_answer(question: str, expected: Check | None) -> None:

@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
+from webapp.domain.follow_ups.guard import Check, Unusable, checked
 from webapp.domain.follow_ups.thread import Exchange, Technique, Thread
 from webapp.domain.shared.vocabulary import FollowUpMode
 
@@ -183,3 +184,15 @@ INTERVIEWS = {
     "ru": RUSSIAN,
     "hi": HINDI,
 }
+
+
+def outcome(question: str, thread: Thread = ENGLISH.thread, context: str = "") -> Check | None:
+    return outcome_of(reply(question), thread, context)
+
+
+def outcome_of(text: str, thread: Thread = ENGLISH.thread, context: str = "") -> Check | None:
+    try:
+        checked(text, thread, context=context)
+    except Unusable as unusable:
+        return unusable.check
+    return None

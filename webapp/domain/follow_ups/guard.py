@@ -27,7 +27,7 @@ QUOTED = re.compile(
     r"|「([^「」]*)」|『([^『』]*)』|《([^《》]*)》|〈([^〈〉]*)〉|〝([^〝〞〟]*)[〞〟]|＂([^＂]*)＂"
     r"|(?<!\w)['‘‚‛](?=\S)(.*?\S)['‘’](?!\w)"
 )
-QUOTATION_MARKS = re.compile("[“”„‟«»‹›\"「」『』《》〈〉〝〞〟＂‘‚‛]|(?<!\\w)['’](?=\\w)")
+QUOTATION_MARKS = re.compile("[“”„‟«»‹›\"「」『』《》〈〉〝〞〟＂‘‚‛]|(?<!\\w)['’](?=\\w)|,,|''|’’")
 
 
 class Check(StrEnum):
@@ -134,9 +134,10 @@ def _scripts(text: str) -> Counter[str]:
 
 
 def _is_of_the_script(written: _Written) -> bool:
-    """Whether each word is in the script of the questions, or a word of the respondent."""
+    """Whether there are words, each in the script of the questions or one of the respondent."""
     own = frozenset(words(written.answers.casefold()))
-    return written.main_scripts != {""} and all(
+    worded = any(map(str.isalpha, written.question)) and written.main_scripts != {""}
+    return worded and all(
         _scripts(word).keys() <= written.main_scripts or word.casefold() in own
         for word in words(written.question)
     )
