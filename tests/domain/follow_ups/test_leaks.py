@@ -77,6 +77,29 @@ def test_a_code_that_the_respondent_wrote_is_theirs() -> None:
     assert found("Why B2B?", "", ("We do b2b",)) is None
 
 
+@pytest.mark.parametrize("question", ["Was it Jeanluc?", "Was it jean luc?", "And Luc?"])
+def test_parts_of_a_double_name_are_found(question: str) -> None:
+    assert found(question, "Costs rose. Jean-Luc Roux says that nobody may know it.") is Leak.NAME
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie haben Ihre Kollegen darauf reagiert?",
+        "Wie hätten Sie sich die Einarbeitung gewünscht?",
+        "Gab es einen bestimmten Anlass für die Kündigung?",
+        "Was hat man Ihnen während der Wartezeit gesagt?",
+    ],
+)
+def test_frequent_german_nouns_are_no_names(question: str) -> None:
+    context = (
+        "Nach der Einarbeitung fehlen Kollegen, die Wartezeit steigt, und der Anlass für jede"
+        " Kündigung ist unklar."
+    )
+
+    assert found(question, context) is None
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -30,19 +30,26 @@ wo wobei wodurch wofür woher wohin womit woran worauf woraus worin worüber wor
 würde würden zu zum zur zusammen zwischen
 """
 GERMAN_NOUNS = """
-abend ablauf alltag anfang angebot ansicht antwort arbeit art aspekt aufgabe augenblick auswahl
-bedeutung bedenken bedürfnis beginn beispiel beispiele bereich beschreibung besuch bild detail
-details ding dinge druck eindruck einfluss einzelheit einzelheiten ende entscheidung ereignis
-erfahrung erfahrungen ergebnis erinnerung erlebnis erwartung erwartungen faktor faktoren fall fälle
-familie folge folgen form frage fragen freund freunde frau gedanke gedanken gefühl gefühle gegenteil
-geld gelegenheit gespräch grund gründe herausforderung hilfe hinsicht idee ideen jahr jahre kind
-kinder kleinigkeit lage leben leute lösung mal mann meinung mensch menschen minute moment momente
-monat monate morgen möglichkeit möglichkeiten nachteil nachteile nutzung ort person personen
-perspektive problem probleme prozess punkt punkte reaktion rolle sache sachen satz schritt schritte
-schwierigkeit schwierigkeiten seite sicht situation situationen stelle stunde stunden tag tage teil
-thema themen überlegung uhr umgang unterschied unterschiede unterstützung ursache ursachen
-veränderung vergleich verbesserung vorgehen vorschlag vorteil vorteile wahl weg weise welt wert
-wichtigkeit wirkung woche wochen wort worte wunsch wünsche zeit zeiten ziel ziele zusammenhang
+abend ablauf alltag anfang angebot anlass ansicht antwort arbeit art arzt ärztin aspekt atmosphäre
+aufenthalt aufgabe aufgaben aufwand augenblick austausch auswahl bedenken bedeutung bedürfnis beginn
+behandlung beispiel beispiele bereich beschreibung besprechung besuch betreuung bild büro chef
+chefin detail details ding dinge druck einarbeitung eindruck einfluss einstieg einzelheit
+einzelheiten eltern ende entscheidung ereignis erfahrung erfahrungen ergebnis erinnerung erlebnis
+erwartung erwartungen essen faktor faktoren fall fälle familie feedback firma folge folgen form
+frage fragen frau freund freunde führungskraft führungskräfte gedanke gedanken gefühl gefühle
+gegenteil geld gelegenheit gespräch grund gründe gruppe herausforderung hilfe hinsicht idee ideen
+information informationen jahr jahre kind kinder kleinigkeit kollege kollegin kolleginnen kosten
+kritik kunde kündigung kundin lage leben lernen leute lösung mal mann meinung mensch menschen minute
+mitarbeiter mitarbeiterin möglichkeit möglichkeiten moment momente monat monate morgen nachricht
+nachteil nachteile nutzung ort pause person personen perspektive pflege preis problem probleme
+produkt projekt prozess punkt punkte qualität reaktion rolle rückmeldung sache sachen satz schritt
+schritte schule schwierigkeit schwierigkeiten seite service sicht situation situationen sitzung
+stelle stimmung stress stunde stunden tag tage team technik teil teilnahme termin thema themen
+überlegung uhr umfeld umgang umgebung unternehmen unterschied unterschiede unterstützung urlaub
+ursache ursachen veränderung verbesserung vergleich verhalten verständnis vertrauen vorgehen
+vorgesetzte vorgesetzter vorschlag vorteil vorteile wahl warten wartezeit weg weise welt wert
+wichtigkeit wirkung woche wochen wort worte wunsch wünsche zeit zeiten ziel ziele zufriedenheit
+zugang zuhause zusammenarbeit zusammenhang
 """
 SPANISH = """
 a además al algo alguien algún alguna antes aparte así aunque cada casi como cómo con cuál cuáles

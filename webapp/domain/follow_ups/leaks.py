@@ -162,7 +162,8 @@ def _named(asked: Text, private: Text) -> set[str]:
     }
     inflected = {word for word in capitals if any(_is_inflected(word, name) for name in sure)}
     plain = capitals & names | sure & {*asked.words}
-    return plain | inflected | _spelled(asked.words) & names | _joined(asked.words) & sure
+    together = _joined(asked.words) & sure | _compounds(private.words, names, sure) & {*asked.words}
+    return plain | inflected | _spelled(asked.words) & names | together
 
 
 def _names(text: str) -> Iterator[Name]:
@@ -193,6 +194,12 @@ def _is_inflected(word: str, name: str) -> bool:
         min(len(word), len(name)),
     )
     return shared >= STEM_MIN and max(len(word), len(name)) - shared <= ENDING_MAX
+
+
+def _compounds(tokens: list[str], names: set[str], sure: set[str]) -> set[str]:
+    """What a name and a sure one after it are together: Jean-Luc, Jeanluc."""
+    pairs = zip(tokens, tokens[1:], strict=False)
+    return {one + other for one, other in pairs if one in names and other in sure}
 
 
 def _spelled(tokens: list[str]) -> set[str]:
