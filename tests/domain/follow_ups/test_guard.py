@@ -251,6 +251,22 @@ def test_the_context_does_not_leak(language: str, name: str) -> None:
     assert outcome(question, interview.thread, interview.context) is Check.LEAK
 
 
+def test_what_an_answer_or_a_question_told_is_no_leak() -> None:
+    context = "Nordwind costs 1250 euros."
+    asked = "What did Nordwind do for 1250 euros?"
+    told = "Nordwind took 1250 euros from us."
+
+    assert outcome(asked, context=context) is Check.LEAK
+    assert outcome(asked, make_thread("What went wrong there?", told), context) is None
+    assert outcome(asked, make_thread(f"{told} How was it?", "It was bad."), context) is None
+
+
+def test_the_whole_context_is_looked_at() -> None:
+    context = "We lose customers every day. " * 400 + "They leave for Nordwind."
+
+    assert outcome("What did Nordwind do for you?", context=context) is Check.LEAK
+
+
 def test_the_context_does_not_leak_in_scripts_without_capitals() -> None:
     arabic, japanese = INTERVIEWS["ar"], INTERVIEWS["ja"]
 

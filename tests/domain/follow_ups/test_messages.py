@@ -94,6 +94,8 @@ def test_the_mode_is_told(mode: FollowUpMode) -> None:
 
 
 def test_texts_are_cut() -> None:
+    assert SEEN_MAX_CHARS == 6000
+
     long = "é" * SEEN_MAX_CHARS
     exchanges = (Exchange(long + "1", long + "2"), Exchange(long + "3", long + "4"))
     found = messages(make_thread("", "", exchanges=exchanges), long + "5", long + "6", long + "7")
