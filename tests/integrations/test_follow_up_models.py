@@ -166,6 +166,13 @@ def test_what_the_operator_adds_is_merged() -> None:
     assert model.asked[0].body["response_format"]["type"] == "json_schema"
 
 
+def test_the_word_of_the_operator_counts() -> None:
+    with model_server(replies.asking()) as model:
+        ask(model, llm_extra='{"response_format": {"type": "text"}}')
+
+    assert model.asked[0].body["response_format"] == {"type": "text"}
+
+
 def test_what_the_operator_adds_is_merged_beside_the_schema() -> None:
     extra = '{"output_config": {"effort": "low"}, "thinking": {"type": "disabled"}}'
     with model_server(replies.asking()) as model:
@@ -312,6 +319,15 @@ def test_a_filter_that_answers_400_is_a_refusal_and_not_asked_again() -> None:
     filtered = replies.status(400, "filtered", code="content_filter")
     with model_server(filtered) as model, pytest.raises(ModelRefused):
         ask(model)
+
+    assert len(model.asked) == 1
+
+
+@BOTH
+@pytest.mark.parametrize("number", [408, 409, 429, 500, 503])
+def test_a_service_that_fails_is_asked_once(provider: str, number: int) -> None:
+    with model_server(replies.status(number)) as model, pytest.raises(ModelFailed):
+        ask(model, provider)
 
     assert len(model.asked) == 1
 
