@@ -86,8 +86,8 @@ _AS_SEEN = (
 )
 _STATE = (_SESSION.c.status, _SESSION.c.answered, _LAST_ACTIVE.label("seen"))
 STATE = select(*_STATE).where(_OF_SESSION)
-# of a session whose form takes answers; as a new state, so that nobody who has counted before asks a
-# question by `ask`
+# of a session whose form takes answers; as a new state, so that nobody who has counted before asks
+# a question by `ask`
 LOCK = (
     update(_SESSION)
     .where(
