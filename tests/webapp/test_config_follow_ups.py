@@ -72,6 +72,8 @@ def test_addresses_and_the_writer_that_pages_name(
         ("https://0x7f.1/v1", "not an http or https"),
         ("https://m.example.org:99999/v1", "not an address"),
         ("https://m.example.org/v1?key=1", "more than"),
+        ("https://m.example.org/v1/chat/completions/", "leave /chat/completions out"),
+        ("https://m.example.org/v1/messages", "leave /messages out"),
         ("http://m.example.org/v1", "plain http"),
         ("http://93.184.216.34/v1", "plain http"),
         ("http://169.254.169.254/v1", "plain http"),

@@ -77,6 +77,7 @@ def test_addresses_and_the_hosts_that_pages_name(
         ("https://speech.example.org:99999/v1", "not an address"),
         ("https://speech.example.org/v1?key=1", "more than"),
         ("https://speech.example.org/v1#a", "more than"),
+        ("https://speech.example.org/v1/audio/transcriptions", "leave /audio/transcriptions out"),
         ("http://speech.example.org/v1", "plain http"),
         ("http://93.184.216.34/v1", "plain http"),
         ("http://203.0.113.7/v1", "plain http"),

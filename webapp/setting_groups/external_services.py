@@ -8,6 +8,7 @@ from webapp.config_readers import is_host
 from webapp.public_addresses import may_be_private
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
+OPERATIONS = ("/chat/completions", "/messages", "/audio/transcriptions")  # which clients append
 
 
 def service_url(text: str) -> str:
@@ -22,6 +23,8 @@ def service_url(text: str) -> str:
         raise ValueError("it is not an http or https address")
     if parts.query or parts.fragment or not (text.isascii() and text.isprintable()):
         raise ValueError("it holds more than a scheme, a host, a port and a path")
+    if operation := next(filter(parts.path.rstrip("/").endswith, OPERATIONS), ""):
+        raise ValueError(f"it goes on after the address of the service: leave {operation} out")
     if parts.scheme == "http" and not may_be_private(host):
         raise ValueError("plain http is refused except to loopback and private addresses")
     in_url = f"[{host}]" if ":" in host else host
