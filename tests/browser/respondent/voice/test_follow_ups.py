@@ -76,10 +76,10 @@ def test_a_recording_that_was_not_uploaded_comes_back_to_its_follow_up(
     press(spoken_to, "Stop")
     says(spoken_to, "Sending your recording.")
     wait_until(lambda: kept_in_browser(spoken_to) > 0, "storing the recording in the browser")
-    spoken_to.unroute(UPLOADS)
     spoken_to.reload()
     followed(spoken_to)
-    says(spoken_to, "recording")
+    says(spoken_to, "We kept a recording that you had not sent")
+    spoken_to.unroute(UPLOADS)  # not before: what is held goes on then
     spoken_to.locator("[data-do=send]").click()
     says(spoken_to, "Your recording is here.")
     press(spoken_to, "Continue")
