@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
+from webapp.domain.content.model import QuestionRow
 from webapp.domain.shared.unicode_normalization import normalized
 
 PHRASED = ("en", "es", "de", "fr", "pt-BR", "ar")
@@ -39,6 +40,11 @@ def language_of_form(*questions: str) -> str:
     Kept for the forms asked for last: it is a third of the time of a decision by the rules.
     """
     return language_of("", questions)
+
+
+def has_phrases(questions: Iterable[QuestionRow]) -> bool:
+    """True if the rules can ask in the language of these questions."""
+    return bool(language_of_form(*(question["text"] for question in questions)))
 
 
 def recognise(text: str) -> str:

@@ -14,7 +14,8 @@ from sqlalchemy import or_, update
 
 from webapp.database import execute, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
-from webapp.domain.content.model import AnyContent, asks_follow_ups
+from webapp.domain.content.model import AnyContent, asks_follow_ups, most_questions
+from webapp.domain.follow_ups.languages import has_phrases
 from webapp.domain.forms.models import Form, FormRow, get_form, owned_form
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
@@ -50,6 +51,11 @@ class WriterTerms(NamedTuple):
     def used_by(self, content: AnyContent) -> "WriterTerms":
         """What of it a form of this content uses."""
         return self if asks_follow_ups(content) else BY_RULES
+
+    def most_questions(self, content: AnyContent) -> int:
+        """The worst case for one respondent; the rules ask nothing where they have no phrases."""
+        can_ask = self.follow_up_writer or has_phrases(content.questions)
+        return most_questions(content) if can_ask else len(content.questions)
 
 
 TYPED = VoiceTerms()

@@ -18,13 +18,12 @@ from webapp.domain.content.model import (
     asks_follow_ups,
     form_settings,
     missing_parts,
-    most_questions,
 )
 from webapp.domain.drafts import confirmations, publishing, revisions, views
 from webapp.domain.drafts import editing as draft_editing
 from webapp.domain.drafts.models import Draft
 from webapp.domain.drafts.unseen import unseen_changes
-from webapp.domain.follow_ups.languages import language_of_form
+from webapp.domain.follow_ups.languages import has_phrases
 from webapp.domain.shared import limits
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
@@ -144,7 +143,6 @@ def context(draft: Draft) -> dict[str, Any]:
         "settings": form_settings(draft),
         "stored": {setting.name: _as_typed(draft, setting.column) for setting in DRAFT_SETTINGS},
         "settings_with_messages": WITH_MESSAGES,
-        "most_questions": most_questions(draft),
         **_terms(draft),
         "missing": missing_parts(draft),
         "author": names.get(draft.author or "", ""),
@@ -284,7 +282,8 @@ def _terms(draft: Draft) -> dict[str, Any]:
         "writer": offered.writer,
         "terms": offered.used_by(draft),
         "asks_follow_ups": asks_follow_ups(draft),
-        "has_phrases": bool(language_of_form(*(each["text"] for each in draft.questions))),
+        "most_questions": offered.writer.most_questions(draft),
+        "has_phrases": has_phrases(draft.questions),
     }
 
 

@@ -15,7 +15,7 @@ from flask.typing import ResponseReturnValue
 from jobs.queue import hand_over_recordings
 from webapp.config import settings
 from webapp.database import from_millis, to_millis, utc_now
-from webapp.domain.content.model import form_settings, most_questions
+from webapp.domain.content.model import form_settings
 from webapp.domain.drafts import confirmations
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
@@ -123,7 +123,6 @@ def show_settings(form_id: str) -> ResponseReturnValue:
     return render_template(
         "forms/settings.html",
         settings=form_settings(form),
-        most_questions=most_questions(form),
         **spoken_answers.of_form(form),
         **follow_up_writer.of_form(form),
         **_layout(form, hidden, "settings", read_choice()),

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from flask import abort
 
 from webapp.config import settings
+from webapp.domain.follow_ups.languages import has_phrases
 from webapp.domain.respondents.answer_repeats import version_of
 from webapp.domain.respondents.public_form import (
     NOTHING_YET,
@@ -145,6 +146,14 @@ class Visit:
         told = self.form.follow_up_writer
         asks = self.form.follow_up_mode is not FollowUpMode.NONE
         return settings().llm_host if asks and told == settings().follow_up_writer else ""
+
+    @property
+    def most_questions(self) -> int:
+        """How many one respondent is asked; the rules ask none of theirs without phrases."""
+        most, scripted = self.form.most_questions, len(self.form.questions)
+        if most > scripted and not (self.model_host or has_phrases(self.form.questions)):
+            return scripted
+        return most
 
     def recording(self, place: Place) -> RecordingShown | None:
         """What was recorded for a question; of what no answer has claimed, the newest."""

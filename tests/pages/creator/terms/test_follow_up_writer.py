@@ -191,6 +191,37 @@ def test_a_language_without_phrases_is_told(
     assert ("They know English" in shown) == bool(said)
 
 
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("", "Each person gets 1 question."),
+        ("/confirm", "Everyone gets the question above. No follow-up will be asked"),
+        ("/try", "1 of at most 1"),
+    ],
+)
+def test_where_the_rules_have_no_phrases_nobody_is_asked_more(
+    app: Flask, ann: Creator, server: Any, page: str, said: str
+) -> None:
+    draft = written(app, ann, **SMART, questions=["Mitä mieltä olet siitä?"])
+
+    shown = words(ann, f"/drafts/{draft.id}{page}")
+
+    assert said in shown
+    assert "gets at most" not in shown
+
+
+def test_a_form_without_phrases_tells_its_worst_case_by_who_writes(
+    app: Flask, ann: Creator, server: Any
+) -> None:
+    form = asking(app, ann, questions=["Mitä mieltä olet siitä?"])
+    server(SMALL)
+    assert "exactly 1, the one above" in words(ann, f"/forms/{form.id}/settings")
+
+    agree(ann, form, ann.page(f"/forms/{form.id}/follow-ups"))
+
+    assert "Each person gets at most 3 questions." in words(ann, f"/forms/{form.id}/settings")
+
+
 def test_the_language_is_told_as_soon_as_a_question_is_written(
     app: Flask, ann: Creator, server: Any
 ) -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from tests.factories import make_form
 from tests.pages.respondent.follow_ups.conftest import (
     FIRST,
     LONG,
@@ -20,6 +22,7 @@ from tests.pages.respondent.test_device_transfer import follow, link
 from tests.pages.respondent_client import Respondent, arrive, box, heading, stored, texts
 from tests.races.threads import each_statement
 from webapp.database import db
+from webapp.domain.accounts.models import Account
 from webapp.domain.responses.counters import QuestionCounts, read_questions
 from webapp.domain.responses.models import Answer
 from webapp.domain.shared.vocabulary import QuestionKind
@@ -63,6 +66,15 @@ def test_the_first_page_says_how_many_there_are_at_most(visitor: Respondent) -> 
 )
 def test_the_first_page_says_what_both_caps_admit(visitor: Respondent, most: str) -> None:
     assert count_line(visitor.page) == f"Question 1 of 2{most}"
+
+
+def test_the_first_page_announces_none_where_the_rules_have_no_phrases(
+    app: Flask, account: Account, client: FlaskClient, settings_of_form: dict[str, Any]
+) -> None:
+    with app.app_context():
+        form = make_form(account.id, questions=["Mitä mieltä olet siitä?"], **settings_of_form)
+
+    assert count_line(arrive(client, form).page) == "Question 1 of 1"
 
 
 def test_the_order_is_a_question_its_follow_ups_the_next_question(respondent: Respondent) -> None:

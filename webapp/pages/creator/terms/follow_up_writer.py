@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from webapp.database import utc_now
 from webapp.domain.content.model import asks_follow_ups
-from webapp.domain.follow_ups.languages import language_of_form
+from webapp.domain.follow_ups.languages import has_phrases
 from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.forms.terms import BY_RULES, agree_to_terms, terms_of
@@ -24,12 +24,14 @@ bp.before_request(require_creator)
 def of_form(form: FormRow) -> dict[str, object]:
     """The template variables of the section about follow-up questions of a published form."""
     agreed, writer = terms_of(form).writer, page_terms.offered().writer.used_by(form)
+    current = agreed if agreed == writer else BY_RULES
     return {
         "asks_follow_ups": asks_follow_ups(form),
+        "most_questions": current.most_questions(form),
         "agreed_writer": agreed,
         "writer": writer,
-        "current_writer": agreed if agreed == writer else BY_RULES,
-        "has_phrases": bool(language_of_form(*(each["text"] for each in form.questions))),
+        "current_writer": current,
+        "has_phrases": has_phrases(form.questions),
     }
 
 

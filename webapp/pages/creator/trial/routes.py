@@ -6,7 +6,6 @@ from http import HTTPStatus
 from flask import Blueprint, Response, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.domain.content.model import most_questions
 from webapp.domain.drafts import models as drafts
 from webapp.domain.drafts import publishing
 from webapp.domain.drafts.models import Draft
@@ -152,7 +151,7 @@ def _page(
         text=_shown(trial, step, error) if step else "",
         error=error,
         has_changed=has_changed,
-        most_questions=most_questions(draft),
+        most_questions=terms.writer.most_questions(draft),
         terms=terms,
     )
     status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
