@@ -136,7 +136,7 @@ def test_a_changed_answer_drops_the_open_follow_up_which_still_counts(try_draft:
 
     trying.answer("I do not know what to say about it, honestly")
     assert trying.question == "That is all that is asked."
-    assert "2 of at most 2 questions" in trying.words
+    assert "Questions so far, with all of your own: 2 of at most 2." in trying.words
 
     trying.open("1")
     trying.answer("It was bad")
@@ -347,3 +347,24 @@ def test_the_largest_mix_is_carried_to_its_end(try_draft: Try) -> None:
     assert asked > 60
     assert trying.words.count("Nothing asked:") == 20
     assert len(trying.page.text) < 400_000
+
+
+def test_a_second_follow_up_is_told_from_the_first(try_draft: Try) -> None:
+    trying = try_draft(questions=["What went wrong?"], **DEEP)
+    trying.answer("It was bad because nobody had told the people of the night shift")
+
+    trying.answer("One of them came at six and found the door locked for good")
+
+    assert "Follow-up 2 to question 1" in trying.words
+    while trying.question != "That is all that is asked.":
+        trying.skip()
+    assert "Answer follow-up 2 to question 1" in trying.words
+
+
+def test_an_empty_answer_is_an_error_by_its_title(try_draft: Try) -> None:
+    trying = try_draft(questions=["What went wrong?"])
+    assert "<title>Try it" in trying.page.text
+
+    trying.answer("")
+
+    assert "<title>Error: Try it" in trying.page.text
