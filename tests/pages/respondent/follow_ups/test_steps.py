@@ -52,6 +52,16 @@ def test_a_thin_answer_is_followed_by_a_question(respondent: Respondent) -> None
     assert "Next question" in page.text
 
 
+@pytest.mark.parametrize(
+    ("language", "quoted"),
+    [("de", f"„{SHORT}“"), ("fr", f"«\u00a0{SHORT}\u00a0»"), ("ar", f"«{SHORT}»")],
+)
+def test_the_answer_is_quoted_as_the_language_of_the_page_does(
+    visitor: Respondent, language: str, quoted: str
+) -> None:
+    assert quoted in visitor.post("/q/1", answer=SHORT, lang=language).text
+
+
 def test_the_first_page_says_how_many_there_are_at_most(visitor: Respondent) -> None:
     assert count_line(visitor.page) == "Question 1 of 2, at most 6 questions"
 
