@@ -1,6 +1,7 @@
 // After Continue the textarea of the next question gets the focus, with the caret at the end, if
 // there is a hardware keyboard. A touch screen would cover the question with its own: there the focus
-// stays on the heading. The question and error messages are kept in the viewport.
+// stays on the heading. Error messages, and the textarea where the bar of buttons covers it, are
+// brought into view.
 const KEYBOARD = matchMedia("(pointer: fine)");
 
 function write() {
@@ -17,9 +18,20 @@ function show(message) {
   if (top < 0 || bottom > innerHeight) message.scrollIntoView();
 }
 
+function uncover(box) {
+  const bar = box.form.querySelector(".actions--main").getBoundingClientRect();
+  const { top, bottom } = box.getBoundingClientRect();
+  // no further than that: the question stays in view
+  if (top > bar.top - bar.height) scrollBy(0, Math.min(bottom - bar.top + 8, top)); // with its focus ring
+}
+
 document.addEventListener("htmx:afterSettle", () => {
   write();
   const message = document.querySelector("#main [role=alert]:not([hidden])");
   // htmx scrolls to the top of the page after this event
-  if (message) requestAnimationFrame(() => show(message));
+  const focused = document.activeElement;
+  requestAnimationFrame(() => {
+    if (message) show(message);
+    if (focused.matches("form[data-draft-field=answer] textarea")) uncover(focused);
+  });
 });

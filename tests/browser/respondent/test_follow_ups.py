@@ -117,6 +117,24 @@ def test_a_follow_up_has_an_address_a_title_and_the_focus(page: Page, link: Link
         assert violations(page) + sideways(page) == []
 
 
+UNCOVERED = """() => {
+  const box = document.querySelector("#answer").getBoundingClientRect();
+  const bar = document.querySelector(".actions--main").getBoundingClientRect();
+  return box.top >= 0 && box.bottom <= bar.top;
+}"""
+
+
+def test_in_a_low_window_the_sheet_is_not_behind_the_buttons(browser: Browser, link: Link) -> None:
+    with window(browser, link.address, width=640, height=400) as page:
+        page.goto(link.path)
+        give(page, SHORT)
+        followed(page)
+
+        expect(page.locator("#answer")).to_be_focused()
+        page.wait_for_function(UNCOVERED)
+        expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+
+
 def test_back_goes_over_follow_ups(any_page: Page) -> None:
     give(any_page, SHORT)
     followed(any_page)
