@@ -349,6 +349,8 @@ def test_taking_an_answer_back_says_what_goes_with_it(any_page: Page, link: Link
     back(any_page)
     asked(any_page, 1)
     expect(any_page.get_by_text("are cleared too")).to_be_visible()
+    clearing = any_page.get_by_role("button", name="Clear this answer")
+    expect(clearing).to_have_accessible_description(re.compile("are cleared too"))
     press(any_page, "Clear this answer")
     asked(any_page, 2)
 

@@ -150,6 +150,7 @@ def test_taking_an_answer_back_takes_those_to_its_follow_ups(try_draft: Try) -> 
     trying.open("1")
     assert "Clear this answer" in trying.words
     assert "your answers to its follow-up questions are cleared too" in trying.words
+    assert 'aria-describedby="takes-along"' in trying.page.text
 
     trying.skip()
 
