@@ -135,3 +135,11 @@ def test_without_scripts_a_second_back_discards_unsent_text(browser: Browser, li
         asked(page, 1)
         expect(page.locator("#answer")).to_have_value("Me")
     assert link.texts() == ["Me"]
+
+
+def test_an_empty_sheet_begins_where_the_language_of_the_page_does(page: Page, link: Link) -> None:
+    page.goto(f"{link.path}?lang=ar")
+
+    expect(page.locator("#answer")).to_have_css("direction", "rtl")
+    page.locator("#answer").fill("Me")
+    expect(page.locator("#answer")).to_have_css("direction", "ltr")
