@@ -111,6 +111,8 @@ def test_the_shortcut_hint_is_shown_with_a_keyboard_only(
     assert where
     assert beside["y"] < where["y"] < beside["y"] + beside["height"]
     expect(phone.get_by_text("Ctrl ↵")).to_be_hidden()
+    page.set_viewport_size({"width": 390, "height": 664})
+    expect(keys).to_be_hidden()
     with window(browser, link.address, java_script_enabled=False) as plain:
         plain.goto(link.path)
         expect(plain.get_by_text("Ctrl ↵")).to_be_hidden()
