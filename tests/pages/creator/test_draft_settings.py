@@ -70,7 +70,7 @@ def test_a_cap_below_the_number_of_questions_says_that_all_are_asked(
 def test_what_each_person_gets_follows_from_all_settings(
     app: Flask, ann: Creator, chosen: dict[str, str], told: str
 ) -> None:
-    draft = written(app, ann, questions=["One?", "Two?"])
+    draft = written(app, ann)
 
     saved = ann.post(f"/drafts/{draft.id}/settings", htmx=True, revision=1, **CHOSEN | chosen)
 
