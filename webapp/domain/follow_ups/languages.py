@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 from webapp.domain.content.model import QuestionRow
@@ -37,7 +37,7 @@ def language_of(tag: str, questions: Iterable[str]) -> str:
 def language_of_form(*questions: str) -> str:
     """The language to ask in after the questions of a form; "" without phrases.
 
-    Kept for the forms asked for last: it is a third of the time of a decision by the rules.
+    Kept for the forms asked for last: recognised anew, it takes a third of a decision by the rules.
     """
     return language_of("", questions)
 
@@ -45,6 +45,14 @@ def language_of_form(*questions: str) -> str:
 def has_phrases(questions: Iterable[QuestionRow]) -> bool:
     """True if the rules can ask in the language of these questions."""
     return bool(language_of_form(*(question["text"] for question in questions)))
+
+
+def most_asked(most: int, questions: Sequence[QuestionRow], *, writer: str) -> int:
+    """How many of at most `most` questions there really may be; only the scripted ones where the
+    rules write (`writer` "") and have no phrases.
+    """
+    can_ask = most > len(questions) and (writer or has_phrases(questions))
+    return most if can_ask else len(questions)
 
 
 def recognise(text: str) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy import or_, update
 from webapp.database import execute, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.content.model import AnyContent, asks_follow_ups, most_questions
-from webapp.domain.follow_ups.languages import has_phrases
+from webapp.domain.follow_ups.languages import most_asked
 from webapp.domain.forms.models import Form, FormRow, get_form, owned_form
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import StateConflict
@@ -54,8 +54,8 @@ class WriterTerms(NamedTuple):
 
     def most_questions(self, content: AnyContent) -> int:
         """The worst case for one respondent; the rules ask nothing where they have no phrases."""
-        can_ask = self.follow_up_writer or has_phrases(content.questions)
-        return most_questions(content) if can_ask else len(content.questions)
+        most = most_questions(content)
+        return most_asked(most, content.questions, writer=self.follow_up_writer)
 
 
 TYPED = VoiceTerms()

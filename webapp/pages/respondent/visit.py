@@ -8,7 +8,7 @@ from http import HTTPStatus
 from flask import abort
 
 from webapp.config import settings
-from webapp.domain.follow_ups.languages import has_phrases
+from webapp.domain.follow_ups.languages import most_asked
 from webapp.domain.respondents.answer_repeats import version_of
 from webapp.domain.respondents.public_form import (
     NOTHING_YET,
@@ -150,10 +150,7 @@ class Visit:
     @property
     def most_questions(self) -> int:
         """How many one respondent is asked; the rules ask none of theirs without phrases."""
-        most, scripted = self.form.most_questions, len(self.form.questions)
-        if most > scripted and not (self.model_host or has_phrases(self.form.questions)):
-            return scripted
-        return most
+        return most_asked(self.form.most_questions, self.form.questions, writer=self.model_host)
 
     def recording(self, place: Place) -> RecordingShown | None:
         """What was recorded for a question; of what no answer has claimed, the newest."""

@@ -29,7 +29,7 @@ def test_a_changed_answer_drops_an_open_follow_up_which_still_counts(
     app: Flask, respondent: Respondent
 ) -> None:
     first = heading(respondent.answer(1, SHORT))
-    second = heading(respondent.answer(1, "It is sometimes annoying to use"))
+    second = heading(respondent.answer(1, VAGUE))
 
     assert second not in {first, SECOND}
     assert [each.depth for each in asked(app)] == [1, 2]
@@ -39,7 +39,7 @@ def test_a_changed_answer_drops_an_open_follow_up_which_still_counts(
 @pytest.mark.parametrize("settings_of_form", [{"followUpMode": "deep_dive"}])
 def test_an_open_follow_up_comes_before_a_newer_one(app: Flask, respondent: Respondent) -> None:
     respondent.answer(1, SHORT)
-    second = heading(respondent.post("/q/1/f/1", answer="It is sometimes annoying to use"))
+    second = heading(respondent.post("/q/1/f/1", answer=VAGUE))
     page = respondent.answer(1, "Maybe, it depends on the day and the team")
 
     assert [each.depth for each in asked(app)] == [1, 2, 3]
