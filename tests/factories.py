@@ -65,7 +65,12 @@ def make_answer(
     recording_id: str = "",
     signs: Signs | None = None,
 ) -> None:
-    """An answer to one question, in the session of this key."""
+    """An answer to one question, in the session of this key.
+
+    Each has a millisecond of its own, and so has the beginning of each session, by which lists of
+    them are in order.
+    """
+    time.sleep(0.001)
     answering.answer_question(
         form.share_token,
         session_key,
@@ -79,11 +84,7 @@ def make_answer(
 
 
 def make_response(form: Any, session_key: str = "", name: str = "") -> str:
-    """A completed response with one answer; returns its session key.
-
-    Each begins in a millisecond of its own, by which lists of them are in order.
-    """
-    time.sleep(0.001)
+    """A completed response with one answer; returns its session key."""
     key = session_key or secrets.token_urlsafe(24)
     make_answer(form, key)
     answering.complete_response(form.share_token, key, responder_name=name, now=utc_now())
