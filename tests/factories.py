@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import or_, select
@@ -20,6 +21,14 @@ from webapp.domain.respondents.session_state import read_session_state
 from webapp.domain.responses.models import Answer, ResponseSession
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import FollowUpState, QuestionKind
+
+
+def next_millisecond() -> datetime:
+    """A moment later than all that were told before: lists go by moments, and by chance within
+    one.
+    """
+    time.sleep(0.001)
+    return utc_now()
 
 
 def make_account(**changed: Any) -> Account:
@@ -41,7 +50,7 @@ def make_draft(account_id: str, **fields: Any) -> Draft:
     """A draft of two questions; `fields` are those of FormDraftInput."""
     values = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]}
     changes = parse_draft_input(values | fields)
-    return editing.create_draft(account_id, changes, author=None, now=utc_now())
+    return editing.create_draft(account_id, changes, author=None, now=next_millisecond())
 
 
 def make_form(account_id: str, **fields: Any) -> Any:
@@ -65,19 +74,14 @@ def make_answer(
     recording_id: str = "",
     signs: Signs | None = None,
 ) -> None:
-    """An answer to one question, in the session of this key.
-
-    Each has a millisecond of its own, and so has the beginning of each session, by which lists of
-    them are in order.
-    """
-    time.sleep(0.001)
+    """An answer to one question, in the session of this key."""
     answering.answer_question(
         form.share_token,
         session_key,
         position=position,
         answer_text=text,
         answer_key=secrets.token_urlsafe(16),
-        now=utc_now(),
+        now=next_millisecond(),
         recording_id=recording_id,
         signs=signs,
     )

@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from tests.factories import next_millisecond
 from tests.oauth.flow import MCP
 from tests.pages.creator.test_draft import written
 from tests.pages.creator_client import ORIGIN, Creator, plain
@@ -33,7 +34,9 @@ def connect(app: Flask, creator: Creator) -> str:
 def draft_by(app: Flask, creator: Creator, grant_id: str | None, title: str = "Lunch") -> Draft:
     content = parse_draft_input({"title": title, "questions": ["What?"]})
     with app.app_context():
-        return editing.create_draft(creator.account.id, content, author=grant_id, now=utc_now())
+        return editing.create_draft(
+            creator.account.id, content, author=grant_id, now=next_millisecond()
+        )
 
 
 def pasted(text: str) -> list[str]:
@@ -118,6 +121,7 @@ def test_the_line_tells_each_step_once(app: Flask, ann: Creator, stranger: Creat
 
 def test_what_was_there_before_the_page_was_opened_is_no_news(app: Flask, ann: Creator) -> None:
     draft_by(app, ann, connect(app, ann))
+    next_millisecond()
 
     page = ann.page("/connections").text
 

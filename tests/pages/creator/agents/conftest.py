@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.browser.example_data import connect
+from tests.factories import next_millisecond
 from tests.pages.creator_client import Creator
 from webapp.database import db, new_id, utc_now
 from webapp.domain.content.draft_input import parse_draft_input
@@ -55,7 +56,7 @@ def drafted(app: Flask, ann: Creator) -> Drafted:
         note = fields.pop("agent_note", None)
         given = {"title": "Rota", "questions": ["Who?"]} | fields
         changes = parse_draft_input({name: value for name, value in given.items() if value})
-        by: dict[str, Any] = {"author": author, "now": at or utc_now(), "agent_note": note}
+        by: dict[str, Any] = {"author": author, "now": at or next_millisecond(), "agent_note": note}
         with app.app_context():
             return editing.create_draft(ann.account.id, changes, **by)
 
