@@ -1,10 +1,11 @@
 """What somebody does who answers by voice, and what is stored then."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FrameLocator, Page, expect
 from sqlalchemy import select, update
 
 from tests.browser.respondent_steps import Link, press
@@ -46,6 +47,12 @@ class SpokenLink(Link):
 
 def says(page: Page, text: str) -> None:
     expect(page.locator("[data-status]")).to_contain_text(text, timeout=10_000)
+
+
+def runs(page: Page | FrameLocator, seconds: int = 1) -> None:
+    """Wait until so many seconds are recorded, at most nine; a slow machine may show more."""
+    clock = re.compile(rf"0:0[{seconds}-9]")
+    expect(page.locator("[data-clock]")).to_have_text(clock, timeout=15_000)
 
 
 def record(page: Page, seconds: float = 1) -> None:

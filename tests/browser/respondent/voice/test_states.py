@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, record, says
+from tests.browser.respondent.voice.steps import UPLOADS, SpokenLink, record, runs, says
 from tests.browser.respondent.voice.walks import WALKS, Walk
 from tests.browser.respondent_steps import QUESTIONS, asked, give, press
 from tests.browser.test_accessibility import problems
@@ -35,7 +35,7 @@ def states(page: Page) -> Iterator[str]:
     says(page, "Recording.")
     expect(page.locator("[data-do=stop]")).to_be_focused()
     yield "recording"
-    expect(page.locator("[data-clock]")).to_have_text("0:02")  # something was heard
+    runs(page, 2)  # something was heard
     by_keyboard(page, "pause")
     says(page, "Paused")
     yield "paused"
@@ -77,7 +77,7 @@ def test_a_recorder_in_arabic_is_mirrored_and_translated(
     with window(browser, link.address) as page:
         page.goto(f"{link.path}?lang=ar")
         page.locator("[data-do=record]").click()
-        expect(page.locator("[data-clock]")).to_have_text("0:01")
+        runs(page)
         look(page, width=320)
         assert violations(page) + sideways(page) == []
         page.locator("[data-do=stop]").click()
@@ -93,7 +93,7 @@ def test_a_recorder_that_came_by_a_swap_works_too(page: Page, link: SpokenLink) 
     page.locator("#answer").press("Control+Enter")
     asked(page, 2)
     page.locator("[data-do=record]").click()
-    expect(page.locator("[data-clock]")).to_have_text("0:01")
+    runs(page)
     page.locator("[data-do=stop]").click()
     says(page, "Your recording is here.")
     page.get_by_role("button", name="Continue").click()
