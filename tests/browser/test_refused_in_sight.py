@@ -198,6 +198,7 @@ def test_the_reason_of_a_refused_empty_send_is_in_the_viewport(page: Page) -> No
     main_button(page).click()
 
     expect(page.get_by_text("Nothing is answered yet.")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
 
 
 ENDED = {"closed": "This form is closed.", "answered": "This form has already been answered."}

@@ -1,14 +1,16 @@
 // After Continue the textarea of the next question gets the focus, with the caret at the end, if
 // there is a hardware keyboard. A touch screen would cover the question with its own: there the focus
-// stays on the heading. Error messages, and the textarea where the bar of buttons covers it, are
-// brought into view.
+// stays on the heading, and wherever a message comes before the textarea. Error messages, and the
+// textarea where the bar of buttons covers it, are brought into view.
 const KEYBOARD = matchMedia("(pointer: fine)");
+const MESSAGE = "[role=alert]:not([hidden])";
 
 function write() {
   const focused = document.activeElement;
   const form = focused?.closest("form[data-draft-field=answer]");
   const box = form?.elements.answer;
-  if (!box || (focused !== box && !(KEYBOARD.matches && focused.matches("h1")))) return;
+  const moves = KEYBOARD.matches && focused?.matches("h1") && !form?.querySelector(MESSAGE);
+  if (!box || (focused !== box && !moves)) return;
   box.setSelectionRange(box.value.length, box.value.length);
   box.focus({ preventScroll: true });
 }
@@ -27,7 +29,7 @@ function uncover(box) {
 
 document.addEventListener("htmx:afterSettle", () => {
   write();
-  const message = document.querySelector("#main [role=alert]:not([hidden])");
+  const message = document.querySelector(`#main ${MESSAGE}`);
   // htmx scrolls to the top of the page after this event
   const focused = document.activeElement;
   requestAnimationFrame(() => {

@@ -332,6 +332,7 @@ def test_two_tabs_share_a_follow_up(browser: Browser, link: Link) -> None:
         asked(page, 2)
         give(other, f"{LONG}.")
         expect(other.locator(".newer-answer")).to_have_text(LONG)
+        expect(other.get_by_role("heading", level=1)).to_be_focused()
         press(other, "Save mine instead")
         asked(other, 2)
 

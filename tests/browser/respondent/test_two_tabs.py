@@ -21,6 +21,7 @@ def test_an_older_tab_shows_both_texts_and_its_writer_chooses(browser: Browser, 
         expect(older.get_by_role("alert").filter(has_text="in another tab")).to_be_in_viewport()
         expect(older.locator(".newer-answer")).to_have_text("The newer words")
         expect(older.locator("#answer")).to_have_value("The older words")
+        expect(older.get_by_role("heading", level=1)).to_be_focused()
         assert link.texts() == ["Me", "The newer words"]
         assert hidden_stops(older) == []
         look(older, width=320)
