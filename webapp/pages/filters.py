@@ -81,11 +81,15 @@ def marked(text: str, needle: str) -> Markup:
 
 def excerpt(text: str) -> str:
     """The end of a text in one line, EXCERPT_CHARS at most, from the beginning of a word."""
-    line = " ".join(text[-4 * EXCERPT_CHARS :].split())
+    text = text.strip()
+    end = text[-4 * EXCERPT_CHARS :]
+    line = " ".join(end.split())
     if len(line) <= EXCERPT_CHARS:
-        return line
+        return line if end == text else f"… {line}"
     tail = line[-EXCERPT_CHARS:]
-    return "… " + (tail.partition(" ")[2] or tail)
+    words = tail.partition(" ")[2]
+    # the joiner keeps the dots in the line of one long word, which breaks anywhere
+    return f"… {words}" if words else f"…\N{WORD JOINER}{tail}"
 
 
 def moment(at: datetime, *, now: datetime | None = None) -> Markup:
