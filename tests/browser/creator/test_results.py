@@ -1,5 +1,6 @@
 """Results in a real browser: what is swapped, what is new, and all of it without scripts."""
 
+import re
 import secrets
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ExampleSite
 from tests.browser.tab_order import WINDOWS
 from tests.browsing import window
-from tests.factories import make_answer, make_form
+from tests.factories import make_answer, make_follow_up, make_follow_up_answer, make_form
 
 
 @pytest.fixture
@@ -229,3 +230,27 @@ def test_only_answers_with_follow_ups_are_shown_on_request(
     expect(any_page.get_by_label("With follow-ups")).to_be_checked()
     expect(any_page.locator(".reply")).to_have_count(5)
     assert "followups=1" in any_page.url
+
+
+@pytest.mark.parametrize("view", ["", "/people", "/people/one"])
+def test_an_arabic_answer_begins_where_its_question_does(
+    site: ExampleSite, page: Page, view: str
+) -> None:
+    key = secrets.token_hex(16)
+    with site.app.app_context():
+        asks = {"questions": ["ما الذي جعلك تغيّر الخدمة؟"], "followUpMode": "deep_dive"}
+        form = make_form(site.data.account_id, **asks)
+        make_answer(form, key, 0, "انتقلنا لأن السعر ارتفع")
+        asked = make_follow_up(form, key, question_text="ماذا حدث بعد ذلك؟")
+        make_follow_up_answer(form, key, asked, "لا شيء")
+
+    page.goto(f"/forms/{form.id}{view.removesuffix('/one')}")
+    if view == "/people/one":
+        page.get_by_role("link", name="Anonymous").click()
+        page.locator(".response-letter").wait_for()
+
+    texts = page.locator("h2, .answer__by, .answer__text, .reply__question")
+    arabic = texts.filter(has_text=re.compile("[\u0600-\u06ff]"))
+    expect(arabic).to_have_count(4)
+    ends = arabic.evaluate_all("parts => parts.map((part) => part.getBoundingClientRect().right)")
+    assert max(ends) - min(ends) < 2
