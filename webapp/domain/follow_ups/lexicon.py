@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from webapp.domain.follow_ups.word_list import WordList
+from webapp.domain.follow_ups.word_list import WordList, WordParts
 
 _NONE = WordList("")
+_NO_PARTS = WordParts("")
 
 
 class Lexicon(NamedTuple):
@@ -15,6 +16,8 @@ class Lexicon(NamedTuple):
     invitations  questions to which "no" says that there is nothing to add
     qualities    vague words that a question may quote, unless one of `negations` is before them
     joiners      begin another part of an answer after a comma, `markers` anywhere
+    tender_parts what all forms of a tender word have in common
+    idioms       phrases with a word of `tender` that mean nothing of the kind: "bored to death"
     asks_more    parts of a question that ask for more than a fact
     yes_no_starts  beginnings of a question for yes or no; in a language where such questions have
                  none, `interrogatives` are what they do not hold
@@ -28,7 +31,8 @@ class Lexicon(NamedTuple):
     stops: WordList = _NONE
     invitations: WordList = _NONE
     tender: WordList = _NONE
-    tender_stems: tuple[str, ...] = ()
+    tender_parts: WordParts = _NO_PARTS
+    idioms: WordList = _NONE
     hedges: WordList = _NONE
     qualities: WordList = _NONE
     vague: WordList = _NONE

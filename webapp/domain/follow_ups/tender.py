@@ -1,7 +1,8 @@
 """Answers about death, grave illness, violence or self-harm: nobody probes them."""
 
-from functools import cache
+from collections.abc import Iterator
 
+from webapp.domain.follow_ups.lexicon import Lexicon
 from webapp.domain.follow_ups.text import fold, tokens
 from webapp.domain.follow_ups.word_list import WordList, framed
 from webapp.domain.follow_ups.words import lexicons
@@ -11,19 +12,22 @@ def is_tender(text: str) -> bool:
     """Whether a word of any of the six languages says so, anywhere in the text.
 
     A tender answer is neither followed up nor sent to a model. Words are all that is looked at:
-    what is only hinted at is not recognised, and a server that died is taken for a person.
+    what is only hinted at is not recognised. A phone that died is known by an idiom; figures of
+    speech that are not known are taken literally, which costs one question.
     """
-    folded = fold(text, at_most=len(text))
-    phrases, stems = _of_all_languages()
-    found = tokens(folded)
-    held = tuple(stem for stem in stems if stem in folded)
-    return phrases.is_in(framed(found)) or (
-        bool(held) and any(token.startswith(held) for token in found)
-    )
-
-
-@cache
-def _of_all_languages() -> tuple[WordList, tuple[str, ...]]:
+    found = framed(tokens(fold(text, at_most=len(text))))
     known = lexicons().values()
-    stems = (stem for lexicon in known for stem in lexicon.tender_stems)
-    return WordList(*(phrase for one in known for phrase in one.tender.phrases)), tuple(stems)
+    grave = [span for lexicon in known for span in _grave(lexicon, found)]
+    if not grave:
+        return False
+    figurative = {at for lexicon in known for span in _spans(lexicon.idioms, found) for at in span}
+    return any(figurative.isdisjoint(span) for span in grave)
+
+
+def _grave(lexicon: Lexicon, text: list[str]) -> Iterator[range]:
+    yield from (range(at, at + 1) for at in lexicon.tender_parts.find(text))
+    yield from _spans(lexicon.tender, text)
+
+
+def _spans(phrases: WordList, text: list[str]) -> Iterator[range]:
+    return (range(found.start, found.end) for found in phrases.find(text))

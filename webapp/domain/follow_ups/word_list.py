@@ -1,6 +1,7 @@
 """Lists of words and phrases, and what of a text stands in them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -53,6 +54,32 @@ class WordList:
         return bool(self.phrases)
 
 
+class WordParts:
+    """Parts of words: `suicid-` is how one begins, `-krebs` how one ends, `-x-` is anywhere."""
+
+    __slots__ = ("_beginnings", "_endings", "_inner")
+
+    def __init__(self, written: str) -> None:
+        parts = written.split()
+        self._beginnings = _folded(part for part in parts if part[0] != "-" and part[-1] == "-")
+        self._endings = _folded(part for part in parts if part[0] == "-" and part[-1] != "-")
+        self._inner = _folded(part for part in parts if part[0] == "-" and part[-1] == "-")
+
+    def find(self, text: Sequence[str]) -> Iterator[int]:
+        """Where the words are that have one of the parts."""
+        joined = " ".join(text)
+        beginnings, endings, inner = (
+            tuple(part for part in parts if part in joined)
+            for parts in (self._beginnings, self._endings, self._inner)
+        )
+        if not (beginnings or endings or inner):
+            return
+        for at, word in enumerate(text):
+            has_inner = any(part in word for part in inner)
+            if has_inner or word.startswith(beginnings) or word.endswith(endings):
+                yield at
+
+
 class _Node(NamedTuple):
     """Where the phrases that begin alike part; `phrase` is "" where none ends."""
 
@@ -81,11 +108,19 @@ def framed(text: list[str]) -> list[str]:
     return [START, *text, END]
 
 
+def _folded(parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(fold(part.strip("-")) for part in parts)
+
+
 def _alternatives(spelled: str) -> Iterator[str]:
     chosen = [token.split("/") for token in spelled.split()]
     return (" ".join(choice) for choice in product(*chosen) if choice)
 
 
 def _pattern(phrase: str) -> list[str]:
-    parts = ([part] if part in {START, END, ANY} else tokens(fold(part)) for part in phrase.split())
-    return [token for part in parts for token in part]
+    return [token for part in phrase.split() for token in _tokens_of(part)]
+
+
+@cache  # a word is in many phrases, and folding it is most of what reading a list costs
+def _tokens_of(part: str) -> list[str]:
+    return [part] if part in {START, END, ANY} else tokens(fold(part))

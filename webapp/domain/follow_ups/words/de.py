@@ -1,7 +1,20 @@
 """German."""
 
 from webapp.domain.follow_ups.lexicon import Lexicon
-from webapp.domain.follow_ups.word_list import WordList
+from webapp.domain.follow_ups.word_list import WordList, WordParts
+
+_HE = "vater/papa/sohn/bruder/mann/opa/großvater/freund/onkel/cousin/kumpel/partner/verlobten"
+_SHE = (
+    "mutter/mama/mutti/frau/tochter/schwester/oma/großmutter/freundin/tante/cousine/partnerin"
+    "/eltern/großeltern/katze"
+)
+_KIN = f"{_HE}/{_SHE}/kind/baby"
+_THING = (
+    "drucker/akku/handy/telefon/laptop/rechner/computer/pc/tablet/server/router/leitung/verbindung"
+    "/bildschirm/app/internet/netz/wlan/link/links/gerät/maus/tastatur/seite/website/suche/suchleiste/taste"
+    "/batterie/batterien"
+    "/fernbedienung/projekt/thema"
+)
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -75,55 +88,93 @@ LEXICON = Lexicon(
         noch etwas, sonst noch, noch was, noch hinzufügen, hinzufügen, ergänzen, loswerden
         weitere anmerkungen/kommentare
     """),
-    tender=WordList("""
-        meinen/unseren/seinen/ihren vater/sohn/bruder/mann/opa/freund/onkel verloren/beerdigt
-        meinen/unseren/seinen/ihren … vater/sohn/bruder/mann/opa/freund/onkel verloren/beerdigt
-        meinen/unseren/seinen/ihren vater/sohn/bruder/mann/opa/freund/onkel … verloren/beerdigt
-        meinen/unseren/seinen/ihren vater/sohn/bruder/mann/opa/freund/onkel … … verloren/beerdigt
-        meine/unsere/seine/ihre mutter/frau/tochter/schwester/oma/freundin/tante/eltern verloren
-        meine/unsere/seine/ihre … mutter/frau/tochter/schwester/oma/freundin/tante/eltern verloren
-        meine/unsere/seine/ihre mutter/frau/tochter/schwester/oma/freundin/tante/eltern … verloren
-        meine/unsere/seine/ihre mutter/frau/tochter/schwester/oma/freundin/tante/eltern … … verloren
+    tender=WordList(f"""
+        tod/tot/tote/toten/starb/starben/stirbt/verstarb
+        begräbnis/beisetzung
+        meinen/unseren/seinen/ihren/den {_HE} verloren, meinen/unseren/seinen/ihren … {_HE} verloren
+        meinen/unseren/seinen/ihren {_HE} … verloren, meinen/unseren/seinen/ihren {_HE} … … verloren
+        meine/unsere/seine/ihre {_SHE} verloren, meine/unsere/seine/ihre … {_SHE} verloren
+        meine/unsere/seine/ihre {_SHE} … verloren, meine/unsere/seine/ihre {_SHE} … … verloren
         mein/unser/das/ihr baby/kind/kindchen/ungeborenes verloren
-        mein/unser/das/ihr baby/kind … verloren, mein/unser/das/ihr baby/kind … … verloren
-        mein/unser/das/ihr baby/kind … … … verloren, mein/unser/das/ihr baby/kind … … … … verloren
-        an corona verloren, beerdigen/beerdigten
-        von uns gegangen, nicht mehr am/unter/bei leben/uns, lebt/leben nicht mehr, abtreibung
-        monate/wochen/tage zu leben, sternenkind/sternenkinder/unfalltod/tödlich/erhängt/erschossen
-        ertrunken/verunglückt/erwürgt/gewürgt/begrapscht/überfallen/verprügelt/zusammengeschlagen
-        sexuell/sexuelle/sexueller/sexuellen
-        koma/trauma/traumatisiert/kriegstrauma/dement/essstörung/essgestört
-        blutkrebs/hirnkrebs/magenkrebs/leberkrebs/hodenkrebs/prostatakrebs/gebärmutterhalskrebs
-        bauchspeicheldrüsenkrebs/eierstockkrebs/krebskrank/chemo/parkinson, multiple sklerose
-        schlägt/schlagen mich, mich schlagen, mich bedroht, mich … … … bedroht, ritze/ritzte mich
-        belästigt/belästigte/belästigen mich, mich belästigt, mich … … angefasst, verletze mich
-        wurde/wurden angegriffen, wurde … … … angegriffen, umzubringen, zu töten
-        angst vor meinem mann/vater/freund/partner/ex, nicht mehr da sein, nicht mehr hier sein
-        das leben genommen, ich will/kann nicht mehr $
-        tod/tot/tote/toten/starb/starben/stirbt/sterben/gestorben/verstorben/verstarb/verstorbene
-        todesfall/beerdigung/beerdigt/begräbnis/trauerfall/getötet/ermordet/mord/umgebracht
-        umbringen
-        krebs/tumor/leukämie/metastasen/demenz/alzheimer/schlaganfall/herzinfarkt/hospiz
-        intensivstation
-        todkrank/sterbenskrank/schwerkrank/unheilbar/palliativ/hirntumor/fehlgeburt/totgeburt
-        depression
-        depressionen/depressiv/magersucht/bulimie/überdosis/gewalt/misshandelt/misshandelte
-        missbraucht
-        missbrauch/vergewaltigung/vergewaltigt/erstochen/gefoltert/folter/ritzen/geritzt/witwe
-        witwer
-        schwer/lebensbedrohlich/unheilbar/ernsthaft erkrankt/krank/verletzt
-        selbst verletze/verletzt
-        mich schlägt/schlug, hat mich geschlagen, wurde geschlagen, meinen mann verloren
-        das leben nehmen
-        meine frau/mutter/tochter/schwester verloren, meinen vater/sohn/bruder verloren
-        leben nehmen
-        mein kind verloren, mir das leben, nicht mehr leben, will nicht mehr leben, mir etwas antun
-        sich etwas angetan, häusliche gewalt, sexuell belästigt/genötigt/missbraucht
+        mein/unser/das baby/kind … verloren
+        mein/unser/das baby/kind … … verloren, mein/unser/das baby/kind … … … verloren
+        mein/unser/das baby/kind … … … … verloren, haben ihn/sie verloren, haben ihn/sie … verloren
+        haben ihn/sie … … verloren, an corona/covid verloren
+        {_HE}/{_SHE} hat noch … wochen/monate/tage, bei … unfall verloren, freunde verloren
+        wozu soll ich noch/so, wozu noch leben, sperrt mich ein, mich festgehalten, mich eingesperrt
+        langer/lange/kurzer/schwerer krankheit, von uns gegangen, für immer gegangen/eingeschlafen
+        friedlich/sanft eingeschlafen
+        {_KIN} ist … eingeschlafen, {_KIN} ist eingeschlafen/gegangen, {_KIN} ist … gegangen
+        {_KIN} ist nicht mehr, {_KIN} nicht mehr da, {_KIN} … nicht mehr bei, nicht mehr bei uns $
+        verlust meines/unseres vaters/mannes/sohnes/bruders/opas/freundes/kindes/babys
+        verlust meiner/unserer {_SHE}, {_KIN} zu verlieren
+        friedhof/sarg/urne, asche verstreut, {_KIN} hat sich aufgehängt
+        {_HE} hat sich … … … aufgehängt, nicht mehr am/unter/bei leben/uns, lebt/leben nicht mehr
+        abschied von … {_HE}/{_SHE}
+        getötet/mord/mörder/umbringen/umzubringen
+        abgestochen/niedergestochen/erschlagen/tödlich/ertrunken/überfahren/unfalltod
+        sternenkind/sternenkinder/abtreibung/koma/witwe/witwer/verwitwet/waise
+        zu töten, das leben genommen/nehmen, mir/sich das leben, leben nehmen/beenden
+        mir etwas antun, sich etwas angetan, mir was antun, nicht mehr da/hier sein
+        nicht mehr leben
+        will/wollte/möchte/mag nicht mehr leben/aufwachen, will/kann/mag nicht mehr $
+        für immer verschwinden, immer einschlafen, ohne mich wären/wäre/besser, besser ohne mich
+        wäre/wären alle besser dran, wenn es mich nicht/nimmer gäbe, wenn es mich nicht mehr gäbe
+        wenn ich weg/tot wäre, wenn ich nicht mehr da/wäre
+        nie geboren, lebensmüde, grund mehr aufzustehen/weiterzumachen/weiterzuleben
+        kein/keinen sinn mehr im
+        allem/dem ein ende, alles beenden, kein/keinen ausweg mehr, keine kraft mehr $/zu
+        von der brücke/dach gesprungen, vor den zug
+        ritze/ritzte/verletze/schneide mich, ritzen/geritzt/aufgeschnitten, pulsadern
+        selbst verletze/verletzt, tabletten geschluckt
+        dement/hospiz/intensivstation
+        chemo/bestrahlung/dialyse
+        blutvergiftung/sepsis, multiple/multipler sklerose, als $, an als
+        an als erkrankt, diagnostiziert/diagnostizierten, meine/seine/ihre diagnose
+        todkrank/schwerkrank/unheilbar/lebenserhaltend/querschnittsgelähmt
+        monate/wochen/tage zu leben, ärzte/arzt geben/gaben/gibt/gab ihm/ihr/mir/uns
+        schwer/lebensbedrohlich/ernsthaft erkrankt/krank/verletzt
+        depression/depressionen/depressiv/magersucht/essstörung/essgestört/überdosis
+        trauma/traumatisiert/kriegstrauma/nervenzusammenbruch
+        gewalt/folter/gewürgt/würgt/würgte/überfallen
+        prügelt/verdroschen/zusammengeschlagen/gelähmt/entführt/bombardierung/überfall
+        schlägt/schlug/schlagen/bedroht/bedrohte/verfolgt/stalkt/tritt/verprügelt mich
+        schlägt/schlug/schlagen/bedroht meine/uns
+        mich schlägt/schlug/schlagen/bedroht/verfolgt/vergewaltigt, mich … … … bedroht
+        hat mich geschlagen/bedroht/gewürgt/gestoßen/geschubst/getreten/angefasst
+        wurde/wurden geschlagen/angegriffen
+        mich … … angefasst, wurde … … … angegriffen, bringt mich um $, droht mir/mich
+        sexuell/sexuelle/sexueller/sexuellen, belästigt/belästigte/belästigen mich
+        mich belästigt, messer an den/die/der
+        messer angegriffen/bedroht/verletzt, mir das/die/den … gebrochen
+        unter den/die/meinen/meine rock/bluse/kleid
+        mir an den/die/meinen/meine po/hintern/brust/busen/beine, nicht mehr erleben/aufgewacht
+        angst vor meinem/meiner mann/vater/freund/partner/ex/stiefvater
+        im/vor/seit dem krieg, vor dem krieg, wegen des krieges, angst vor ihm
+        angst um mein/unser leben, im krieg, wurde/wurden bombardiert
+        mich … gestoßen/geschubst/getreten
     """),
-    tender_stems=(
-        *("suizid", "selbstmord", "selbstverletz", "krebserkrank", "krebsdiagnos", "chemotherap"),
-        *("todes", "brustkrebs", "lungenkrebs", "darmkrebs", "hautkrebs", "trauer"),
-    ),
+    tender_parts=WordParts("""
+        -krebs- -tumor metastas- leukäm- lymphom-
+        karzinom- chemother- -sklerose demenz- schizophren- amputier- palliativ- schlaganf-
+        herzinfarkt- hirnblut- fehlgeb- totgeb- suizid-
+        selbstmord- selbstverletz- todes- trauer- sterbe- gestorb- verstorb- beerdig- bestatt-
+        ermord- erstoch- erschoss- erwürg- erhäng- verunglück- totgefahr- totgeschl- umgebracht-
+        vergewaltig- missbrauch- misshand- verprügel- begrapsch- gefolter- gewaltt-
+    """),
+    idioms=WordList(f"""
+        {_THING} tot/gestorben, {_THING} ist/war … … tot, {_THING} ist/war … tot/gestorben
+        {_THING} ist/war/sind tot/gestorben
+        tote/toten/toter link/links/winkel/punkt/leitung/hose/zeit/zeiten/taste
+        tot gelaufen
+        sterbe/sterben/stirbt/gestorben/starb vor, zum sterben langsam/schön/langweilig
+        krebshilfe, schlagen uns mit/durch/um, innerlich gestorben, lieber sterbe/sterben
+        fast einen herzinfarkt, überdosis kaffee/koffein/zucker
+        das leben gerettet/leichter/erleichtert/schwer/schwerer/einfacher
+        deadline/termin/termine/hitze/stress/verkehr/schicht/arbeit hat mich/uns umgebracht
+        deadline/termin/termine/hitze/stress/verkehr/schicht/arbeit hat mich/uns fast umgebracht
+        höhere/höherer/mit/aller gewalt, tödlich langweilig/genervt, verfolgt mich die werbung
+    """),
     hedges=WordList("""
         vielleicht/wahrscheinlich/vermutlich/eventuell/möglicherweise/womöglich
         kommt drauf/darauf an

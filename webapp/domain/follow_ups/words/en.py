@@ -1,7 +1,20 @@
 """English."""
 
 from webapp.domain.follow_ups.lexicon import Lexicon
-from webapp.domain.follow_ups.word_list import WordList
+from webapp.domain.follow_ups.word_list import WordList, WordParts
+
+_KIN = (
+    "husband/wife/mother/mum/mom/mama/mommy/mummy/father/dad/daddy/papa/parents/son/daughter/baby"
+    "/child/kid/boy/girl/twin/twins/brother/sister/nan/nana/gran/granny/grandma/grandmother/grandpa"
+    "/grandad/granddad/grandfather/aunt/auntie/uncle/cousin/nephew/niece/friend/partner/boyfriend"
+    "/girlfriend/fiance/fiancee/stepdad/stepmum/stepmom/stepfather/stepmother/friends/children/sons"
+    "/daughters/brothers/sisters/dog/cat"
+)
+_THING = (
+    "printer/car/van/phone/phones/battery/laptop/computer/pc/tablet/server/router/app/site/website"
+    "/wifi/signal/network/bar/button/batteries/remote/connection/internet"
+    "/session/screen/mic/camera/keyboard/link/links/feature/product/machine"
+)
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -67,52 +80,126 @@ LEXICON = Lexicon(
         anything/something else, any other/more/further, to add/share, add anything, what else
         do/did you have any, are/is/were there any/anything, have you any
     """),
-    tender=WordList("""
-        died/dies/dying/death/deaths/deceased/funeral/funerals/killed/murder/murdered/suicide
-        passed away, passed on $, is/was/were/are/be/been dead, want to die, wanted to die
-        wish i/he/she was dead
-        lost my/our/his/her/the husband/wife/mother/mum/mom/father/dad/son/daughter/child/baby
-        lost my/our/his/her brother/sister/friend/grandmother/grandfather/parents/partner/pregnancy
-        lost my/our/his/her nan/gran/grandma/grandpa/granddad/aunt/uncle/cousin/twin/boyfriend
-        lost my/our/his/her/both … mother/father/son/daughter/child/girl/boy/brother/sister/friend
-        lost both parents, lost both my/our/his/her parents, lost both/him/her $
-        lost him/her to/in/last/this, buried my/our/him/her
-        husband/wife/mother/mum/mom/father/dad/son/daughter/brother/sister/partner passed
-        nan/gran/grandma/grandpa/grandmother/grandfather/aunt/uncle passed
-        wife/husband/father/mother/dad/mum/mom/partner/son/daughter has/had passed
-        no longer with us, my/our late wife/husband/mother/father/brother/sister/son/daughter
-        take my own life
-        kill/killing/killed/hang/cut/cutting/hurt/hurting/harm/harming myself, cut/slit my wrists
-        hanged/shot/drowned/poisoned himself/herself/themselves, thoughts of/about ending/dying
-        better off dead, better off without me, reason to live, nothing to live for, worth living
-        i can't go on $
-        don't/dont want to live/exist/die, don't/dont want to be alive
-        don't/dont want to be here anymore/any, don't/dont want to wake up, not want to live/exist
-        self harm/harming/injury
-        end/ending/took/take/taking my/his/her/their life, took his/her/their own life, end it all
-        cancer/tumor/tumour/leukemia/leukaemia/chemo/dementia/alzheimer/alzheimer's/hospice
-        metastasis/hiv/parkinson's/parkinsons/ptsd/icu, multiple sclerosis
-        heart/kidney/liver failure
-        stage four/4, months/weeks/days to live, weeks/months left to live, in a coma
-        ectopic/abortion
-        terminal/terminally ill/illness, seriously/gravely/critically/severely ill/injured
-        heart attack, a stroke, intensive care, palliative care, life support, brain tumor/tumour
-        stillborn/stillbirth/overdose/overdosed
-        depression/depressed/anorexia/anorexic/bulimia/bulimic
-        eating disorder, widow/widowed/widower
-        raped/rape/molested/assaulted/abused/abuser/tortured/stabbed/strangled/shooting
-        sexual/physical/domestic/child/emotional/verbal assault/abuse/violence, sexual harassment
-        sexually/abusive/groped, harassed/harassing/harasses me, was/were/been harassed
-        beat/beats/beaten/hit/hits/punched/slapped/choked me/her/him, beaten up/by, violent
-        beat me up, touched me when/there, forced me to have
-        i was/got attacked/mugged/robbed/shot/stalked
-        brother/sister/son/daughter/father/mother/husband/wife/friend was shot, was bombed
-        afraid/scared/terrified of my husband/wife/father/partner/boyfriend/ex/stepfather
-        my brother/son/daughter/sister/father drowned
-        threatened/threatens to kill, threatened me with, death threat/threats
-        bereaved/bereavement/grieving
+    tender=WordList(f"""
+        died/dies/dying/drowned/drowning/burial/death/deaths/deceased/funeral/funerals/killed/murder
+        murdered/murderer
+        passed/pass/passing away, passed on $, his/her passing, passing of my/his/her/our/a
+        cemetery/morgue/coffin/ashes, is/was/were/are/be/been/found dead, want/wanted to die
+        wish i/he/she was dead, rest in peace, no longer with us, not with us anymore, in a coma
+        my/our/his/her late {_KIN}, lost {_KIN}, lost … {_KIN}
+        lost … … {_KIN}, lost … of my closest/best/dear {_KIN}, lost … of my {_KIN}
+        losing … {_KIN}, loss of … {_KIN}, loved one/ones
+        fatal accident/crash
+        he/she passed $/in/last/when/on/at/from/suddenly/peacefully/two/three
+        lost him/her to/in/last/this/when/at/during, lost both/him/her $, lost pregnancy
+        lost my/our/his/her/the pregnancy, bury/burying/buried him/her
+        bury/burying/buried … {_KIN}
+        {_KIN} is/was gone, no heartbeat, survive without him/her
+        {_KIN} passed, {_KIN} has/had/just/recently passed, born sleeping
+        {_KIN} didn't make it, he/she/they/and/sadly didn't make it, {_KIN} od'd
+        goodbye to {_KIN}/him/her, goodbye to … {_KIN}, goodbye to … … {_KIN}
+        take/taking/took/end/ending/ended my/his/her/their life, long illness
+        take/taking/took/end/ending/ended my/his/her/their own life
+        kill/killing/killed/hang/cut/cutting/hurt/hurting/harm/harming/burn/starve/starving myself
+        kill/killing/killed/hang/cut/cutting/hurt/hurting/harm/harming himself/herself/themselves
+        cut/slit my/his/her wrists, end/ending/ended it all, want it all to end/stop
+        pain to end/stop
+        hanged/hung/shot/drowned/poisoned himself/herself/themselves
+        thoughts of/about ending/dying, thinking of/about dying, wanna/gonna die, better off dead
+        better off without me, reason to live, nothing to live for, worth living, point in living
+        no longer want to live/be, point in/of anything, please kill me
+        tired of living/life/being alive, i can't go on $, can't do this anymore $, lost the will
+        don't want to live/exist/die/wake, don't wanna live/exist/be, don't want to be alive
+        don't want to be here $, don't want to be here anymore/any, not want to live/exist
+        want/wanted to disappear, disappear forever, never been born, never wake up
+        wish/wished i wasn't/weren't/was here/alive, wish/wished i didn't exist
+        if i … didn't/weren't/wasn't exist/here/around
+        happier/better if i was/were/wasn't/weren't/died, if i was/were gone/dead
+        if i didn't/weren't/wasn't exist/here/around, just didn't exist, reason to get up
+        jumped/jump off/from a/the bridge/roof/building/balcony, front of a train
+        swallowed/took … pills, too many pills, took all my/the pills
+        self harm/harming/harmed/injury
+        chemo/hospice/sepsis
+        hiv/ptsd/icu, multiple sclerosis, have/has/had/with/got als, als $, motor neurone/neuron
+        mnd
+        cystic fibrosis, heart/kidney/liver/organ/lung failure/transplant, bone marrow
+        on dialysis, brain injury/damage/bleed/tumor/tumour/haemorrhage/hemorrhage
+        stage three/four/3/4, months/weeks/days to live
+        {_KIN} has … weeks/months, been/was/were given … weeks/months, point of/in living
+        weeks/months left to live
+        doctor/doctors/they gave him/her/me/us/them … month/months/weeks/years/year
+        diagnosed/diagnosis with, was/been/got/were/just diagnosed, my/his/her/our diagnosis
+        found a lump/mass/tumor/tumour/shadow, a lump in, ectopic/abortion
+        won't/isn't going to make it/see christmas, won't live to/another
+        terminal/terminally ill/illness, he/she/it/is/he's/she's/it's terminal
+        seriously/gravely/critically/severely/really ill/injured, incurable, in remission
+        palliative care
+        paralysed/paralyzed from/after/since, car accident/crash
+        heart attack, a stroke, had/another stroke, intensive care, life support
+        depression/depressed, eating disorder
+        nervous/mental breakdown, widow/widowed/widower/orphan/orphaned
+        raped/rape/rapist/molested/assaulted/abused/abuser/abusive/tortured/stabbed
+        shooting, sexual/physical/domestic/child/emotional/verbal assault/abuse/violence/harassment
+        sexually/groped, harassed/harassing/harasses me, was/were/been harassed
+        beat/beats/beating/beaten/hit/hits/hitting/punched/punches/slapped/slaps me/her/him
+        choked/chokes/choking/kicks/shoves me/her/him, hit/hits/beat/beats my/our {_KIN}
+        beaten up/by
+        he/she/ex/who hurt/hurts me/her
+        broke/breaks/broken my/her nose/arm/ribs/rib/jaw/wrist/leg, black eye
+        beat/beats … … out of me/us/her
+        hand/hands/fingers up/under/down my/her, hand/hands on my/her leg/thigh/knee/bum/ass/breast
+        pushed/pinned/held/threw/dragged me down/against
+        he/partner/boyfriend/husband locks/locked me, since/during/fled/from the war
+        the war in
+        beat/beats me up, around my/her neck/throat, hand/hands on me/her, forced himself
+        is/was/gets/got/became/being/turned/turns violent, violent partner/husband/father/man/men/ex
+        touched me when/there, he touched/touches me, tried to kiss me
+        grabbed/touched/groped my breast/breasts/bum/ass/butt
+        never woke up, forced me to have/touch, without my consent
+        i was/got attacked/mugged/robbed/shot/stalked, stalks/stalking/stalked me/her, my stalker
+        {_KIN} was shot, was bombed, bombing/bombings/airstrike/massacre/genocide
+        knife/gun/blade to/at/on my/me/his/her, pulled a knife/gun, at gunpoint/knifepoint
+        restraining order
+        afraid/scared/terrified/frightened of him
+        afraid/scared/terrified/frightened of my ex/{_KIN}
+        fear/feared/fearing for my life, afraid/scared for my life, not safe at home
+        threatened/threatens/threatening to kill/hurt/burn, threatened/threatens me
+        death threat/threats, grieving/grief/mourning
     """),
-    tender_stems=("suicid", "chemotherap", "miscarr"),
+    tender_parts=WordParts("""
+        suicid- strangl- kidnap- abduct- miscarr- stillb- bereav- overdos- cancer- tumor- tumour-
+        metasta- lymphom- melanom- glioblastom- carcinom- leukem- leukaem- chemother- radiother-
+        alzheim- parkinson- huntington- dementia- sclerosis- schizophren- anorex- bulimi- amputat-
+        aneurys- palliat-
+    """),
+    idioms=WordList(f"""
+        {_THING} died/dies/dying/dead, {_THING} is/was/drops … dead
+        {_THING} is/was/has/just/keeps died/dying/dead
+        died/dying inside, died a little/bit, dying to
+        dying of/from laughter/boredom/curiosity/thirst/hunger/heat
+        died laughing, died of/from laughter/boredom/embarrassment
+        bored/scared/loved/done/talked/discussed/beaten to death, death by, death star/march/metal
+        overdosed/overdose on/of coffee/caffeine/sugar/pizza/chocolate
+        is/was/are/be/been dead end/ends/easy/simple/slow/tired/wrong/weight/serious/link/links
+        deadline/deadlines/traffic/commute/heat/workload/lag/price/prices/fees/wait/stairs killed
+        deadline/deadlines/traffic/commute/heat/workload/prices nearly/almost/really/totally killed
+        killed the/my/our mood/vibe/battery/process/app/performance/joy/fun/momentum/deal/project
+        killed it $, drowning in work/paperwork/emails/tasks/tickets, rather die than/before
+        nearly/almost had/got a heart attack
+        killed my/the/our afternoon/morning/day/weekend/evening/week, shot down
+        are/is/absolute/was murder $/on, murder a/some/mystery/mysteries
+        you/update/redesign killed
+        shooting video/videos/photo/photos/pictures/film/films/star/range/for, shooting a video/film
+        photo/video/film/trouble shooting, stroke of luck/genius, brush/key stroke
+        it/that/this/what/which/really hit/hits/hitting/beats/beat me, hit me up/with/that/how
+        beat me to, beat us to/on/by, ^ beats me
+        passed the/his/her/a exam/exams/test/tests/driving/audit/interview/course/link/class
+        passed it/out/through/by/me
+        lost a/the friend request/requests, make it into/easy/clear
+        make it to the/my meeting/event/class/office/party/session/workshop
+        make it through the update/form/process/login
+        gave us/me … months/month/year free, great/economic depression
+    """),
     hedges=WordList("""
         maybe/perhaps/probably/possibly/depends/might, i guess/suppose, not sure, not certain
         i think so, hard/difficult to say/tell, more or less, could be, depending on

@@ -1,7 +1,22 @@
 """Spanish."""
 
 from webapp.domain.follow_ups.lexicon import Lexicon
-from webapp.domain.follow_ups.word_list import WordList
+from webapp.domain.follow_ups.word_list import WordList, WordParts
+
+_KIN = (
+    "marido/esposo/esposa/mujer/padre/papá/padres/papás/madre/mamá/hijo/hija/hijos/hijito/hijita/niño"
+    "/niña/bebé/hermano/hermana/hermanito/hermanita/gemelo/abuelo/abuela/abuelito/abuelita/abuelos"
+    "/tío/tía/primo/prima/sobrino/sobrina/amigo/amiga/novio/novia/pareja/viejo/amigos/amigas/hermanos"
+    "/perro/perrito/gato"
+)
+_THING = (
+    "impresora/celular/móvil/teléfono/batería/pila/ordenador/compu/computadora/computador/portátil"
+    "/tablet/servidor/pantalla/app/aplicación/página/búsqueda/barra/botón/web/conexión/internet"
+    "/wifi/router/pc/laptop"
+)
+_HARMLESS_CAUSE = (
+    "risa/hambre/sueño/sed/cansancio/aburrimiento/miedo/calor/frío/ganas/pena/vergüenza/nervios"
+)
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -55,30 +70,92 @@ LEXICON = Lexicon(
         algo más, alguna otra, otra cosa, algún otro, añadir, agregar, tiene/tienes/tienen alguna
         tiene/tienes/tienen algún, tiene usted alguna/algún, hay algo/alguna/algún
     """),
-    tender=WordList("""
-        murió/murieron/muere/morir/muerto/muerta/muertos/muerte/muertes/fallecido/fallecida/difunto
-        fallecimiento/fallecer/falleció/fallecieron/funeral/entierro/velorio/asesinado/asesinada
-        asesinato/asesinaron/homicidio/mataron/matarme/matarse/quitarme/quitarse/cáncer/tumor
-        leucemia
-        metástasis/quimioterapia/quimio/alzheimer/demencia/ictus/infarto/moribundo/luto/duelo
-        depresión/deprimido/deprimida
-        violación/violaron/violada/violado/violó/maltrato/maltrataba/maltratada/maltratador/abusó
-        abusaron/abusada/abusos/golpeó/golpeaba/golpeaban/apuñalaron/apuñaló/torturado/tortura
-        sobredosis
-        perdí/perdimos a mi/nuestro/nuestra/mis/nuestros, perdí/perdimos al/el/mi/nuestro bebé/hijo
-        en coma, en la uci, no está con/entre nosotros, seguir viviendo, me autolesiono/autolesioné
-        me hago daño, me corto, me golpea/golpeó/golpean, quitó/quitarse/quitarme la vida
-        acoso/acosó/acosaba/acosada/acosado/agredieron/agredió/agredida/agredido/parkinson/vih
-        enterramos/enterré a mi, lo/la enterramos, se ahorcó, me apuntaron con, estrangularon
-        nos dejó para, perdí al bebé, aborto espontáneo
-        enfermedad terminal/grave, gravemente enfermo/enferma, enfermo/enferma terminal
-        cuidados paliativos/intensivos, derrame cerebral, hacerme daño, cortarme
-        autolesión/autolesiones
-        abuso sexual, agresión sexual, violencia, me pega/pegaba/pegó/pegaban
-        amenaza/amenazas de muerte
-        no quiero vivir, quiero morirme, ganas de vivir, acabar con todo, anorexia/bulimia
+    tender=WordList(f"""
+        murió/murieron/muere/morir/morirme/muerto/muerta/muertos/muerte/muertes
+        difunto/funeral/entierro/velorio/luto/duelo/viudo
+        viuda/enviudé/huérfano/huérfana/moribundo/homicidio
+        mataron/matarme/matarse/quitarme/quitarse, se mató, muriera/muriese
+        larga/penosa enfermedad, que en paz
+        descanse en paz
+        pérdida de … {_KIN}, perder a mi/su/nuestro/nuestra
+        cementerio/ataúd/cenizas, lo/la mató/mataron, cuchillo en/al/contra el/mi cuello/cuello
+        si yo no existiera/estuviera, la guerra, vale la pena vivir
+        perdí/perdimos/perdió a mi/nuestro/nuestra/mis/nuestros/su/sus, en coma
+        se ahogó/ahogaron, sepelio, perdí/perdimos a … {_KIN}, perdí/perdimos/perdió … {_KIN}
+        lo/la enterramos/velamos
+        lo/la perdimos $
+        no está con/entre nosotros, ya no está $/aquí/más, enterramos/enterré a, despedir a mi
+        {_KIN} se fue $/hace/para/la/el, se fue al cielo, {_KIN} se nos fue
+        nos dejó $
+        nos dejó para/hace/el/la/en/muy/un/demasiado, partió al cielo, {_KIN} partió
+        quiero/quería/quisiera morirme/desaparecer/morir, no quiero/quería vivir/despertar
+        no querer vivir, no quiero seguir viviendo/aquí, seguir viviendo
+        ganas de vivir/morir/morirme
+        acabar con todo, acabar con esta/este/el/mi agonía/sufrimiento/dolor
+        perdido a mi/su/nuestro/nuestra
+        acabar/terminar con mi/su vida, desaparecer para siempre, mejor sin mí
+        quitó/quitarse/quitarme/quitado/quité la vida, se ahorcó/colgó
+        se tiró de
+        me autolesiono/autolesioné, hago/hacerme/hacía daño, me corto/cortaba, cortarme
+        nunca haber nacido
+        si/que no existiera/estuviera aquí, si no existiera, si yo no existiera/estuviera
+        sentido a vivir
+        sentido a levantarme/nada/seguir, sentido a la/mi vida
+        tomé/tomó pastillas, corté/cortó las venas, bombardearon nuestra/la/mi
+        amenazó/amenaza con matar/quemar, no puedo más $
+        quimio/ictus
+        infarto/vih/sida/sepsis/diálisis/trasplante
+        tengo/tiene/tenía/con ela, diagnosticaron/diagnosticado/diagnosticada, mi/su diagnóstico
+        encontraron/detectaron un bulto/nódulo
+        doctor/doctores/médico/médicos le/me/nos dan/da/dieron/dio/daban
+        meses/semanas/días de vida, le quedan … semanas/meses/días, para qué vivir/seguir
+        enfermedad terminal/grave/incurable/degenerativa, gravemente/muy enfermo/enferma/herido
+        enfermo/enferma/etapa/fase terminal, cuidados paliativos/intensivos, en la uci
+        terapia intensiva
+        depresión/deprimido/deprimida, aborto espontáneo
+        perdí el embarazo
+        aborté/abortar/aborto
+        violación/violada/violado/violó/violador
+        abusó/abusaron/abusaba/abusada/abusos/golpeó/golpeaba/golpeaban
+        torturado/tortura/balearon/balacera
+        sicario
+        me dio/dieron/da una/un golpiza/paliza/golpe/puñetazo/cachetada, puñalada/puñaladas
+        la agresión, era/es/fue/puso/volvió/ponía violento, violento conmigo, besarme a
+        intentó/quiso besarme, tocó/tocaba/agarró el/los/la/las pecho/pechos/nalgas/senos/culo
+        nunca/no despertó, me encierra/encerraba/encerró, me agarró/forzó/obligó a la fuerza
+        me empujó/ahorca, nos/le/la pegaba/golpeaba/pega, me rompió/quebró/fracturó el/la/un/una
+        mano debajo/bajo/por de/la/mi, me metió mano
+        me golpea/golpeó/golpean/pega/pegaba/pegó/pegaban/ahorcó/estrangula/amenaza/amenazó/amenazan
+        me acosa/persigue/viola/maltrata/tocaba/toqueteó/manosearon/manoseó, me apuntaron/apuntó con
+        me quiere/quería/intentó matar, acoso/acosó/acosaba/acosada/acosado
+        agrede
+        abuso/agresión sexual, sexual/sexuales/sexualmente, violencia, amenaza/amenazas de muerte
+        miedo a/de mi marido/esposo/padre/pareja/ex/novio, le tengo miedo, miedo de él, temo por mi
     """),
-    tender_stems=("suicid",),
+    tender_parts=WordParts("""
+        suicid- fallec- enterra- asesin- apuñal- acuchill- ahorca- estrangul- autoles- secuestr-
+        agredi- maltrat- feminicid- violaro- sobredos- escleros- esquizofr- leucem- linfom-
+        quimioter- radioter- anorex- bulimi- demenci- paliativ- aneuris- amputa-
+    """),
+    idioms=WordList(f"""
+        {_THING} murió/muere/muerto/muerta
+        {_THING} se/ya/está/quedó murió/muere/muerto/muerta
+        {_THING} se me murió, batería muerto/muerta
+        muerto/muerta/muertos/morir/morirme/morirse de {_HARMLESS_CAUSE}
+        punto/puntos/tiempo/tiempos/ángulo/hora/horas/zona/zonas muerto/muertos/muerta/muertas
+        está de muerte, a muerte, pega el sol/un/una/la/con, me pega la/el/un
+        murió/muere el/la {_THING}/coche/carro, mataron la/el única/único
+        enterrado/enterrada en el/la menú/boletín/página/correo, sobredosis de café/azúcar/cafeína
+        lento a morir, morí por dentro, me mató la/el tarde/día/mañana
+        es/era/fue/siendo una tortura
+        golpeó lo/la/el/que, golpea lo/que/la
+        corto el/las/al/en la/las
+        quitarme/quitarse el/los/las/de/un, me corto el/las/al/en/cuando/a, prefiero morir
+        da/dio un infarto al/cuando, duelo de
+        {_THING} ya no está, la guerra de precios
+        violación de/del datos/privacidad/contrato/términos
+        me persigue la/el
+    """),
     hedges=WordList("""
         quizá/quizás/talvez/posiblemente/probablemente/depende, tal vez, a lo mejor, supongo/imagino
         puede que, puede ser, más o menos, creo que sí/no, difícil de decir, no estoy seguro/segura

@@ -1,7 +1,21 @@
 """French."""
 
 from webapp.domain.follow_ups.lexicon import Lexicon
-from webapp.domain.follow_ups.word_list import WordList
+from webapp.domain.follow_ups.word_list import WordList, WordParts
+
+_KIN = (
+    "mari/femme/père/papa/mère/maman/parents/fils/fille/enfant/bébé/frère/soeur/jumeau/jumelle"
+    "/papi/papy/pépé/mamie/mémé/oncle/tante/tonton/cousin/cousine/neveu/nièce/ami/amie/pote/conjoint"
+    "/compagnon/compagne/copain/copine/amis/enfants/chien/chat"
+)
+_THING = (
+    "imprimante/téléphone/portable/batterie/ordinateur/ordi/pc/tablette/serveur/écran/appli"
+    "/application/site/réseau/connexion/wifi/recherche/barre/bouton/clavier/souris"
+    "/machine/appareil/box/lien"
+)
+_HARMLESS_CAUSE = (
+    "rire/faim/soif/fatigue/peur/froid/chaud/trouille/honte/ennui/envie/rires/sommeil/impatience"
+)
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -66,33 +80,84 @@ LEXICON = Lexicon(
         "autre chose, à ajouter, ajouter quelque, d'autres remarques/commentaires",
         "avez vous des, as tu des, y a t il des/quelque, nous dire",
     ),
-    tender=WordList("""
-        mort/morte/morts/mortes/mourir/meurt/mourant/mourante/décès/décédé/décédée/décédés/mourut
-        défunt/enterrement/obsèques/funérailles/deuil/coma/réanimation/avortement/parkinson/vih
-        étranglé/étranglée/mutile/mutilé/mutilation
-        harcèlement/harcelé/harcelée/tué/tuée/tués/meurtre/assassiné/assassinée
-        cancer/tumeur/leucémie/métastase/métastases/chimio/chimiothérapie/démence/alzheimer/avc
-        infarctus
-        dépression/dépressif/dépressive/anorexie/boulimie/overdose/viol/violée/violé/violence
-        violences
-        agressée/agressé/agression/maltraité/maltraitée/maltraitance/poignardé/torturé/torture
-        inceste
-        a perdu la vie, nous a quittés
-        perdu mon père/mari/fils/frère/enfant/bébé/conjoint/compagnon
-        perdu notre/le/un enfant/bébé/fils/père, perdu mon/ma meilleur/meilleure ami/amie
-        perdu mes/nos parents/grands, perdu mon grand père, perdu ma grand mère
-        perdu notre fille/mère, l'a/l'avons/avons enterré/enterrée, n'est plus là/parmi
-        ne sont plus là/parmi, veux plus vivre, plus de vivre, s'est pendu/pendue/tué/tuée
-        me scarifie/coupe, ôté la vie, me harcèle, peur de mon mari/père
-        perdu ma mère/femme/fille/soeur/compagne, fausse couche, gravement malade/blessé/blessée
-        maladie grave/incurable, phase terminale, soins palliatifs/intensifs, crise cardiaque
-        en finir, envie de mourir, me tuer, me faire du mal, me couper, me scarifier, mettre fin à
-        scarification/scarifications/automutilation, mis fin à ses jours, plus envie de vivre
-        me bat/battait/frappe/frappait, m'a frappé/frappée/battu/battue, femme battue
-        abus sexuel/sexuels
-        menace/menaces de mort, fin de vie
+    tender=WordList(f"""
+        mort/morte/morts/mortes/mourir/meurt/mourant/mourante/décès/mourut
+        défunt/obsèques/funérailles/deuil/coma/réanimation/avortement/veuf/veuve/orphelin
+        orpheline/meurtre/tué/tuée/tués/noyé/noyée, {_KIN} a rendu l'âme
+        a perdu la vie, nous a quittés/quitté/quittée, nous ont quittés, n'est plus là/parmi
+        ne sont plus là/parmi, n'est plus de ce, mourais/mourrais/mourait, longue maladie
+        gifle/gifles/giflé/giflée, y laisser/laissé la vie
+        oblige/obligeait/forcé/forcée à coucher
+        fausse couche, mort né
+        perdu {_KIN}, perdu … {_KIN}, perdu … … {_KIN}
+        perdu mes/nos grands, perdu mes deux parents, l'a/l'ai/avons enterré/enterrée
+        l'ai/l'avons perdu/perdue, enterré mon/ma/notre/nos, adieu à mon/ma/notre
+        {_KIN} est parti/partie $/ce/cette/au/trop/il/l
+        veux/veut/voulais plus vivre, plus de/envie vivre, plus envie de vivre
+        plus la force de vivre
+        s'est pendu/pendue/tué/tuée/jeté/jetée/noyé, me scarifie/coupe/mutile/tuer/scarifier/couper
+        perte de … {_KIN}, perdre … {_KIN}, cimetière/cercueil/cendres
+        s'est éteint/éteinte, {_KIN} a disparu, la guerre, reçu/donne/donnait des coups
+        coup/coups de couteau/poing
+        j'en/n'en peux plus $, ôté/ôter la vie, en finir, envie de mourir/disparaître
+        disparaître pour toujours/jamais
+        me faire du mal, mettre/mis fin à mes/ses/ces/leurs jours, mettre/mis fin à tout
+        fin à ma/sa vie, mieux sans moi
+        ne plus être là/ici, ne plus me réveiller, n'être jamais né/née
+        si je n'existais/n'étais pas/plus, si j'étais pas/plus/mort, si j'étais plus là
+        couteau sous/sur la/ma, maladie de charcot/huntington, plus de raison/raisons de vivre/me
+        raison de vivre, à quoi bon vivre/continuer, m'enferme/enfermait dans
+        m'a forcée/plaquée/violentée
+        était/est/devenu/devenait/devient violent/violente, homme/mari/père/conjoint violent
+        m'a touché/caressé les/le seins/fesses/cuisses/sexe, de m'embrasser
+        jamais/pas réveillé/réveillée, goût à la/rien
+        avalé des cachets/médicaments
+        pris des cachets, fait une tentative
+        mutile/mutilé/mutilation, ouvert les veines, été bombardé/bombardée
+        menacé/menace de brûler/frapper
+        chimio/démence/avc/infarctus
+        vih/sida/septicémie/dialyse, greffe de/du coeur/foie/rein/moelle, sclérose en, la sla
+        j'ai/a sla
+        diagnostiqué/diagnostiquée/diagnostiqués, le/mon/son diagnostic est
+        maladie grave/incurable/dégénérative, phase terminale, soins palliatifs/intensifs
+        il reste … semaines/mois/jours à, crise cardiaque, gravement malade/blessé/blessée
+        fin de vie, mois/semaines/jours à vivre
+        médecin/médecins/docteur lui/me/nous donne/donnent/donnait/donné
+        dépression/dépressif/dépressive/déprimé/déprimée/tca
+        viol/violée/violé/violeur/violence/violences/inceste/abusée/agressée/agressé/agression
+        abusé de moi/elle/lui, maltraité/maltraitée/maltraitance/torturé/torture
+        attouchement/attouchements/fusillade/attentat
+        harcèlement/harcelé/harcelée, me harcèle/menace/étrangle/viole/terrorise
+        nous bat/battait/frappait/frappe/tapait/cognait, m'a cassé le/la/une/mon
+        main/mains sous/dans ma/mon, main/mains sur ma/mes/la/les cuisse/cuisses/fesses/seins
+        me bat/battait/frappe/frappait/tape/tapait/cogne/gifle
+        m'a frappé/frappée/battu/battue/giflé
+        m'a tapé/tapée/cogné/cognée/touchée/menacé/menacée/violé/violée, femme battue
+        abus sexuel/sexuels, sexuel/sexuelle/sexuelles, menace/menaces/menacé/menacée de mort
+        peur de mon mari/père/ex/copain/compagnon/conjoint, peur de lui, peur pour ma vie
     """),
-    tender_stems=("suicid",),
+    tender_parts=WordParts("""
+        suicid- décéd- endeuil- enterre- poignard- étrangl- assassin- automutil- scarifi- kidnapp-
+        égorg- tumeur- leucém- chimiothér- radiothér- sclérose- schizophr- anorex- boulim- amput-
+        anévris- pallia-
+    """),
+    idioms=WordList(f"""
+        {_THING} mort/morte/meurt, {_THING} est/était/sont mort/morte/morts
+        mort/morte/morts/mortes/mourir/meurs/meurt d/de {_HARMLESS_CAUSE}
+        vie ou de mort, vie et de mort
+        c'est mort $/pour/de, plutôt mourir, failli/faillis faire un infarctus
+        morte/mort intérieurement, barre de recherche est morte
+        enterré/enterrée dans la/le/les menu/menus/page/newsletter/mail
+        overdose de/d café/caféine/sucre/info/réunions, piles sont mortes, piles sont … mortes
+        point/points/temps/angle/angles/poids/code/lien mort/morts, lettre/nature/saison/eau morte
+        projet mort né, la mort dans l'âme, ça/qui/me/cela tue, tue le/la/les/l/mon/ma/toute/tout
+        deadline/délai/chaleur/stress/prix/boulot/attente nous/m a/ont tué/tués/tuée
+        prix/tarif/tarifs/pub est violent, m'a frappé/frappée par/c'est/de/dans
+        ça/ce/qui m'a frappé/frappée/touchée, me tape tout/le/la, guerre des prix
+        me coupe la/l/dans/du/en/le/quand
+        me harcèle de/avec/par, en finir avec/vite/rapidement, tentative de connexion/paiement
+        est parti/partie au travail/bureau/boulot/ski/lit
+    """),
     hedges=WordList("""
         peut être, probablement/éventuellement/possible/sûrement, ça/cela dépend, dépend du/de/des
         je suppose/imagine, je pense/crois que oui/non, plus ou moins, difficile à dire

@@ -1,7 +1,19 @@
 """Portuguese, as in Brazil."""
 
 from webapp.domain.follow_ups.lexicon import Lexicon
-from webapp.domain.follow_ups.word_list import WordList
+from webapp.domain.follow_ups.word_list import WordList, WordParts
+
+_KIN = (
+    "marido/esposo/esposa/mulher/pai/papai/mãe/mamãe/pais/filho/filha/filhos/filhinho/filhinha"
+    "/menino/menina/bebê/irmão/irmã/gêmeo/avô/avó/vô/vó/vovô/vovó/tio/tia/primo/prima/sobrinho"
+    "/sobrinha/amigo/amiga/namorado/namorada/amigos/amigas/irmãos"
+    "/noivo/noiva/companheiro/companheira/cachorro/gato"
+)
+_THING = (
+    "impressora/celular/telefone/bateria/computador/notebook/pc/tablet/servidor/tela/app/aplicativo"
+    "/página/busca/barra/botão/site/conexão/internet/wifi/roteador/teclado/mouse/aparelho/link"
+)
+_HARMLESS_CAUSE = "rir/fome/sede/sono/cansaço/tédio/medo/frio/calor/vontade/vergonha/saudade/rindo"
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -59,27 +71,76 @@ LEXICON = Lexicon(
         "mais alguma, algo mais, algum outro, alguma outra, outra coisa, acrescentar",
         "você/vocês tem/têm alguma/algum, há/existe algo/alguma/algum, tem alguma/algum",
     ),
-    tender=WordList("""
-        morreu/morreram/morrer/morre/morto/morta/mortos/morte/mortes/falecimento/faleceu/falecer
-        falecido
-        falecida/faleceram/óbito/velório/enterro/funeral/luto/assassinado/assassinada/assassinato
-        homicídio/mataram/matou/matar/matarme/câncer/tumor/leucemia/metástase/quimioterapia/quimio
-        alzheimer/demência/avc/infarto/uti/depressão/deprimido/deprimida/anorexia/bulimia/overdose
-        estupro/estuprada/estuprado/estuprou/violência/agredida/agredido/agressão/agrediu/espancada
-        espancado/espancou/abusada/abusado/abusou/torturado/tortura/esfaqueado/esfaqueada/viúva
-        viúvo
-        perdi meu pai/marido/filho/irmão/bebê/amigo/avô, perdi minha mãe/esposa/filha/irmã/avó/amiga
-        perdi/perdemos o/um/meu/nosso bebê/filho, perdi/perdemos a/minha/nossa filha/mãe
-        perdi meus pais, em coma, não está mais entre/aqui, mais entre nós, quero/aguento mais viver
-        queria morrer, me mutilo/mutilei/machuco/corto, assédio/assediada/assediado/assediou
-        se matou/enforcou/mataram, enterramos/enterrei meu/minha, parkinson/hiv, me estrangulou
-        aborto espontâneo, doença grave/terminal/incurável, gravemente doente/ferido/ferida
-        paciente/estado/fase terminal, cuidados paliativos, derrame cerebral, ataque cardíaco
-        me matar, me cortar, me machucar, me ferir, automutilação, tirar a própria/minha vida
-        tirou a própria vida, quero morrer, não quero viver, vontade de viver, acabar com tudo
-        abuso/assédio sexual, me bate/batia/bateu, apanhava/apanhei, ameaça/ameaças de morte
+    tender=WordList(f"""
+        morreu/morreram/morrer/morre/morto/morta/mortos/morte/mortes
+        se afogou/afogaram, sepultamento/sepultado/sepultada
+        óbito/velório/enterro/funeral/luto/viúva/viúvo/órfão/órfã
+        homicídio/mataram/matou/matar/matarme
+        longa doença, tapa na cara/minha, tapas/socos/cotovelada/cotoveladas
+        fim à/na/a própria/minha vida
+        não quero mais estar aqui, se eu morrer, era/é/foi/ficava/ficou violento, violento comigo
+        tentou/quis me beijar
+        pegou/apertou/passou no/nos/na meu/meus/minha peito/seios/bunda/coxa
+        nunca/não acordou, descanse em paz, perda do/da/de … {_KIN}
+        perder … {_KIN}
+        perda do/da {_KIN}, cemitério/caixão/cinzas, não resistiu
+        faca no meu/pescoço, se eu sumisse/morresse, a guerra
+        partiu dessa, perdi/perdemos/perdeu {_KIN}
+        perdi/perdemos/perdeu … {_KIN}, perdi/perdemos … … {_KIN}
+        enterramos/enterrei/enterrar meu/minha/nosso/nossa/o/a, em coma, no coma
+        não está mais entre/aqui/conosco, mais entre nós, se foi $/há/faz
+        nos deixou $/há/faz/em/muito/cedo
+        {_KIN} partiu $/na/no/em/há/faz
+        quero/queria/vontade morrer/sumir, vontade de morrer/sumir, quero/aguento mais viver
+        sumir pra sempre
+        não quero/queria viver/acordar/existir, vontade de viver, não aguento mais $
+        cortou/cortei os pulsos, bombardearam nossa/minha/a, ameaçou matar/botar/queimar
+        melhor sem mim
+        desaparecer/sumir para sempre, acabar com tudo, acabar com a/minha vida, nunca ter nascido
+        se eu não existisse/estivesse, sentido em/na/para viver/vida/levantar/nada/seguir
+        me mutilo/mutilei/machuco/machucava/corto/cortava/cortei, me matar/cortar/machucar/ferir
+        se matou/enforcou/mataram/jogou, tirar/tirou/tirado a/minha/própria vida
+        tirar/tirou/tirado a própria/minha vida, tomei … remédios/comprimidos
+        quimio/avc
+        infarto/uti/hiv/aids/hemodiálise/diálise/transplante, tenho ela $
+        diagnosticado/diagnosticada/diagnosticaram, diagnóstico de, meu diagnóstico
+        médico/médicos/doutor deram/deu/dão, meses/semanas/dias de vida
+        {_KIN} só tem … semanas/meses, pra/para que viver, anos de vida
+        doença grave/terminal/incurável/degenerativa, gravemente/muito doente/ferido/ferida
+        paciente/estado/fase terminal, cuidados paliativos, terapia intensiva, derrame cerebral
+        ataque cardíaco, aborto espontâneo, perdi a gravidez, abortei/aborto
+        depressão/deprimido/deprimida
+        violência/agressão
+        abusada/abusado/abusou/abusava/torturado/tortura
+        baleado/baleada/sequestro/sequestrada/sequestrado
+        me agride/espanca/ameaça/ameaçou/ameaçava/persegue/estuprou
+        me deu um/uma soco/tapa/surra, facada/facadas, levou um tiro
+        me empurrou/tranca/trancou/trancava, me segurou/forçou/agarrou à força
+        quebrou meu/minha pulso/braço/nariz/costela/mão/perna/cara
+        batia/bate na gente, batia/bate/bateu em mim/nós, mão em mim, mão na minha bunda/coxa/perna
+        me bate/batia/bateu/estrangulou/enforcou/perseguia/violentou, apanhava/apanhei
+        assédio/assediada/assediado/assediou, abuso/assédio sexual, sexual/sexualmente/sexuais
+        ameaça/ameaças de morte, medo do meu marido/pai/ex/namorado, medo dele, temo pela minha
+        tentou me matar/enforcar/estrangular
     """),
-    tender_stems=("suicid",),
+    tender_parts=WordParts("""
+        falec- enterra- assassin- esfaque- enforc- estrangul- estupr- espanc- automutil- feminicíd-
+        agredi- violenta- violentou- leucemi- metásta- demênci- escleros-
+    """),
+    idioms=WordList(f"""
+        {_THING}/carro morreu/morre/morto/morta, vocês mataram, mataram/matou a/o única/único
+        {_THING} está/tá/já/ficou morreu/morto/morta
+        morto/morta/mortos/morrer/morri de {_HARMLESS_CAUSE}, de matar/morrer
+        ponto/tempo/tempos/hora/horas/ângulo/peso morto/mortos/morta/mortas, link/links morto/mortos
+        matar a/o/aula/tempo/saudade/saudades fome/sede/tempo/curiosidade/vontade/saudade/aula
+        enterrado/enterrada no/na/em menu/newsletter/página/site, overdose de café/açúcar/cafeína
+        morri por dentro, prefiro morrer, quase tive um infarto, quase tenho um infarto
+        matou minha/a/meu tarde/dia/manhã, é/era/foi uma tortura
+        matar aula/tempo/saudade/saudades
+        prazo/calor/stress/estresse/trânsito/preço nos/me matou
+        matou a charada/fome, me corto nas/no/na/em, me bate uma/um/a/o, me bateu uma/um/a
+        me persegue a/o, a guerra de preços
+    """),
     hedges=WordList("""
         talvez/provavelmente/possivelmente/depende, quem sabe, acho que sim/não, pode ser
         eu suponho
