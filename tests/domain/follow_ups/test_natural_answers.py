@@ -67,6 +67,9 @@ def test_losses_and_blows_of_other_kinds_are_not_tender(answer: str) -> None:
         *("I'd like to skip this", "skip this question", "next", "I'm done here"),
         *("weiter", "Dazu möchte ich mich nicht äußern", "Darüber möchte ich nicht sprechen"),
         *("Hören Sie auf zu fragen", "hört auf damit", "passer", "siguiente", "próxima"),
+        *("don't wanna talk about this", "this is private", "no quiero contestar eso"),
+        *("I don't want to answer this", "je ne veux pas répondre", "não quero responder essa"),
+        *("mehr hab ich nicht zu sagen", "ya lo dije", "هذا سر", "ça reste entre nous"),
     ],
 )
 def test_refusals_are_told_in_other_words(answer: str) -> None:
@@ -80,6 +83,17 @@ def test_refusals_are_told_in_other_words(answer: str) -> None:
         *("The chair is not comfortable", "I'd like to skip the intro video"),
         *("Bitte hört auf, so viele Mails zu schicken", "Der Termin war nicht weiter schlimm"),
         *("Hören Sie auf Ihre Kunden", "I want a next button"),
+        *("I don't want to answer the same form every week", "Ich will nicht mehr zahlen"),
+        *("that's all well and good but the app is slow", "das war's mir nicht wert"),
+        *("c'est tout le temps en panne", "rien à dire sur le repas mais le service est lent"),
+        *("eso es todo un problema para mi equipo", "basta con poner un botón más grande"),
+        *("é só isso que faz sentido para nós", "não quero mais pagar por mês"),
+        *(
+            "I already told the support team",
+            "je l'ai déjà dit au support",
+            "ya lo dije al soporte",
+        ),
+        *("هذا كل شيء يهم فريقي", "لا أريد أن أملأ نفس النموذج"),
     ],
 )
 def test_wishes_are_no_refusals(answer: str) -> None:
@@ -96,6 +110,9 @@ def test_wishes_are_no_refusals(answer: str) -> None:
         ("¿Viene usted a la fiesta?", "lamentablemente no"),
         ("Você se sente seguro no trabalho?", "na verdade não"),
         ("هل تشعر بالأمان في العمل؟", "ليس حقا"),
+        *(("Can you log in?", "yes I can"), ("Konnten Sie sich anmelden?", "ja, konnte ich")),
+        *(("Pouvez-vous venir ?", "oui je peux"), ("¿Puede venir?", "sí puedo")),
+        *(("Você consegue entrar?", "consigo"), ("هل يمكنك الدخول؟", "نعم يمكنني")),
     ],
 )
 def test_yes_and_no_may_have_a_word_beside_them(question: str, answer: str) -> None:
@@ -120,6 +137,33 @@ def test_nobody_is_asked_why_there_is_nothing(question: str, answer: str) -> Non
     assert decided(question, answer) == Decision(Reason.REFUSED)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("nah nothing", "hmm, no idea, sorry", "nee nichts", "nan rien", "nop, nada", "não, nada"),
+        *("idk, nothing comes to mind", "puh, keine Ahnung ehrlich gesagt", "لا، ولا شيء"),
+    ],
+)
+def test_several_ways_to_say_nothing_are_one_non_answer(answer: str) -> None:
+    assert decided(SWITCH, answer).reason is Reason.NON_ANSWER
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(
+            "no dark mode",
+            "nothing loads when I'm on the train",
+            "no reminders, I forget the dates",
+        ),
+        *("kein Parkplatz in der Nähe", "pas de mode sombre", "nada como la versión anterior"),
+        *("não tem modo escuro", "لا يوجد وضع ليلي"),
+    ],
+)
+def test_what_is_missing_is_an_answer(answer: str) -> None:
+    assert decided(SWITCH, answer).reason not in {Reason.NON_ANSWER, Reason.REFUSED}
+
+
 @pytest.mark.parametrize("answer", ["thanks", "Thank you!", "I never had one"])
 def test_thanks_and_never_having_had_one_are_flat(answer: str) -> None:
     assert decided("Describe a conflict at work.", answer) == Decision(Reason.NON_ANSWER)
@@ -131,6 +175,8 @@ def test_thanks_and_never_having_had_one_are_flat(answer: str) -> None:
         ("Quando você usou o aplicativo pela última vez?", "Ontem"),
         ("Was ist Ihre Berufsbezeichnung?", "Softwareentwickler"),
         ("ما هو منصبك؟", "مطورة"),
+        *(("Welchen Browser nutzen Sie?", "Firefox"), ("¿Cuál es tu profesión?", "enfermero")),
+        *(("Onde você mora?", "Recife"), ("من أوصى بنا؟", "زميلة")),
     ],
 )
 def test_more_questions_ask_for_facts(question: str, answer: str) -> None:

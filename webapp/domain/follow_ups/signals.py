@@ -7,7 +7,7 @@ from webapp.domain.follow_ups.languages import recognise
 from webapp.domain.follow_ups.lexicon import NO_WORDS, Lexicon
 from webapp.domain.follow_ups.question_kinds import asks_for_fact, asks_for_more, asks_yes_or_no
 from webapp.domain.follow_ups.text import Reading, read, tokens_and_marks
-from webapp.domain.follow_ups.word_list import framed
+from webapp.domain.follow_ups.word_list import WordList, framed
 from webapp.domain.follow_ups.words import lexicons
 
 SHORT_WORDS = 5
@@ -143,20 +143,32 @@ def _is_long(answer: Reading) -> bool:
 
 
 def _is_one_of(answer: Reading, *lists: str) -> bool:
-    """Whether the answer is in one of these lists of any language, with fillers or without."""
+    """Whether the answer is made of one of these lists of any language, among fillers or not."""
     if _is_long(answer):
         return False
     return any(
-        getattr(lexicon, name).is_all(form)
+        _is_made_of(answer.tokens, getattr(lexicon, name), lexicon.fillers)
         for lexicon in lexicons().values()
-        for form in (answer.tokens, _without_fillers(answer.tokens, lexicon))
         for name in lists
     )
 
 
+def _is_made_of(found: list[str], phrases: WordList, fillers: WordList) -> bool:
+    """Whether the tokens are one or more phrases of a list, among fillers: "no, sorry, none"."""
+    only_fillers, with_phrase = {0}, set[int]()
+    for at in range(len(found)):
+        if at in only_fillers:
+            only_fillers.update(fillers.ends(found, at))
+        if at in only_fillers or at in with_phrase:
+            with_phrase.update(phrases.ends(found, at))
+        if at in with_phrase:
+            with_phrase.update(fillers.ends(found, at))
+    return len(found) in with_phrase
+
+
 def _without_fillers(found: list[str], lexicon: Lexicon) -> list[str]:
     """The answer without "sorry", "well" and the like around it."""
-    kept = [not lexicon.fillers.is_all([token]) for token in found]
+    kept = [not any(lexicon.fillers.ends([token], 0)) for token in found]
     if True not in kept:
         return []
     return found[kept.index(True) : len(kept) - kept[::-1].index(True)]

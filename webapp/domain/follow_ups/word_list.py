@@ -46,9 +46,9 @@ class WordList:
         """Whether any of its phrases is in the tokens."""
         return next(self.find(text), None) is not None
 
-    def is_all(self, text: Sequence[str]) -> bool:
-        """Whether the tokens are one of its phrases, and nothing else."""
-        return any(end == len(text) for end, _ in self._root.read(text, 0))
+    def ends(self, text: Sequence[str], start: int) -> Iterator[int]:
+        """The token after each of its phrases that begins at this one."""
+        return (end for end, _ in self._root.read(text, start))
 
     def __bool__(self) -> bool:
         return bool(self.phrases)

@@ -29,10 +29,17 @@ LEXICON = Lexicon(
         bin mir nicht sicher, kein kommentar, nichts besonderes/bestimmtes/spezielles/konkretes
         eigentlich nichts/nicht, nicht wirklich, nein danke, gar nichts, überhaupt nichts
         ich habe keine ahnung, hab keine ahnung, habe keine ahnung, mir fällt nichts ein
-        fällt mir nichts ein, da fällt mir nichts ein, kann ich nicht sagen
+        fällt mir nichts/nix ein, da fällt mir nichts/nix ein, mir fällt nix ein
+        kann ich nicht sagen
+        keine meinung dazu/zu, da/dazu hab/habe ich keine meinung, da hab/habe ich keine meinung zu
+        keine antwort darauf/dazu, hab/habe keine/keinen antwort, nicht dass ich wüsste
+        keinen plan/schimmer/peil/dunst, kein plan/schimmer, hab/habe ich nicht/keine/keinen/keins
+        überfragt, bin ich/da überfragt, da bin ich überfragt
+        noch nie/nicht drüber/darüber nachgedacht, nie drüber/darüber nachgedacht
+        darüber habe ich noch/nie nachgedacht, darüber habe ich noch nie/nicht nachgedacht
         das kann ich nicht sagen
         kann mich nicht erinnern, ich kann mich nicht erinnern, erinnere mich nicht
-        weiß/weiss nicht mehr
+        weiß/weiss nicht mehr, weiß/weiss nicht so genau/recht, weiß/weiss ich nicht so genau/recht
         ich erinnere mich nicht, vergessen, wer weiß, trifft nicht zu, entfällt, schwer zu sagen
         kein besonderer grund, kein grund, ich weiß/weiss nicht mehr, nichts dergleichen
     """),
@@ -45,35 +52,46 @@ LEXICON = Lexicon(
     fillers=WordList("""
         sorry/leider/ehrlich/gesagt/also/naja/na/ja/tja/äh/ähm/hm/hmm/mm/so/nur/danke/bitte/gerade
         jetzt
-        momentan/spontan/da/dazu/entschuldigung/noch/im/moment/ach/oh
+        momentan/spontan/da/dazu/entschuldigung/noch/im/moment/ach/oh/puh/boah/hier/tut/mir/leid
     """),
     yes=WordList("""
         ja/jep/jo/jawohl/jap/yep/klar/natürlich/definitiv/sicher/genau/absolut/immer
         ja natürlich/klar/gern/gerne/sehr/meistens/eigentlich/sicher/bitte, eher/meistens ja
-        auf jeden fall, ja immer/genau/täglich, ja das tue ich, ja bin/habe ich, aber ja
+        ja … ich/wir, auf jeden fall, ja immer/genau/täglich, ja das tue ich, ja bin/habe ich
+        aber ja
     """),
     no=WordList("""
         nein/nee/nö/ne/nie/niemals/nicht, noch nicht, nein noch nicht, nein nie/nicht
         auf keinen fall
         gar nicht, überhaupt nicht, nein gar/überhaupt/leider nicht, nicht wirklich, eher nicht/nein
-        leider nein/nicht
+        leider nein/nicht, nein … ich/wir nicht
     """),
     stops=WordList("""
         ^ nicht mehr $, mehr nicht $, nichts mehr $, ^ nichts weiter, nichts weiter $
         nichts mehr/weiter zu sagen/ergänzen, nichts hinzuzufügen, nichts mehr hinzuzufügen
-        nichts weiter hinzuzufügen, das war's/wars/ist's/ists/wär's, das war/ist alles
+        nichts weiter hinzuzufügen
+        das war's/wars/ist's/ists/wär's $/von/für/dann/jetzt/schon/auch/soweit/erstmal
+        das war/ist alles $/von/für/was/dazu/soweit
         das wäre alles
         das war es $, das ist es $, bin/ich fertig $, ^ fertig $, ^ schluss, schluss jetzt
         ^ stopp/stop $
         hören sie auf $, hör/hört auf $, hören sie auf zu fragen/damit, hören sie auf mit
         hör/hört auf zu fragen, hör/hört auf damit/mit, keine fragen mehr, keine weiteren fragen
         ^ genug $
-        es reicht
-        das reicht $, bereits/schon gesagt/beantwortet/geschrieben/erwähnt/geantwortet
+        es reicht $/jetzt/mir, ^ reicht jetzt/mir $, keine lust mehr $/zu/auf
+        mehr hab/habe ich nicht
+        mehr weiß ich nicht, muss ich ihnen/dir/euch nicht, sag/sage ich nix, bleibt unter uns
+        für mich behalten, behalte ich für/lieber, nichts mehr davon
+        genug gesagt/gefragt $
+        das reicht $
+        bereits/schon gesagt/beantwortet/geschrieben/erwähnt/geantwortet
         lieber nicht, möchte ich nicht sagen/beantworten/teilen/angeben, möchte nicht antworten
-        möchte nicht darüber/weiter/mehr, möchte das nicht, möchte dazu nichts
+        möchte nicht darüber, möchte nicht mehr/weiter $/antworten/reden/sprechen/darüber/dazu
+        meine sache $, keine weiteren kommentare, überspringen $, beantworte ich nicht
+        möchte das nicht, möchte dazu nichts
         möchte ich nichts/dazu, will nicht antworten
-        will nicht darüber/mehr/weiter, will das nicht sagen, will ich nicht sagen/beantworten
+        will nicht darüber, will nicht mehr/weiter $/antworten/reden/sprechen/darüber/dazu
+        will das nicht sagen, will ich nicht sagen/beantworten
         will dazu nichts, möchte darüber nicht, will darüber nicht, mag nicht darüber
         geht sie/dich/euch/niemanden nichts an, geht sie/dich/euch nix an, lassen sie mich in
         lass mich in, lasst mich in, nächste frage, ^ weiter $, ^ nächste $, dazu nicht äußern
@@ -223,6 +241,7 @@ LEXICON = Lexicon(
     facts=WordList("""
         ^ wie viele/viel/alt/lange/oft/weit/bald/häufig/hoch/groß, ^ wieviel/wieviele
         ^ wann/wo/wohin/woher/wer/wen/wem/wessen, ^ welche sprache/farbe/abteilung/firma/nummer
+        ^ welchen/welches/welche browser/tarif/handy/gerät/betriebssystem/version/marke/größe/schule
         ^ welcher tag/monat, ^ welches datum/jahr/land
         ^ seit/bis/ab wann, ^ von/bei/mit wem, ^ um wie viel, ^ um wieviel
         ^ in welchem land/jahr/monat

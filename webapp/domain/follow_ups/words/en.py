@@ -15,6 +15,7 @@ _THING = (
     "/wifi/signal/network/bar/button/batteries/remote/connection/internet"
     "/session/screen/mic/camera/keyboard/link/links/feature/product/machine"
 )
+_ASKED = "$/this/that/it/these/any/anything/anymore/more/about/here/question/questions/please"
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -28,7 +29,13 @@ LEXICON = Lexicon(
         nothing really/much/special/particular/specific, nothing in particular/special/specific
         nothing comes to mind, nothing i can think of, not that i can think of, i have nothing
         can't/cannot say/remember/recall/think, i can't/cannot say/remember/recall
-        can't think of anything/any/one, i can't/cannot think of anything/any/one, beats me
+        couldn't/can't tell/say you, couldn't say, i couldn't/can't tell you
+        haven't/never thought about it/that, i haven't/never thought about it/that
+        no thoughts/preference, not that i know/i'm, not that i know of, not that i'm aware of
+        don't have an/any answer, i don't have an/any answer, no answer
+        don't have one/any/anything, i don't have one/any/anything
+        never really thought about it/that, can't think of anything/any/one
+        i can't/cannot think of anything/any/one, beats me
         i never had one/any, never had one/any, never happened, thanks/cheers, thank you
         no particular reason, no reason, who knows, nothing at all, none of them/those/these
     """),
@@ -47,31 +54,40 @@ LEXICON = Lexicon(
     yes=WordList("""
         yes/yeah/yep/yup/yea/y/sure/definitely/absolutely/certainly, of course, yes of course
         yes i/we do/am/are/have/did/was/were/can/would, yes it is/does/did/was, i/we do/did/have
-        yes every day, yes definitely/absolutely/sure/mostly/always/usually/mainly/partly
+        yes i/we/it/they …, yes every day
+        yes definitely/absolutely/sure/mostly/always/usually/mainly/partly
     """),
     no=WordList("""
-        no/nope/nah/n/never/not, not at all, no not really/yet, not yet/really
+        no/nope/nah/n/never/not, not at all, no not really/yet, not yet/really, kind/sort of no/not
         no i/we don't/didn't/haven't/can't/wouldn't/am, no i'm/im not, no i am not
         i/we don't/didn't, no unfortunately/thanks, unfortunately/sadly not/no
         no it isn't/doesn't/didn't/wasn't, no/nope never, of course not, definitely/certainly not
     """),
-    stops=WordList("""
+    stops=WordList(f"""
         no more $, no more questions/please, stop asking, ^ stop $, stop it $
         please stop $, ^ please stop $/asking/this/it
         that's/thats it/all/everything $, that is it/all/everything $, that's/thats all i know/have
-        that's/thats all i can say/think, that is all i know/have/can, ^ that's/thats it/all
-        ^ that is it/all, i'm/im/am done $, ^ i'm/im done here/answering/talking/now
+        that's/thats all i can say/think, that is all i know/have/can
+        ^ that's/thats it/all for/from/folks/i/i've/really/thank, ^ that is it/all for/from/i
+        i'm/im/am done $, ^ i'm/im done here/answering/talking/now
         nothing else/more to add/say/report
-        nothing else/more $, nothing to add, already answered/said/told, asked and answered
-        don't/dont want/wish to answer/say/continue/talk/discuss/share
-        do not want/wish to answer/say
-        do not want to continue/talk/discuss/share, don't/dont feel like answering/sharing/talking
+        nothing else/more $, nothing to add/say $, ^ nothing to add, no/any further/more comments $
+        already answered/said/told $/you/that/this/it/above/before/everything, asked and answered
+        don't want/wish to answer/say/continue/talk/discuss/share {_ASKED}
+        do not want/wish to answer/say/continue/talk/discuss/share {_ASKED}
+        don't/dont feel like answering/sharing/talking
         don't/dont feel comfortable answering/sharing/talking/discussing
         not comfortable answering/sharing/talking/discussing, like to skip this/that/it $, ^ next $
         skip this/that one/question, ^ skip this/that/it $
         rather not, prefer not to, prefer not $, none of your business, not your business
         leave me alone, leave it there, move on $, ^ move on, let's/lets move on, ^ next question
-        to the next question, next question please
+        to the next question, next question please, this/it is private/personal $
+        leave it at that, ^ i'll/i pass on, i'll pass $
+        stop with the/your/these questions, wouldn't/won't want to say, you don't need/have to know
+        keep that/it/this to myself, said/say enough $, no more of this/that
+        shouldn't answer/say, don't think i should answer/say/share
+        don't wanna answer/say/talk/share/discuss {_ASKED}, my business $, can i skip
+        not going to answer/say, not gonna answer/say, enough already/now $
         can we stop/move/skip, no further comment/comments, enough questions, ^ enough $
         won't/wont answer, will not answer, refuse to answer, mind your own business, end the survey
         too personal, that's/thats private, that is private, no thank you, ^ no thanks

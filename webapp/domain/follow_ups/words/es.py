@@ -17,6 +17,7 @@ _THING = (
 _HARMLESS_CAUSE = (
     "risa/hambre/sueño/sed/cansancio/aburrimiento/miedo/calor/frío/ganas/pena/vergüenza/nervios"
 )
+_ASKED = "$/eso/esto/esa/ese/esta/más/nada/a/de/del/sobre/aquí"
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -27,7 +28,13 @@ LEXICON = Lexicon(
         no estoy seguro/segura
         no recuerdo, no me acuerdo, no lo recuerdo, no se me ocurre nada
         no sabría decir/decirle/decirlo
-        sin comentarios/opinión/respuesta, nada en particular/especial, nada en absoluto, no aplica
+        sin comentarios/opinión/respuesta, no tengo ninguno/ninguna/uno/respuesta, no que yo sepa
+        que yo sepa no
+        ni la más mínima/remota idea, ni la menor idea
+        nunca lo pensé/pensado, nunca lo he pensado
+        no lo he pensado
+        no lo había pensado, nunca he pensado en eso/ello, nada en particular/especial
+        nada en absoluto, no aplica
         no procede, no mucho, en realidad no, la verdad no, la verdad nada, no gracias, quién sabe
         no tengo opinión, ninguna idea/razón, ninguno en particular, no contesto, prefiero pasar
     """),
@@ -45,26 +52,36 @@ LEXICON = Lexicon(
     yes=WordList("""
         sí/si/sip/claro/efectivamente/siempre, claro que sí, por supuesto, sí claro, desde luego
         sí todos los días, sí casi/normalmente/generalmente/gracias, más bien sí
-        sí lo soy/hago/uso/tengo
+        sí lo soy/hago/uso/tengo, sí …
     """),
     no=WordList("""
         no/nop/nunca/jamás, todavía no, aún no, claro que no, para nada, no nunca, en absoluto
         no todavía/aún, la verdad no, en realidad no, lamentablemente no, no lamentablemente
         más bien no, no lo soy/hago/uso/tengo
     """),
-    stops=WordList("""
-        ^ no más, no más preguntas, eso es todo, es todo $, eso sería todo, nada más $, ^ nada más
-        nada más que añadir/agregar/decir/aportar, nada que añadir/agregar/decir/aportar
-        no tengo nada más, no tengo más que decir/añadir/agregar, ^ basta, ya basta, basta ya $
-        ya lo dije/he dicho, ya lo he dicho/respondido/contestado, ya respondí/contesté
-        ya he respondido/contestado, prefiero no, preferiría no, no quiero responder/contestar/decir
-        no quiero hablar/seguir/continuar/decirlo/contestarlo/responderlo/compartirlo
-        no deseo responder
-        no deseo contestar/continuar, no es asunto suyo/tuyo, no le/te importa, déjeme/déjame en paz
-        dejadme en paz, deje/deja de preguntar, siguiente pregunta, ^ siguiente $, pasemos a otra
+    stops=WordList(f"""
+        ^ no más, no más preguntas, eso es todo $/por/de/gracias, eso es todo lo que, es todo $
+        eso sería todo $/por, nada más $, ^ nada más
+        nada más que añadir/agregar/decir/aportar
+        nada que añadir/agregar/decir/aportar $/más/aquí/gracias
+        no tengo nada más, no tengo más que decir/añadir/agregar, ^ basta $/ya, ya basta
+        basta ya $
+        ya lo dije/expliqué/puse $/arriba/antes, ya te/le dije, ya lo he dicho/respondido/contestado
+        ya respondí/contesté
+        ya he respondido/contestado, prefiero no, preferiría no
+        no quiero responder/contestar/decir/hablar/compartir {_ASKED}
+        no quiero seguir/continuar $/con/respondiendo/contestando, asunto mío $, sin más comentarios
+        puedo saltar/saltarla/saltármela, no quiero decirlo/contestarlo/responderlo/compartirlo
+        no deseo responder {_ASKED}
+        no deseo contestar/continuar {_ASKED}, no es asunto suyo/tuyo, no le/te importa
+        déjeme/déjame en paz
+        dejadme en paz, deje/deja/dejen/dejad de preguntar, ^ paso de, me lo guardo, guardármelo
+        dije/dicho suficiente/bastante $
+        no te/le/se lo voy, siguiente pregunta, ^ siguiente $, pasemos a otra
         otra pregunta $
         he terminado $, ya terminé $, ya está $, no le/te incumbe, es privado, es personal $
         no voy a responder/contestar/decir, demasiado personal, quiero parar/terminar
+        dejémoslo ahí/así/aquí, lo dejo ahí/así/aquí, dejémoslo $
     """),
     invitations=WordList("""
         algo más, alguna otra, otra cosa, algún otro, añadir, agregar, tiene/tienes/tienen alguna
@@ -198,10 +215,12 @@ LEXICON = Lexicon(
     facts=WordList("""
         ^ cuánto/cuánta/cuántos/cuántas/cuándo/dónde/quién/quiénes, ^ desde/hasta/para cuándo
         ^ de/a/en dónde, ^ con/de/a quién, ^ desde/hace cuánto, ^ a qué hora, ^ con qué frecuencia
-        ^ cada cuánto, ^ qué edad/hora/año/día/mes, ^ en qué año/mes/ciudad/país/fecha
+        ^ cada cuánto
+        ^ qué edad/hora/año/día/mes/navegador/versión/marca/talla/idioma/dispositivo/móvil
+        ^ en qué año/mes/ciudad/país/fecha
         ^ cómo se llama
         ^ cuál/cuáles es/son su/tu/el/la nombre/cargo/puesto/rol/correo/edad/empresa/ciudad/país
-        ^ cuál/cuáles es/son su/tu/el/la fecha
+        ^ cuál/cuáles es/son su/tu/el/la fecha/profesión/ocupación/oficio/apellido
         ^ cuál/cuáles es/son su/tu/el/la teléfono/presupuesto/dirección/departamento/función
         ^ cómo te llamas, ^ cómo se llaman
     """),

@@ -16,6 +16,7 @@ _THING = (
 _HARMLESS_CAUSE = (
     "rire/faim/soif/fatigue/peur/froid/chaud/trouille/honte/ennui/envie/rires/sommeil/impatience"
 )
+_ASKED = "$/ça/cela/ici/plus/davantage/là/de/d/à"
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -24,16 +25,22 @@ LEXICON = Lexicon(
         rien/non/nan/aucun/aucune/jamais/personne/bof/nsp/passe/jsp/nspp, n a
         sans avis/opinion/réponse
         je sais pas, je ne sais pas, sais pas, chais pas, j'sais pas, je ne sais plus, je sais plus
-        aucune idée, aucun avis, aucun commentaire, pas d'idée/avis/opinion, je n'ai pas d'idée/avis
+        pas que je sache, pas de réponse, j'ai/n'ai pas de réponse, je n'ai pas de réponse
+        aucune idée/opinion, aucun avis, j'en/n'en ai pas/aucun/aucune, je n'en ai pas/aucun/aucune
+        aucun commentaire, pas d'idée/avis/opinion, je n'ai pas d'idée/avis
         j'ai pas d'idée/avis, je n'en sais rien, j'en sais rien, pas de commentaire/commentaires
         pas sûr, pas sûre, je ne suis pas sûr/sûre, je suis pas sûr/sûre
         rien de particulier/spécial
         rien de précis, rien du tout, pas vraiment, pas grand chose, pas trop, non merci, qui sait
-        je ne me souviens pas/plus, je me souviens pas/plus, je n'en ai aucune idée
+        je ne me souviens/rappelle pas/plus, je me rappelle pas/plus, je me souviens pas/plus
+        je n'en ai aucune idée
         je n'ai aucune idée
         rien ne me vient, rien à signaler, ras, r a s, sans objet, non applicable, ne sait pas
         aucune raison
-        je ne vois pas, je vois pas, difficile à dire, je ne saurais dire, oublié, j'ai oublié
+        je ne vois pas, je vois pas, difficile à dire, je ne saurais dire, je ne saurais pas dire
+        je saurais pas dire
+        je n'y ai jamais réfléchi/pensé, j'y ai jamais réfléchi/pensé, jamais réfléchi/pensé
+        oublié, j'ai oublié
     """),
     flat=WordList("""
         rien/non tout va bien, rien/non tout est parfait/bien/bon, rien/non c'est parfait/bien
@@ -43,35 +50,45 @@ LEXICON = Lexicon(
     """),
     fillers=WordList("""
         désolé/désolée/franchement/honnêtement/euh/ben/bah/hum/hmm/bon/alors/merci/pardon/là
-        vraiment
+        dessus/vraiment/pfff/pff
         comme/ça/maintenant/juste/oh/ah/trop/en/fait
     """),
     yes=WordList("""
         oui/ouais/ouaip/si/absolument/certainement/évidemment/toujours/effectivement, bien sûr
-        oui oui
+        oui oui, oui je/j'ai/nous/on …, oui j'ai pu, oui je l'ai
         oui bien sûr, oui volontiers/plutôt/souvent, plutôt oui, mais oui, tout à fait
         oui tout à fait, oui absolument/toujours
     """),
     no=WordList("""
         non/nan/jamais, pas du tout, non pas du tout, pas encore, non pas encore, non jamais
         bien sûr que non, mais non, absolument pas, non pas vraiment, pas vraiment, plutôt non
-        hélas non
+        hélas non, non hélas/malheureusement, malheureusement non/pas, non je ne … pas, non je … pas
     """),
-    stops=WordList("""
+    stops=WordList(f"""
         ^ rien de plus, rien de plus $, rien d'autre $, ^ rien d'autre, rien à ajouter
         plus rien à ajouter
-        rien d'autre à ajouter/dire, rien de plus à ajouter/dire, plus rien à dire, rien à dire
-        c'est tout $, ^ c'est tout, cest tout $, ce sera tout, voilà tout, voilà c'est tout
+        rien d'autre à ajouter/dire, rien de plus à ajouter/dire, plus rien à dire $
+        rien à dire $/de/là/d
+        c'est tout $, ^ c'est tout ce/pour/merci, cest tout $, ce sera tout, voilà tout
+        voilà c'est tout
         ^ stop $
-        ^ assez $, ça suffit, arrêtez de demander/poser, arrête de demander/poser, ^ arrêtez
+        ^ assez $, ça suffit $/maintenant/comme, arrêtez de demander/poser
+        arrête de demander/poser, ^ arrêtez $/avec/ça/svp/là
         ^ arrête $
-        j'ai fini $, j'ai terminé $, plus de questions, plus de question, déjà répondu/dit/expliqué
+        j'ai fini $, j'ai terminé $, plus de questions, plus de question
+        déjà répondu/dit/expliqué $/plus/ça/cela/dans/avant/ci
         je préfère ne pas, préfère ne pas, préférerais ne pas, plutôt pas $, je préfère pas
-        je ne veux pas répondre/dire/parler/en/le/continuer, je veux pas répondre/dire/parler/en/le
-        je ne souhaite pas répondre/dire/parler/en/le/continuer/m'exprimer/partager
+        ne veux/souhaite pas répondre/dire/parler/continuer/m'exprimer/partager {_ASKED}
+        je veux pas répondre/dire/parler {_ASKED}, veux/souhaite pas en parler
+        veux/souhaite pas le dire
+        ça me regarde $, puis/peux je sauter/passer, je peux sauter/passer
+        pas d'autres commentaires
         pas envie d'en/de répondre/parler/dire, pas envie d'en parler, pas envie de répondre/parler
         ça/cela ne vous/te regarde pas, ça vous/te regarde pas, pas vos/tes affaires, laissez moi
-        laisse moi tranquille, foutez moi la paix, question suivante, passons à autre, passons $
+        laisse moi tranquille, foutez moi la paix, question suivante, passons à autre
+        passer/passe à autre, passons $, je m'arrête là/ici, je passe $/mon, reste entre nous
+        le garder pour moi, garde ça/le pour moi, ^ arrêtons, assez dit/parlé
+        pas à vous le/répondre
         suivante $, ^ suivant $, ^ passer $, trop personnel, c'est personnel $, c'est privé
         sans commentaire, je refuse de
         je ne répondrai pas, je ne réponds pas
@@ -205,8 +222,9 @@ LEXICON = Lexicon(
     ),
     facts=WordList("""
         ^ combien/quand/où/qui, ^ depuis/jusqu'à quand/combien, ^ avec/de/par/à qui, ^ d'où
-        ^ à quelle heure/fréquence/date, ^ en quelle année, ^ quel âge/jour/mois
-        ^ quelle heure/année/date
+        ^ à quelle heure/fréquence/date, ^ en quelle année
+        ^ quel âge/jour/mois/navigateur/appareil/modèle/forfait/pays
+        ^ quelle heure/année/date/version/marque/taille/langue/ville
         ^ quel/quelle est votre/ton/ta/le/la nom/prénom/rôle/poste/métier/fonction/profession
         ^ quel/quelle est votre/ton/ta/le/la entreprise
         ^ quel/quelle est votre/ton/ta/le/la email/e-mail/âge/ville/pays/téléphone/budget/date

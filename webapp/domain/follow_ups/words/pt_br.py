@@ -14,6 +14,7 @@ _THING = (
     "/página/busca/barra/botão/site/conexão/internet/wifi/roteador/teclado/mouse/aparelho/link"
 )
 _HARMLESS_CAUSE = "rir/fome/sede/sono/cansaço/tédio/medo/frio/calor/vontade/vergonha/saudade/rindo"
+_ASKED = "$/isso/isto/essa/esse/esta/mais/nada/à/a/sobre/aqui/disso/dessa"
 
 LEXICON = Lexicon(
     non_answers=WordList("""
@@ -24,7 +25,12 @@ LEXICON = Lexicon(
         não tenho ideia, não tenho a menor ideia, não faço a menor ideia, nem ideia, nenhuma ideia
         não tenho certeza, sem ideia/comentários/comentário/opinião/resposta, não me lembro
         não lembro
-        não me recordo, não recordo, nada em especial/particular/específico, nada demais
+        n sei, não me vem nada, não me vem nada à/na cabeça/mente, não saberia dizer/responder
+        não faço a mínima ideia
+        não tenho nenhum/nenhuma/resposta, não que eu saiba/lembre, nada me ocorre
+        nunca pensei nisso/sobre, nunca pensei sobre isso, acho que nada/não/nenhum/nenhuma
+        não me recordo, não recordo, nada em especial/particular/específico, nada especial
+        nada demais
         nada de mais
         não muito, na verdade não/nada, nada mesmo, não obrigado/obrigada, não se aplica, quem sabe
         não consigo lembrar/pensar/dizer, nada me vem, não me ocorre nada, não tenho opinião
@@ -39,32 +45,42 @@ LEXICON = Lexicon(
     """),
     fillers=WordList("""
         desculpa/desculpe/sinceramente/honestamente/é/eh/hum/hmm/bom/bem/então/ah/obrigado/obrigada
-        agora/mesmo/só/por/favor/ok/poxa/eu/olha
+        agora/mesmo/só/por/favor/ok/viu/né/poxa/eu/olha
     """),
     yes=WordList("""
         sim/claro/certamente/sempre/uso/uhum/aham/isso, sim claro, com certeza, claro que sim
-        sim sempre
+        sim sempre, sim …, consigo/posso/tenho/gosto/faço/recomendo
         sim com certeza, sim quase/geralmente/normalmente/obrigado/obrigada, sim todos os dias
         é sim, sim uso/faço/tenho/sou, uso/faço/tenho sim
     """),
     no=WordList("""
         não/nunca/jamais/nop, ainda não, não ainda, claro que não, de jeito nenhum, não nunca
-        na verdade não, infelizmente não, não infelizmente, de forma alguma
+        na verdade não, infelizmente não, não infelizmente, nem um pouco, nem tanto
+        consigo/posso/gosto/faço não
+        não consigo/posso/gosto/faço, de forma alguma
         não uso/faço/tenho/sou, não não
     """),
-    stops=WordList("""
+    stops=WordList(f"""
         ^ mais nada, mais nada $, nada mais $, ^ nada mais
-        nada a acrescentar/declarar/dizer/adicionar
+        nada a acrescentar/declarar/dizer/adicionar $/mais/aqui/obrigado/obrigada
         nada mais a acrescentar/dizer/declarar, mais nada a acrescentar/dizer/declarar, é isso $
-        é só isso, só isso $, ^ só isso, isso é tudo, é tudo $, por hoje é só, é só $, ^ chega $
-        já chega, ^ pare/para $, ^ basta, pare de perguntar, para de perguntar, chega de perguntas
-        sem mais perguntas, terminei $, acabei $, já respondi/disse/falei, já foi dito
+        só isso $, ^ só isso mesmo/por/obrigado/obrigada, é só isso mesmo/por
+        isso é tudo $/por/que, é tudo $, por hoje é só, é só $, ^ chega $
+        já chega, ^ pare/para $, ^ basta $, pare de perguntar, para/parem/parar de perguntar
+        vou pular, guardar pra/para mim, falei/disse o suficiente/bastante $, ^ chega disso
+        coisa minha $, chega de perguntas
+        sem mais perguntas, terminei $, acabei $, já respondi/disse/falei $/isso/acima/antes/tudo
+        já foi dito
         prefiro não, preferia não, preferiria não
-        não quero responder/dizer/falar/continuar/comentar
-        não quero compartilhar/mais/seguir, não desejo responder/falar/continuar, não gostaria de
+        não quero responder/dizer/falar/comentar/compartilhar {_ASKED}
+        não quero continuar/seguir $/com/respondendo
+        não quero mais $/falar/responder/perguntas/nada
+        não desejo responder/falar/continuar {_ASKED}, assunto meu $, sem mais comentários
+        posso pular
+        não gostaria de
         não é da sua/tua conta, não te/lhe interessa, me deixa/deixe em paz, deixe me em paz
         próxima pergunta, ^ próxima $, vamos para a próxima, pula essa, pode pular, pessoal demais
-        é pessoal $
+        é pessoal $, não tenho mais o/nada, vamos/vou parar por, paro por aqui
         muito pessoal, é particular $, é privado $, não vou responder/dizer/falar, quero parar
     """),
     invitations=WordList(
@@ -186,7 +202,8 @@ LEXICON = Lexicon(
         ^ qual a/sua idade, ^ em que/qual ano/mês/cidade/país/data/empresa
         ^ como você/vocês se chama
         ^ qual é o/a seu/sua nome/cargo/função/empresa/email/e-mail/idade/cidade/telefone/orçamento
-        ^ qual é o/a seu/sua área
+        ^ qual é o/a seu/sua área/profissão/ocupação/sobrenome, ^ qual navegador/celular/aparelho
+        ^ qual plano/versão/marca/idioma/idade/cidade
         ^ qual é/o/a seu/sua nome/cargo/função/empresa/email/e-mail/idade/cidade/telefone/orçamento
         ^ qual é/o/a seu/sua área
         ^ qual é o/a nome/cargo/data/prazo/endereço, ^ como se chama
@@ -195,7 +212,7 @@ LEXICON = Lexicon(
         por que, por quê, porque
         descreva/descrever/explique/explicar/conte/contar/relate/diga/detalhe
         o que, como você/vocês faz/usa/decide/escolhe/lida/reage, como foi, em detalhes
-        ^ quando a/o/eu/nós, ^ onde você
+        ^ quando a/o/eu/nós
     """),
     interrogatives=WordList("""
         ^ que/quem/como/quando/onde/aonde/qual/quais/quanto/quanta/quantos/quantas, por que, ^ o que
