@@ -111,7 +111,9 @@ def test_a_figure_of_speech_hides_only_its_own_words(answer: str) -> None:
     [
         *("Besser als früher", "Ich habe es als App", "ela é ótima", "com ela tudo bem"),
         *("the SLA is 99.9 %", "molesta mucho la publicidad", "استطعنا توفير الوقت", "هدفنا واضح"),
-        "ecological sequestration",
+        *("das tue ich gern", "Dies ist gut", "c'est trop tôt pour le dire", "que coma mejor"),
+        *("we enforce the rules", "hearing aids", "o cachorro pode morder", "hay abuso de avisos"),
+        *("Aufnahme ist nicht mehr da", "le bouton a disparu", "la grabación ya no está aquí"),
     ],
 )
 def test_a_tender_word_of_one_language_may_be_a_plain_one_of_another(answer: str) -> None:

@@ -107,8 +107,9 @@ LEXICON = Lexicon(
         weitere anmerkungen/kommentare
     """),
     tender=WordList(f"""
-        tod/tot/tote/toten/starb/starben/stirbt/verstarb
-        begräbnis/beisetzung
+        tod/tote/toten/starb/starben/stirbt/verstarb
+        begräbnis/beisetzung, ist/war/wäre/sind/waren/wird/lag/schon/jetzt/plötzlich/{_KIN} tot
+        tot ist/war/sind/waren/wäre/aufgefunden/gefunden/geboren/umgefallen/zur/zusammengebrochen
         meinen/unseren/seinen/ihren/den {_HE} verloren, meinen/unseren/seinen/ihren … {_HE} verloren
         meinen/unseren/seinen/ihren {_HE} … verloren, meinen/unseren/seinen/ihren {_HE} … … verloren
         meine/unsere/seine/ihre {_SHE} verloren, meine/unsere/seine/ihre … {_SHE} verloren
@@ -129,7 +130,7 @@ LEXICON = Lexicon(
         friedhof/sarg/urne, asche verstreut, {_KIN} hat sich aufgehängt
         {_HE} hat sich … … … aufgehängt, nicht mehr am/unter/bei leben/uns, lebt/leben nicht mehr
         abschied von … {_HE}/{_SHE}
-        getötet/mord/mörder/umbringen/umzubringen
+        getötet/mord/umbringen/umzubringen
         abgestochen/niedergestochen/erschlagen/tödlich/ertrunken/überfahren/unfalltod
         sternenkind/sternenkinder/abtreibung/koma/witwe/witwer/verwitwet/waise
         zu töten, das leben genommen/nehmen, mir/sich das leben, leben nehmen/beenden
@@ -144,8 +145,8 @@ LEXICON = Lexicon(
         allem/dem ein ende, alles beenden, kein/keinen ausweg mehr, keine kraft mehr $/zu
         von der brücke/dach gesprungen, vor den zug
         ritze/ritzte/verletze/schneide mich, ritzen/geritzt/aufgeschnitten, pulsadern
-        selbst verletze/verletzt, tabletten geschluckt
-        dement/hospiz/intensivstation
+        selbst verletze/verletzt, tabletten geschluckt, ist/war/wird/sind/völlig/schwer dement
+        hospiz/intensivstation
         chemo/bestrahlung/dialyse
         blutvergiftung/sepsis, multiple/multipler sklerose, als $, an als
         an als erkrankt, diagnostiziert/diagnostizierten, meine/seine/ihre diagnose
@@ -184,7 +185,7 @@ LEXICON = Lexicon(
         {_THING} tot/gestorben, {_THING} ist/war … … tot, {_THING} ist/war … tot/gestorben
         {_THING} ist/war/sind tot/gestorben
         tote/toten/toter link/links/winkel/punkt/leitung/hose/zeit/zeiten/taste
-        tot gelaufen
+        tot gelaufen, tote bag/bags
         sterbe/sterben/stirbt/gestorben/starb vor, zum sterben langsam/schön/langweilig
         krebshilfe, schlagen uns mit/durch/um, innerlich gestorben, lieber sterbe/sterben
         fast einen herzinfarkt, überdosis kaffee/koffein/zucker

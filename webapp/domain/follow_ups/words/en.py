@@ -97,7 +97,7 @@ LEXICON = Lexicon(
         do/did you have any, are/is/were there any/anything, have you any
     """),
     tender=WordList(f"""
-        died/dies/dying/drowned/drowning/burial/death/deaths/deceased/funeral/funerals/killed/murder
+        died/dying/drowned/drowning/burial/death/deaths/deceased/funeral/funerals/killed/murder
         murdered/murderer
         passed/pass/passing away, passed on $, his/her passing, passing of my/his/her/our/a
         cemetery/morgue/coffin/ashes, is/was/were/are/be/been/found dead, want/wanted to die
@@ -111,7 +111,8 @@ LEXICON = Lexicon(
         lost my/our/his/her/the pregnancy, bury/burying/buried him/her
         bury/burying/buried … {_KIN}
         {_KIN} is/was gone, no heartbeat, survive without him/her
-        {_KIN} passed, {_KIN} has/had/just/recently passed, born sleeping
+        {_KIN} dies, he/she/who/someone/everybody/everyone dies, {_KIN} passed
+        {_KIN} has/had/just/recently passed, born sleeping
         {_KIN} didn't make it, he/she/they/and/sadly didn't make it, {_KIN} od'd
         goodbye to {_KIN}/him/her, goodbye to … {_KIN}, goodbye to … … {_KIN}
         take/taking/took/end/ending/ended my/his/her/their life, long illness
@@ -154,7 +155,7 @@ LEXICON = Lexicon(
         heart attack, a stroke, had/another stroke, intensive care, life support
         depression/depressed, eating disorder
         nervous/mental breakdown, widow/widowed/widower/orphan/orphaned
-        raped/rape/rapist/molested/assaulted/abused/abuser/abusive/tortured/stabbed
+        raped/rape/rapist/molested/assaulted/abused/abusive/tortured/stabbed
         shooting, sexual/physical/domestic/child/emotional/verbal assault/abuse/violence/harassment
         sexually/groped, harassed/harassing/harasses me, was/were/been harassed
         beat/beats/beating/beaten/hit/hits/hitting/punched/punches/slapped/slaps me/her/him
@@ -180,7 +181,7 @@ LEXICON = Lexicon(
         afraid/scared/terrified/frightened of my ex/{_KIN}
         fear/feared/fearing for my life, afraid/scared for my life, not safe at home
         threatened/threatens/threatening to kill/hurt/burn, threatened/threatens me
-        death threat/threats, grieving/grief/mourning
+        death threat/threats, my/an/the/his/her abuser, grieving/grief/mourning
     """),
     tender_parts=WordParts("""
         suicid- strangl- kidnap- abduct- miscarr- stillb- bereav- overdos- cancer- tumor- tumour-
@@ -189,7 +190,7 @@ LEXICON = Lexicon(
         aneurys- palliat-
     """),
     idioms=WordList(f"""
-        {_THING} died/dies/dying/dead, {_THING} is/was/drops … dead
+        {_THING} died/dying/dead, {_THING} is/was/drops … dead
         {_THING} is/was/has/just/keeps died/dying/dead
         died/dying inside, died a little/bit, dying to
         dying of/from laughter/boredom/curiosity/thirst/hunger/heat

@@ -101,7 +101,7 @@ LEXICON = Lexicon(
         se ahogó/ahogaron, sepelio, perdí/perdimos a … {_KIN}, perdí/perdimos/perdió … {_KIN}
         lo/la enterramos/velamos
         lo/la perdimos $
-        no está con/entre nosotros, ya no está $/aquí/más, enterramos/enterré a, despedir a mi
+        no está con/entre nosotros, él/ella/{_KIN} ya no está, enterramos/enterré a, despedir a mi
         {_KIN} se fue $/hace/para/la/el, se fue al cielo, {_KIN} se nos fue
         nos dejó $
         nos dejó para/hace/el/la/en/muy/un/demasiado, partió al cielo, {_KIN} partió
@@ -133,7 +133,8 @@ LEXICON = Lexicon(
         perdí el embarazo
         aborté/abortar/aborto
         violación/violada/violado/violó/violador
-        abusó/abusaron/abusaba/abusada/abusos/golpeó/golpeaba/golpeaban
+        abusada/golpeó/golpeaba/golpeaban
+        abusó/abusaron/abusaba/abusado de mí/ella/él/mis/su/una/nosotras
         torturado/tortura/balearon/balacera
         sicario
         me dio/dieron/da una/un golpiza/paliza/golpe/puñetazo/cachetada, puñalada/puñaladas

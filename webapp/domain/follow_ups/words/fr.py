@@ -99,9 +99,11 @@ LEXICON = Lexicon(
     ),
     tender=WordList(f"""
         mort/morte/morts/mortes/mourir/meurt/mourant/mourante/décès/mourut
-        défunt/obsèques/funérailles/deuil/coma/réanimation/avortement/veuf/veuve/orphelin
-        orpheline/meurtre/tué/tuée/tués/noyé/noyée, {_KIN} a rendu l'âme
-        a perdu la vie, nous a quittés/quitté/quittée, nous ont quittés, n'est plus là/parmi
+        défunt/obsèques/funérailles/deuil/réanimation/avortement/veuf/veuve/orphelin
+        orpheline/meurtre/tuée/tués, s'est noyé/noyée, dans/du/le coma, {_KIN} a rendu l'âme
+        a perdu la vie, a/ont/été/était/fait/être/est tué/tuée/tués, nous a quittés/quitté/quittée
+        nous ont quittés, n'est plus parmi
+        elle/il/{_KIN} n'est plus là
         ne sont plus là/parmi, n'est plus de ce, mourais/mourrais/mourait, longue maladie
         gifle/gifles/giflé/giflée, y laisser/laissé la vie
         oblige/obligeait/forcé/forcée à coucher

@@ -104,7 +104,8 @@ LEXICON = Lexicon(
         partiu dessa, perdi/perdemos/perdeu {_KIN}
         perdi/perdemos/perdeu … {_KIN}, perdi/perdemos … … {_KIN}
         enterramos/enterrei/enterrar meu/minha/nosso/nossa/o/a, em coma, no coma
-        não está mais entre/aqui/conosco, mais entre nós, se foi $/há/faz
+        não está mais entre/conosco, ele/ela/{_KIN} não está mais aqui, mais entre nós
+        se foi $/há/faz
         nos deixou $/há/faz/em/muito/cedo
         {_KIN} partiu $/na/no/em/há/faz
         quero/queria/vontade morrer/sumir, vontade de morrer/sumir, quero/aguento mais viver
@@ -115,10 +116,11 @@ LEXICON = Lexicon(
         desaparecer/sumir para sempre, acabar com tudo, acabar com a/minha vida, nunca ter nascido
         se eu não existisse/estivesse, sentido em/na/para viver/vida/levantar/nada/seguir
         me mutilo/mutilei/machuco/machucava/corto/cortava/cortei, me matar/cortar/machucar/ferir
-        se matou/enforcou/mataram/jogou, tirar/tirou/tirado a/minha/própria vida
+        enforcar/enforcado/enforcada/enforcaram, se matou/enforcou/mataram/jogou
+        tirar/tirou/tirado a/minha/própria vida
         tirar/tirou/tirado a própria/minha vida, tomei … remédios/comprimidos
         quimio/avc
-        infarto/uti/hiv/aids/hemodiálise/diálise/transplante, tenho ela $
+        infarto/uti/hiv/hemodiálise/diálise/transplante, tenho ela $, com/tem/tenho/de aids
         diagnosticado/diagnosticada/diagnosticaram, diagnóstico de, meu diagnóstico
         médico/médicos/doutor deram/deu/dão, meses/semanas/dias de vida
         {_KIN} só tem … semanas/meses, pra/para que viver, anos de vida
@@ -135,13 +137,14 @@ LEXICON = Lexicon(
         quebrou meu/minha pulso/braço/nariz/costela/mão/perna/cara
         batia/bate na gente, batia/bate/bateu em mim/nós, mão em mim, mão na minha bunda/coxa/perna
         me bate/batia/bateu/estrangulou/enforcou/perseguia/violentou, apanhava/apanhei
+        violentou/violentada/violentado
         assédio/assediada/assediado/assediou, abuso/assédio sexual, sexual/sexualmente/sexuais
         ameaça/ameaças de morte, medo do meu marido/pai/ex/namorado, medo dele, temo pela minha
         tentou me matar/enforcar/estrangular
     """),
     tender_parts=WordParts("""
-        falec- enterra- assassin- esfaque- enforc- estrangul- estupr- espanc- automutil- feminicíd-
-        agredi- violenta- violentou- leucemi- metásta- demênci- escleros-
+        falec- enterra- assassin- esfaque- estrangul- estupr- espanc- automutil- feminicíd-
+        agredi- leucemi- metásta- demênci- escleros-
     """),
     idioms=WordList(f"""
         {_THING}/carro morreu/morre/morto/morta, vocês mataram, mataram/matou a/o única/único
