@@ -18,6 +18,7 @@ from webapp.domain.follow_ups.word_list import WordParts
         *("j'ai perdu mon frère en Afghanistan", "mon père est parti trop tôt"),
         *("perdí a dos amigos en un choque", "al abuelo le quedan seis semanas"),
         *("meu pai partiu na primavera", "meu irmão se afogou nas férias"),
+        *("mi tío se está muriendo", "meu tio está morrendo"),
         *("والدي رحل في الربيع", "دفنا جدتي يوم السبت"),
     ],
 )
@@ -83,7 +84,13 @@ def test_the_wish_not_to_live_is_told_without_the_word(answer: str) -> None:
         *("der Drucker ist tot", "mein Akku war gestorben", "das hat mir das Leben gerettet"),
         *("ich sterbe vor Langeweile", "ich sammle für die Krebshilfe"),
         *("l'imprimante est morte", "je suis mort de rire", "mourir d'ennui", "le temps mort"),
-        *("la impresora murió", "me muero de risa", "un punto muerto", "golpeó lo simple que es"),
+        *(
+            "la impresora murió",
+            "me muero de risa",
+            "un punto muerto",
+            "estoy muriendo por probarlo",
+        ),
+        "me golpeó lo simple que es",
         *("a impressora morreu", "morri de rir", "tempo morto entre as telas"),
         *("الطابعة ماتت", "أموت في الشوكولاتة", "قتلني الملل"),
     ],

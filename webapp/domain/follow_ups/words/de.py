@@ -39,7 +39,8 @@ LEXICON = Lexicon(
         darüber habe ich noch/nie nachgedacht, darüber habe ich noch nie/nicht nachgedacht
         das kann ich nicht sagen
         kann mich nicht erinnern, ich kann mich nicht erinnern, erinnere mich nicht
-        weiß/weiss nicht mehr, weiß/weiss nicht so genau/recht, weiß/weiss ich nicht so genau/recht
+        weiß/weiss nicht mehr, weiß/weiss nicht wirklich, nichts zu sagen
+        weiß/weiss nicht so genau/recht, weiß/weiss ich nicht so genau/recht
         ich erinnere mich nicht, vergessen, wer weiß, trifft nicht zu, entfällt, schwer zu sagen
         kein besonderer grund, kein grund, ich weiß/weiss nicht mehr, nichts dergleichen
     """),
@@ -96,7 +97,7 @@ LEXICON = Lexicon(
         geht sie/dich/euch/niemanden nichts an, geht sie/dich/euch nix an, lassen sie mich in
         lass mich in, lasst mich in, nächste frage, ^ weiter $, ^ nächste $, dazu nicht äußern
         nicht dazu äußern, möchte ich mich nicht, nicht darüber sprechen/reden
-        möchte ich nicht sprechen/reden, weiter zur nächsten, keine angabe, zu persönlich
+        möchte ich nicht sprechen/reden, weiter zur nächsten, keine angabe, zu persönlich/privat
         ist privat, privatsache, ich sage nichts, sage ich nicht, das sage ich nicht, bitte weiter $
         ich beantworte das nicht, das beantworte ich nicht
     """),
@@ -174,7 +175,7 @@ LEXICON = Lexicon(
         mich … gestoßen/geschubst/getreten
     """),
     tender_parts=WordParts("""
-        -krebs- -tumor metastas- leukäm- lymphom-
+        -krebs- morddroh- mordversuch- eileiterschwanger- -tumor metastas- leukäm- lymphom-
         karzinom- chemother- -sklerose demenz- schizophren- amputier- palliativ- schlaganf-
         herzinfarkt- hirnblut- fehlgeb- totgeb- suizid-
         selbstmord- selbstverletz- todes- trauer- sterbe- gestorb- verstorb- beerdig- bestatt-
@@ -187,7 +188,8 @@ LEXICON = Lexicon(
         tote/toten/toter link/links/winkel/punkt/leitung/hose/zeit/zeiten/taste
         tot gelaufen, tote bag/bags
         sterbe/sterben/stirbt/gestorben/starb vor, zum sterben langsam/schön/langweilig
-        krebshilfe, schlagen uns mit/durch/um, innerlich gestorben, lieber sterbe/sterben
+        krebshilfe, projekt beerdigt, schlagen uns mit/durch/um, innerlich gestorben
+        lieber sterbe/sterben
         fast einen herzinfarkt, überdosis kaffee/koffein/zucker
         das leben gerettet/leichter/erleichtert/schwer/schwerer/einfacher
         deadline/termin/termine/hitze/stress/verkehr/schicht/arbeit hat mich/uns umgebracht

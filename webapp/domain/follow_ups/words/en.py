@@ -12,7 +12,7 @@ _KIN = (
 )
 _THING = (
     "printer/car/van/phone/phones/battery/laptop/computer/pc/tablet/server/router/app/site/website"
-    "/wifi/signal/network/bar/button/batteries/remote/connection/internet"
+    "/wifi/signal/network/bar/button/batteries/charger/remote/connection/internet"
     "/session/screen/mic/camera/keyboard/link/links/feature/product/machine"
 )
 _ASKED = "$/this/that/it/these/any/anything/anymore/more/about/here/question/questions/please"
@@ -33,7 +33,8 @@ LEXICON = Lexicon(
         haven't/never thought about it/that, i haven't/never thought about it/that
         no thoughts/preference, not that i know/i'm, not that i know of, not that i'm aware of
         don't have an/any answer, i don't have an/any answer, no answer
-        don't have one/any/anything, i don't have one/any/anything
+        don't really know, i don't really know, don't have one/any/anything
+        i don't have one/any/anything
         never really thought about it/that, can't think of anything/any/one
         i can't/cannot think of anything/any/one, beats me
         i never had one/any, never had one/any, never happened, thanks/cheers, thank you
@@ -90,7 +91,8 @@ LEXICON = Lexicon(
         not going to answer/say, not gonna answer/say, enough already/now $
         can we stop/move/skip, no further comment/comments, enough questions, ^ enough $
         won't/wont answer, will not answer, refuse to answer, mind your own business, end the survey
-        too personal, that's/thats private, that is private, no thank you, ^ no thanks
+        too personal, that's/thats private, that is private, private matter $, no thank you
+        ^ no thanks
     """),
     invitations=WordList("""
         anything/something else, any other/more/further, to add/share, add anything, what else

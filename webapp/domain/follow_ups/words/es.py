@@ -10,7 +10,7 @@ _KIN = (
     "/perro/perrito/gato"
 )
 _THING = (
-    "impresora/celular/móvil/teléfono/batería/pila/ordenador/compu/computadora/computador/portátil"
+    "impresora/celular/móvil/teléfono/batería/pila/cargador/ordenador/compu/computadora/computador/portátil"
     "/tablet/servidor/pantalla/app/aplicación/página/búsqueda/barra/botón/web/conexión/internet"
     "/wifi/router/pc/laptop"
 )
@@ -79,7 +79,8 @@ LEXICON = Lexicon(
         dije/dicho suficiente/bastante $
         no te/le/se lo voy, siguiente pregunta, ^ siguiente $, pasemos a otra
         otra pregunta $
-        he terminado $, ya terminé $, ya está $, no le/te incumbe, es privado, es personal $
+        he terminado $, ya terminé $, ya está $, no le/te incumbe, es privado, asunto privado $
+        es personal $
         no voy a responder/contestar/decir, demasiado personal, quiero parar/terminar
         dejémoslo ahí/así/aquí, lo dejo ahí/así/aquí, dejémoslo $
     """),
@@ -88,7 +89,7 @@ LEXICON = Lexicon(
         tiene/tienes/tienen algún, tiene usted alguna/algún, hay algo/alguna/algún
     """),
     tender=WordList(f"""
-        murió/murieron/muere/morir/morirme/muerto/muerta/muertos/muerte/muertes
+        murió/murieron/muriendo/muere/morir/morirme/muerto/muerta/muertos/muerte/muertes
         difunto/funeral/entierro/velorio/luto/duelo/viudo
         viuda/enviudé/huérfano/huérfana/moribundo/homicidio
         mataron/matarme/matarse/quitarme/quitarse, se mató, muriera/muriese
@@ -151,20 +152,21 @@ LEXICON = Lexicon(
         miedo a/de mi marido/esposo/padre/pareja/ex/novio, le tengo miedo, miedo de él, temo por mi
     """),
     tender_parts=WordParts("""
-        suicid- fallec- enterra- asesin- apuñal- acuchill- ahorca- estrangul- autoles- secuestr-
-        agredi- maltrat- feminicid- violaro- sobredos- escleros- esquizofr- leucem- linfom-
-        quimioter- radioter- anorex- bulimi- demenci- paliativ- aneuris- amputa-
+        suicid- ectópic- fallec- enterra- asesin- apuñal- acuchill- ahorca- estrangul- autoles-
+        secuestr- agredi- maltrat- feminicid- violaro- sobredos- escleros- esquizofr- leucem-
+        linfom- quimioter- radioter- anorex- bulimi- demenci- paliativ- aneuris- amputa-
     """),
     idioms=WordList(f"""
         {_THING} murió/muere/muerto/muerta
         {_THING} se/ya/está/quedó murió/muere/muerto/muerta
         {_THING} se me murió, batería muerto/muerta
-        muerto/muerta/muertos/morir/morirme/morirse de {_HARMLESS_CAUSE}
+        muerto/muerta/muertos/muriendo/morir/morirme/morirse de {_HARMLESS_CAUSE}
+        enlace/enlaces muerto/muertos, muriendo por
         punto/puntos/tiempo/tiempos/ángulo/hora/horas/zona/zonas muerto/muertos/muerta/muertas
         está de muerte, a muerte, pega el sol/un/una/la/con, me pega la/el/un
         murió/muere el/la {_THING}/coche/carro, mataron la/el única/único
         enterrado/enterrada en el/la menú/boletín/página/correo, sobredosis de café/azúcar/cafeína
-        lento a morir, morí por dentro, me mató la/el tarde/día/mañana
+        lento a morir, enterró el proyecto, morí por dentro, me mató la/el tarde/día/mañana
         es/era/fue/siendo una tortura
         golpeó lo/la/el/que, golpea lo/que/la
         corto el/las/al/en la/las

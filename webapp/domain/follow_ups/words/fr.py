@@ -10,7 +10,7 @@ _KIN = (
 )
 _THING = (
     "imprimante/téléphone/portable/batterie/ordinateur/ordi/pc/tablette/serveur/écran/appli"
-    "/application/site/réseau/connexion/wifi/recherche/barre/bouton/clavier/souris"
+    "/application/site/réseau/connexion/wifi/recherche/barre/bouton/clavier/souris/chargeur"
     "/machine/appareil/box/lien"
 )
 _HARMLESS_CAUSE = (
@@ -107,7 +107,7 @@ LEXICON = Lexicon(
         ne sont plus là/parmi, n'est plus de ce, mourais/mourrais/mourait, longue maladie
         gifle/gifles/giflé/giflée, y laisser/laissé la vie
         oblige/obligeait/forcé/forcée à coucher
-        fausse couche, mort né
+        fausse couche, extra utérine, mort né
         perdu {_KIN}, perdu … {_KIN}, perdu … … {_KIN}
         perdu mes/nos grands, perdu mes deux parents, l'a/l'ai/avons enterré/enterrée
         l'ai/l'avons perdu/perdue, enterré mon/ma/notre/nos, adieu à mon/ma/notre
@@ -156,6 +156,7 @@ LEXICON = Lexicon(
         peur de mon mari/père/ex/copain/compagnon/conjoint, peur de lui, peur pour ma vie
     """),
     tender_parts=WordParts("""
+        tabass-
         suicid- décéd- endeuil- enterre- poignard- étrangl- assassin- automutil- scarifi- kidnapp-
         égorg- tumeur- leucém- chimiothér- radiothér- sclérose- schizophr- anorex- boulim- amput-
         anévris- pallia-
@@ -168,7 +169,8 @@ LEXICON = Lexicon(
         morte/mort intérieurement, barre de recherche est morte
         enterré/enterrée dans la/le/les menu/menus/page/newsletter/mail
         overdose de/d café/caféine/sucre/info/réunions, piles sont mortes, piles sont … mortes
-        point/points/temps/angle/angles/poids/code/lien mort/morts, lettre/nature/saison/eau morte
+        point/points/temps/angle/angles/poids/code/lien/liens mort/morts, est une gifle
+        enterré le projet, lettre/nature/saison/eau morte
         projet mort né, la mort dans l'âme, ça/qui/me/cela tue, tue le/la/les/l/mon/ma/toute/tout
         deadline/délai/chaleur/stress/prix/boulot/attente nous/m a/ont tué/tués/tuée
         prix/tarif/tarifs/pub est violent, m'a frappé/frappée par/c'est/de/dans

@@ -10,7 +10,7 @@ _KIN = (
     "/noivo/noiva/companheiro/companheira/cachorro/gato"
 )
 _THING = (
-    "impressora/celular/telefone/bateria/computador/notebook/pc/tablet/servidor/tela/app/aplicativo"
+    "impressora/carregador/celular/telefone/bateria/computador/notebook/pc/tablet/servidor/tela/app/aplicativo"
     "/página/busca/barra/botão/site/conexão/internet/wifi/roteador/teclado/mouse/aparelho/link"
 )
 _HARMLESS_CAUSE = "rir/fome/sede/sono/cansaço/tédio/medo/frio/calor/vontade/vergonha/saudade/rindo"
@@ -88,7 +88,7 @@ LEXICON = Lexicon(
         "você/vocês tem/têm alguma/algum, há/existe algo/alguma/algum, tem alguma/algum",
     ),
     tender=WordList(f"""
-        morreu/morreram/morrer/morre/morto/morta/mortos/morte/mortes
+        morreu/morreram/morrendo/morrer/morre/morto/morta/mortos/morte/mortes
         se afogou/afogaram, sepultamento/sepultado/sepultada
         óbito/velório/enterro/funeral/luto/viúva/viúvo/órfão/órfã
         homicídio/mataram/matou/matar/matarme
@@ -149,11 +149,12 @@ LEXICON = Lexicon(
     idioms=WordList(f"""
         {_THING}/carro morreu/morre/morto/morta, vocês mataram, mataram/matou a/o única/único
         {_THING} está/tá/já/ficou morreu/morto/morta
-        morto/morta/mortos/morrer/morri de {_HARMLESS_CAUSE}, de matar/morrer
+        morto/morta/mortos/morrendo/morrer/morri de {_HARMLESS_CAUSE}, de matar/morrer
         ponto/tempo/tempos/hora/horas/ângulo/peso morto/mortos/morta/mortas, link/links morto/mortos
         matar a/o/aula/tempo/saudade/saudades fome/sede/tempo/curiosidade/vontade/saudade/aula
         enterrado/enterrada no/na/em menu/newsletter/página/site, overdose de café/açúcar/cafeína
-        morri por dentro, prefiro morrer, quase tive um infarto, quase tenho um infarto
+        morri por dentro, morrendo por/pra, é um tapa na cara, prefiro morrer, quase tive um infarto
+        quase tenho um infarto
         matou minha/a/meu tarde/dia/manhã, é/era/foi uma tortura
         matar aula/tempo/saudade/saudades
         prazo/calor/stress/estresse/trânsito/preço nos/me matou
