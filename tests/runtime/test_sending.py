@@ -175,4 +175,4 @@ def test_few_threads_answer_one_client(served: Flask) -> None:
     with connect(served) as connection:
         names = {ask(connection, "thread").rpartition(b"\r\n")[2] for _ in range(100)}
 
-    assert len(names) < 20  # more than one: the next request may come before the thread is back
+    assert len(names) < 50  # one for each without that; a few, if the next comes early
