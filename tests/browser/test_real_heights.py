@@ -18,6 +18,7 @@ from tests.browser.tab_order import (
     size_of,
 )
 
+PHONE = (390, 664)
 OTHERS = [(one, size) for one in REFUSING for size in WINDOWS if size != size_of(one)]
 
 
@@ -28,6 +29,15 @@ def test_focused_controls_are_visible_in_every_window(
     site: ExampleSite, example: ExamplePage, size: tuple[int, int]
 ) -> None:
     with open_in(site, example, size) as page:
+        assert hidden_stops(page) == []
+
+
+@pytest.mark.parametrize("name", ["review-undo", "review-settings-refused"])
+def test_the_bar_of_a_draft_covers_no_focused_control_on_a_phone(
+    site: ExampleSite, name: str
+) -> None:
+    example = next(example for example in ALL if example.name == name)
+    with open_in(site, example, PHONE) as page:
         assert hidden_stops(page) == []
 
 

@@ -20,11 +20,13 @@ function show(message) {
   if (top < 0 || bottom > innerHeight) message.scrollIntoView();
 }
 
-function uncover(box) {
+function uncover(box, message) {
   const bar = box.form.querySelector(".actions--main").getBoundingClientRect();
   const { top, bottom } = box.getBoundingClientRect();
-  // no further than that: the question stays in view
-  if (top > bar.top - bar.height) scrollBy(0, Math.min(bottom - bar.top + 8, top)); // with its focus ring
+  if (top <= bar.top - bar.height) return;
+  // no further than that: the message, or the question, stays in view
+  const most = Math.min(top, message?.getBoundingClientRect().top ?? top);
+  scrollBy(0, Math.min(bottom - bar.top + 8, most)); // with its focus ring
 }
 
 document.addEventListener("htmx:afterSettle", () => {
@@ -34,6 +36,6 @@ document.addEventListener("htmx:afterSettle", () => {
   const focused = document.activeElement;
   requestAnimationFrame(() => {
     if (message) show(message);
-    if (focused.matches("form[data-draft-field=answer] textarea")) uncover(focused);
+    if (focused.matches("form[data-draft-field=answer] textarea")) uncover(focused, message);
   });
 });

@@ -16,6 +16,7 @@ from webapp.database import db
 from webapp.domain.forms.models import Form
 from webapp.domain.shared.limits import ANSWER_BODY_MAX_BYTES
 
+LOW = (640, 400)
 REFUSED = [409, 413, 422, 503]
 
 
@@ -142,11 +143,26 @@ def test_without_scripts_a_too_large_body_leads_back_to_the_text(plain: Page, li
     assert link.texts() == []
 
 
-def test_a_full_form_is_reported_in_the_viewport(page: Page, link: Link) -> None:
+def fill_up(link: Link) -> None:
     with link.app.app_context():
         full = update(Form).values(answer_bytes=link.app.config["SETTINGS"].limit_form_bytes)
         db.session.execute(full)
         db.session.commit()
+
+
+def test_in_a_low_window_the_textarea_does_not_push_the_message_out(
+    browser: Browser, link: Link
+) -> None:
+    for page in opened(browser, link, LOW, scripts=True):
+        fill_up(link)
+        give(page, LONG)
+
+        expect(page.locator("#answer-error")).to_be_in_viewport(ratio=1)
+        expect(page.locator("#answer")).to_be_focused()
+
+
+def test_a_full_form_is_reported_in_the_viewport(page: Page, link: Link) -> None:
+    fill_up(link)
     page.locator("#answer").fill(LONG)
     press(page, "Continue")
 
