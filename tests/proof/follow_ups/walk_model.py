@@ -54,6 +54,7 @@ class WalkModel:
     said: dict[Place, Said] = field(default_factory=dict)
     skipped: set[Place] = field(default_factory=set)
     asked: dict[Place, tuple[Place, Said]] = field(default_factory=dict)
+    passed: set[str] = field(default_factory=set)
     sent: bool = False
     _tokens: Iterator[int] = field(default_factory=count)
 
@@ -85,7 +86,13 @@ class WalkModel:
             if after == place and said.text == words
             if self.dropped(each) and each not in self.said
         )
-        return None if self._thread_ended(place) or self._followed(place) else next(same, None)
+        ended = self._thread_ended(place) or self._followed(place)
+        return None if ended or self.said[place].token in self.passed else next(same, None)
+
+    def pass_on(self, place: Place) -> None:
+        """Nothing follows the answer at this place, not even what would be asked again."""
+        if not self.sent and place in self.said and self.asked_again(place):
+            self.passed.add(self.said[place].token)
 
     def may_follow(self, place: Place) -> bool:
         """Whether one more question may follow the answer at this place."""

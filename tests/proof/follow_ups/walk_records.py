@@ -28,6 +28,11 @@ class Record(NamedTuple):
         return [each for each in self.decisions if each.state is FollowUpState.ASKED]
 
     @property
+    def passed(self) -> set[str]:
+        """Ids of the answers that nothing follows."""
+        return {each.answer_id for each in self.decisions if each.state is FollowUpState.NOTHING}
+
+    @property
     def places(self) -> dict[str, Place]:
         """By id of the question."""
         scripted = {each: (number, 0) for each, number in self.numbers.items()}

@@ -225,6 +225,8 @@ class Walker:
 
     def decide(self, place: Place, *, pass_on: bool) -> None:
         page = self.post(place, "/next", **({"pass_on": "1"} if pass_on else {}))
+        if pass_on:
+            self.model.pass_on(place)
         self.followed(page, place, allowed=not pass_on)
 
     def followed(self, page: TestResponse, place: Place, *, allowed: bool = True) -> None:
@@ -273,6 +275,7 @@ class Walker:
         question = {each.id: places[each.question_id] for each in record.answers}
         self.model.said = {place: said[each.id] for place, each in record.current.items()}
         self.model.skipped = record.skipped
+        self.model.passed = record.passed
         self.model.asked = {
             record.place(each): (question[each.answer_id], said[each.answer_id])
             for each in record.asked
