@@ -82,11 +82,11 @@ def test_publishing_shows_progress_and_happens_once(site: ExampleSite, page: Pag
 
 
 def test_saving_shows_progress_and_happens_once(site: ExampleSite, page: Page) -> None:
+    sent: list[Route] = []
+    page.route("**/goal", lambda route: sent.append(route))  # a page that is open may escape it
     page.goto(new_draft(site))
     page.get_by_role("link", name="Edit goal").click()
     page.get_by_role("textbox", name="Goal").fill("Slowly")
-    sent: list[Route] = []
-    page.route("**/goal", lambda route: sent.append(route))
 
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("button", name="Saving…")).to_be_visible()
