@@ -1,5 +1,6 @@
 """How a database carries out the statements that a call sends."""
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -58,25 +59,30 @@ def _postgresql_nodes(node: dict[str, Any]) -> Iterator[str]:
 
 
 def steps_of(call: Callable[[], Any]) -> int:
-    """How much the database touches for a call: rows on PostgreSQL, machine steps on SQLite."""
-    count = _sqlite_work if db.engine.dialect.name == "sqlite" else _postgresql_rows
-    return sum(count(sql, values) for sql, values in statements_of(call))
+    """How much the database touches for a call: rows on PostgreSQL, whose statistics choose the
+    plan; instructions of the virtual machine on SQLite, where indexes alone do.
+    """
+    if db.engine.dialect.name == "sqlite":
+        return _sqlite_work(call)
+    return sum(_postgresql_rows(sql, values) for sql, values in statements_of(call))
 
 
-def _sqlite_work(sql: str, values: Any) -> int:
-    """Instructions of the virtual machine of SQLite."""
-    steps = 0
+def _sqlite_work(call: Callable[[], Any]) -> int:
+    steps, drivers = itertools.count(), set[Any]()
 
-    def count() -> None:
-        nonlocal steps
-        steps += 1
-
-    with db.engine.connect() as connection:
+    def watch(connection: Any, *_: Any) -> None:
         driver = connection.connection.dbapi_connection
-        driver.set_progress_handler(count, 1)
-        connection.exec_driver_sql(sql, values).all()
-        driver.set_progress_handler(None, 0)
-    return steps
+        driver.set_progress_handler(lambda: next(steps) and None, 1)
+        drivers.add(driver)
+
+    event.listen(db.engine, "before_cursor_execute", watch)
+    try:
+        call()
+    finally:
+        event.remove(db.engine, "before_cursor_execute", watch)
+        for driver in drivers:
+            driver.set_progress_handler(None, 0)
+    return next(steps)
 
 
 def _postgresql_rows(sql: str, values: Any) -> int:

@@ -7,12 +7,11 @@ import orjson
 import pytest
 from sqlalchemy import select, update
 
-from tests.bulk import analyze, copy_rows
 from tests.conftest import Clock
 from tests.databases import both_databases
 from tests.event_factories import make_delivery, make_subscription
 from tests.factories import make_account, make_form
-from tests.query_plans import plan_of, statements_of
+from tests.query_plans import statements_of
 from webapp.database import db, from_millis, to_millis, utc_now
 from webapp.domain.accounts.models import Account
 from webapp.domain.events.deliveries.claims import Claimed, claim, is_due, read_due, release_expired
@@ -251,22 +250,6 @@ def test_a_claim_takes_no_more_than_it_can_attempt(clock: Clock) -> None:
 
     assert len(taken(2, now=clock.now)) == 2
     assert len(db.session.scalars(select(EventDelivery).filter_by(state="pending")).all()) == 1
-
-
-def test_a_claim_reads_by_index_however_many_rows_wait(clock: Clock) -> None:
-    subscription = make_subscription(make_form(make_account().id))
-    waiting = make_delivery(subscription, next_at=clock.now)
-    settled = make_delivery(subscription, state=DeliveryState.DELIVERED, settled_at=clock.now)
-    for row, name in ((waiting, "w"), (settled, "s")):
-        new = {"id": f"dlv_{name}{{}}".format, "event_id": f"evt_{name}{{}}".format}
-        copy_rows(EventDelivery.__table__, row.id, 3000, **new)
-    analyze()
-
-    plan = plan_of(lambda: read_due(now=clock.now))
-
-    read = [step for step in plan if "event_deliveries" in step]
-    assert read
-    assert [step for step in read if step.startswith(("Seq Scan", "SCAN event_deliveries"))] == []
 
 
 def test_a_claim_holds_others_up_for_few_statements(clock: Clock) -> None:

@@ -1,16 +1,14 @@
 """The log of deliveries and of subscriptions, on both databases."""
 
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.bulk import analyze, copy_rows
+from tests.bulk import copy_rows
 from tests.databases import both_databases
 from tests.event_factories import make_attempt, make_delivery, make_event, make_subscription
 from tests.factories import make_account, make_form
-from tests.query_plans import plan_of, steps_of
 from webapp.database import db, utc_now
 from webapp.domain.deletion import form_trash
 from webapp.domain.events.deliveries import log
@@ -244,47 +242,6 @@ def test_that_of_another_is_refused(changed: dict[str, Any]) -> None:
 
     with pytest.raises(StateConflict):
         subscriptions.get_callback(subscription.account_id, subscription.id, now=utc_now())
-
-
-def costs_the_same_in_a_longer_log(subscription: EventSubscription, page: partial[Any]) -> bool:
-    """Whether a log of 26 times the length costs no more; it goes by the index.
-
-    Both databases have two plans for a short one, the better of which takes half as many steps.
-    """
-    make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 200)
-    analyze()
-    before = steps_of(page)
-    make_copies(make_delivery(subscription, state=DeliveryState.DELIVERED), 5000)
-    analyze()
-    assert "ix_event_deliveries_listed" in "\n".join(plan_of(page))
-    return steps_of(page) <= 3 * before
-
-
-def test_a_page_costs_the_same_however_long_the_log_is(subscription: EventSubscription) -> None:
-    page = partial(list_deliveries, subscription.account_id, ALL)
-
-    assert costs_the_same_in_a_longer_log(subscription, page)
-    plan = "\n".join(plan_of(page))
-    assert "TEMP B-TREE" not in plan
-    assert "Sort" not in plan
-
-
-@pytest.mark.parametrize(
-    "filters",
-    [
-        DeliveryFilters(StateGroup.FAILED),
-        DeliveryFilters(form_id="frm_other"),
-        DeliveryFilters(host="other.example:443"),
-    ],
-)
-def test_filters_that_match_nothing_cost_the_same_however_long_the_log_is(
-    subscription: EventSubscription, filters: DeliveryFilters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log, "LOOKED_AT", 100)
-
-    page = partial(list_deliveries, subscription.account_id, filters)
-
-    assert costs_the_same_in_a_longer_log(subscription, page)
 
 
 def test_looking_further_back_finds_each_once(

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from tests.bulk import store_answers
 from tests.databases import both_databases
 from tests.factories import make_account, make_answer, make_form, make_response
-from tests.query_plans import plan_of, statements_of
+from tests.query_plans import statements_of
 from webapp.database import db, utc_now
 from webapp.domain.deletion.deleted_responses import delete_response
 from webapp.domain.forms import models as forms
@@ -171,7 +171,7 @@ def test_another_creator_marks_nothing(form: Any, mark: Any) -> None:
     assert fresh(form).seen_stamp == 0
 
 
-def test_all_forms_are_counted_in_one_statement_through_the_index(form: Any) -> None:
+def test_all_forms_are_counted_in_one_statement(form: Any) -> None:
     others = [make_form(form.account_id) for _ in range(3)]
     respond(form)
 
@@ -179,5 +179,3 @@ def test_all_forms_are_counted_in_one_statement_through_the_index(form: Any) -> 
 
     assert counted() == {form.id: 1}
     assert len(statements_of(counted)) == 1
-    if db.engine.dialect.name == "sqlite":
-        assert any("completed_stamp>?" in step for step in plan_of(counted)), plan_of(counted)

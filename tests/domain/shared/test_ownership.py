@@ -1,10 +1,7 @@
 """Every table has an owner, and is deleted before what its rows refer to."""
 
-from typing import Any
-
 import pytest
 from flask import Flask
-from sqlalchemy import event
 
 from webapp.database import db
 from webapp.domain.shared.ownership import (
@@ -15,7 +12,6 @@ from webapp.domain.shared.ownership import (
     OF_NOBODY,
     OF_SESSION,
     Owned,
-    delete_in_batches,
     rows_of_account,
     table_of,
 )
@@ -69,23 +65,3 @@ def test_rows_of_an_account_are_deleted_children_first(app: Flask) -> None:
         parents = {key.column.table.name for key in db.metadata.tables[name].foreign_keys}
         assert not parents & set(order[:place]), name
     assert set(order) == db.metadata.tables.keys() - set(OF_NOBODY)
-
-
-@pytest.mark.usefixtures("app_context")
-def test_a_batch_of_one_form_is_found_by_primary_key_on_sqlite() -> None:
-    """Else each batch searches all answers of the form."""
-    answers = db.metadata.tables["answers"]
-    seen: list[str] = []
-
-    def note(*told: Any) -> None:
-        seen.append(told[2])
-
-    event.listen(db.engine, "before_cursor_execute", note)
-    assert list(delete_in_batches(answers, answers.c.form_id == "frm_1")) == []
-    event.remove(db.engine, "before_cursor_execute", note)
-
-    (deletion,) = [statement for statement in seen if statement.startswith("DELETE")]
-    found_by = db.session.connection().exec_driver_sql(
-        f"EXPLAIN QUERY PLAN {deletion}", ("frm_1", 500, 0)
-    )
-    assert "(id=?)" in found_by.first()[3]
