@@ -44,9 +44,12 @@ def watermark(subscription_id: str, form_id: str) -> int:
 
 def lowest_unsettled(
     subscription_id: InstrumentedAttribute[str] | BindParameter[str],
+    *,
+    but: InstrumentedAttribute[int] | None = None,
 ) -> Iterator[Label[int | None]]:
     """Columns: the lowest position of the subscription in each unsettled state, by its index.
 
+    but  a position that is left out, which one delivery of the subscription has
     Envelopes have no position.
     """
     for state in UNSETTLED:
@@ -54,6 +57,8 @@ def lowest_unsettled(
         lowest = select(func.min(each.c.position)).where(
             each.c.subscription_id == subscription_id, each.c.state == state, each.c.position > 0
         )
+        if but is not None:
+            lowest = lowest.where(each.c.position != but)
         yield lowest.correlate(EventDelivery).scalar_subquery().label(f"lowest_{state}")
 
 

@@ -44,6 +44,7 @@ from webapp.domain.events.deliveries.due import (
 )
 from webapp.domain.events.deliveries.retries import MAX_ATTEMPTS, OPEN_AFTER_FAILURES
 from webapp.domain.events.models import CallbackEndpoint, EventDelivery, EventSubscription
+from webapp.domain.forms.models import Form
 from webapp.domain.shared.vocabulary import DeliveryKind, DeliveryState, ErrorProfile
 
 LEASE_SECONDS = 30  # of an attempt, which takes 10 s at most
@@ -97,6 +98,7 @@ class _Details(NamedTuple):
     failures: int
     lowest_pending: int | None
     lowest_sending: int | None
+    completed_stamp: int | None
 
 
 @tried_again
@@ -193,7 +195,9 @@ def _claimed(row: _Details, cursor_of: CursorOf) -> Claimed:
 def _made_body(row: _Details, cursor_of: CursorOf) -> str:
     if row.kind is DeliveryKind.TERMINATED:
         return terminated_body(row.error_profile)
-    settled = settled_until((row.lowest_pending, row.lowest_sending), newest=row.position)
+    # who has the cursor has this event, too
+    others = row.lowest_pending, row.lowest_sending
+    settled = settled_until(others, newest=max(row.completed_stamp or 0, row.position))
     return event_body(
         row.event_id,
         row.form_id,
@@ -236,10 +240,12 @@ _DETAILS = (
         ),
         *(_S.url, _S.secret, _S.previous_secret, _S.previous_until, _S.error_profile),
         _E.failures,
-        *lowest_unsettled(_D.subscription_id),
+        *lowest_unsettled(_D.subscription_id, but=_D.position),
+        Form.completed_stamp,
     )
     .join(_S, _S.id == _D.subscription_id)
     .join(_E, _E.id == _D.endpoint_id)
+    .join(Form, Form.id == _D.form_id)
     .where(among(_D.id, "ids"), _D.state == DeliveryState.PENDING)
     # somebody may be about to cancel one
     .with_for_update(of=_D, skip_locked=True)
