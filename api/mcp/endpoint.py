@@ -20,10 +20,10 @@ from api.mcp.messages import (
     result_body,
 )
 from api.mcp.origins import add_cors, is_refused
-from api.mcp.refusals import respond
+from api.mcp.refusals import EVENT_STREAM, JSON, respond
 from webapp.domain.shared.limits import MCP_BODY_MAX_BYTES
 from webapp.oauth.guard import authenticate_for_mcp
-from webapp.web.accept_headers import accepts_json
+from webapp.web.accept_headers import accepts
 
 bp.after_request(add_cors)
 
@@ -35,7 +35,7 @@ def check_origin() -> None:
         raise Forbidden
 
 
-@bp.route("", methods=["OPTIONS"])
+@bp.route("", methods=["OPTIONS"], strict_slashes=False)
 def preflight() -> Response:
     """For browsers only: other clients are told the one method."""
     if "Origin" not in request.headers:
@@ -43,7 +43,7 @@ def preflight() -> Response:
     return Response(status=HTTPStatus.NO_CONTENT)
 
 
-@bp.post("", provide_automatic_options=False)
+@bp.post("", provide_automatic_options=False, strict_slashes=False)
 def post() -> Response:
     """One message in, at most one out."""
     g.caller = caller = authenticate_for_mcp()
@@ -91,10 +91,10 @@ def _check_headers() -> None:
             "The body is not uncompressed application/json in UTF-8, by its headers.",
             status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         )
-    if not accepts_json():
+    if not (accepts(JSON) or accepts(EVENT_STREAM)):
         raise RpcError(
             INVALID_REQUEST,
-            "The Accept header admits no application/json.",
+            f"The Accept header admits neither {JSON} nor {EVENT_STREAM}.",
             status=HTTPStatus.NOT_ACCEPTABLE,
         )
 

@@ -12,6 +12,11 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
+BATCH = (
+    "A batch is not taken: send each message as a request of its own. "
+    "Only protocol 2025-03-26 had batches."
+)
+
 MessageId = str | int
 Json = dict[str, object]
 
@@ -51,6 +56,8 @@ class Message(NamedTuple):
 
 def read_message(value: object) -> Message:
     """The message in a body. raises RpcError `INVALID_REQUEST`"""
+    if isinstance(value, list):
+        raise RpcError(INVALID_REQUEST, BATCH)
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, "The body is no JSON-RPC 2.0 object.")
     method = value.get("method")

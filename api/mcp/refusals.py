@@ -14,8 +14,11 @@ from api.mcp.eras import status_of
 from api.mcp.messages import INTERNAL_ERROR, INVALID_REQUEST, Json, RpcError, encoded, error_body
 from api.mcp.origins import add_cors, is_refused
 from webapp.oauth.guard import Unauthenticated
+from webapp.web.accept_headers import accepts
 from webapp.web.hosts import UnknownHost
 from webapp.web.request_kind import RequestKind, request_kind
+
+JSON, EVENT_STREAM = "application/json", "text/event-stream"
 
 
 @bp.errorhandler(RpcError)
@@ -76,9 +79,14 @@ def router_refusal(
 
 
 def respond(body: Json, status: HTTPStatus = HTTPStatus.OK) -> Response:
-    """A JSON-RPC body as the response."""
-    headers = {"Content-Type": "application/json", "Cache-Control": "private, no-store"}
-    return Response(encoded(body), status, headers)
+    """A JSON-RPC body as the response; as a stream of one event for who reads nothing else."""
+    streamed = status is HTTPStatus.OK and not accepts(JSON)
+    sent = b"event: message\ndata: %b\n\n" % encoded(body) if streamed else encoded(body)
+    headers = {
+        "Content-Type": EVENT_STREAM if streamed else JSON,
+        "Cache-Control": "private, no-store",
+    }
+    return Response(sent, status, headers)
 
 
 def _forbidden(message: str) -> RpcError:

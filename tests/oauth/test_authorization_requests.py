@@ -7,6 +7,7 @@ from flask import Flask
 
 from tests.factories import make_account
 from tests.oauth.flow import (
+    ORIGIN,
     REDIRECT,
     Flow,
     csrf_token,
@@ -156,6 +157,22 @@ def test_success_carries_the_issuer_and_the_state(flow: Flow) -> None:
     answer = location(flow.decide())
 
     assert answer.keys() == {"code", "state", "iss"}
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "[::1]:8000"])
+def test_the_issuer_is_the_one_whose_document_was_read(host: str, flow: Flow) -> None:
+    """RFC 9207 section 2.4, on loopback, where pages redirect to one of the names."""
+    sent_on = flow.browser.get(flow.address(), headers={"Host": host}).location
+    answer = location(flow.decide(sent_on.removeprefix(ORIGIN)))
+
+    assert answer["iss"] == f"http://{host}"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "localhost:666", "[", ""])
+def test_an_address_names_no_other_issuer(host: str, flow: Flow) -> None:
+    answer = location(flow.decide(flow.address(asked_host=host)))
+
+    assert answer["iss"] == ORIGIN
 
 
 def test_denial_carries_the_issuer_and_the_state(flow: Flow) -> None:

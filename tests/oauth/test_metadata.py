@@ -6,9 +6,8 @@ from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
 from flask.testing import FlaskClient
 
 from tests.oauth.flow import API, MCP, ORIGIN
-from webapp.config import Settings
-from webapp.oauth.endpoints import authorization_server_metadata
 
+PUBLIC = "https://ask.example.org"
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 RESOURCE = "/.well-known/oauth-protected-resource"
 
@@ -42,28 +41,50 @@ def test_the_authorization_server_describes_itself(client: FlaskClient) -> None:
     }
 
 
-def test_the_document_is_valid_for_an_https_issuer(settings: Settings) -> None:
-    config = Settings(
-        public_url="https://ask.example.org",
-        database_url=settings.database_url,
-        secret_key=settings.secret_key,
-        data_folder=settings.data_folder,
-    )
-
-    document = AuthorizationServerMetadata(authorization_server_metadata(config))
+@pytest.mark.settings(public_url=PUBLIC)
+def test_the_document_is_valid_for_an_https_issuer(client: FlaskClient) -> None:
+    document = AuthorizationServerMetadata(client.get(AUTHORIZATION_SERVER, base_url=PUBLIC).json)
 
     document.validate(metadata_classes=[IssuerMetadata])
-    assert document["issuer"] == "https://ask.example.org"
+    assert document["issuer"] == PUBLIC
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{AUTHORIZATION_SERVER}/",
+        f"{AUTHORIZATION_SERVER}/mcp/app",
+        f"{AUTHORIZATION_SERVER}/mcp/app/",
+        f"{AUTHORIZATION_SERVER}/api",
+        f"/mcp/app{AUTHORIZATION_SERVER}",
+        f"/mcp/app{AUTHORIZATION_SERVER}/",
+        f"/api{AUTHORIZATION_SERVER}",
+    ],
+)
+def test_the_authorization_server_is_found_at_each_address_that_clients_try(
+    path: str, client: FlaskClient
+) -> None:
+    """Without RFC 9728, clients ask by the address of the resource, in both orders."""
+    assert client.get(path).json == client.get(AUTHORIZATION_SERVER).json
 
 
 @pytest.mark.parametrize(
     ("path", "resource", "name"),
-    [("/api", API, "Askback API"), ("/mcp/app", MCP, "Askback for MCP")],
+    [
+        (f"{RESOURCE}/api", API, "Askback API"),
+        (f"{RESOURCE}/mcp/app", MCP, "Askback for MCP"),
+        (f"{RESOURCE}/mcp/app/", f"{MCP}/", "Askback for MCP"),
+        (f"/mcp/app{RESOURCE}", MCP, "Askback for MCP"),
+        (f"/mcp/app{RESOURCE}/", MCP, "Askback for MCP"),
+        (f"/api{RESOURCE}", API, "Askback API"),
+        (RESOURCE, ORIGIN, "Askback"),
+        (f"{RESOURCE}/", f"{ORIGIN}/", "Askback"),
+    ],
 )
 def test_each_resource_has_a_document(
     path: str, resource: str, name: str, client: FlaskClient
 ) -> None:
-    assert client.get(RESOURCE + path).json == {
+    assert client.get(path).json == {
         "resource": resource,
         "authorization_servers": [ORIGIN],
         "scopes_supported": ["forms:read", "responses:read", "forms:write"],
@@ -76,15 +97,66 @@ def test_each_resource_has_a_document(
 @pytest.mark.parametrize(
     "path",
     [
-        RESOURCE,
-        f"{RESOURCE}/",
         f"{RESOURCE}/other",
         f"{RESOURCE}/mcp",
+        f"{RESOURCE}/mcp/app//",
+        f"{RESOURCE}//mcp/app",
+        f"/mcp{RESOURCE}",
+        f"/api/agent{RESOURCE}",
+        f"{AUTHORIZATION_SERVER}/other",
+        "/mcp/app/.well-known/openid-configuration",
         "/.well-known/openid-configuration",
     ],
 )
 def test_there_is_no_other_document(path: str, client: FlaskClient) -> None:
     assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "[::1]:8000", "LOCALHOST:8000"])
+def test_on_loopback_each_name_is_a_server_of_its_own(host: str, client: FlaskClient) -> None:
+    """Clients compare the resource and the issuer with the address that they were given."""
+    origin = f"http://{host.lower()}"
+
+    resource = client.get(f"{RESOURCE}/mcp/app", headers={"Host": host}).json
+    issuer = client.get(AUTHORIZATION_SERVER, headers={"Host": host}).json
+
+    assert resource["resource"] == f"{origin}/mcp/app"
+    assert resource["authorization_servers"] == [ORIGIN]
+    assert issuer["issuer"] == origin
+    assert issuer["token_endpoint"] == f"{origin}/oauth/token"
+
+
+@pytest.mark.parametrize("path", ["/mcp/app", "/mcp/app/"])
+def test_the_challenge_leads_to_the_document_of_the_address_that_was_asked(
+    path: str, client: FlaskClient
+) -> None:
+    refused = client.post(path, json={}, headers={"Host": "localhost:8000"})
+    leads_to = f"http://localhost:8000{RESOURCE}{path}"
+
+    assert f'resource_metadata="{leads_to}"' in refused.headers["WWW-Authenticate"]
+    document = client.get(leads_to, headers={"Host": "localhost:8000"}).json
+    assert document["resource"] == f"http://localhost:8000{path}"
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost:9000", "localhost", "me@localhost:8000", 'localhost:8000"x', "localhost:8000/x"],
+)
+def test_other_names_and_ports_are_not_repeated(host: str, client: FlaskClient) -> None:
+    document = client.get(f"{RESOURCE}/mcp/app", headers={"Host": host})
+
+    assert document.status_code == 400 or document.json["resource"] == MCP
+
+
+@pytest.mark.settings(public_url=PUBLIC, trusted_hosts=("localhost", "10.0.0.7"))
+@pytest.mark.parametrize("host", ["localhost", "10.0.0.7", "ask.example.org:443"])
+def test_a_public_installation_has_one_name(host: str, client: FlaskClient) -> None:
+    headers = {"Host": host}
+
+    assert (
+        client.get(f"{RESOURCE}/mcp/app", headers=headers).json["resource"] == f"{PUBLIC}/mcp/app"
+    )
+    assert client.get(AUTHORIZATION_SERVER, headers=headers).json["issuer"] == PUBLIC
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidClientError, InvalidRequestError
@@ -33,12 +32,15 @@ from webapp.oauth.resources import served_resources
 from webapp.oauth.server import server
 from webapp.web import request_audit
 from webapp.web.extensions import csrf
+from webapp.web.hosts import origin_under
 from webapp.web.rate_limits.client_address import client_network
 from webapp.web.rate_limits.limiter import is_failure, limiter, seconds_to_wait
 from webapp.web.request_kind import RequestKind, request_kind
 
 METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of a limit
+AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
+PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource"
 FORM = "application/x-www-form-urlencoded"
 OPEN = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "WWW-Authenticate"}
 ALLOWED_HEADERS = "authorization, content-type, mcp-protocol-version"
@@ -117,20 +119,30 @@ def router_refusal(
     return refuse
 
 
-@bp.get("/.well-known/oauth-authorization-server")
-def authorization_server() -> Response:
-    """RFC 8414."""
-    return _document(authorization_server_metadata(settings()))
+@bp.get(AUTHORIZATION_SERVER, strict_slashes=False)
+@bp.get(f"{AUTHORIZATION_SERVER}/<path:_resource>")
+@bp.get(f"/api{AUTHORIZATION_SERVER}", strict_slashes=False)
+@bp.get(f"/mcp/app{AUTHORIZATION_SERVER}", strict_slashes=False)
+def authorization_server(_resource: str = "") -> Response:
+    """RFC 8414. Clients that read no RFC 9728 look for it at the address of a resource."""
+    _asked_resource(AUTHORIZATION_SERVER)
+    issuer = origin_under(request.host, settings())
+    return _document(authorization_server_metadata(issuer))
 
 
-@bp.get("/.well-known/oauth-protected-resource/<path:path>")
-def protected_resource(path: str) -> Response:
-    """RFC 9728, one document for each resource that is served; there is none for the origin."""
-    names = served_resources()
-    asked = next((resource for resource in names if _path(resource) == path), None)
-    if asked is None:
-        abort(HTTPStatus.NOT_FOUND)
-    return _document(protected_resource_metadata(settings(), asked, names[asked]))
+@bp.get(PROTECTED_RESOURCE, strict_slashes=False)
+@bp.get(f"{PROTECTED_RESOURCE}/<path:_resource>")
+@bp.get(f"/api{PROTECTED_RESOURCE}", strict_slashes=False)
+@bp.get(f"/mcp/app{PROTECTED_RESOURCE}", strict_slashes=False)
+def protected_resource(_resource: str = "") -> Response:
+    """RFC 9728, one document for each resource, and for the origin, which stands for all.
+
+    Its resource is what the address was made of (section 3.3), with the host name and the trailing
+    slash of that; its authorization server is the one that redirects name (RFC 9207).
+    """
+    path, name = _asked_resource(PROTECTED_RESOURCE)
+    resource = origin_under(request.host, settings()) + path
+    return _document(protected_resource_metadata(settings(), resource, name))
 
 
 @bp.post("/oauth/token")
@@ -166,9 +178,8 @@ def register() -> Response:
     return _no_store(jsonify(body), HTTPStatus.CREATED)
 
 
-def authorization_server_metadata(config: Settings) -> dict[str, Any]:
-    """The RFC 8414 document; checked by Authlib. The issuer is the public address, as a string."""
-    issuer = config.public_url
+def authorization_server_metadata(issuer: str) -> dict[str, Any]:
+    """The RFC 8414 document; checked by Authlib. The issuer is our origin, as a string."""
     document = {
         "issuer": issuer,
         "authorization_endpoint": f"{issuer}/oauth/authorize",
@@ -201,8 +212,16 @@ def protected_resource_metadata(config: Settings, resource: str, name: str) -> d
     }
 
 
-def _path(resource: str) -> str:
-    return urlsplit(resource).path.removeprefix("/")
+def _asked_resource(document: str) -> tuple[str, str]:
+    """The path before or behind the address of a document, and the name of that resource; or 404.
+
+    The origin, whose path is empty, stands for all resources.
+    """
+    before, _, behind = request.path.partition(document)
+    path = before or behind
+    named = served_resources() | {settings().public_url: "Askback"}
+    name = named.get(settings().public_url + path.removesuffix("/"))
+    return (path, name) if name else abort(HTTPStatus.NOT_FOUND)
 
 
 def _check_token_request() -> None:

@@ -2,7 +2,10 @@
 
 from urllib.parse import urlsplit
 
+from flask import request
+
 from webapp.config import Settings, settings
+from webapp.web.hosts import origin_under
 
 
 def served_resources() -> dict[str, str]:
@@ -11,9 +14,16 @@ def served_resources() -> dict[str, str]:
 
 
 def resource_metadata_url(settings: Settings, resource: str) -> str:
-    """Where the RFC 9728 document of this resource is: the well-known part before its path."""
+    """Where the RFC 9728 document of this resource is: the well-known part before its path.
+
+    Its resource has to be the address of the request (section 3.3), so it has the host name and
+    the trailing slash of that.
+    """
     path = urlsplit(resource).path
-    return f"{settings.public_url}/.well-known/oauth-protected-resource{path}"
+    slash = "/" if request.path == f"{path}/" else ""
+    return (
+        f"{origin_under(request.host, settings)}/.well-known/oauth-protected-resource{path}{slash}"
+    )
 
 
 def normal_resource(resource: str) -> str | None:

@@ -28,6 +28,7 @@ from webapp.oauth.grants import (
 from webapp.oauth.models import OAuthClient, OAuthToken
 from webapp.oauth.tokens import revoke_access_token, revoke_grant
 from webapp.web import request_audit
+from webapp.web.hosts import ASKED_HOST, origin_under
 
 
 class Request(OAuth2Request):
@@ -79,7 +80,7 @@ class Server(AuthorizationServer):
             payload = json.dumps(payload)
         response = Response(payload, status=status_code, headers=headers)
         if response.location:
-            issuer = {"iss": settings().public_url}
+            issuer = {"iss": origin_under(request.args.get(ASKED_HOST), settings())}
             response.location = add_params_to_uri(response.location, issuer)
             response.status_code = HTTPStatus.SEE_OTHER
             response.headers["Cache-Control"] = "no-store"

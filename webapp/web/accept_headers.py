@@ -22,14 +22,14 @@ def accepts_gzip() -> bool:
     return parse_accept_header(_beginning("Accept-Encoding")).quality("gzip") > 0
 
 
-def accepts_json() -> bool:
-    """Whether a JSON response can be read; so it can where nothing is said."""
-    return _names_json(_beginning("Accept"))
+def accepts(media_type: str) -> bool:
+    """Whether a response of this type can be read; so can any where nothing is said."""
+    return _names(_beginning("Accept"), media_type)
 
 
 @lru_cache(maxsize=128)  # of the processor time of `server/discover` 8 %
-def _names_json(said: str) -> bool:
-    return not said.strip() or parse_accept_header(said, MIMEAccept)["application/json"] > 0
+def _names(said: str, media_type: str) -> bool:
+    return not said.strip() or parse_accept_header(said, MIMEAccept)[media_type] > 0
 
 
 def _beginning(header: str) -> str:

@@ -1,15 +1,18 @@
 """Allowed host names, and the redirect to the public one."""
 
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from flask import Flask, redirect, request
 from werkzeug.exceptions import BadRequest
 from werkzeug.wrappers import Response
 
 from webapp.config import Settings
-from webapp.config_readers import is_loopback
+from webapp.config_readers import is_loopback, origin
 from webapp.web.request_kind import PAGES, RequestKind, request_kind
 from webapp.web.url_converters import current_address
+
+CONSENT = "consent.authorize"
+ASKED_HOST = "asked_host"  # which the redirect of an authorization request hands on
 
 
 class UnknownHost(BadRequest):
@@ -35,8 +38,28 @@ def init_app(app: Flask, config: Settings) -> None:
         if name not in known and not (on_loopback and is_loopback(name)):
             raise UnknownHost()
         if on_loopback and _is_page():
-            return redirect(config.public_url + current_address())
+            return redirect(config.public_url + current_address() + _asked_host())
         return None
+
+
+def origin_under(host: str | None, config: Settings) -> str:
+    """Our origin for a client that names `host`: on loopback under each of its names.
+
+    Clients compare what a document says with the address that they were given, where localhost and
+    127.0.0.1 are two servers. A public installation has one name.
+    """
+    public = urlsplit(config.public_url)
+    try:
+        named = urlsplit(origin(f"{public.scheme}://{host}"))
+    except ValueError:
+        return config.public_url
+    same = is_loopback(named.hostname or "") and named.port == public.port
+    return named.geturl() if same and config.on_loopback else config.public_url
+
+
+def _asked_host() -> str:
+    """More of the address, by which the authorization response names the issuer that was asked."""
+    return f"&{ASKED_HOST}={quote(request.host)}" if request.endpoint == CONSENT else ""
 
 
 def _is_probe() -> bool:

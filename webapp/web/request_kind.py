@@ -36,8 +36,10 @@ PROGRAMS = {*REST, RequestKind.MCP}  # no browser asks: no cookie, no CSRF token
 ADDRESSES = {
     "/api": RequestKind.API,
     "/api/agent": RequestKind.AGENT,
+    "/api/.well-known": RequestKind.OAUTH,
     "/healthz": RequestKind.PROBE,
     "/mcp/app": RequestKind.MCP,
+    "/mcp/app/.well-known": RequestKind.OAUTH,
     "/oauth/register": RequestKind.OAUTH,
     "/oauth/revoke": RequestKind.OAUTH,
     "/oauth/token": RequestKind.OAUTH,
@@ -48,6 +50,7 @@ ADDRESSES = {
     "/static": RequestKind.STATIC,
     "/.well-known": RequestKind.OAUTH,
 }
+LONGEST = max(address.count("/") for address in ADDRESSES) + 1  # in parts, the first one is empty
 # told by the address alone: what has no session is known before there is a route
 BY_ADDRESS = {
     *PROGRAMS,
@@ -93,8 +96,9 @@ def request_kind() -> RequestKind:
 
 def of_address(path: str) -> RequestKind | None:
     """The kind of requests to this path, None for pages of creators and of the public."""
-    first, second = "/".join(path.split("/", 2)[:2]), "/".join(path.split("/", 3)[:3])
-    return ADDRESSES.get(second) or ADDRESSES.get(first)
+    parts = path.split("/", LONGEST)[:LONGEST]
+    beginnings = ("/".join(parts[:count]) for count in range(len(parts), 1, -1))
+    return next((ADDRESSES[each] for each in beginnings if each in ADDRESSES), None)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What is wrong with a request is refused in one order, the same in both eras, and as JSON-RPC."""
 
+from json import loads
 from typing import Any
 
 import pytest
@@ -17,13 +18,15 @@ def host(hosted: Hosted, account: Any, version: str) -> Host:
     return hosted(account.id, version=version)
 
 
-def call(host: Host, body: bytes = PING, method: str = "POST", **headers: str) -> TestResponse:
+def call(
+    host: Host, body: bytes = PING, method: str = "POST", path: str = "/mcp/app", **headers: str
+) -> TestResponse:
     """A request of which only the token and the content type are given; "" drops a header."""
     given = {"Authorization": f"Bearer {host.token}"} | JSON
     given |= {name.replace("_", "-"): value for name, value in headers.items()}
     sent = {name: value for name, value in given.items() if value}
     client = host.app.test_client(use_cookies=False)
-    return client.open("/mcp/app", method=method, data=body, headers=sent)
+    return client.open(path, method=method, data=body, headers=sent)
 
 
 def refusal(answer: TestResponse) -> tuple[int, int]:
@@ -110,9 +113,20 @@ def test_the_page_of_an_allowed_origin_may_ask_before(host: Host) -> None:
 
 
 def test_there_is_nothing_below_the_endpoint(host: Host) -> None:
-    answer = host.app.test_client().post("/mcp/app/", headers=JSON)
+    answer = host.app.test_client().post("/mcp/app/more", headers=JSON)
 
     assert refusal(answer) == (404, -32600)
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1:8000", "localhost:8000", "[::1]:8000"])
+@pytest.mark.parametrize("path", ["/mcp/app", "/mcp/app/"])
+def test_a_slash_and_each_name_of_this_machine_are_the_endpoint(
+    host: Host, path: str, name: str
+) -> None:
+    assert call(host, path=path, Host=name).get_json()["result"] == {}
+    assert refusal(call(host, method="GET", path=path, Host=name)) == (405, -32600)
+    assert refusal(call(host, path=path, Host=name, Authorization="")) == (401, -32600)
+    assert refusal(call(host, path=path, Host=name, Origin="https://evil.example"))[0] == 403
 
 
 def test_no_token_comes_before_everything_in_the_body(host: Host) -> None:
@@ -146,8 +160,10 @@ def test_another_content_type_comes_before_what_is_accepted(
     assert refusal(call(host, b"{", Accept="text/html", **headers)) == (415, -32600)
 
 
-@pytest.mark.parametrize("accept", ["text/html", "text/event-stream", "application/json;q=0", ",;"])
-def test_a_client_that_takes_no_json_is_refused(host: Host, accept: str) -> None:
+@pytest.mark.parametrize(
+    "accept", ["text/html", "text/event-stream;q=0", "application/json;q=0", ",;"]
+)
+def test_a_client_that_takes_neither_json_nor_a_stream_is_refused(host: Host, accept: str) -> None:
     assert refusal(call(host, b"{", Accept=accept)) == (406, -32600)
 
 
@@ -155,7 +171,18 @@ def test_a_client_that_takes_no_json_is_refused(host: Host, accept: str) -> None
     "accept", ["", " ", "*/*", "application/json", "application/json, text/event-stream"]
 )
 def test_a_client_that_takes_json_is_answered(host: Host, accept: str) -> None:
-    assert call(host, Accept=accept).status_code == 200
+    assert call(host, Accept=accept).content_type == "application/json"
+
+
+@pytest.mark.parametrize("accept", ["text/event-stream", "text/*", "application/json;q=0, */*"])
+def test_a_client_that_takes_a_stream_alone_gets_one_of_one_event(host: Host, accept: str) -> None:
+    answer = call(host, Accept=accept)
+    event, data = answer.text.removesuffix("\n\n").split("\n")
+
+    assert (answer.status_code, answer.content_type) == (200, "text/event-stream")
+    assert event == "event: message"
+    assert loads(data.removeprefix("data: ")) == {"jsonrpc": "2.0", "id": 7, "result": {}}
+    assert refusal(call(host, b"{", Accept=accept)) == (400, -32700)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +213,6 @@ def test_what_is_no_json_is_not_parsed(host: Host, body: bytes) -> None:
     [
         b"7",
         b"null",
-        b"[]",
-        b'[{"jsonrpc":"2.0","id":7,"method":"ping"}]',
         b"{}",
         b'{"jsonrpc":"1.0","method":"ping"}',
         b'{"jsonrpc":2.0,"method":"ping"}',
@@ -201,6 +226,14 @@ def test_what_is_no_json_is_not_parsed(host: Host, body: bytes) -> None:
 )
 def test_what_is_no_message_is_no_request(host: Host, body: bytes) -> None:
     assert refusal(call(host, body)) == (400, -32600)
+
+
+@pytest.mark.parametrize("body", [b"[]", b"[%b]" % PING, b"[%b,%b]" % (PING, PING)])
+def test_a_batch_is_refused_in_words(host: Host, body: bytes) -> None:
+    answer = call(host, body)
+
+    assert "send each message as a request of its own" in answer.get_json()["error"]["message"]
+    assert refusal(answer) == (400, -32600)
 
 
 def test_a_response_that_is_posted_is_refused_with_its_id(host: Host) -> None:
