@@ -12,6 +12,7 @@ from webapp.domain.accounts.browser_sessions import SignIn
 from webapp.domain.accounts.models import Account
 from webapp.domain.audit.trail import AuditEvent
 from webapp.domain.forms.models import Form
+from webapp.domain.shared.names import JOINERS
 from webapp.oauth.models import OAuthClient, OAuthGrant
 from webapp.oauth.tokens import has_token
 from webapp.wire.timestamps import wire_time
@@ -93,4 +94,4 @@ def _event(event: AuditEvent) -> dict[str, Any]:
 
 
 def _visible(part: Any) -> str:
-    return "".join(char if char.isprintable() else "?" for char in str(part))
+    return "".join(char if char.isprintable() or char in JOINERS else "?" for char in str(part))

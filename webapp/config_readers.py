@@ -86,7 +86,8 @@ def one_line(most: int) -> BeforeValidator:
     """A reader of words for people, at most so many code points, without control characters."""
 
     def read(text: str) -> str:
-        if len(text) > most or not text.isprintable():
+        visible = text.replace("\u200c", "").replace("\u200d", "")  # joiners belong to spelling
+        if len(text) > most or not visible.isprintable():
             raise ValueError(f"it is not one line of at most {most} characters")
         return text
 

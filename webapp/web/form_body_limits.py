@@ -15,7 +15,7 @@ from typing import IO, cast
 
 from flask import Flask, Request, abort, request
 from werkzeug.datastructures import FileStorage, MultiDict
-from werkzeug.exceptions import BadRequest, RequestEntityTooLarge
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
 from webapp.config import settings
@@ -111,10 +111,12 @@ class UploadedFile:
 
 
 class BoundedRequest(Request):
-    """Stores at most one posted file, and that in the data folder, where uploads are taken."""
+    """Stores posted files in the data folder, where uploads are taken, and nowhere else.
+
+    A browser extension may add file fields; all files together are bounded with the body.
+    """
 
     form_data_parser_class = FormParser
-    _has_file = False
 
     def _get_file_stream(
         self,
@@ -123,12 +125,8 @@ class BoundedRequest(Request):
         filename: str | None = None,  # noqa: ARG002
         content_length: int | None = None,  # noqa: ARG002
     ) -> IO[bytes]:
-        """Raises BadRequest for a second file."""
         if not UPLOAD_PATH.fullmatch(self.path):
             return BytesIO()
-        if self._has_file:
-            raise BadRequest
-        self._has_file = True
         return cast(IO[bytes], UploadedFile(settings().data_folder))
 
 

@@ -255,6 +255,9 @@ def test_completing_counts_once(form: Any) -> None:
         ("n" * RESPONDER_NAME_MAX_CHARS, "n" * RESPONDER_NAME_MAX_CHARS),
         ("a\u202eb\u2066c\0d\x1be", "abcde"),
         ("王芳", "王芳"),
+        ("نیلوفر علی\u200cزاده", "نیلوفر علی\u200cزاده"),
+        ("ශ්\u200dරී 👩\u200d🚀", "ශ්\u200dරී 👩\u200d🚀"),
+        (" \u200d\u202e\u200b ", None),  # nothing of it can be seen
     ],
 )
 def test_a_name_is_one_line_of_visible_characters(form: Any, typed: str, kept: str | None) -> None:

@@ -13,6 +13,7 @@ from webapp.database import Base, db
 from webapp.domain.shared.error_codes import ErrorCode, PageCode
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.limits import ACCOUNT_NAME_MAX_CHARS, EMAIL_MAX_CHARS
+from webapp.domain.shared.names import in_one_line
 from webapp.domain.shared.unicode_normalization import normalized
 
 CREATOR_LANGUAGES = {"en": "English"}  # of the creator's pages, each by its own name
@@ -120,9 +121,8 @@ def normal_email(email: str) -> str:
 
 def clean_name(name: str, email: str) -> str:
     """The name to show, or the mailbox part of the address when it is blank."""
-    typed = normalized("NFC", name.strip()[:NAME_READ_CHARS])
-    text = "".join(char for char in typed if char.isprintable())
-    return (text.strip() or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS]
+    text = in_one_line(normalized("NFC", name.strip()[:NAME_READ_CHARS]))
+    return (text or email.partition("@")[0])[:ACCOUNT_NAME_MAX_CHARS].rstrip()
 
 
 def _find_by_email(email: str) -> Account | None:

@@ -7,6 +7,7 @@ from webapp.domain.shared.limits import (
     RESPONDER_NAME_MAX_CHARS,
     SPOKEN_ANSWER_MAX_CHARS,
 )
+from webapp.domain.shared.names import in_one_line
 
 
 def require_answer(answer_text: str, *, spoken: bool) -> None:
@@ -32,11 +33,11 @@ def require_answer(answer_text: str, *, spoken: bool) -> None:
 
 
 def clean_name(name: str) -> str | None:
-    """The name in one line, without control and formatting characters; None for an empty one.
+    """The name in one line, without control characters; None for an empty one.
 
     raises  InvalidInput `name_too_long`
     """
-    name = " ".join("".join(c for c in name if c.isprintable() or c.isspace()).split())
+    name = in_one_line(name)
     if len(name) > RESPONDER_NAME_MAX_CHARS:
         raise InvalidInput(
             PageCode.NAME_TOO_LONG,

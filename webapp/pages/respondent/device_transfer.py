@@ -7,7 +7,7 @@ the button on its page uses it up.
 import secrets
 from typing import NamedTuple
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from webapp.database import utc_now
 from webapp.domain.respondents import device_transfer
@@ -16,21 +16,18 @@ from webapp.pages.respondent import error_handling, rendering
 from webapp.pages.respondent.form_data import (
     KEY,
     FormData,
+    posted_fields,
     read_form_data,
-    typed,
     typed_anywhere,
     unreadable,
 )
 from webapp.pages.respondent.visit import find_form, keyed_visit, new_visit, posted_visit
 from webapp.web.extensions import csrf
-from webapp.web.languages import FIELD as LANGUAGE
 
 bp = Blueprint("elsewhere", __name__, url_prefix="/r/<share_token>")
 # every POST here carries a secret that no other site can know
 csrf.exempt(bp)
 error_handling.add_limits_and_error_handlers(bp)
-
-FIELDS = {"secret", "claim", LANGUAGE}
 
 
 class Arrival(NamedTuple):
@@ -92,11 +89,8 @@ def reload(share_token: str) -> Response:
 
 
 def read_arrival() -> Arrival:
-    """The posted fields; raises InvalidInput for unknown, repeated and malformed ones."""
-    form = request.form
-    repeated = any(len(form.getlist(name)) > 1 for name in form)
-    if request.files or repeated or not form.keys() <= FIELDS:
-        raise unreadable()
+    """The posted fields; raises InvalidInput for malformed ones."""
+    form = posted_fields()
     arrival = Arrival(form.get("secret", ""), form.get("claim", ""))
     if not all(map(KEY.fullmatch, arrival)):
         raise unreadable()
@@ -104,7 +98,7 @@ def read_arrival() -> Arrival:
 
 
 def _offered(share_token: str, posted: FormData) -> str:
-    shown = typed("secret")
+    shown = posted_fields().get("secret")
     if shown and device_transfer.is_link_usable(share_token, shown, now=utc_now()):
         return shown
     return device_transfer.create_transfer_link(share_token, posted.session_key, now=utc_now())

@@ -20,7 +20,7 @@ from webapp.pages import errors
 from webapp.pages.error_pages import problem
 from webapp.pages.fragments import wants_fragment
 from webapp.pages.respondent import rendering
-from webapp.pages.respondent.form_data import read_form_data, typed
+from webapp.pages.respondent.form_data import posted_fields, read_form_data, typed
 from webapp.pages.respondent.session_cookie import SESSION_KEY
 from webapp.pages.respondent.visit import (
     LAST_KNOWN_FRAMES,
@@ -73,7 +73,7 @@ def _frame_origins(share_token: str) -> str:
 
 def session_or_network() -> str:
     """The hash of the posted session key, or the client's network for a malformed one."""
-    key = request.form.get("session", "")
+    key = posted_fields().get("session", "")
     return token_hash(key) if SESSION_KEY.fullmatch(key) else client_network()
 
 
@@ -147,7 +147,7 @@ def _visit(error: Outcome) -> tuple[Visit, Place]:
     place = Place(values.get("number") or 1, values.get("follow_up") or 0)
     if error.code == PageCode.SESSION_UNKNOWN:
         return new_visit(find_form(token)), place
-    posted = read_form_data(token, file="audio")
+    posted = read_form_data(token)
     return posted_visit(token, posted), posted.left or place
 
 

@@ -4,12 +4,16 @@ The session key is in the body of every POST, so that answering needs no cookie.
 serves GETs; no POST trusts it. Keys carry a MAC; one without it counts only if a session is stored
 under it. In an iframe of another website, which every address on its pages says (`embed=1`),
 cookies are neither read nor set.
+
+Browser extensions add fields to a page and double others. Fields that are not ours are ignored. Of
+a doubled key the first that is not empty counts; of doubled words none are lost.
 """
 
 import re
 from dataclasses import dataclass
 
 from flask import request
+from werkzeug.datastructures import FileStorage
 
 from webapp.domain.respondents.bot_detection import Signs
 from webapp.domain.respondents.public_form import read_progress
@@ -17,7 +21,7 @@ from webapp.domain.respondents.steps import Place, read_place
 from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Phrase
 from webapp.pages.respondent import session_cookie
-from webapp.pages.typed_text import typed_text
+from webapp.pages.typed_text import with_line_feeds
 from webapp.web.languages import CHOICE
 from webapp.web.languages import FIELD as LANGUAGE
 from webapp.web.request_origin import says_in_iframe
@@ -31,6 +35,7 @@ FIELDS = {
     "name",
     "draft",
     "secret",
+    "claim",
     "left",
     "replaces",
     "recording",
@@ -82,15 +87,27 @@ class FormData:
     signs: Signs
 
 
-def read_form_data(share_token: str, *needed: str, file: str | None = None) -> FormData:
-    """The posted fields; none of them is a file but the one named `file`.
+def posted_fields() -> dict[str, str]:
+    """Our fields as posted, of each the first value that is not empty."""
+    return {
+        name: next(filter(None, values), "")
+        for name, values in request.form.lists()
+        if name in FIELDS
+    }
 
-    raises  InvalidInput `form_unreadable` for unknown or repeated ones and malformed keys,
-            `session_unknown` for a session key that we neither made nor have stored
+
+def posted_file() -> FileStorage | None:
+    """The recording that was posted; None if none was chosen."""
+    return next(filter(None, request.files.getlist("audio")), None)
+
+
+def read_form_data(share_token: str, *needed: str) -> FormData:
+    """The posted fields.
+
+    raises  InvalidInput `form_unreadable` for malformed keys, `session_unknown` for a session key
+            that we neither made nor have stored
     """
-    form = request.form
-    if not request.files.keys() <= {file} or not form.keys() <= FIELDS or any(map(_repeated, form)):
-        raise unreadable()
+    form = posted_fields()
     session_key = form.get("session", "")
     if not session_cookie.SESSION_KEY.fullmatch(session_key):
         raise unreadable()
@@ -113,7 +130,7 @@ def read_form_data(share_token: str, *needed: str, file: str | None = None) -> F
         form.get("transcriber", ""),
         bool(form.get("blank")),
         bool(form.get("shown")),
-        form.get("audio", ""),
+        form.get("audio", "") or (file.filename or "" if (file := posted_file()) else ""),
         bool(form.get("pass_on")),
         typed("name"),
         read_place(form.get("left", "")),
@@ -125,11 +142,14 @@ def read_form_data(share_token: str, *needed: str, file: str | None = None) -> F
 
 
 def typed(name: str) -> str:
-    """Text typed into a field, with line feeds as the only line ends.
+    """Text typed into a field, with line feeds as the only line ends; different texts of a doubled
+    field follow each other.
 
     Characters that no database stores (U+0000, lone surrogates) become U+FFFD: the answer is kept.
     """
-    return UNSTORABLE.sub("\ufffd", typed_text(name))
+    texts = dict.fromkeys(map(with_line_feeds, request.form.getlist(name)))
+    text = "\n\n".join(filter(str.strip, texts)) or next(iter(texts), "")
+    return UNSTORABLE.sub("\ufffd", text)
 
 
 def typed_anywhere() -> str:
@@ -145,10 +165,6 @@ def typed_along(field: str) -> str | None:
     """
     chosen = CHOICE in request.form or THEME in request.form
     return (typed(field) if chosen else "") or typed("draft") or None
-
-
-def _repeated(name: str) -> bool:
-    return len(request.form.getlist(name)) > 1
 
 
 SKIPPING = Phrase("Continue sends them. To skip the question, empty the box first.")

@@ -16,6 +16,7 @@ from webapp.domain.shared.limits import ANSWER_MAX_CHARS, SPOKEN_ANSWER_MAX_CHAR
 from webapp.pages.fragments import drawn, wants_fragment
 from webapp.pages.qr_codes import drawn_code
 from webapp.pages.respondent import page_cache
+from webapp.pages.respondent.form_data import posted_fields
 from webapp.pages.respondent.session_cookie import forget, remember
 from webapp.pages.respondent.visit import Visit, new_visit
 from webapp.web.request_origin import says_in_iframe
@@ -158,7 +159,7 @@ def device_transfer(visit: Visit, secret: str, *, place: Place | None, draft: st
         code=drawn_code(address),
         place=place,
         draft=draft,
-        replaces=request.form.get("replaces"),
+        replaces=posted_fields().get("replaces"),
     )
 
 
@@ -183,7 +184,7 @@ def render_not_saved(
     limit        the sentence about the limit that was reached
     """
     template = current_app.jinja_env.get_template("respondent/not_saved.html")
-    fields = {name: value for name, value in request.form.items() if name != "answer"}
+    fields = {name: value for name, value in posted_fields().items() if name != "answer"}
     body = template.render(
         **layout_of(framed=says_in_iframe()),
         too_fast=status == HTTPStatus.TOO_MANY_REQUESTS,
@@ -248,7 +249,7 @@ def _question(
 def _replaces(visit: Visit, step: Step, *, error: Outcome | None, text: str | None) -> str:
     """The version of the answer that whoever typed has seen."""
     saw_newest = error.code in SHOWING_THE_NEWEST if error else text is None
-    posted = None if saw_newest else request.form.get("replaces")
+    posted = None if saw_newest else posted_fields().get("replaces")
     return visit.version(step) if posted is None else posted[:VERSION_CHARS]
 
 

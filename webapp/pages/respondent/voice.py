@@ -19,7 +19,7 @@ from webapp.pages.error_pages import Problem, problem
 from webapp.pages.filters import translated
 from webapp.pages.fragments import nothing_new, wants_fragment
 from webapp.pages.respondent import error_handling, rendering
-from webapp.pages.respondent.form_data import RECORDING_ID, read_form_data
+from webapp.pages.respondent.form_data import RECORDING_ID, posted_file, read_form_data
 from webapp.pages.respondent.recordings import (
     NO_ROOM,
     TOO_LARGE,
@@ -51,10 +51,10 @@ _limit_looks = limiter.shared_limit(
 @limiter.limit(lambda: settings().limit_upload_session, key_func=error_handling.session_or_network)
 def upload(share_token: str, number: int, follow_up: int) -> Response:
     """Store a recording for the question; the first one under its key stays."""
-    posted = read_form_data(share_token, "recording_key", file="audio")
+    posted = read_form_data(share_token, "recording_key")
     visit = posted_visit(share_token, posted)
     place = Place(number, follow_up)
-    store_recording(visit, posted, at=place, file=request.files.get("audio"))
+    store_recording(visit, posted, at=place, file=posted_file())
     return rendering.recorded(posted_visit(share_token, posted), place, text=posted.answer)
 
 

@@ -92,12 +92,20 @@ def test_with_one_language_there_is_nothing_to_choose(
     assert '<select class="input" id="language"' in browser.get("/account").text
 
 
-def test_a_new_name_is_shown(browser: FlaskClient) -> None:
-    response = press(browser, "/account/details", name=" Ann  Lindqvist\x00", language="en")
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        (" Ann  Lindqvist\x00\u202e", "Ann Lindqvist"),
+        ("علی\u200cزاده 👩\u200d🚀", "علی\u200cزاده 👩\u200d🚀"),
+        ("\u200d\u2066", "ann"),
+    ],
+)
+def test_a_new_name_is_shown(browser: FlaskClient, typed: str, shown: str) -> None:
+    response = press(browser, "/account/details", name=typed, language="en")
 
     assert (response.status_code, response.location) == (303, "/account?saved=details")
     page = browser.get(response.location).text
-    assert 'value="Ann  Lindqvist"' in page
+    assert f'value="{shown}"' in page
     assert "Saved." in page
 
 
