@@ -43,7 +43,13 @@ from webapp.pages.creator.responses import deletion
 from webapp.pages.creator.terms import follow_up_writer, spoken_answers
 from webapp.pages.creator.trial import routes as trial
 from webapp.pages.public import about, docs, home, privacy, security_txt, theme_switch
-from webapp.pages.respondent import cross_site_posts, device_transfer, follow_ups, voice
+from webapp.pages.respondent import (
+    cross_site_posts,
+    device_transfer,
+    follow_ups,
+    pasted_links,
+    voice,
+)
 from webapp.pages.respondent import routes as respondent_routes
 from webapp.web import (
     assets,
@@ -154,6 +160,7 @@ def create_app(config: Settings) -> Flask:
         htmx.init_app(app)
         form_body_limits.init_app(app)
         cross_site_posts.init_app(app)
+        pasted_links.init_app(app)
         csrf.init_app(app)
         init_limiter(app, config)
         sign_in.init_app(app, config)
