@@ -15,7 +15,7 @@ from webapp.web.url_converters import quoted_query
 LINK = re.compile(
     r"(?P<link>/join/[\w-]{43}"
     r"|/r/(?P<share_token>[\w-]{22})(?:/|/q/\d+(?:/f/\d+)?|/check|/done|/sent|/continue/[\w-]{32})?)"
-    r"[^0-9A-Za-z/].*",
+    r"(?!\.\d)[^0-9A-Za-z/].*",  # 1.5 is no question
     re.ASCII | re.DOTALL,
 )
 
