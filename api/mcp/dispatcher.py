@@ -27,6 +27,7 @@ from api.mcp.tools import (
 from api.mcp.tools.invocation import invoke
 from api.mcp.tools.table import TOOLS
 from webapp.config import settings
+from webapp.domain.shared.input_model import UNSET
 from webapp.oauth.guard import require_mcp_scope
 
 __all__ = [
@@ -107,10 +108,12 @@ def list_tools(_call: Call, params: Json) -> Json:
 
 def call_tool(call: Call, params: Json) -> Json:
     """`tools/call`. Whatever the caller can mend is a result with `isError`."""
-    name, arguments = params.get("name"), params.get("arguments", {})
+    name, arguments = params.get("name"), params.get("arguments")
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
         raise RpcError(INVALID_PARAMS, "There is no such tool.")
+    if arguments in UNSET:
+        arguments = {}
     if not isinstance(arguments, dict):
         raise RpcError(INVALID_PARAMS, "arguments is no object.")
     require_mcp_scope(call.caller, tool.scope)

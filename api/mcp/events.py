@@ -60,7 +60,7 @@ def list_events(call: Call, params: Json) -> Json:
         "name": EVENT_NAME,
         "description": DESCRIPTION,
         "delivery": [WEBHOOK],
-        "inputSchema": input_schema(EventArguments, nulls=False),
+        "inputSchema": input_schema(EventArguments),
         "payloadSchema": PAYLOAD_SCHEMA,
     }
     return {"events": [listed]}

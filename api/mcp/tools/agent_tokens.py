@@ -11,7 +11,7 @@ from webapp.wire.extension_types import MadeAgentToken
 
 
 class AgentTokenArguments(AgentTokenInput):
-    """Which form, and what may be said of the token; null is accepted nowhere."""
+    """Which form, and what may be said of the token."""
 
     form_id: FormId
 
@@ -20,8 +20,8 @@ class AgentTokenArguments(AgentTokenInput):
     "create_agent_token",
     title="Create an agent token",
     description="""A private token with which a program without OAuth reads the answers of this one
-        form, for at most 7 days. It is a secret and is said this once: hand it to that program
-        only, and never to respondents.""",
+        form at `answersUrl`, as a bearer token, for at most 7 days. It is a secret and is said this
+        once: hand it to that program only, and never to respondents.""",
     scope=Scope.RESPONSES_READ,
     takes=AgentTokenArguments,
     answers=MadeAgentToken,

@@ -37,13 +37,14 @@ class AttachmentArguments(FormArguments):
     "get_attachment",
     title="Get an attachment",
     description="""What the recording of a spoken answer is, and where its bytes are; never the
-        bytes themselves. `url` takes an access token of the REST API, `agentUrl` a token of
+        bytes themselves. `url` takes an access token of the API, `agentUrl` a token of
         create_agent_token. The words that were spoken are the answer itself. Not found means that
         its answer was corrected or taken back.""",
     scope=Scope.RESPONSES_READ,
     takes=AttachmentArguments,
     answers=LinkedAttachment,
     reads=True,
+    outside=True,
 )
 def get_attachment(call: Call, given: AttachmentArguments) -> LinkedAttachment | Linked:
     """The facts of `GET /forms/{formId}/attachments/{attachmentId}`."""

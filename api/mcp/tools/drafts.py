@@ -55,17 +55,13 @@ class DraftArguments(InputModel):
 
 
 class NewDraft(FormDraftInput):
-    """The fields of a draft, and why. What is left out is empty or as usual; null is accepted
-    nowhere. No text may hold U+0000 or half of a surrogate pair.
-    """
+    """The fields of a draft, and why. What is left out is empty or as usual."""
 
     note: Note = ""
 
 
 class DraftChanges(FormDraftInput):
-    """Which draft, the fields to replace, and why. What is left out stays as it is; null is
-    accepted nowhere. No text may hold U+0000 or half of a surrogate pair.
-    """
+    """Which draft, the fields to replace, and why. What is left out stays as it is."""
 
     draft_id: DraftId
     note: Note = ""
@@ -113,6 +109,7 @@ def create_form_draft(call: Call, given: NewDraft) -> ReviewedDraft:
     takes=DraftChanges,
     answers=ReviewedDraft,
     counted=limit_updates,
+    replaces=True,
 )
 def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
     """As `PATCH /drafts/{draftId}`."""
@@ -131,6 +128,8 @@ def update_form_draft(call: Call, given: DraftChanges) -> ReviewedDraft:
     takes=DraftArguments,
     answers=ReviewedForm,
     counted=limit_publishes,
+    replaces=True,
+    outside=True,
 )
 def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
     """As `POST /drafts/{draftId}/publish`. raises InputRequired"""
@@ -148,11 +147,12 @@ def publish_form_draft(call: Call, given: DraftArguments) -> ReviewedForm:
 @tool(
     "get_form_draft",
     title="Get a form draft",
-    description="""A draft, and what its creator says of it: whether they confirmed it as it is,
-        what they changed, and when they sent it back, why: then change it as they ask. With
+    description="""A draft, and what its creator says of it: `confirmation` is `current` once they
+        confirmed it as it is, `changes` what they changed, which you leave as they made it, and
+        `note` why they sent it back: then change it as they ask. With
         `timeoutSeconds` it waits until the creator confirms, sends back, changes or publishes it,
-        or an agent does; such a wait is no monitoring. When it timed out, call again, or go on when
-        the creator comes back.""",
+        or an agent does; such a wait is no monitoring. Where `timedOut` is true, call again, or go
+        on when the creator comes back.""",
     scope=Scope.FORMS_WRITE,
     takes=WaitArguments,
     answers=WatchedDraft,

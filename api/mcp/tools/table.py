@@ -8,7 +8,7 @@ from typing import TypedDict, TypeVar, Unpack
 from api.mcp.call import Call
 from api.mcp.messages import Json
 from api.mcp.tools.schemas import input_schema, output_schema
-from webapp.domain.shared.input_model import InputModel, field_names, parse_input
+from webapp.domain.shared.input_model import InputModel, parse_input
 from webapp.domain.shared.vocabulary import Scope
 
 I = TypeVar("I", bound=InputModel)  # noqa: E741
@@ -26,9 +26,11 @@ class Tool:
     events    what the description adds while events are served
     use       carries it out with arguments that were not looked at; raises Outcome for what the
               caller can mend, and RateLimitExceeded
-    reads     it changes nothing, and takes null for an argument that is absent
+    reads     it changes nothing
+    replaces  it replaces what was there, or shows it to the public
     repeats   a second call with the same arguments changes nothing more
     quotes    its result may hold words of respondents
+    outside   what it returns comes from strangers, or what it does reaches them
     """
 
     name: str
@@ -39,8 +41,10 @@ class Tool:
     answers: type
     use: Use
     reads: bool = False
+    replaces: bool = False
     repeats: bool = True
     quotes: bool = False
+    outside: bool = False
     events: str = ""
 
     def listed(self, *, events: bool) -> dict[str, object]:
@@ -50,13 +54,13 @@ class Tool:
             "name": self.name,
             "title": self.title,
             "description": " ".join([self.description, *words]),
-            "inputSchema": input_schema(self.takes, nulls=self.reads),
+            "inputSchema": input_schema(self.takes),
             "outputSchema": output_schema(self.answers),
             "annotations": {
                 "readOnlyHint": self.reads,
-                "destructiveHint": False,
+                "destructiveHint": self.replaces,
                 "idempotentHint": self.repeats,
-                "openWorldHint": False,
+                "openWorldHint": self.quotes or self.outside,
             },
             "_meta": {"securitySchemes": [{"type": "oauth2", "scopes": [self.scope]}]},
         }
@@ -66,8 +70,10 @@ class Hints(TypedDict, total=False):
     """Fields of Tool that have a usual value."""
 
     reads: bool
+    replaces: bool
     repeats: bool
     quotes: bool
+    outside: bool
     events: str
 
 
@@ -92,11 +98,9 @@ def tool(
     """
 
     def register(use: Callable[[Call, I], object]) -> Callable[[Call, I], object]:
-        nullable = frozenset(field_names(takes) if hints.get("reads") else ())
-
         @wraps(use)  # limits are kept by name
         def carry_out(call: Call, arguments: Json) -> object:
-            return use(call, parse_input(takes, _without_nulls(arguments, nullable)))
+            return use(call, parse_input(takes, arguments, drops_unset=True))
 
         TOOLS[name] = Tool(
             name=name,
@@ -111,11 +115,3 @@ def tool(
         return use
 
     return register
-
-
-def _without_nulls(arguments: Json, nullable: frozenset[str]) -> Json:
-    return {
-        name: value
-        for name, value in arguments.items()
-        if value is not None or name not in nullable
-    }

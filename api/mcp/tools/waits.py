@@ -24,15 +24,16 @@ from webapp.wire.serializers import form_responses
 from webapp.wire.types import FormResponses
 
 NO_MONITORING = """This is a short wait inside an active session and no monitoring: nothing goes on
-    after it. When nothing came, and whenever you begin again, read what came meanwhile with
-    get_form_responses and the `since` you kept."""
+    after it. When nothing came (`timedOut`), and whenever you begin again, read what came
+    meanwhile with get_form_responses and the `since` you kept. Where `retryAfterMs` is set, there
+    was no place to wait: call again after so many milliseconds."""
 AFTER_AN_EVENT = """After an event, call get_form_responses instead: nothing has to be waited
     for."""
 WAITS: Hints = {"events": AFTER_AN_EVENT, "reads": True, "quotes": True}
 
 
 class WatchArguments(InputModel):
-    """Exactly one of `form_id` and `ask_id`, which name the same thing."""
+    """Which form or ask, which are the same thing, from where on, and how long."""
 
     form_id: FormId | None = None
     ask_id: FormId | None = None
@@ -94,16 +95,16 @@ class Wait(NamedTuple):
 )
 def watch_ask(call: Call, given: WatchArguments) -> WaitedResponses | Shortened:
     """Until one answer is newer than `since`."""
-    if (given.form_id is None) == (given.ask_id is None):
+    ids = {given.form_id, given.ask_id} - {None}
+    if len(ids) != 1:
         raise InvalidInput(
             ErrorCode.VALIDATION_FAILED,
             "formId: exactly one of formId and askId is needed.",
             "Send the id of the published form as formId, and no askId.",
             field="formId",
         )
-    form_id = given.form_id or given.ask_id or ""
     since = given_since(given.since)
-    wait = Wait(call.caller.account_id, form_id, since, has_answer_after)
+    wait = Wait(call.caller.account_id, cast(str, ids.pop()), since, has_answer_after)
     return _waited(wait, given.timeout_seconds)
 
 

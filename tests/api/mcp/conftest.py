@@ -9,7 +9,7 @@ import mcp_types
 import orjson
 import pytest
 from flask import Flask
-from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema import Draft7Validator, Draft202012Validator
 from mcp_types.methods import parse_server_result
 from werkzeug.test import TestResponse
 
@@ -95,9 +95,9 @@ def assert_described(tool: str, result: mcp_types.CallToolResult) -> None:
     """The structured content is as the schema of the tool says, and one text holds the same, unless
     the sentence before says that questions are cut.
     """
-    schema = TOOLS[tool].listed(events=True)["outputSchema"]
-    validator = Draft202012Validator(schema, format_checker=FormatChecker())
-    validator.validate(result.structured_content)
+    schema = closed(TOOLS[tool].listed(events=True)["outputSchema"])
+    for validator in (Draft7Validator, Draft202012Validator):
+        validator(schema).validate(result.structured_content)
     texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent)]
     said = texts[1] if TOOLS[tool].quotes else texts[0]
     assert len(texts) == (3 if TOOLS[tool].quotes else 1)
@@ -105,6 +105,16 @@ def assert_described(tool: str, result: mcp_types.CallToolResult) -> None:
     if "Long questions are cut" in texts[0]:
         shown = uncut(shown, result.structured_content)
     assert shown == result.structured_content
+
+
+def closed(schema: Any) -> Any:
+    """The schema, which admits nothing but what it names."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inside = {name: closed(each) for name, each in schema.items()}
+    return inside | ({"additionalProperties": False} if "properties" in schema else {})
 
 
 def uncut(shown: Any, whole: Any) -> Any:

@@ -88,7 +88,9 @@ def provoked(
     door: Any, operation: Operation, code: str, agent: Agent, account: Account, confirm: Confirm
 ) -> dict[str, str]:
     """The refusal of a call on a draft and a form of its own."""
-    body = {"title": "Rota", "questions": ["Who changed it?", "What went wrong?"]}
+    body = {"questions": ["Who changed it?", "What went wrong?"]}
+    if code != "draft_incomplete":  # no tool takes a title away
+        body |= {"title": "Rota"}
     draft_id = agent.post("/drafts", json=body).json["draftId"]
     with agent.app.app_context():
         form_id = make_form(account.id).id

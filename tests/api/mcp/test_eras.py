@@ -155,8 +155,8 @@ def test_an_unknown_method_is_not_found(host: Host, method: str) -> None:
     [
         ("tools/list", {"cursor": "a"}),
         ("tools/call", {"name": "nothing"}),
-        ("tools/call", {"name": "list_forms", "arguments": []}),
-        ("tools/call", {"name": "list_forms", "arguments": None}),
+        ("tools/call", {"name": "list_forms", "arguments": [1]}),
+        ("tools/call", {"name": "list_forms", "arguments": 0}),
     ],
 )
 def test_wrong_parameters_are_a_bad_request_in_the_modern_era_only(

@@ -3,13 +3,48 @@
 from typing import Any
 
 import pytest
+from flask import Flask
+from mcp_types import CallToolResult
+from sqlalchemy import select
 
 from api.mcp.tools.table import TOOLS, Tool
 from tests.api.conftest import Agent
 from tests.api.mcp.conftest import Host, Hosted, refused
 from tests.api.readable import OF_LIBRARIES, TELLS_WHAT_TO_DO
 from tests.databases import both_databases
+from tests.factories import make_draft, make_form, make_response
+from tests.voice.factories import make_spoken_answer
+from webapp.database import db
 from webapp.domain.accounts.models import Account
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.shared.secrets import token_hash
+
+
+def optional(tool: Tool) -> list[str]:
+    """The arguments that may be absent."""
+    schema: Any = tool.listed(events=True)["inputSchema"]
+    return [name for name in schema["properties"] if name not in schema.get("required", ())]
+
+
+@pytest.fixture
+def known(app: Flask, account: Account) -> dict[str, str]:
+    """Arguments with which every tool does something, and no wait lasts."""
+    with app.app_context():
+        form = make_form(account.id)
+        recording_id = make_spoken_answer(form, "k" * 32).id
+        key = make_response(form)
+        session = select(ResponseSession.id).where(ResponseSession.key_hash == token_hash(key))
+        session_id = db.session.scalars(session).one()
+        draft_id = make_draft(account.id).id
+    ids = {"formId": form.id, "attachmentId": recording_id}
+    return ids | {"draftId": draft_id, "responseId": session_id}
+
+
+def same(result: CallToolResult) -> dict[str, Any]:
+    """What a second call answers, too."""
+    found = result.structured_content or refused(result)
+    return {name: value for name, value in found.items() if name not in NEW}
+
 
 WRONG: list[Any] = [
     70,
@@ -56,3 +91,64 @@ def check(host: Host, tool: str, arguments: dict[str, Any]) -> None:
         fields = refused(found)
         assert OF_LIBRARIES.search(fields["message"] + fields["resolution"]) is None, fields
         assert TELLS_WHAT_TO_DO.match(fields["resolution"]), fields
+
+
+NEW = {"draftId", "reviewUrl", "tokenId", "token", "hint", "expiresAt", "questions"}  # each time
+OPTIONAL = [
+    (name, field, unset)
+    for name, tool in TOOLS.items()
+    for field in optional(tool)
+    for unset in (None, "", [])
+    if not (field in {"goal", "context"} and unset == "")  # which clears them
+]
+
+
+@pytest.mark.parametrize(("tool", "field", "unset"), OPTIONAL)
+def test_an_argument_that_serialisers_write_as_unset_is_absent(
+    hosted: Hosted, account: Account, known: dict[str, Any], tool: str, field: str, unset: Any
+) -> None:
+    host = hosted(account.id)
+    schema: Any = TOOLS[tool].listed(events=True)["inputSchema"]
+    given = {name: known[name] for name in schema.get("required", ())}
+    if tool == "watch_ask":
+        given = {"formId" if field == "askId" else "askId": known["formId"]}
+
+    absent, found = host.use(tool, **given), host.use(tool, **given | {field: unset})
+
+    assert same(found) == same(absent)
+
+
+def test_what_is_unset_in_a_question_is_absent(hosted: Hosted, account: Account) -> None:
+    host = hosted(account.id)
+    asked = [
+        {"text": "Who?", "id": None, "context": None},
+        {"text": "Why?", "id": "", "context": ""},
+    ]
+
+    made = host.use("create_form_draft", title=None, questions=asked).structured_content or {}
+
+    assert [question.keys() for question in made["questions"]] == [{"id", "text"}] * 2
+
+
+def test_an_update_by_a_serialiser_that_writes_every_field_changes_one(
+    hosted: Hosted, account: Account, draft_id: str
+) -> None:
+    host = hosted(account.id)
+    before = host.use("get_form_draft", draftId=draft_id).structured_content or {}
+    unset = dict.fromkeys(optional(TOOLS["update_form_draft"]))
+
+    found = host.use("update_form_draft", **unset | {"draftId": draft_id, "goal": "Why"})
+
+    after = found.structured_content or {}
+    assert after == {name: before[name] for name in after} | {"goal": "Why", "revision": 2}
+
+
+@pytest.mark.parametrize("arguments", [None, "", []])
+def test_arguments_that_are_unset_are_none(
+    hosted: Hosted, account: Account, version: str, arguments: Any
+) -> None:
+    host = hosted(account.id, version=version)
+
+    found = host.result("tools/call", {"name": "list_forms", "arguments": arguments})
+
+    assert found["structuredContent"]["formCount"] == 0

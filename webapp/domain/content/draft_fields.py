@@ -64,7 +64,7 @@ QuestionText = Annotated[
     Field(
         description=(
             "What is asked; line breaks are kept. It has no limit of its own: all questions of a "
-            "draft together must fit into a body of 256 KiB."
+            "draft together must fit into 256 KiB."
         )
     ),
 ]

@@ -51,6 +51,7 @@ class FormDraftInput(InputModel):
     """
 
     SETTINGS = tuple(setting.name for setting in (*CHOICES, *NUMBERS))
+    CLEARED = ("goal", "context")
 
     title: Title = ""
     goal: Goal = ""

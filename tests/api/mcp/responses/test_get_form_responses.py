@@ -164,7 +164,7 @@ def test_the_text_of_a_usual_result_is_the_whole(host: Host, form: Any) -> None:
     assert "whole" not in texts(host.use(TOOL, formId=form.id))[0]
 
 
-@pytest.mark.parametrize("since", ["yesterday", "", "2026-11-21", "\0", "\ud800", "9" * 10_000])
+@pytest.mark.parametrize("since", ["yesterday", " ", "2026-11-21", "\0", "\ud800", "9" * 10_000])
 def test_a_bad_since_is_refused_as_by_rest(host: Host, form: Any, since: str) -> None:
     said = refused(host, TOOL, formId=form.id, since=since)
 
