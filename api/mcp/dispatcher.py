@@ -14,7 +14,13 @@ from api.mcp.messages import (
     Message,
     RpcError,
 )
-from api.mcp.server_info import SERVER_INFO, SERVER_INFO_KEY, capabilities, instructions
+from api.mcp.server_info import (
+    SERVER_INFO,
+    SERVER_INFO_KEY,
+    capabilities,
+    instructions,
+    server_info,
+)
 from api.mcp.tools import (
     agent_tokens,
     attachments,
@@ -65,7 +71,7 @@ def answer(call: Call, message: Message) -> Json:
         raise RpcError(INVALID_PARAMS, "params is no object.")
     result = method.call(call, message.params)
     if call.era is Era.MODERN:
-        return {"resultType": "complete", **result, "_meta": {SERVER_INFO_KEY: SERVER_INFO}}
+        return {"resultType": "complete", "_meta": {SERVER_INFO_KEY: SERVER_INFO}, **result}
     return {name: value for name, value in result.items() if name not in CACHED}
 
 
@@ -79,16 +85,18 @@ def discover(_call: Call, _params: Json) -> Json:
         "supportedVersions": [MODERN],
         "capabilities": capabilities(),
         "instructions": instructions(),
+        "_meta": {SERVER_INFO_KEY: server_info(MODERN)},
         **CACHED,
     }
 
 
 def initialize(_call: Call, params: Json) -> Json:
     """How the earlier versions begin; no session is made."""
+    protocol = negotiated_version(params.get("protocolVersion"))
     return {
-        "protocolVersion": negotiated_version(params.get("protocolVersion")),
+        "protocolVersion": protocol,
         "capabilities": capabilities(),
-        "serverInfo": SERVER_INFO,
+        "serverInfo": server_info(protocol),
         "instructions": instructions(),
     }
 
@@ -127,6 +135,7 @@ METHODS = {
     "tools/list": Method(list_tools),
     "tools/call": Method(call_tool),
     "events/list": Method(events.list_events, with_events=True),
+    "events/poll": Method(events.poll, with_events=True),
     "events/subscribe": Method(events.subscribe, with_events=True),
     "events/unsubscribe": Method(events.unsubscribe, with_events=True),
 }

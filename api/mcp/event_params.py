@@ -13,7 +13,7 @@ from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.input_model import InputModel, parse_input
 from webapp.outbound import URL_MAX_CHARS
 
-WEBHOOK = "webhook"
+WEBHOOK, POLL = "webhook", "poll"
 SHOWN_CHARS = 60  # of a mode that is not offered
 
 Text = Annotated[StrictStr, STORABLE]
@@ -61,15 +61,23 @@ class SubscribeParams(OpenModel):
     cursor: StrictStr | None = None
 
 
-def read_form_id(call: Call, params: Json) -> str:
-    """The form in the arguments of a known event in webhook mode, the only one. raises RpcError"""
+class PollParams(OpenModel):
+    """What is asked for after a cursor."""
+
+    cursor: StrictStr | None = None
+    max_age_ms: Annotated[StrictInt, Field(ge=0)] | None = None
+    max_events: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
+def read_form_id(call: Call, params: Json, mode: str = WEBHOOK) -> str:
+    """The form in the arguments of a known event; the mode goes by the method. raises RpcError"""
     name = params.get("name")
     if not isinstance(name, str):
         raise RpcError(INVALID_PARAMS, "name: the name of an event is needed.")
     if name != EVENT_NAME:
         raise event_error(call, EventError.NOT_FOUND, kind="event")
     form_id = _read_arguments(params.get("arguments", {})).form_id
-    _require_webhook(call, params.get("delivery"))
+    _require_mode(call, params.get("delivery"), mode)
     return form_id
 
 
@@ -96,8 +104,8 @@ def invalid_params(failure: InvalidInput) -> RpcError:
     return RpcError(INVALID_PARAMS, f"{failure.message} {failure.resolution}")
 
 
-def _require_webhook(call: Call, delivery: object) -> None:
-    mode = delivery.get("mode", WEBHOOK) if isinstance(delivery, dict) else WEBHOOK
-    if mode != WEBHOOK:
+def _require_mode(call: Call, delivery: object, wanted: str) -> None:
+    mode = delivery.get("mode", wanted) if isinstance(delivery, dict) else wanted
+    if mode != wanted:
         shown = mode[:SHOWN_CHARS] if isinstance(mode, str) and mode.isprintable() else None
         raise event_error(call, EventError.UNSUPPORTED, feature="deliveryMode", value=shown)

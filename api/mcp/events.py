@@ -1,4 +1,6 @@
-"""The methods `events/…` of SEP-3415, by webhook, on the subscriptions of the REST routes."""
+"""The methods `events/…` of SEP-3415: by webhook, on the subscriptions of the REST routes, and by
+poll, which stores nothing.
+"""
 
 from datetime import timedelta
 
@@ -7,8 +9,10 @@ from flask_limiter import RateLimitExceeded
 from api.mcp.call import Call
 from api.mcp.event_codes import error_profile, event_error
 from api.mcp.event_params import (
+    POLL,
     WEBHOOK,
     EventArguments,
+    PollParams,
     SubscribeParams,
     UnsubscribeParams,
     invalid_params,
@@ -20,10 +24,15 @@ from api.mcp.tools.schemas import input_schema
 from api.rate_limits import limit_subscribes
 from api.verified_callbacks import UnverifiedCallback, subscribe_verified
 from webapp.config import settings
+from webapp.data_keys import cursor_key
 from webapp.database import to_millis, utc_now
+from webapp.domain.events.deliveries.bodies import event
+from webapp.domain.events.outbox import event_id_of
 from webapp.domain.events.protocol import EVENT_NAME, EventError
 from webapp.domain.events.subscriptions.health import DeliveryStatus
 from webapp.domain.events.subscriptions.input import SECONDS_MAX, check_callback
+from webapp.domain.events.subscriptions.polling import POLL_MAX_EVENTS
+from webapp.domain.events.subscriptions.polling import poll as poll_events
 from webapp.domain.events.subscriptions.subscribing import SUBSCRIPTIONS_MAX, Asked, Granted
 from webapp.domain.events.subscriptions.unsubscribing import unsubscribe_address
 from webapp.domain.shared.error_codes import ErrorCode
@@ -33,10 +42,12 @@ from webapp.oauth.guard import Caller, acting_agent, authenticate_for_mcp, requi
 from webapp.web.rate_limits.limiter import seconds_to_wait
 from webapp.wire.timestamps import wire_time
 
+NEXT_POLL_MS = 5000  # our choice
 DESCRIPTION = (
     "A respondent finished a response to one form you own. Carries ids only; read the answers with "
-    "get_completed_response. Delivered at least once and in any order: deduplicate by eventId, "
-    "refresh before refreshBefore, and reconcile with get_form_responses(since)."
+    "get_completed_response. Webhooks are delivered at least once and in any order: deduplicate by "
+    "eventId, refresh before refreshBefore, and reconcile with get_form_responses(since). Polling "
+    "begins now where cursor is null and stores nothing."
 )
 # open: receivers keep it and judge by it what is sent years later
 PAYLOAD_SCHEMA: Json = {
@@ -59,7 +70,7 @@ def list_events(call: Call, params: Json) -> Json:
     listed = {
         "name": EVENT_NAME,
         "description": DESCRIPTION,
-        "delivery": [WEBHOOK],
+        "delivery": [WEBHOOK, POLL],
         "inputSchema": input_schema(EventArguments),
         "payloadSchema": PAYLOAD_SCHEMA,
     }
@@ -76,6 +87,35 @@ def subscribe(call: Call, params: Json) -> Json:
         raise _exhausted(call, "subscribe_rate", max=most, retryAfterMs=wait * 1000) from None
     except Outcome as failure:
         raise _refusal(call, failure) from None
+
+
+def poll(call: Call, params: Json) -> Json:
+    """`events/poll`: what came after a cursor, at once. raises RpcError"""
+    require_mcp_scope(call.caller, Scope.RESPONSES_READ)
+    form_id = read_form_id(call, params, POLL)
+    sent = read_params(PollParams, params)
+    try:
+        found = poll_events(
+            call.caller.account_id,
+            form_id,
+            sent.cursor,
+            max_age_ms=sent.max_age_ms,
+            most=sent.max_events or POLL_MAX_EVENTS,
+            cursor_key=cursor_key(),
+            now=utc_now(),
+        )
+    except Outcome as failure:
+        raise _refusal(call, failure) from None
+    return {
+        "events": [
+            event(event_id_of(each.session_id), form_id, each.position, each.answer_count)
+            for each in found.events
+        ],
+        "cursor": found.cursor,
+        "truncated": found.truncated,
+        "hasMore": found.has_more,
+        "nextPollMs": NEXT_POLL_MS,
+    }
 
 
 def unsubscribe(call: Call, params: Json) -> Json:

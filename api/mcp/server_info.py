@@ -2,13 +2,18 @@
 
 from importlib.metadata import version
 
+from flask import request
+
 from api.mcp.messages import Json
 from webapp.config import settings
 from webapp.domain.content.draft_fields import ONE_QUESTION_RULE
+from webapp.web.assets import asset
+from webapp.web.hosts import origin_under
 
 EVENTS = "io.modelcontextprotocol/events"
 SERVER_INFO_KEY = "io.modelcontextprotocol/serverInfo"
-SERVER_INFO = {"name": "askback", "title": "Askback", "version": version("askback")}
+SERVER_INFO: Json = {"name": "askback", "title": "Askback", "version": version("askback")}
+ICONS = {"icon.png": ("image/png", "128x128"), "icon.svg": ("image/svg+xml", "any")}
 # some hosts give their model no more than the first 512 characters
 ESSENTIAL = (
     "Askback asks people something and gets their answers back. Only the creator publishes: write "
@@ -33,6 +38,20 @@ EVENT_RULES = (
     "get_form_responses with the kept nextSince tells what there is.",
     "End your subscriptions with events/unsubscribe when the work ends.",
 )
+
+
+def server_info(protocol: str) -> Json:
+    """All that the schema of this version of the protocol has a field for."""
+    if protocol == "2025-03-26":
+        return {name: value for name, value in SERVER_INFO.items() if name != "title"}
+    if protocol == "2025-06-18":
+        return SERVER_INFO
+    origin = origin_under(request.host, settings())
+    icons = [
+        {"src": origin + asset(name), "mimeType": kind, "sizes": [size]}
+        for name, (kind, size) in ICONS.items()
+    ]
+    return {**SERVER_INFO, "websiteUrl": origin, "icons": icons}
 
 
 def capabilities() -> Json:

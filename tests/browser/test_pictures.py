@@ -26,6 +26,14 @@ def test_the_picture_of_a_shared_link_is_drawn(browser: Browser) -> None:
 
 
 @pytest.mark.pictures
+def test_the_icon_for_hosts_of_agents_is_drawn(browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 128, "height": 128})
+    page.goto((ROOT / "static" / "icon.svg").as_uri())
+    page.screenshot(path=PICTURES / "icon.png", omit_background=True)
+    page.close()
+
+
+@pytest.mark.pictures
 @pytest.mark.parametrize("example", ALL, ids=str)
 def test_every_page_is_photographed(site: ExampleSite, example: ExamplePage) -> None:
     with site.open(example) as page:

@@ -166,6 +166,33 @@ def test_wrong_parameters_are_a_bad_request_in_the_modern_era_only(
     assert error(legacy(host, method, params)) == (200, -32602)
 
 
+@pytest.mark.parametrize(
+    ("version", "fields"),
+    [
+        ("2025-03-26", {"name", "version"}),
+        ("2025-06-18", {"name", "version", "title"}),
+        ("2025-11-25", {"name", "version", "title", "websiteUrl", "icons"}),
+        (MODERN, {"name", "version", "title", "websiteUrl", "icons"}),
+    ],
+)
+def test_the_server_says_what_the_schema_of_the_version_knows(
+    host: Host, version: str, fields: set[str]
+) -> None:
+    if version == MODERN:
+        found = modern(host, "server/discover").json["result"]["_meta"][f"{META}serverInfo"]
+    else:
+        found = legacy(host, "initialize", {"protocolVersion": version}).json["result"][
+            "serverInfo"
+        ]
+    told = mcp_types.Implementation.model_validate(found)
+
+    assert found.keys() == fields
+    for icon in told.icons or ():
+        answer = host.app.test_client(use_cookies=False).get(icon.src)
+        assert (answer.status_code, answer.mimetype) == (200, icon.mime_type)
+    assert told.website_url in (None, "http://127.0.0.1:8000")
+
+
 def test_supported_versions_are_those_of_discovery(host: Host) -> None:
     found = modern(host, "server/discover").json["result"]
 

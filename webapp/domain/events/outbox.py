@@ -175,12 +175,17 @@ def delivery_rows(
     )
 
 
+def is_written_down(session_id: ColumnElement[str]) -> ColumnElement[bool]:
+    """The condition for responses of which recordings are being written down."""
+    return exists().where(
+        Recording.session_id == session_id,
+        Recording.transcriber != "",
+        Recording.next_at.is_not(None),
+    )
+
+
 _NOW = bindparam("now", type_=BigInteger)
-_IS_WRITTEN_DOWN = exists().where(
-    Recording.session_id == bindparam("session"),
-    Recording.transcriber != "",
-    Recording.next_at.is_not(None),
-)
+_IS_WRITTEN_DOWN = is_written_down(bindparam("session"))
 _QUEUE: Insert = (
     insert(DELIVERIES)
     .from_select(

@@ -10,7 +10,7 @@ from tests.api.mcp.events.subscribing import EVENT, asked, held
 from webapp.domain.shared.vocabulary import Scope
 
 EXTENSION = "io.modelcontextprotocol/events"
-METHODS = ("events/list", "events/subscribe", "events/unsubscribe")
+METHODS = ("events/list", "events/poll", "events/subscribe", "events/unsubscribe")
 
 
 def listed(host: Host) -> dict[str, Any]:
@@ -19,13 +19,13 @@ def listed(host: Host) -> dict[str, Any]:
     return found
 
 
-def test_one_event_is_listed_by_webhook_alone(host: Host) -> None:
+def test_one_event_is_listed_by_webhook_and_by_poll(host: Host) -> None:
     found = host.result("events/list")
 
     assert found.keys() - {"resultType", "_meta"} == {"events"}
     event = listed(host)
     assert event.keys() == {"name", "description", "delivery", "inputSchema", "payloadSchema"}
-    assert (event["name"], event["delivery"]) == (EVENT, ["webhook"])
+    assert (event["name"], event["delivery"]) == (EVENT, ["webhook", "poll"])
 
 
 def test_arguments_are_closed_and_the_payload_stays_open(host: Host) -> None:
@@ -57,9 +57,8 @@ def test_both_capabilities_are_advertised(hosted: Hosted, account: Any, version:
     assert found["capabilities"]["extensions"] == {EXTENSION: {}}
 
 
-@pytest.mark.parametrize("method", ["events/poll", "events/stream"])
-def test_neither_poll_nor_stream(host: Host, method: str) -> None:
-    answer = host.send(method, {})
+def test_there_is_no_stream(host: Host) -> None:
+    answer = host.send("events/stream", {})
 
     assert answer.get_json()["error"]["code"] == -32601
     assert answer.status_code == (404 if host.is_modern else 200)
@@ -80,10 +79,10 @@ def test_the_scope_responses_read_is_asked_for(
 
 @pytest.mark.settings(mcp_events_enabled=False)
 def test_where_events_are_off_there_are_no_methods(host: Host, form: Any) -> None:
-    parameters = ({}, asked(form), held(form))
+    parameters = ({}, held(form), asked(form), held(form))
     answers = [host.send(*call) for call in zip(METHODS, parameters, strict=True)]
 
-    assert [answer.get_json()["error"]["code"] for answer in answers] == [-32601] * 3
+    assert [answer.get_json()["error"]["code"] for answer in answers] == [-32601] * 4
     assert {answer.status_code for answer in answers} == {404 if host.is_modern else 200}
 
 

@@ -11,24 +11,24 @@ from webapp.domain.shared.vocabulary import ErrorProfile
 def event_body(
     event_id: str, form_id: str, *, position: int, answer_count: int, cursor: str
 ) -> str:
-    """JSON of a completed response.
+    """JSON of a completed response; everything at or before the cursor is settled."""
+    return _json(**event(event_id, form_id, position, answer_count), cursor=cursor)
 
-    position  the stamp of the completion, in milliseconds
-    cursor    everything at or before it is settled
-    """
+
+def event(event_id: str, form_id: str, position: int, answer_count: int) -> dict[str, object]:
+    """A completed response; `position` is the stamp of the completion, in milliseconds."""
     completed = from_millis(position).strftime("%Y-%m-%dT%H:%M:%S") + f".{position % 1000:03d}Z"
-    return _json(
-        eventId=event_id,
-        name=EVENT_NAME,
-        timestamp=completed,
-        data={
+    return {
+        "eventId": event_id,
+        "name": EVENT_NAME,
+        "timestamp": completed,
+        "data": {
             "formId": form_id,
             "responseId": session_id_of(event_id),
             "submittedAt": completed,
             "answerCount": answer_count,
         },
-        cursor=cursor,
-    )
+    }
 
 
 def terminated_body(profile: ErrorProfile) -> str:

@@ -35,7 +35,12 @@ def queue_missed(
     left_out = execute(_LEFT_OUT, form=form_id, after=after).scalar_one_or_none()
     after = max(after, left_out or 0)
     execute(_queue(), subscription=subscription_id, form=form_id, after=after, now=to_millis(now))
-    return bool(execute(_ANY_BETWEEN, form=form_id, since=position, until=after).scalar_one())
+    return any_between(form_id, position, after)
+
+
+def any_between(form_id: str, since: int, until: int) -> bool:
+    """Whether anything was completed after one position, and not after another."""
+    return bool(execute(_ANY_BETWEEN, form=form_id, since=since, until=until).scalar_one())
 
 
 _AFTER = (

@@ -1,0 +1,221 @@
+"""`events/poll`: hosts without a public address ask for what came after their cursor."""
+
+import time
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import Update, func, select, update
+
+from tests.api.mcp.conftest import Host
+from tests.api.mcp.events.subscribing import EVENT, error, named, subscribe
+from tests.factories import make_account, make_form, make_response
+from tests.voice.factories import make_spoken_answer
+from tests.webhook_receiver import Webhook
+from webapp.database import db, utc_now
+from webapp.domain.deletion.form_trash import delete_form
+from webapp.domain.events.models import EventSubscription
+from webapp.domain.events.outbox import event_id_of
+from webapp.domain.respondents.answering import complete_response
+from webapp.domain.responses.models import ResponseSession
+from webapp.domain.responses.recordings import Recording
+
+
+def parameters(form: Any, **changed: Any) -> dict[str, Any]:
+    return {"name": EVENT, "arguments": {"formId": form.id}} | changed
+
+
+def poll(host: Host, form: Any, **changed: Any) -> dict[str, Any]:
+    """The next page, without what only the newer era has."""
+    found = host.result("events/poll", parameters(form, **changed))
+    return {name: value for name, value in found.items() if name not in ("resultType", "_meta")}
+
+
+def ids(page: dict[str, Any]) -> list[str]:
+    return [event["data"]["responseId"] for event in page["events"]]
+
+
+def complete(app: Flask, form: Any, count: int = 1, *, spoken: bool = False) -> list[str]:
+    """The ids of responses completed now, oldest first; spoken ones are being written down."""
+    with app.app_context():
+        before = set(db.session.scalars(select(ResponseSession.id)))
+        for number in range(count):
+            key = f"key of {number} after {len(before)}"
+            if spoken:
+                make_spoken_answer(form, key, transcriber="whisper", next_at=utc_now())
+                complete_response(form.share_token, key, responder_name="", now=utc_now())
+            else:
+                make_response(form, key)
+        order = select(ResponseSession.id).order_by(ResponseSession.completed_stamp)
+        return [each for each in db.session.scalars(order) if each not in before]
+
+
+def test_the_first_poll_begins_now_and_the_next_has_what_came_after_it(
+    app: Flask, host: Host, form: Any
+) -> None:
+    complete(app, form)
+    first = poll(host, form)
+    (session,) = complete(app, form)
+    second = poll(host, form, cursor=first["cursor"], maxAgeMs=60_000, maxEvents=None)
+
+    assert first == {
+        "events": [],
+        "cursor": first["cursor"],
+        "truncated": False,
+        "hasMore": False,
+        "nextPollMs": 5000,
+    }
+    (event,) = second["events"]
+    moment = event["timestamp"]
+    assert event == {
+        "eventId": event_id_of(session),
+        "name": EVENT,
+        "timestamp": moment,
+        "data": {
+            "formId": form.id,
+            "responseId": session,
+            "submittedAt": moment,
+            "answerCount": 1,
+        },
+    }
+    assert (second["truncated"], second["hasMore"]) == (False, False)
+    assert poll(host, form, cursor=second["cursor"])["events"] == []
+    assert poll(host, form, cursor=first["cursor"])["events"] == [event]
+
+
+def test_pages_are_bounded_and_lose_nothing(app: Flask, host: Host, form: Any) -> None:
+    cursor = poll(host, form)["cursor"]
+    sessions = complete(app, form, 5)
+    pages = []
+    for _ in range(3):
+        pages.append(poll(host, form, cursor=cursor, maxEvents=2))
+        cursor = pages[-1]["cursor"]
+
+    assert [ids(page) for page in pages] == [sessions[:2], sessions[2:4], sessions[4:]]
+    assert [page["hasMore"] for page in pages] == [True, True, False]
+    assert poll(host, form, cursor=cursor)["events"] == []
+
+
+def test_no_page_has_more_than_a_hundred(app: Flask, host: Host, form: Any) -> None:
+    cursor = poll(host, form)["cursor"]
+    sessions = complete(app, form, 101)
+    page = poll(host, form, cursor=cursor, maxEvents=10**9)
+
+    assert (ids(page), page["hasMore"]) == (sessions[:100], True)
+    assert ids(poll(host, form, cursor=page["cursor"])) == sessions[100:]
+
+
+def test_cursors_are_those_of_webhooks(app: Flask, host: Host, form: Any, hook: Webhook) -> None:
+    cursor = subscribe(host, form)["cursor"]
+    sessions = complete(app, form)
+
+    assert ids(poll(host, form, cursor=cursor)) == sessions
+
+
+def test_what_is_older_than_asked_for_is_left_out_and_said(
+    app: Flask, host: Host, form: Any
+) -> None:
+    cursor = poll(host, form)["cursor"]
+    complete(app, form)
+    time.sleep(0.05)
+    page = poll(host, form, cursor=cursor, maxAgeMs=40)
+
+    assert (page["events"], page["truncated"]) == ([], True)
+    sessions = complete(app, form)
+    again = poll(host, form, cursor=page["cursor"], maxAgeMs=60_000)
+    assert (ids(again), again["truncated"]) == (sessions, False)
+
+
+@pytest.mark.parametrize("cursor", ["altered", "a\x00b", "x" * 5000, ""])
+def test_a_cursor_of_no_use_is_a_gap_and_no_error(
+    app: Flask, host: Host, form: Any, cursor: str
+) -> None:
+    complete(app, form)
+    page = poll(host, form, cursor=cursor)
+
+    assert (page["events"], page["truncated"]) == ([], True)
+    assert ids(poll(host, form, cursor=page["cursor"])) == []
+
+
+def test_a_cursor_of_another_form_is_of_no_use(app: Flask, host: Host, form: Any) -> None:
+    with app.app_context():
+        other = make_form(form.account_id)
+    cursor = poll(host, other)["cursor"]
+    complete(app, form)
+
+    assert poll(host, form, cursor=cursor)["truncated"] is True
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        update(Recording).values(next_at=None),
+        update(ResponseSession).values(completed_stamp=ResponseSession.completed_stamp - 60_000),
+    ],
+    ids=["written down", "a minute later"],
+)
+def test_an_event_waits_for_the_words_of_its_recordings(
+    app: Flask, host: Host, form: Any, then: Update
+) -> None:
+    cursor = poll(host, form)["cursor"]
+    sessions = complete(app, form) + complete(app, form, spoken=True) + complete(app, form)
+    page = poll(host, form, cursor=cursor)
+    again = poll(host, form, cursor=page["cursor"])
+    with app.app_context():
+        db.session.execute(then)
+        db.session.commit()
+
+    assert (ids(page), page["hasMore"]) == (sessions[:1], False)
+    assert (ids(again), again["truncated"]) == ([], False)
+    assert ids(poll(host, form, cursor=cursor)) == sessions
+
+
+def test_nothing_is_stored(app: Flask, host: Host, form: Any) -> None:
+    poll(host, form, cursor=poll(host, form)["cursor"])
+
+    with app.app_context():
+        assert db.session.scalar(select(func.count()).select_from(EventSubscription)) == 0
+
+
+def test_a_form_that_is_unknown_foreign_or_deleted_is_forbidden_in_the_same_words(
+    app: Flask, host: Host, form: Any
+) -> None:
+    cursor = poll(host, form)["cursor"]
+    complete(app, form)
+    with app.app_context():
+        foreign = make_form(make_account(email="bo@example.com").id)
+        delete_form(form.account_id, form.id, now=utc_now())
+    unknown = parameters(form, arguments={"formId": "frm_unknown"})
+    sent = (unknown, parameters(foreign), parameters(form), parameters(form, cursor=cursor))
+
+    refused = [error(host, "events/poll", each) for each in sent]
+
+    reason = refused[0]["data"]["reason"]
+    assert refused == [named(host, "Forbidden", reason=reason)] * 4
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"cursor": 7},
+        {"maxEvents": 0},
+        {"maxEvents": True},
+        {"maxEvents": "2"},
+        {"maxAgeMs": -1},
+        {"maxAgeMs": 1.5},
+        {"arguments": {}},
+        {"arguments": {"formId": "frm_1", "more": 1}},
+        {"arguments": []},
+        {"name": None},
+    ],
+)
+def test_what_is_malformed_is_refused(host: Host, form: Any, changed: dict[str, Any]) -> None:
+    assert error(host, "events/poll", parameters(form, **changed))["code"] == -32602
+
+
+def test_an_unknown_event_and_another_mode_are_named(host: Host, form: Any) -> None:
+    unknown = error(host, "events/poll", parameters(form, name="response.started"))
+    webhook = error(host, "events/poll", parameters(form, delivery={"mode": "webhook"}))
+
+    assert unknown == named(host, "NotFound", kind="event")
+    assert webhook == named(host, "Unsupported", feature="deliveryMode", value="webhook")
