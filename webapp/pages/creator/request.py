@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, TypeVar, cast
+from typing import cast
 
 from flask import Blueprint, Flask, Response, request
-from flask_limiter import RateLimitExceeded
+from flask_limiter import RateLimitExceeded, RouteLimit
 from flask_login import current_user, login_required
 from sqlalchemy import select
 
@@ -20,8 +20,6 @@ from webapp.pages.typed_text import typed_text
 from webapp.web.rate_limits.limiter import limiter
 
 MILLIS_DIGITS = 13
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def init_app(app: Flask) -> None:
@@ -60,9 +58,9 @@ def limit_writes(bp: Blueprint) -> None:
     bp.register_error_handler(RateLimitExceeded, errors.too_many_writes)
 
 
-def _limit_forms(counted: str, unless: Callable[[], bool] = lambda: False) -> Callable[[F], F]:
+def _limit_forms(counted: str, unless: Callable[[], bool] = lambda: False) -> RouteLimit:
     """Decorates a view of a blueprint with `limit_writes`."""
-    return limiter.shared_limit(  # type: ignore[no-any-return]
+    return limiter.shared_limit(
         lambda: settings().limit_page_forms,
         counted,
         key_func=creator_id,
