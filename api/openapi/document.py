@@ -13,6 +13,7 @@ from api.blueprint import bp
 from api.openapi.attachment_operations import AUDIO
 from api.openapi.error_examples import errors
 from api.openapi.event_operations import EXAMPLES as EVENT_EXAMPLES
+from api.openapi.event_operations import TAG as EVENTS_TAG
 from api.openapi.examples import bodies
 from api.openapi.extensions import EXTENSIONS
 from api.openapi.operations import OPERATIONS, TAGS, Operation
@@ -110,8 +111,12 @@ def document(settings: Settings) -> dict[str, Any]:
             "url": f"{settings.public_url}/docs/errors",
         },
         "servers": [{"url": settings.api_url}],
-        "tags": [{"name": name, "description": about} for name, about in TAGS.items()],
-        "paths": _paths(settings.public_url),
+        "tags": [
+            {"name": name, "description": about}
+            for name, about in TAGS.items()
+            if settings.mcp_events_enabled or name != EVENTS_TAG
+        ],
+        "paths": _paths(settings),
         "components": {
             "schemas": schemas(),
             "parameters": PARAMETERS,
@@ -144,16 +149,19 @@ def _info(settings: Settings) -> dict[str, Any]:
             "refusal has the body Error. Methods that an address does not take are answered 405 "
             "as MethodNotAllowed. A request under a host name that is not this server's is "
             "answered 400 `validation_failed`, whatever the operation."
+            + ("" if settings.mcp_events_enabled else " Events are switched off on this server.")
         ),
         "contact": {"name": settings.operator_name or "Who runs this server", kind: known},
         "license": {"name": "MIT", "identifier": "MIT"},
     }
 
 
-def _paths(public_url: str) -> dict[str, dict[str, Any]]:
+def _paths(settings: Settings) -> dict[str, dict[str, Any]]:
     paths: dict[str, dict[str, Any]] = {}
-    examples = bodies(public_url) | EVENT_EXAMPLES
+    examples = bodies(settings.public_url) | EVENT_EXAMPLES
     for operation in (*OPERATIONS, *EXTENSIONS):
+        if operation.tag == EVENTS_TAG and not settings.mcp_events_enabled:
+            continue
         described = _operation(operation, examples.get(operation.id, {}))
         paths.setdefault(operation.path, {})[operation.method.lower()] = described
     return paths | {"/openapi": {"get": _own_operation()}}

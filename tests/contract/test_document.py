@@ -404,6 +404,17 @@ def test_the_contact_is_the_operator(
     assert made["info"]["license"] == {"name": "MIT", "identifier": "MIT"}
 
 
+def test_where_events_are_off_it_has_no_operation_of_theirs_and_says_so(
+    settings: Settings,
+) -> None:
+    made = openapi.document(settings.model_copy(update={"mcp_events_enabled": False}))
+
+    OpenAPIV31SpecValidator(made).validate()
+    assert not [path for path in made["paths"] if "subscription" in path]
+    assert "Events" not in [tag["name"] for tag in made["tags"]]
+    assert "Events are switched off" in made["info"]["description"]
+
+
 def test_the_document_is_the_same_each_time(settings: Settings) -> None:
     first, second = openapi.document(settings), openapi.document(settings)
 

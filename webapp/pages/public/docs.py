@@ -87,7 +87,7 @@ DOCUMENTS = (
         "where is what in the code: folders, layers, journeys, the cursor, states, a glossary",
     ),
 )
-INDEX = "index"
+INDEX, EVENTS = "index", "events"
 TITLES = {INDEX: "Documents"} | {document.name: document.title for document in DOCUMENTS}
 QUOTED = ", ".join(f'"{document.name}"' for document in DOCUMENTS)
 NAMES = f"<any({QUOTED}):name>"
@@ -165,7 +165,12 @@ def _template_values() -> dict[str, object]:
         "shortest": f"{config.subscription_seconds_min:,}",
         "usual": f"{config.subscription_seconds_default:,}",
         "longest": f"{config.subscription_seconds_max:,}",
-        "documents": DOCUMENTS,
+        "documents": [
+            document
+            if config.mcp_events_enabled or document.name != EVENTS
+            else document._replace(summary="switched off on this server")
+            for document in DOCUMENTS
+        ],
         "error_codes": _error_codes(),
         "settings": _settings(),
     }
