@@ -30,8 +30,8 @@ STALE = NOT_CONFIRMED.replace(
     "open the draft and confirm it", "read and confirm the current revision"
 )
 OAUTH = (
-    "Complete OAuth as the WWW-Authenticate header says, with the scope forms:read, and retry with "
-    "the header Authorization: Bearer and the access token."
+    "Complete OAuth as the WWW-Authenticate header says, with the scope forms:read forms:write "
+    "responses:read, and retry with the header Authorization: Bearer and the access token."
 )
 FAULT = (
     "Send the same request again; if it fails again, tell the operator of this server the "

@@ -79,7 +79,7 @@ def test_without_a_token_the_response_is_a_challenge(call: Call, client: FlaskCl
     response = client.open(f"/api{call.path}", method=call.method)
 
     assert refusal(response) == (401, "authentication_required")
-    expected = f'Bearer {METADATA}, scope="{call.scope}"'
+    expected = f'Bearer {METADATA}, scope="forms:read forms:write responses:read"'
     assert response.headers["WWW-Authenticate"] == expected
 
 

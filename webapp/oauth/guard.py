@@ -1,10 +1,10 @@
 """Checks the bearer token of a request for one resource and its scopes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
-from typing import NoReturn, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 from flask import g, request
 
@@ -16,11 +16,11 @@ from webapp.domain.shared.errors import Outcome
 from webapp.domain.shared.vocabulary import ClientKind, Scope
 from webapp.oauth.credentials import ACCESS_PREFIX, looks_like
 from webapp.oauth.resources import resource_metadata_url
+from webapp.oauth.scopes import PERMISSIONS
 from webapp.oauth.tokens import TokenRow, client_name, find_access_token, note_use
 from webapp.web import request_audit
 
 QUERY_NAMES = ("access_token", "token")
-ASKED_FOR_MCP = (Scope.FORMS_READ, Scope.FORMS_WRITE, Scope.RESPONSES_READ)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -78,27 +78,24 @@ def check_scope(*scopes: Scope) -> Caller:
     """The caller of this request, whose token for the REST API has all of `scopes` just now.
 
     raises  Unauthenticated with the challenge of RFC 6750 section 3 and RFC 9728; a missing scope
-            is a 401 that asks for the scopes granted plus needed
+            is a 401, too
     """
-    caller = authenticate(settings().api_url, scopes, now=utc_now())
-    if not caller.scopes.issuperset(scopes):
-        granted = caller.scopes - {Scope.OFFLINE_ACCESS}
-        _refuse_scope(scopes, sorted(granted.union(scopes)), settings().api_url)
+    caller = authenticate(settings().api_url, now=utc_now())
+    _require_scopes(caller, scopes, settings().api_url)
     return caller
 
 
 def authenticate_for_mcp() -> Caller:
     """The caller of this request, whose token for the MCP endpoint is valid just now.
 
-    raises  Unauthenticated; its challenge asks for all scopes, as one connection uses all tools
+    raises  Unauthenticated
     """
-    return authenticate(settings().mcp_url, ASKED_FOR_MCP, now=utc_now())
+    return authenticate(settings().mcp_url, now=utc_now())
 
 
 def require_mcp_scope(caller: Caller, *scopes: Scope) -> None:
-    """raises LacksScope, whose challenge asks for the scopes needed; MCP clients add the granted"""
-    if not caller.scopes.issuperset(scopes):
-        _refuse_scope(scopes, scopes, settings().mcp_url)
+    """raises  LacksScope"""
+    _require_scopes(caller, scopes, settings().mcp_url)
 
 
 def current_caller() -> Caller:
@@ -113,18 +110,19 @@ def acting_agent() -> Actor:
     return request_audit.agent(caller.client_id, name)
 
 
-def authenticate(resource: str, asked: Iterable[Scope], *, now: datetime) -> Caller:
+def authenticate(resource: str, *, now: datetime) -> Caller:
     """The caller of this request when its token is valid for `resource`; scopes are not judged.
 
-    asked   the scopes to name in the challenge when there is no usable token
+    raises  Unauthenticated, whose challenge asks for all permissions: a client asks its creator
+            once, who may untick any
     """
-    token = _bearer_token(resource, asked)
+    token = _bearer_token(resource)
     row = find_access_token(token) if looks_like(ACCESS_PREFIX, token) else None
     problem = _problem(row, now)
     if row is None or problem is not None:
-        raise _invalid_token(problem or "This access token is not known here.", resource, asked)
-    if row.resource != resource:
-        raise _other_resource(resource, asked)
+        raise _invalid_token(problem or "This access token is not known here.", resource)
+    if resource not in row.resource.split():
+        raise _other_resource(resource)
     note_use(row, now=now)
     return Caller(
         account_id=row.account_id,
@@ -139,7 +137,12 @@ def authenticate(resource: str, asked: Iterable[Scope], *, now: datetime) -> Cal
     )
 
 
-def challenge(resource: str, scopes: Iterable[str], error: str = "", description: str = "") -> str:
+def challenge(
+    resource: str,
+    scopes: Iterable[str] = PERMISSIONS,
+    error: str = "",
+    description: str = "",
+) -> str:
     """One WWW-Authenticate value; without `error` when no token was sent (RFC 6750 section 3.1)."""
     parts = [f'error="{error}"', f'error_description="{description}"'] if error else []
     metadata = resource_metadata_url(settings(), resource)
@@ -147,23 +150,22 @@ def challenge(resource: str, scopes: Iterable[str], error: str = "", description
     return "Bearer " + ", ".join(parts)
 
 
-def _bearer_token(resource: str, asked: Iterable[Scope]) -> str:
+def _bearer_token(resource: str) -> str:
     if request.query_string and any(name in request.args for name in QUERY_NAMES):
         raise _refusal(
             "A token in the address is refused.",
             "Take the token out of the address, where logs keep it, and send it in the header "
             "Authorization: Bearer.",
             resource,
-            asked,
             error="invalid_request",
         )
     scheme, _, token = request.headers.get("Authorization", "").strip().partition(" ")
     if not scheme:
         message = "This call needs an access token."
-        raise Unauthenticated(message, _complete_oauth(asked), challenge(resource, asked))
+        raise Unauthenticated(message, _complete_oauth(), challenge(resource))
     if scheme.lower() != "bearer":
         raise _invalid_token(
-            "The Authorization header does not begin with the word Bearer.", resource, asked
+            "The Authorization header does not begin with the word Bearer.", resource
         )
     return token.strip()
 
@@ -180,40 +182,38 @@ def _problem(row: TokenRow | None, now: datetime) -> str | None:
     return None
 
 
-def _invalid_token(message: str, resource: str, asked: Iterable[Scope]) -> Unauthenticated:
-    remedy = f"Refresh the access token. If that fails: {_complete_oauth(asked)}"
-    return _refusal(message, remedy, resource, asked)
+def _invalid_token(message: str, resource: str) -> Unauthenticated:
+    remedy = f"Refresh the access token. If that fails: {_complete_oauth()}"
+    return _refusal(message, remedy, resource)
 
 
-def _other_resource(resource: str, asked: Iterable[Scope]) -> Unauthenticated:
+def _other_resource(resource: str) -> Unauthenticated:
     return _refusal(
         "This access token is for another resource.",
-        f"Complete OAuth once more with the parameter resource={resource} and the scope "
-        f"{' '.join(asked)}, and use the access token of that connection here.",
+        f"Complete OAuth once more with the parameter resource={resource}, or without it for all "
+        "of this server, and use the access token of that connection here.",
         resource,
-        asked,
     )
 
 
 def _refusal(
-    message: str,
-    remedy: str,
-    resource: str,
-    asked: Iterable[Scope],
-    *,
-    error: str = "invalid_token",
+    message: str, remedy: str, resource: str, *, error: str = "invalid_token"
 ) -> Unauthenticated:
-    return Unauthenticated(message, remedy, challenge(resource, asked, error, message))
+    return Unauthenticated(message, remedy, challenge(resource, PERMISSIONS, error, message))
 
 
-def _complete_oauth(scopes: Iterable[str]) -> str:
+def _complete_oauth(scopes: Iterable[str] = PERMISSIONS) -> str:
     return (
         f"Complete OAuth as the WWW-Authenticate header says, with the scope {' '.join(scopes)}, "
         "and retry with the header Authorization: Bearer and the access token."
     )
 
 
-def _refuse_scope(needed: Iterable[str], wanted: Iterable[str], resource: str) -> NoReturn:
+def _require_scopes(caller: Caller, needed: Collection[Scope], resource: str) -> None:
+    """raises  LacksScope, which asks for what is granted, too: some clients ask for no more"""
+    if caller.scopes.issuperset(needed):
+        return
+    wanted = sorted(caller.scopes.union(needed) - {Scope.OFFLINE_ACCESS})
     message = f"This access token lacks the permission {' '.join(needed)}."
     raise LacksScope(
         message,

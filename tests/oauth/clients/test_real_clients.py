@@ -75,7 +75,7 @@ def test_the_mcp_client_finds_registers_and_connects(
     assert storage.client is not None
     assert storage.client.token_endpoint_auth_method == method
     assert storage.tokens is not None
-    assert storage.tokens.scope == "forms:read offline_access"
+    assert storage.scopes == {*ALL_SCOPES.split()}
     assert storage.tokens.refresh_token is not None
 
 
@@ -83,7 +83,11 @@ def test_the_mcp_client_steps_up_with_one_more_consent(
     running: Installation, person: Person
 ) -> None:
     storage = Storage()
-    provider = mcp_client(running, person, storage)
+    reading = {"may": ["forms:read", "offline_access"]}
+    boxes = iter([reading, {}])
+    provider = official_provider(
+        f"{running.origin}/api", storage, lambda address: person.allow(address, **next(boxes))
+    )
 
     _, draft, forms = calls(
         provider,
