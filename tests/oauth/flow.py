@@ -5,7 +5,7 @@ import secrets
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask.testing import FlaskClient
@@ -29,6 +29,11 @@ def csrf_token(page: TestResponse) -> str:
     found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
     assert found is not None, page.text
     return found[1]
+
+
+def ticked(page: str) -> list[str]:
+    """The scopes whose boxes on a consent page are ticked before anybody touches them."""
+    return re.findall(r'name="may" value="([^"]+)" checked', page)
 
 
 def sign_in(browser: FlaskClient, email: str = EMAIL, password: str = PASSWORD) -> TestResponse:
@@ -111,11 +116,10 @@ class Flow:
         return self.browser.get(self.address(**changed))
 
     def decide(self, address: str | None = None, **form: Any) -> TestResponse:
-        """Open the consent page and press a button; Allow with every box ticked by default."""
+        """Open the consent page and press a button; Allow with the boxes as they are by default."""
         address = address or self.address()
-        token = csrf_token(self.browser.get(address))
-        ticked = parse_qs(urlsplit(address).query).get("scope", [""])[0].split()
-        values = {"allow": "yes", "may": ticked, "csrf_token": token}
+        page = self.browser.get(address)
+        values = {"allow": "yes", "may": ticked(page.text), "csrf_token": csrf_token(page)}
         return self.browser.post(address, data=values | form)
 
     def code(self, **changed: Any) -> str:
@@ -143,9 +147,10 @@ class Flow:
         } | form
         return {name: value for name, value in values.items() if value is not None}
 
-    def connect(self, **changed: Any) -> dict[str, Any]:
-        """The token response of the whole flow."""
-        response = self.redeem(self.code(**changed))
+    def connect(self, may: list[str] | None = None, **changed: Any) -> dict[str, Any]:
+        """The token response of the whole flow; `may` are the boxes ticked by hand."""
+        form = {} if may is None else {"may": may}
+        response = self.redeem(location(self.decide(self.address(**changed), **form))["code"])
         assert response.status_code == 200, response.text
         body: dict[str, Any] = response.json
         return body

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import requests
 from flask import Flask
 
-from tests.oauth.flow import EMAIL, PASSWORD
+from tests.oauth.flow import EMAIL, PASSWORD, ticked
 from tests.serving import new_app, serving
 from webapp.config import Settings
 from webapp.database import db, utc_now
@@ -43,8 +42,7 @@ class Person:
 
     def allow(self, address: str, **form: Any) -> str:
         """Where the browser is sent after pressing Allow on the consent page at `address`."""
-        scopes = dict(parse_qsl(urlsplit(address).query)).get("scope", "forms:read").split()
-        response = self._post(address, {"allow": "yes", "may": scopes} | form)
+        response = self._post(address, {"allow": "yes"} | form)
         assert response.status_code == 303, response.text
         self.consents += 1
         location: str = response.headers["Location"]
@@ -52,6 +50,7 @@ class Person:
 
     def _post(self, address: str, form: dict[str, Any]) -> requests.Response:
         page = self.http.get(address)
+        form = {"may": ticked(page.text)} | form
         token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
         assert token is not None, page.text
         return self.http.post(

@@ -29,7 +29,8 @@ def test_it_shows_client_scopes_and_redirect_host(flow: Flow) -> None:
     assert f"You are signed in as Ann Lindqvist, {EMAIL}." in page
     assert "Write drafts, and publish a draft after you have confirmed it here" in page
     assert "You will go back to app.example." in page
-    assert "at most 180 days" in page
+    assert "At most 180 days. Without this, access ends by itself within an hour." in page
+    assert "It can use both the API and MCP." in page
     assert "runs on your computer" not in page
 
 

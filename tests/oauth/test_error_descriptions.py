@@ -12,7 +12,7 @@ from authlib.oauth2 import OAuth2Error, rfc6749
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from tests.oauth.flow import MCP, Flow, register
+from tests.oauth.flow import Flow, register
 from webapp.database import db, utc_now
 from webapp.oauth.error_descriptions import worded
 from webapp.oauth.models import OAuthGrant
@@ -103,7 +103,7 @@ CASES: list[Case] = [
     redeemed(code_verifier="x" * 43),
     redeemed(code_verifier=["x" * 43, "y" * 43]),
     redeemed(redirect_uri="https://app.example/other"),
-    redeemed(resource=MCP),
+    redeemed(resource="https://other.example"),
     redeemed(client_id="client_unknown"),
     redeemed(client_secret="askcs_guess"),
     redeemed(grant_type=None),
@@ -112,8 +112,10 @@ CASES: list[Case] = [
     posted("token", grant_type="authorization_code", code="askac_unknown"),
     posted("token", grant_type="refresh_token"),
     posted("token", grant_type="refresh_token", refresh_token="askrt_" + "x" * 43),
-    refreshed(scope="everything"),
-    refreshed(resource=MCP),
+    lambda flow: flow.refresh(
+        flow.connect(scope="forms:read offline_access")["refresh_token"], scope="forms:write"
+    ),
+    refreshed(resource="https://other.example"),
     used_twice,
     reused,
     ended,

@@ -22,7 +22,7 @@ SUSPICIOUS = (RevokedReason.CODE_REUSE, RevokedReason.REFRESH_REUSE)
 class Connection:
     """What the creator sees as one agent: all grants of one client, newest first, at least one.
 
-    Clients ask for consent again instead of refreshing, for a further scope, or for the other
+    Clients ask for consent again instead of refreshing, for a further scope, or for another
     resource, and each consent is a grant.
     """
 
@@ -43,7 +43,7 @@ class Connection:
 
     @property
     def resources(self) -> set[str]:
-        return {grant.resource for grant in self.grants}
+        return {resource for grant in self.grants for resource in grant.resource.split()}
 
     @property
     def attests_publish(self) -> bool:

@@ -4,11 +4,9 @@ from authlib.oauth2 import OAuth2Error
 
 
 class InvalidTargetError(OAuth2Error):
-    """The requested resource is not one of ours, or there are several (RFC 8707 section 2)."""
+    """A resource was named that is not ours or was not granted (RFC 8707 section 2)."""
 
     error = "invalid_target"
-    is_worded = True
-    description = "The resource is not known here, or more than one was named."
 
 
 class LoginRequired(OAuth2Error):

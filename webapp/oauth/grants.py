@@ -4,12 +4,18 @@ Authlib parses and validates; all writes are here, because a code or refresh tok
 one conditional update (two concurrent requests may bring the same one).
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, cast
 
 from authlib.oauth2 import OAuth2Error
-from authlib.oauth2.rfc6749 import InvalidGrantError, InvalidRequestError, grants
+from authlib.oauth2.rfc6749 import (
+    InvalidGrantError,
+    InvalidRequestError,
+    InvalidScopeError,
+    grants,
+)
 from authlib.oauth2.rfc7636 import CodeChallenge
 from flask import request as flask_request
 from sqlalchemy import bindparam, exists, select, update
@@ -26,7 +32,8 @@ from webapp.oauth.credentials import CODE_PREFIX, REFRESH_PREFIX, looks_like, ne
 from webapp.oauth.error_descriptions import refusal
 from webapp.oauth.errors import InvalidTargetError
 from webapp.oauth.models import OAuthClient, OAuthCode, OAuthGrant, OAuthToken
-from webapp.oauth.resources import normal_resource, served_resources
+from webapp.oauth.resources import named_resources, served_resources
+from webapp.oauth.scopes import name_permission, read_scopes
 from webapp.oauth.tokens import add_grant, add_token, lifetime, revoke_grant
 from webapp.web import request_audit
 
@@ -68,14 +75,15 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
     consent: Consent
-    resource: str
+    resources: list[str]  # of an authorization request
+    audience: str | None  # of a token request
     code: OAuthCode | None = None  # of this client, in any state
     refused: OAuth2Error | None = None  # after the code was found: to be told when it is spent
 
     def validate_authorization_request(self) -> str:
         redirect_uri: str = super().validate_authorization_request()
         try:
-            self.resource = asked_resource() or settings().api_url
+            self.resources = _asked_resources(served_resources())
         except OAuth2Error as error:
             error.redirect_uri = redirect_uri
             raise
@@ -87,9 +95,8 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
     def save_authorization_code(self, code: str, request: Any) -> None:
         now = utc_now()
         with write_transaction():
-            grant = add_grant(
-                request.user.id, request.client, self.consent.scope, self.resource, now=now
-            )
+            scope, resource = self.consent.scope, " ".join(self.resources)
+            grant = add_grant(request.user.id, request.client, scope, resource, now=now)
             grant.attests_publish = bool(self.consent.attests_publish)
             db.session.flush()
             db.session.add(
@@ -97,7 +104,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                     code_hash=token_hash(code),
                     grant_id=grant.id,
                     redirect_uri=request.payload.redirect_uri,
-                    scope=self.consent.scope,
+                    scope=scope,
                     code_challenge=request.payload.data["code_challenge"],
                     expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
                 )
@@ -121,7 +128,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         """All checks but whether the code is spent; nothing is told of one that was found."""
         try:
             super().validate_token_request()
-            check_resource(self.request.authorization_code.grant)
+            self.audience = _narrowed(self.request.authorization_code.grant)
         except OAuth2Error as error:
             if self.code is None:
                 raise
@@ -131,13 +138,12 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         """Spend the code, whatever the checks said; raises the refusal when that is stored."""
         code = cast(OAuthCode, self.code)
         code_hash, grant_id, scope = code.code_hash, code.grant_id, code.scope
-        lasting = Scope.OFFLINE_ACCESS in scope.split()
-        refreshing = lasting and code.grant.client.check_grant_type("refresh_token")
+        refresh_scope = scope if Scope.OFFLINE_ACCESS in scope.split() else None
         with write_transaction():
             refused = _spend_code(code_hash, grant_id) or self.refused
             if refused is None:
                 grant = _live_grant(grant_id)
-                body = _token_body(grant, scope, scope if refreshing else None)
+                body = _token_body(grant, scope, refresh_scope, self.audience)
                 _add_event(AuditKind.TOKEN_ISSUED, grant)
         if refused is not None:
             raise refused
@@ -152,6 +158,8 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
     """
 
     TOKEN_ENDPOINT_AUTH_METHODS = CLIENT_AUTH_METHODS
+    scope: str
+    audience: str | None
 
     def authenticate_refresh_token(self, refresh_token: str) -> OAuthToken | None:
         if not looks_like(REFRESH_PREFIX, refresh_token):
@@ -167,43 +175,60 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
 
     def validate_token_request(self) -> None:
         super().validate_token_request()
-        check_resource(self.request.refresh_token.grant)
+        self.audience = _narrowed(self.request.refresh_token.grant)
+
+    def _validate_token_scope(self, token: OAuthToken) -> None:
+        """Narrow to the granted scopes (RFC 6749 section 3.3), in the place of Authlib's refusal.
+
+        Clients repeat what they first asked for, of which the creator may have unticked some.
+        Raises InvalidScopeError when nothing is left.
+        """
+        granted, asked = token.scope.split(), read_scopes(self.request.payload.scope)
+        if name_permission(asked):
+            granted = [scope for scope in granted if scope in asked]
+        if not name_permission(granted):
+            sentence = f"Granted is the scope {token.scope}; ask for consent again."
+            raise refusal(InvalidScopeError, sentence)
+        self.scope = " ".join(granted)
 
     def create_token_response(self) -> TokenResponse:
         spent: OAuthToken = self.request.refresh_token
         token_id, grant_id, granted = spent.id, spent.grant_id, spent.scope
-        scope = " ".join(dict.fromkeys((self.request.payload.scope or granted).split()))
         with write_transaction():
             grant = _live_grant(grant_id)
             refused = _rotate(token_id, grant_id)
             if refused is None:
                 # RFC 6749 section 6: the new refresh token keeps the whole scope
-                body = _token_body(grant, scope, granted, renews_id=token_id)
+                body = _token_body(grant, self.scope, granted, self.audience, renews_id=token_id)
                 _add_event(AuditKind.TOKEN_REFRESHED, grant)
         if refused is not None:
             raise refused
         return 200, body, self.TOKEN_RESPONSE_HEADER
 
 
-def asked_resource() -> str | None:
-    """The normalized resource of this request; None if it names none.
+def _asked_resources(among: Collection[str]) -> list[str]:
+    """Which of these the request is for: all where it names none.
 
-    Raises InvalidTargetError for several different ones, or one that is not ours.
+    Raises InvalidTargetError for a name that means none of them.
     """
-    named = {normal_resource(value) for value in flask_request.values.getlist("resource")}
-    if not named:
-        return None
-    known = {normal_resource(resource): resource for resource in served_resources()}
-    if len(named) > 1 or not named <= known.keys():
-        raise InvalidTargetError()
-    return known[named.pop()]
+    # RFC 6749 section 3.1: a parameter without a value counts as omitted
+    names = [name for name in flask_request.values.getlist("resource") if name]
+    meant = [named_resources(name).intersection(among) for name in names]
+    if not all(meant):
+        sentence = f"The resource has to be {' or '.join(among)}, or left out."
+        raise refusal(InvalidTargetError, sentence)
+    return [resource for resource in among if not meant or any(resource in each for each in meant)]
 
 
-def check_resource(grant: OAuthGrant) -> None:
-    """Raises InvalidTargetError unless the resource of the request was granted and is served."""
-    asked = asked_resource() or grant.resource
-    if asked != grant.resource or asked not in served_resources():
-        raise InvalidTargetError()
+def _narrowed(grant: OAuthGrant) -> str | None:
+    """What a new access token is for; None for all that was granted. Raises InvalidTargetError."""
+    granted = grant.resource.split()
+    served = [resource for resource in granted if resource in served_resources()]
+    if not served:
+        sentence = f"{grant.resource} is no longer served here; ask for consent again."
+        raise refusal(InvalidTargetError, sentence)
+    asked = _asked_resources(served)
+    return None if asked == granted else " ".join(asked)
 
 
 def _spend_code(code_hash: str, grant_id: str) -> OAuth2Error | None:
@@ -282,13 +307,21 @@ def _live_grant(grant_id: str) -> OAuthGrant:
 
 
 def _token_body(
-    grant: OAuthGrant, scope: str, refresh_scope: str | None, *, renews_id: str | None = None
+    grant: OAuthGrant,
+    scope: str,
+    refresh_scope: str | None,
+    audience: str | None,
+    *,
+    renews_id: str | None = None,
 ) -> dict[str, Any]:
-    """Add new tokens to the session; returns the response of RFC 6749 section 5.1."""
+    """Add new tokens to the session; returns the response of RFC 6749 section 5.1.
+
+    Only the access token is narrowed to `audience`: a refresh token renews all that was granted.
+    """
     now = utc_now()
     body: dict[str, Any] = {
         "token_type": "Bearer",
-        "access_token": add_token(grant, TokenKind.ACCESS, scope, now=now),
+        "access_token": add_token(grant, TokenKind.ACCESS, scope, resource=audience, now=now),
         "expires_in": int(min(lifetime(TokenKind.ACCESS), grant.expires_at - now).total_seconds()),
         "scope": scope,
     }

@@ -1,6 +1,6 @@
 """Tables of the authorization server: clients, grants, codes and tokens.
 
-A grant is one consent of one account for one client and one resource: a "connected agent".
+A grant is one consent of one account for one client: a "connected agent".
 Codes, tokens and client secrets are kept as SHA-256 only.
 """
 
@@ -18,8 +18,8 @@ from webapp.domain.shared.vocabulary import ClientKind, RevokedReason, Scope, To
 from webapp.oauth.client_names import is_showable
 from webapp.oauth.credentials import same_secret
 from webapp.oauth.redirect_uris import redirect_matches, shared_host
+from webapp.oauth.scopes import PERMISSIONS, name_permission, read_scopes
 
-DEFAULT_SCOPE = Scope.FORMS_READ.value
 NAMELESS = "An app without a name"
 
 
@@ -76,8 +76,16 @@ class OAuthClient(Base, ClientMixin):
         return self.redirect_uris[0] if len(self.redirect_uris) == 1 else None
 
     def get_allowed_scope(self, scope: str | None) -> str:
-        """Every scope: what was registered is no ceiling, or step-up would break."""
-        return " ".join(dict.fromkeys((scope or DEFAULT_SCOPE).split()))
+        """What a request with this `scope` asks for, of which the creator may untick any.
+
+        What was registered is no ceiling, or step-up would break.
+        """
+        asked = read_scopes(scope)
+        if not name_permission(asked):
+            asked = [*PERMISSIONS, *asked]
+        if not self.check_grant_type("refresh_token"):
+            asked = [scope for scope in asked if scope != Scope.OFFLINE_ACCESS]
+        return " ".join(asked)
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
         return any(redirect_matches(known, redirect_uri) for known in self.redirect_uris)
@@ -104,6 +112,7 @@ def shows_given_name(kind: ClientKind, given_name: str) -> bool:
 class OAuthGrant(Base):
     """One consent; revoking it ends all its tokens. `scope` is what the creator ticked.
 
+    `resource` is one or more resources, separated by spaces as scopes are.
     `muted_until` of one grant counts for all grants of its client and account: see `mutes`.
     """
 
@@ -153,7 +162,8 @@ class OAuthCode(Base, AuthorizationCodeMixin):
 class OAuthToken(Base, TokenMixin):
     """An access or a refresh token; a refresh token is spent once `rotated_at` is set.
 
-    `renews_id` is the spent refresh token that a refresh token came from, null for the first.
+    `renews_id` is the spent refresh token that a refresh token came from, null for the first;
+    `resource` what the request for an access token narrowed its grant to, null for all of it.
     """
 
     __tablename__ = "oauth_tokens"
@@ -164,6 +174,7 @@ class OAuthToken(Base, TokenMixin):
     kind: Mapped[TokenKind] = mapped_column(enum_type(TokenKind, "kind"))
     grant_id: Mapped[str] = mapped_column(ForeignKey("oauth_grants.id"), index=True)
     scope: Mapped[str] = mapped_column(Text)
+    resource: Mapped[str | None] = mapped_column(Text)
     issued_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]

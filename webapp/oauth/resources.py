@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from flask import request
 
 from webapp.config import Settings, settings
+from webapp.config_readers import origin
 from webapp.web.hosts import origin_under
 
 
@@ -26,16 +27,20 @@ def resource_metadata_url(settings: Settings, resource: str) -> str:
     )
 
 
-def normal_resource(resource: str) -> str | None:
-    """Lower-case scheme and host, no trailing slash; None with a fragment or no scheme."""
+def named_resources(name: str) -> set[str]:
+    """Our resources at, below or above this address; none of a stranger's or with a fragment.
+
+    So the origin names both, and the address of one call names its resource.
+    """
     try:
-        parts = urlsplit(resource)
+        parts = urlsplit(name)
+        found = origin(f"{parts.scheme}://{parts.netloc}")
     except ValueError:
-        return None
-    if not parts.scheme or not parts.netloc or "#" in resource:
-        return None
-    return (
-        parts._replace(scheme=parts.scheme.lower(), netloc=parts.netloc.lower())
-        .geturl()
-        .rstrip("/")
-    )
+        return set()
+    if "#" in name or found != origin_under(parts.netloc, settings()):
+        return set()
+    path = parts.path.rstrip("/") + "/"
+    paths = {resource: urlsplit(resource).path + "/" for resource in served_resources()}
+    return {
+        resource for resource, own in paths.items() if own.startswith(path) or path.startswith(own)
+    }

@@ -17,7 +17,7 @@ from webapp.config import settings
 from webapp.database import db, utc_now, write_transaction
 from webapp.domain.audit.trail import AuditKind, add_event
 from webapp.domain.shared.secrets import token_hash
-from webapp.domain.shared.vocabulary import RevokedReason, Scope, TokenKind
+from webapp.domain.shared.vocabulary import RevokedReason, TokenKind
 from webapp.oauth.error_descriptions import refusal, worded
 from webapp.oauth.grants import (
     CLIENT_AUTH_METHODS,
@@ -139,7 +139,6 @@ def init_app(app: Flask) -> None:
     logging.getLogger("authlib").setLevel(logging.WARNING)
     # only tests pin hosts of client documents to this machine (see outbound.Pinned)
     app.config["PINNED_HOSTS"] = ()
-    app.config["OAUTH2_SCOPES_SUPPORTED"] = [scope.value for scope in Scope]
     server.init_app(app)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, exists, select, update
+from sqlalchemy import ColumnElement, bindparam, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from webapp.config import settings
@@ -64,7 +64,7 @@ LOOK_UP = (
         OAuthToken.revoked_at,
         OAuthGrant.id,
         OAuthGrant.account_id,
-        OAuthGrant.resource,
+        func.coalesce(OAuthToken.resource, OAuthGrant.resource),
         OAuthGrant.attests_publish,
         OAuthGrant.expires_at,
         OAuthGrant.revoked_at,
@@ -152,6 +152,7 @@ def add_token(
     kind: TokenKind,
     scope: str,
     *,
+    resource: str | None = None,
     renews_id: str | None = None,
     now: datetime,
 ) -> str:
@@ -164,6 +165,7 @@ def add_token(
             kind=kind,
             grant_id=grant.id,
             scope=scope,
+            resource=resource,
             issued_at=now,
             expires_at=min(now + lifetime(kind), grant.expires_at),
             renews_id=renews_id,

@@ -64,10 +64,10 @@ def test_the_way_to_another_account_begins_where_the_other_words_do(page: Page) 
 
 
 def test_a_refusal_reaches_the_client_by_a_link(page: Page, callback: str) -> None:
-    page.goto(page.url.replace("forms%3Aread", "everything"))
+    page.goto(f"{page.url}&resource=https://other.example")
     assert urlsplit(page.url).path == "/oauth/authorize"
 
     page.get_by_role("link", name="Go back to 127.0.0.1").click()
     page.wait_for_url(f"{callback}?*")
 
-    assert parse_qs(urlsplit(page.url).query)["error"] == ["invalid_scope"]
+    assert parse_qs(urlsplit(page.url).query)["error"] == ["invalid_target"]

@@ -64,11 +64,11 @@ def test_a_client_connects_by_its_document(agent: Flow, site: Site) -> None:
 
 
 def test_a_refusal_is_a_page_until_the_creator_has_consented(agent: Flow, site: Site) -> None:
-    asked = {"redirect_uri": REDIRECT, "scope": "everything"}
+    asked = {"redirect_uri": REDIRECT, "resource": "https://other.example"}
 
-    assert way_back(agent.ask(**asked))["error"] == "invalid_scope"
+    assert way_back(agent.ask(**asked))["error"] == "invalid_target"
     agent.decide(agent.address(redirect_uri=REDIRECT))
-    assert location(agent.ask(**asked))["error"] == "invalid_scope"
+    assert location(agent.ask(**asked))["error"] == "invalid_target"
 
 
 def test_the_page_names_the_verified_host(agent: Flow, site: Site) -> None:

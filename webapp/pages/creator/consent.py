@@ -25,6 +25,7 @@ from webapp.oauth.grants import AuthorizationCodeGrant, Consent
 from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer, web_host
 from webapp.oauth.registration import Refused
+from webapp.oauth.scopes import name_permission
 from webapp.oauth.server import server
 from webapp.web import request_audit, security_headers
 from webapp.web.extensions import login
@@ -34,7 +35,6 @@ DAY_SECONDS = 86_400
 FORBIDDEN_IN_VALUES = frozenset('"\\')
 UNCLEAR = "The app asked in a way that this server does not understand."
 PROBLEMS = {
-    "invalid_scope": "The app asked for a permission that does not exist here.",
     "invalid_target": "The app asked for access to something that is not here.",
     "unsupported_response_type": "The app asked for an answer that this server does not give.",
     "login_required": "The app asked without showing you a page, but nobody is signed in here.",
@@ -94,8 +94,8 @@ def decide() -> ResponseReturnValue:
     if request.form.get("allow") != "yes":
         _note_denial(grant.client)
         return _authlib_response(grant)
-    ticked = [scope for scope in grant.request.scope.split() if scope in _ticked()]
-    if not set(ticked) - {Scope.OFFLINE_ACCESS}:
+    ticked = [scope for scope in _offered(grant) if scope in _ticked()]
+    if not name_permission(ticked):
         return _consent_page(grant, nothing_ticked=True)
     grant.consent = Consent(" ".join(ticked), attests_publish=_trust(grant, ticked))
     return _authlib_response(grant, _creator())
@@ -144,6 +144,14 @@ def _asked_grant() -> AuthorizationCodeGrant:
     return grant
 
 
+def _offered(grant: AuthorizationCodeGrant) -> list[str]:
+    """The scopes to tick: those asked for, and to stay connected where the client can refresh."""
+    scopes: list[str] = grant.request.scope.split()
+    if grant.client.check_grant_type("refresh_token") and Scope.OFFLINE_ACCESS not in scopes:
+        scopes.append(Scope.OFFLINE_ACCESS)
+    return scopes
+
+
 def _ticked() -> set[str]:
     return set(request.form.getlist("may"))
 
@@ -168,14 +176,15 @@ def _consent_page(
         "oauth/consent.html",
         client=client,
         called=NAMELESS.lower() if client.name == NAMELESS else client.name,
-        scopes=grant.request.scope.split(),
-        is_api=grant.resource == settings().api_url,
+        scopes=_offered(grant),
+        uses_api=settings().api_url in grant.resources,
+        uses_mcp=settings().mcp_url in grant.resources,
         going_back_to=redirect_host(grant.redirect_uri),
         host=web_host(grant.redirect_uri),
         on_this_computer=stays_on_this_computer(grant.redirect_uri),
         nothing_ticked=nothing_ticked,
         lasting_days=settings().oauth_grant_seconds // DAY_SECONDS,
-        ticked=_ticked() if nothing_ticked else set(Scope),
+        ticked=_ticked() if nothing_ticked else set(grant.request.scope.split()),
     )
     return page, HTTPStatus.UNPROCESSABLE_ENTITY if nothing_ticked else HTTPStatus.OK
 

@@ -1,0 +1,195 @@
+"""Which of the two resources a token opens, by the names that clients give them (RFC 8707)."""
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from tests.api.mcp.conftest import LEGACY, Host
+from tests.oauth.flow import API, MCP, ORIGIN, Flow, bearer
+from webapp.config import Settings
+from webapp.database import db
+from webapp.oauth.models import OAuthGrant
+from webapp.oauth.resources import named_resources
+
+BOTH = {API, MCP}
+SENTENCES = ("It can use both the API and MCP.", "It will use the API.", "It will use MCP.")
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "LOCALHOST", "[::1]")
+NAMES = [
+    (None, BOTH),
+    ("", BOTH),
+    (ORIGIN, BOTH),
+    (f"{ORIGIN}/", BOTH),
+    (f"{ORIGIN}/mcp", {MCP}),
+    (f"{ORIGIN}/mcp/", {MCP}),
+    (f"{MCP}/", {MCP}),
+    (f"{MCP}?profile=work", {MCP}),
+    (f"{API}/", {API}),
+    (f"{API}/forms", {API}),
+    ("HTTP://127.0.0.1:8000/api/", {API}),
+    *((f"http://{host}:8000/mcp/app", {MCP}) for host in LOOPBACK_NAMES),
+    *((f"http://{host}:8000", BOTH) for host in LOOPBACK_NAMES),
+    ([API, MCP], BOTH),
+    ([API, ""], {API}),
+    ([f"{MCP}/", MCP], {MCP}),
+]
+FOREIGN = [
+    "https://other.example",
+    "https://127.0.0.1:8000/api",
+    "http://127.0.0.1:8001/api",
+    "http://127.0.0.1/api",
+    "http://127.0.0.2:80/api",
+    "http://127.0.0.1:8000.other.example/api",
+    "http://127.0.0.1:8000@other.example/api",
+    "http://me@127.0.0.1:8000/api",
+    "http://localhost.other.example:8000/api",
+    "http://127.0.0.1:8000/apis",
+    "http://127.0.0.1:8000/mcp/application",
+    "http://127.0.0.1:8000/mcp/../api",
+    "http://127.0.0.1:8000/forms",
+    f"{API}#part",
+    "//127.0.0.1:8000/api",
+    "urn:askback:api",
+    "api",
+    "*",
+]
+
+
+def opened(flow: Flow, body: dict[str, str]) -> set[str]:
+    """The resources that take this token; the other one refuses it as invalid."""
+    token = body["access_token"]
+    host = Host(flow.machine.application, token, LEGACY)
+    answers = {
+        API: flow.machine.get("/api/forms", headers=bearer(token)),
+        MCP: host.send("tools/list"),
+    }
+    for answer in answers.values():
+        assert (
+            answer.status_code == 200
+            or 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+        )
+    return {name for name, answer in answers.items() if answer.status_code == 200}
+
+
+@pytest.fixture
+def public(app: Flask, settings: Settings) -> Iterator[None]:
+    """The server under a name of its own."""
+    with app.app_context():
+        app.config["SETTINGS"] = settings.model_copy(
+            update={"public_url": "https://ask.example.org"}
+        )
+        yield
+        app.config["SETTINGS"] = settings
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES)
+def test_a_name_of_this_server_gives_a_token_that_works(
+    name: object, expected: set[str], flow: Flow
+) -> None:
+    assert opened(flow, flow.connect(resource=name)) == expected
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES)
+def test_a_name_at_the_token_request_narrows_that_token(
+    name: object, expected: set[str], flow: Flow
+) -> None:
+    first = flow.redeem(flow.code(), resource=name).json
+
+    assert opened(flow, first) == expected
+    refreshed = flow.refresh(first["refresh_token"], resource=name).json
+    assert opened(flow, refreshed) == expected
+    assert opened(flow, flow.refresh(refreshed["refresh_token"]).json) == BOTH
+
+
+@pytest.mark.parametrize("granted", [API, MCP])
+def test_a_token_is_never_for_more_than_was_granted(granted: str, flow: Flow) -> None:
+    (other,) = BOTH - {granted}
+
+    code = flow.code(resource=granted)
+    assert flow.redeem(code, resource=other).json["error"] == "invalid_target"
+    first = flow.redeem(flow.code(resource=granted), resource=ORIGIN).json
+    assert opened(flow, first) == {granted}
+    for more in (other, [granted, other]):
+        refused = flow.refresh(first["refresh_token"], resource=more).json
+        assert refused["error"] == "invalid_target"
+        assert f"The resource has to be {granted}, or left out." == refused["error_description"]
+    assert opened(flow, flow.refresh(first["refresh_token"]).json) == {granted}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_there_is_no_token_for_a_resource_of_somebody_else(name: str, flow: Flow) -> None:
+    first = flow.connect()
+
+    refusals = [
+        flow.redeem(flow.code(), resource=name),
+        flow.redeem(flow.code(), resource=[API, name]),
+        flow.refresh(first["refresh_token"], resource=name),
+    ]
+
+    assert flow.ask(resource=name).location.split("error=")[1].startswith("invalid_target")
+    assert [refused.json["error"] for refused in refusals] == ["invalid_target"] * 3
+    for refused in refusals:
+        assert f"{API} or {MCP}" in refused.json["error_description"]
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("https://ask.example.org", None),
+        ("https://ASK.example.org:443/api/", "/api"),
+        ("https://ask.example.org/mcp", "/mcp/app"),
+        ("http://ask.example.org/api", ""),
+        ("https://ask.example.org:8443/api", ""),
+        ("https://localhost/api", ""),
+        ("https://127.0.0.1/api", ""),
+        ("http://127.0.0.1:8000/api", ""),
+        ("https://ask.example.org.other.example/api", ""),
+    ],
+)
+def test_a_public_server_has_no_loopback_names(name: str, path: str | None, public: None) -> None:
+    every = {"https://ask.example.org/api", "https://ask.example.org/mcp/app"}
+    expected = every if path is None else {f"https://ask.example.org{path}"} & every
+
+    assert named_resources(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (None, SENTENCES[0]),
+        (ORIGIN, SENTENCES[0]),
+        (API, SENTENCES[1]),
+        (MCP, SENTENCES[2]),
+    ],
+)
+def test_the_consent_page_says_what_is_served(name: str | None, sentence: str, flow: Flow) -> None:
+    page = flow.ask(resource=name).text
+
+    assert sentence in page
+    assert [said for said in SENTENCES if said in page] == [sentence]
+
+
+def test_the_page_agents_says_what_is_used(flow: Flow) -> None:
+    flow.connect()
+
+    assert "Uses the API and MCP." in flow.browser.get("/connections").text
+
+
+def test_a_grant_of_which_one_resource_is_no_longer_served_opens_the_other(
+    app: Flask, flow: Flow
+) -> None:
+    first = flow.connect()
+    with app.app_context():
+        db.session.execute(update(OAuthGrant).values(resource=f"https://old.example/api {MCP}"))
+        db.session.commit()
+
+    assert opened(flow, first) == {MCP}
+    assert opened(flow, flow.refresh(first["refresh_token"]).json) == {MCP}
+
+
+def test_a_grant_is_stored_with_the_resources_that_it_serves(app: Flask, flow: Flow) -> None:
+    flow.connect(resource=f"{ORIGIN}/")
+
+    with app.app_context():
+        assert db.session.scalars(select(OAuthGrant.resource)).one() == f"{API} {MCP}"

@@ -1,0 +1,183 @@
+"""What a creator is asked for, by what clients send as `scope`, and what is granted."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.api.mcp.conftest import LEGACY, Host
+from tests.factories import make_account, make_draft, make_form
+from tests.oauth.flow import ALL_SCOPES, Flow, bearer, csrf_token, register, ticked
+from webapp.oauth.scopes import PERMISSIONS
+
+ALL = "forms:read forms:write responses:read"
+ASKED = [
+    (None, ALL),
+    ("", ALL),
+    ("openid email profile", ALL),
+    ("mcp:tools https://other.example/scope", ALL),
+    ("FORMS:READ forms", ALL),
+    ("offline_access", f"{ALL} offline_access"),
+    ("openid offline_access", f"{ALL} offline_access"),
+    ("forms:read openid", "forms:read"),
+    ("openid forms:write offline_access email", "forms:write offline_access"),
+    ("forms:read,responses:read", "forms:read responses:read"),
+    ("responses:read forms:read responses:read", "responses:read forms:read"),
+]
+# one for each way that consent is asked for without naming what is granted
+GENEROUS: list[dict[str, Any]] = [
+    {"resource": None},
+    {"scope": "openid email"},
+    {"scope": None},
+    {"scope": "forms:read forms:write responses:read", "may": ALL_SCOPES.split()},
+    {"scope": None, "resource": None, "may": ALL_SCOPES.split()},
+]
+
+
+def challenged(header: str) -> set[str]:
+    found = re.search(r' scope="([^"]*)"', header)
+    assert found is not None, header
+    return set(found[1].split())
+
+
+@pytest.mark.parametrize(("asked", "granted"), ASKED)
+def test_unknown_scopes_are_ignored_and_the_response_says_what_was_granted(
+    asked: str | None, granted: str, flow: Flow
+) -> None:
+    page = flow.ask(scope=asked)
+
+    assert page.status_code == 200
+    assert ticked(page.text) == granted.split()
+    assert flow.connect(scope=asked)["scope"] == granted
+
+
+def test_without_a_scope_the_page_asks_what_both_challenges_name(flow: Flow) -> None:
+    rest = flow.machine.get("/api/forms").headers["WWW-Authenticate"]
+    mcp = flow.machine.post("/mcp/app", json={}).headers["WWW-Authenticate"]
+
+    asked = set(ticked(flow.ask(scope=None).text))
+
+    assert asked == challenged(rest) == challenged(mcp) == {*PERMISSIONS}
+
+
+@pytest.mark.parametrize("scope", [None, "openid", ALL])
+@pytest.mark.parametrize("kept", ALL.split())
+def test_what_was_unticked_is_not_granted(kept: str, scope: str | None, flow: Flow) -> None:
+    body = flow.connect(scope=scope, may=[kept])
+    answers = {
+        "forms:read": flow.machine.get("/api/forms", headers=bearer(body["access_token"])),
+        "forms:write": flow.machine.post(
+            "/api/drafts", json={"title": "Rota"}, headers=bearer(body["access_token"])
+        ),
+        "responses:read": flow.machine.get(
+            "/api/forms/frm_x/responses", headers=bearer(body["access_token"])
+        ),
+    }
+
+    assert body["scope"] == kept
+    for needed, answer in answers.items():
+        assert (answer.status_code == 401) == (needed != kept)
+        if needed != kept:
+            header = answer.headers["WWW-Authenticate"]
+            assert 'error="insufficient_scope"' in header
+            assert challenged(header) == {kept, needed}
+
+
+@pytest.mark.parametrize("kept", ["forms:read", "responses:read offline_access"])
+def test_a_tool_asks_for_what_is_held_and_what_is_needed(kept: str, flow: Flow) -> None:
+    token = flow.connect(scope=None, may=kept.split())["access_token"]
+    host = Host(flow.machine.application, token, LEGACY)
+
+    answer = host.send("tools/call", {"name": "create_form_draft", "arguments": {}})
+
+    assert answer.status_code == 403
+    held = set(kept.split()) - {"offline_access"}
+    assert challenged(answer.headers["WWW-Authenticate"]) == held | {"forms:write"}
+
+
+@pytest.mark.parametrize("scope", [None, "openid", "forms:read", ALL])
+def test_staying_connected_is_offered_unticked_and_the_creator_decides(
+    scope: str | None, flow: Flow
+) -> None:
+    page = flow.ask(scope=scope).text
+    asked = ticked(page)
+
+    without = flow.connect(scope=scope)
+    lasting = flow.connect(scope=scope, may=[*asked, "offline_access"])
+
+    assert 'name="may" value="offline_access">' in page
+    assert "offline_access" not in without["scope"].split()
+    assert "refresh_token" not in without
+    assert lasting["scope"].split() == [*asked, "offline_access"]
+    refreshed = flow.refresh(lasting["refresh_token"]).json
+    assert refreshed["scope"] == lasting["scope"]
+
+
+@pytest.mark.parametrize("scope", [None, ALL_SCOPES, "offline_access"])
+def test_a_client_that_cannot_refresh_is_not_offered_to_stay(scope: str | None, flow: Flow) -> None:
+    flow.client = register(
+        flow.browser, grant_types=["authorization_code"], token_endpoint_auth_method="none"
+    )
+
+    page = flow.ask(scope=scope).text
+    body = flow.connect(scope=scope, may=ALL_SCOPES.split())
+
+    assert 'value="offline_access"' not in page
+    assert "Access ends by itself within an hour." in page
+    assert set(body["scope"].split()) == {*PERMISSIONS}
+    assert "refresh_token" not in body
+
+
+def test_a_page_with_nothing_ticked_keeps_the_boxes_as_they_were(flow: Flow) -> None:
+    address = flow.address(scope=None)
+    token = csrf_token(flow.browser.get(address))
+
+    page = flow.browser.post(
+        address, data={"allow": "yes", "may": "offline_access", "csrf_token": token}
+    )
+
+    assert page.status_code == 422
+    assert ticked(page.text) == ["offline_access"]
+
+
+@pytest.mark.parametrize("asked", GENEROUS)
+def test_objects_of_another_account_stay_closed(
+    asked: dict[str, Any], app: Flask, flow: Flow
+) -> None:
+    token = flow.connect(**asked)["access_token"]
+    with app.app_context():
+        stranger = make_account().id
+        form, draft = make_form(stranger, title="Theirs"), make_draft(stranger)
+    host = Host(app, token, LEGACY)
+
+    listed = flow.machine.get("/api/forms", headers=bearer(token))
+    found = [
+        flow.machine.get(f"/api/{path}", headers=bearer(token))
+        for path in (f"forms/{form.id}", f"forms/{form.id}/responses", f"drafts/{draft.id}")
+    ]
+    tools = [
+        host.use("get_form", formId=form.id),
+        host.use("get_form_responses", formId=form.id),
+        host.use("publish_form_draft", draftId=draft.id),
+    ]
+
+    assert listed.json["forms"] == []
+    assert [answer.status_code for answer in found] == [404] * 3
+    assert all(result.is_error for result in tools)
+    assert "Theirs" not in host.send("tools/call", {"name": "list_forms", "arguments": {}}).text
+
+
+@pytest.mark.parametrize("asked", GENEROUS)
+def test_a_draft_still_needs_its_creators_confirmation(
+    asked: dict[str, Any], app: Flask, flow: Flow, creator: Any
+) -> None:
+    token = flow.connect(**asked)["access_token"]
+    with app.app_context():
+        draft = make_draft(creator.id)
+
+    by_rest = flow.machine.post(f"/api/drafts/{draft.id}/publish", headers=bearer(token))
+    by_tool = Host(app, token, LEGACY).use("publish_form_draft", draftId=draft.id)
+
+    assert (by_rest.status_code, by_rest.json["code"]) == (409, "draft_not_confirmed")
+    assert by_tool.is_error
