@@ -13,17 +13,21 @@ import pytest
 from tests.voice.audio_files import (
     KINDS,
     MEDIA_TYPES,
+    NOT_PLAIN,
     image,
     long_recording,
     not_audio,
+    not_plain,
     recording,
     stretched_webm,
 )
 from webapp.integrations import audio_inspection
 from webapp.integrations.audio_inspection import (
     MP3,
+    WAV,
     AudioFormat,
     NotAudio,
+    NotPlain,
     inspect,
     look,
     sniff,
@@ -95,6 +99,19 @@ def test_samples_are_16_khz_of_one_channel(tmp_path: Path) -> None:
             assert any(samples.readframes(8000))
 
 
+@pytest.mark.parametrize("name", NOT_PLAIN)
+def test_what_not_every_browser_plays_is_made_one_track_of_samples(
+    name: str, tmp_path: Path
+) -> None:
+    path, audio = kept(tmp_path, not_plain(name))
+    with pytest.raises(NotPlain):
+        inspect(path, audio)
+    with (tmp_path / "samples.wav").open("w+b") as out:
+        to_pcm(path, audio, out)
+
+    assert inspect(Path(out.name), WAV) == pytest.approx(1000, abs=120)
+
+
 @pytest.mark.parametrize(
     "chance", [b"<sVg\x9c", b"PK\x03\x04\xd1\x9f", b"PK\x05\x06\x93", b"pk\x03\x04\x14"]
 )
@@ -131,8 +148,8 @@ def is_taken(folder: Path, content: bytes) -> bool:
         b"",
         b"\xff",
         image()[:64],
-        b"\x1a\x45\xdf\xa3 matroska",
-        b"\xff\xf1\x50\x80",
+        b"\xff\xf1\x7c\x80",
+        b"FORM\0\0\0\0ILBM",
         b"RIFF\0\0\0\0AVI ",
     ],
 )

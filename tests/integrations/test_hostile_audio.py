@@ -17,6 +17,7 @@ from tests.voice.hostile_audio import (
     damaged,
     external_reference,
     huge_sample_table,
+    hurried,
     many_channels,
     wrong_rate,
 )
@@ -27,9 +28,11 @@ from webapp.integrations.audio_inspection import (
     WEBM,
     AudioFormat,
     NotAudio,
+    NotPlain,
     inspect,
     look,
     sniff,
+    to_pcm,
 )
 from webapp.integrations.child_process import ChildProcess
 
@@ -151,11 +154,37 @@ def test_what_no_microphone_makes_is_refused(content: bytes, upload: Path) -> No
             question(upload, WAV)
 
 
-@pytest.mark.parametrize("muxer", ["webm", "mp4"])
-def test_a_video_is_not_decoded_either(muxer: str, upload: Path) -> None:
-    upload.write_bytes(video(muxer))
-    with pytest.raises(NotAudio, match="other than one track of sound"):
-        look(upload, WEBM if muxer == "webm" else MP4)
+@pytest.mark.parametrize("muxer", ["webm", "mp4", "mov"])
+def test_of_a_film_no_picture_is_decoded(muxer: str, upload: Path) -> None:
+    """Pictures that no decoder could read harm nobody."""
+    film = bytearray(video(muxer))
+    with av.open(io.BytesIO(film)) as container:
+        pictures = [bytes(each) for each in container.demux(video=0) if each.size]
+    for picture in pictures:
+        at = film.index(picture)
+        film[at : at + len(picture)] = b"\xff" * len(picture)
+    upload.write_bytes(film)
+    audio = WEBM if muxer == "webm" else MP4
+
+    with pytest.raises(NotPlain, match="other than one track of sound"):
+        inspect(upload, audio)
+    assert samples_of(upload, audio) == pytest.approx(1000, abs=120)
+
+
+def samples_of(path: Path, audio: AudioFormat) -> int:
+    """The length of the WAV that is made of a file."""
+    with path.with_name("samples.wav").open("w+b") as out:
+        to_pcm(path, audio, out)
+    return inspect(Path(out.name), WAV)
+
+
+def test_samples_are_as_long_as_they_sound_and_end_after_eleven_minutes(upload: Path) -> None:
+    upload.write_bytes(hurried(16))
+    assert inspect(upload, MP4) < 2000
+    assert samples_of(upload, MP4) > 14_000
+
+    upload.write_bytes(long_recording(900))
+    assert samples_of(upload, WAV) == pytest.approx(660_000, abs=200)
 
 
 def test_what_was_taken_damaged_is_heard_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -167,7 +196,7 @@ def test_what_was_taken_damaged_is_heard_as_far_as_it_goes(tmp_path: Path) -> No
 
 def heard_in_part(path: Path) -> Iterator[bytes]:
     """Damaged recordings of AAC that are taken, and of which a decoder refuses some packets."""
-    for content in damaged(400):
+    for content in damaged(2000):
         path.write_bytes(content)
         with suppress(NotAudio):
             if sniff(content) == MP4 and inspect(path, MP4) and refuses_a_packet(content):
@@ -175,7 +204,7 @@ def heard_in_part(path: Path) -> Iterator[bytes]:
 
 
 def refuses_a_packet(content: bytes) -> bool:
-    with av.open(io.BytesIO(content), "r", format="mov") as container:
+    with av.open(io.BytesIO(content), "r", format="mov", metadata_errors="replace") as container:
         try:
             list(container.decode(audio=0))
         except av.error.FFmpegError as error:
@@ -189,7 +218,7 @@ def survives(folder: Path, contents: Iterator[bytes]) -> None:
     for content in contents:
         audio = sniff(content)
         path.write_bytes(content)
-        for question in (inspect, look) if audio else ():
+        for question in (inspect, look, samples_of) if audio else ():
             with suppress(NotAudio):
                 question(path, audio)
     path.write_bytes(recording("wav"))

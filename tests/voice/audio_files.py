@@ -60,12 +60,35 @@ KINDS: dict[str, tuple[str, str, dict[str, str]]] = {
     "mp4_opus": ("mp4", "libopus", {"movflags": "frag_keyframe+empty_moov"}),
     "m4a": ("ipod", "aac", {}),
     "ogg": ("ogg", "libopus", {}),
+    "ogg_vorbis": ("ogg", "vorbis", {}),
     "wav": ("wav", "pcm_s16le", {}),
     "mp3": ("mp3", "libmp3lame", {}),
 }
+# what phones and programs record beside those, and which browsers do not all play
+OTHER_KINDS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "3gp_amr": ("3gp", "libopencore_amrnb", {}),
+    "amr": ("amr", "libopencore_amrnb", {}),
+    "aac": ("adts", "aac", {}),
+    "m4a_alac": ("ipod", "alac", {}),
+    "caf_alac": ("caf", "alac", {}),
+    "caf_pcm": ("caf", "pcm_s16le", {}),
+    "caf_ima4": ("caf", "adpcm_ima_qt", {}),
+    "aiff": ("aiff", "pcm_s16be", {}),
+    "aifc": ("aiff", "pcm_s16le", {}),
+    "flac": ("flac", "flac", {}),
+    "mka": ("matroska", "libopus", {}),
+    "mov_pcm": ("mov", "pcm_s16le", {}),
+    "wav_adpcm": ("wav", "adpcm_ima_wav", {}),
+}
+STREAMS: dict[str, dict[str, Any]] = {
+    "libopencore_amrnb": {"rate": 8000},
+    "vorbis": {"layout": "stereo", "options": {"strict": "experimental"}},
+}
+# no encoder or muxer makes these: the packets of another file, in a container by hand
+BY_HAND = ("amr_wb", "3gp_amr_wb", "caf_aac", "caf_opus")
 MEDIA_TYPES = {
     **{"webm": "audio/webm", "ogg": "audio/ogg", "wav": "audio/wav", "mp3": "audio/mpeg"},
-    **{"mp4": "audio/mp4", "mp4_opus": "audio/mp4", "m4a": "audio/mp4"},
+    **{"ogg_vorbis": "audio/ogg", "mp4": "audio/mp4", "mp4_opus": "audio/mp4", "m4a": "audio/mp4"},
 }
 
 
@@ -79,13 +102,63 @@ def samples(sound: str, seconds: float) -> bytes:
 
 @cache
 def recording(kind: str = "webm", sound: str = "voice", seconds: float = 1.0) -> bytes:
-    """A valid recording, by a name in KINDS and one in SOUNDS."""
-    muxer, encoder, options = KINDS[kind]
+    """A valid recording, by a name in KINDS, OTHER_KINDS or BY_HAND and one in SOUNDS."""
+    if kind in BY_HAND:
+        return by_hand(kind, sound, seconds)
+    muxer, encoder, options = (KINDS | OTHER_KINDS)[kind]
     file = io.BytesIO()
     with av.open(file, "w", format=muxer, options=options) as container:
-        stream = container.add_stream(encoder, rate=RATE, layout="mono")
+        wanted = {"rate": RATE, "layout": "mono"} | STREAMS.get(encoder, {})
+        stream = container.add_stream(encoder, **wanted)
         _encode(container, stream, samples(sound, seconds))
     return file.getvalue()
+
+
+def by_hand(kind: str, sound: str, seconds: float) -> bytes:
+    """A recording of BY_HAND; those of AMR-WB are noise, as no encoder is at hand."""
+    if kind == "caf_aac":
+        return _caf(b"aac ", 1024, *_packets(recording("m4a", sound, seconds)))
+    if kind == "caf_opus":
+        return _caf(b"opus", 320, *_packets(recording("ogg", sound, seconds)))
+    frames = int(50 * seconds)  # of 20 ms: mode 0 of good quality and 132 bits
+    chance = random.Random(kind)  # noqa: S311
+    amr = b"#!AMR-WB\n" + b"".join(b"\x04" + chance.randbytes(17) for _ in range(frames))
+    return amr if kind == "amr_wb" else _muxed(amr, "3gp")
+
+
+def _packets(file: bytes) -> tuple[bytes, list[bytes]]:
+    """The header of the codec of a recording, and its packets."""
+    with av.open(io.BytesIO(file)) as container:
+        stream = container.streams.audio[0]
+        packets = [bytes(packet) for packet in container.demux(stream)]
+        return stream.codec_context.extradata or b"", [packet for packet in packets if packet]
+
+
+def _muxed(file: bytes, muxer: str) -> bytes:
+    """The packets of a recording in another container."""
+    out = io.BytesIO()
+    with av.open(io.BytesIO(file)) as source, av.open(out, "w", format=muxer) as container:
+        track = source.streams.audio[0]
+        stream: Any = container.add_stream_from_template(track)
+        for packet in source.demux(track):
+            if packet.size:
+                packet.stream = stream
+                container.mux(packet)
+    return out.getvalue()
+
+
+def _caf(codec: bytes, samples_of_packet: int, header: bytes, packets: list[bytes]) -> bytes:
+    """A Core Audio file of one channel with packets of varying size (Core Audio Format 1.0)."""
+    form = struct.pack(">d4sIIIII", RATE, codec, 0, 0, samples_of_packet, 1, 0)
+    table = struct.pack(">qqii", len(packets), len(packets) * samples_of_packet, 0, 0)
+    table += b"".join(bytes([0x80 | len(each) >> 7, len(each) & 0x7F]) for each in packets)
+    chunks = [(b"desc", form), (b"pakt", table), (b"data", bytes(4) + b"".join(packets))]
+    if codec == b"aac ":
+        header = b"\x40\x15" + bytes(11) + _descriptor(5, header)
+        chunks.insert(1, (b"kuki", _descriptor(3, bytes(3) + _descriptor(4, header))))
+    return b"caff\0\1\0\0" + b"".join(
+        struct.pack(">4sq", name, len(content)) + content for name, content in chunks
+    )
 
 
 def _encode(container: Any, stream: Any, pcm: bytes) -> None:
@@ -113,6 +186,11 @@ def wav(pcm: bytes, rate: int = RATE, bits: int = 16) -> bytes:
     return struct.pack("<4sI4s", b"RIFF", 4 + len(fmt) + len(data), b"WAVE") + fmt + data
 
 
+def _descriptor(tag: int, content: bytes) -> bytes:
+    """Of MPEG-4 (ISO 14496-1, 8.3.3), its length in four bytes."""
+    return bytes((tag, 0x80, 0x80, 0x80, len(content))) + content
+
+
 @cache
 def long_recording(seconds: int = 601) -> bytes:
     """Silence of that length, 8000 bytes a second; a recording may have 600 s."""
@@ -138,22 +216,62 @@ def stretched_webm(seconds: int = 601) -> bytes:
 
 
 @cache
-def video(muxer: str = "webm") -> bytes:
-    """Pictures with sound, as `webm` or `mp4`."""
+def video(muxer: str = "webm", *, sound: bool = True) -> bytes:
+    """Pictures, with sound or without, as `webm`, `mp4`, `3gp`, `mov` or `matroska`."""
     encoder = "libvpx" if muxer == "webm" else "mpeg4"
     file = io.BytesIO()
     with av.open(file, "w", format=muxer) as container:
         pictures: Any = container.add_stream(encoder, rate=10)
         pictures.width, pictures.height, pictures.pix_fmt = 64, 64, "yuv420p"
-        sound = container.add_stream("libopus" if muxer == "webm" else "aac", rate=RATE)
-        sound.layout = "mono"
+        track = container.add_stream("libopus" if muxer == "webm" else "aac", rate=RATE)
+        track.layout = "mono"
         for number in range(5):
             frame = av.VideoFrame(64, 64, "yuv420p")
             frame.pts = number
             container.mux(pictures.encode(frame))
         container.mux(pictures.encode(None))
-        _encode(container, sound, samples("voice", 0.5))
+        if sound:
+            _encode(container, track, samples("voice", 1.0))
     return file.getvalue()
+
+
+@cache
+def with_cover(muxer: str) -> bytes:
+    """A recording with a picture as its cover, as `mp3`, `flac` or `mp4`."""
+    encoder = {"mp3": "libmp3lame", "flac": "flac", "mp4": "aac"}[muxer]
+    file = io.BytesIO()
+    with av.open(file, "w", format=muxer) as container:
+        sound = container.add_stream(encoder, rate=RATE, layout="mono")
+        cover: Any = container.add_stream("mjpeg", rate=1)
+        cover.width, cover.height, cover.pix_fmt = 64, 64, "yuvj420p"
+        cover.disposition = av.stream.Disposition.attached_pic
+        picture = av.VideoFrame(64, 64, "yuvj420p")
+        picture.pts = 0
+        container.start_encoding()
+        for packet in (*cover.encode(picture), *cover.encode(None)):
+            container.mux(packet)
+        _encode(container, sound, samples("voice", 1.0))
+    return file.getvalue()
+
+
+# what is stored as WAV: a second of sound each
+NOT_PLAIN = (
+    *(*OTHER_KINDS, *BY_HAND, "cover mp3", "cover flac", "cover mp4"),
+    *("film webm", "film mp4", "film 3gp", "film mov", "film matroska"),
+)
+
+
+def not_plain(name: str) -> bytes:
+    """One of NOT_PLAIN."""
+    what, _, muxer = name.partition(" ")
+    return {"cover": with_cover, "film": video}[what](muxer) if muxer else recording(name)
+
+
+def caf_around(pcm: bytes) -> bytes:
+    """A Core Audio file of these samples, which `to_pcm` leaves as they are."""
+    form = struct.pack(">d4sIIIII", RATE, b"lpcm", 2, 2, 1, 1, 16)
+    data = struct.pack(">4sq", b"data", 4 + len(pcm)) + bytes(4) + pcm
+    return b"caff\0\1\0\0" + struct.pack(">4sq", b"desc", len(form)) + form + data
 
 
 @cache

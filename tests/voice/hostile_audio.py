@@ -5,7 +5,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-from tests.voice.audio_files import KINDS, recording
+from tests.voice.audio_files import KINDS, NOT_PLAIN, not_plain, recording
 
 MANY = 120_000_000
 
@@ -76,8 +76,9 @@ def _grown(file: bytes, start: int, end: int, content: bytes) -> bytes:
 def damaged(count: int, seed: int = 11) -> Iterator[bytes]:
     """Recordings with bytes changed, cut out or doubled at random places."""
     chance = random.Random(seed)  # noqa: S311
+    sound = [*map(recording, KINDS), *map(not_plain, NOT_PLAIN)]
     for number in range(count):
-        file = bytearray(recording(list(KINDS)[number % len(KINDS)]))
+        file = bytearray(sound[number % len(sound)])
         for _ in range(chance.choice((1, 4, 40))):
             at = chance.randrange(len(file))
             file[at] = chance.choice((0, 255, chance.randrange(256)))

@@ -39,17 +39,24 @@ OTHER_TYPES = re.compile(
     rb"(?i:<html|<!doctype|<script|<svg[\s/>]|<\?php|%PDF-|#EXTM3U|ffconcat)"
     rb"|PK\x03\x04[\x0a-\x3f]\0|PK\x05\x06\0\0\0\0"
 )
+PLAIN_CODECS = ("opus", "vorbis", "aac", "mp3", "flac")
+PLAIN_PCM = ("pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_mulaw", "pcm_alaw")
 CODECS = (
-    *("opus", "vorbis", "aac", "mp3", "flac", "alac"),
-    *("pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_mulaw", "pcm_alaw"),
+    *(*PLAIN_CODECS, *PLAIN_PCM),
+    *("alac", "amr_nb", "amr_wb", "adpcm_ima_qt", "adpcm_ima_wav", "adpcm_ms"),
+    *("pcm_s8", "pcm_s16be", "pcm_s24be", "pcm_s32be", "pcm_f32be", "pcm_f64be", "pcm_f64le"),
 )
-DECODERS = (*CODECS, "libopus", "libvorbis", "mp3float")
+DECODERS = (*CODECS, "libopus", "libvorbis", "mp3float", "amrnb", "amrwb")
 RATES = range(4000, 192_001)
 CHANNELS = range(1, 9)
 
 
 class Refused(Exception):
     """The file is no recording that we take."""
+
+
+class NotPlain(Refused):
+    """It can be made one by `to_pcm`."""
 
 
 def prepare() -> None:
@@ -67,7 +74,7 @@ def _import_all() -> None:
     _write_wav(file, [bytes(PCM_RATE)])
     file.seek(0)
     with _opened(file, "wav") as container:
-        list(_voice_band(container, _only_track(container)))
+        list(_voice_band(container, _track(container)))
 
 
 def answer(request: Request, files: Sequence[int]) -> Answer:
@@ -78,7 +85,8 @@ def answer(request: Request, files: Sequence[int]) -> Answer:
     except MemoryError:
         os._exit(1)
     except Exception as error:  # whatever a hostile file makes of the libraries
-        return {"refused": f"{type(error).__name__}: {error}"[:200]}
+        reason = f"{type(error).__name__}: {error}"[:200]
+        return {"refused": reason, "sound": isinstance(error, NotPlain)}
 
 
 @contextmanager
@@ -92,8 +100,9 @@ def _nothing_else_opened() -> Iterator[None]:
 
 def _answer(question: str, demuxer: str, files: Sequence[int]) -> Answer:
     with open(files[0], "rb", closefd=False) as file, _opened(file, demuxer) as container:
-        track = _only_track(container)
+        track = _track(container)
         if question == "inspect":
+            _require_plain(container, track)
             length = duration_ms(container, track, os.fstat(files[0]).st_size)
             _require_no_other_type(file)
             return {"duration_ms": length}
@@ -132,17 +141,23 @@ def _open_no_other(url: str, flags: int, options: dict[str, str]) -> NoReturn:
     raise Refused("it names another file")
 
 
-def _only_track(container: InputContainer) -> AudioStream:
-    if [stream.type for stream in container.streams] != ["audio"]:
-        raise Refused("it holds something other than one track of sound")
-    track = container.streams.audio[0]
-    codec = track.codec_context
-    if codec.codec.canonical_name not in CODECS:
-        raise Refused("a codec that recordings do not have")
-    if codec.sample_rate not in RATES or codec.layout.nb_channels not in CHANNELS:
-        raise Refused("a sampling rate or channels that recordings do not have")
-    codec.thread_count = 1
-    return track
+def _track(container: InputContainer) -> AudioStream:
+    """The first track of sound that recordings have; raises Refused."""
+    for track in container.streams.audio:
+        codec = track.codec_context
+        is_known = codec is not None and codec.codec.canonical_name in CODECS
+        if is_known and codec.sample_rate in RATES and codec.layout.nb_channels in CHANNELS:
+            codec.thread_count = 1
+            return track
+    raise Refused("no track of sound with the codec, sampling rate and channels of a recording")
+
+
+def _require_plain(container: InputContainer, track: AudioStream) -> None:
+    if len(container.streams) > 1:
+        raise NotPlain("it holds something other than one track of sound")
+    plain = PLAIN_PCM if container.format.name == "wav" else PLAIN_CODECS
+    if track.codec_context.codec.canonical_name not in plain:
+        raise NotPlain("a codec that not every browser plays")
 
 
 def duration_ms(container: InputContainer, track: AudioStream, size: int) -> int:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 
 from webapp.integrations.child_process import ChildBusy, ChildFailed, ChildKilled, ChildProcess
 from webapp.integrations.child_requests import Answer
@@ -44,6 +44,10 @@ class NotAudio(Exception):
     """No recording that we take: no sound, something beside it, broken, or too much work."""
 
 
+class NotPlain(NotAudio):
+    """Sound, but beside something else, or as not every browser plays it: `to_pcm` makes it so."""
+
+
 class AudioBusy(Exception):
     """Nothing is known about the file: too many wait for the child, or it cannot be started."""
 
@@ -53,36 +57,65 @@ MP4 = AudioFormat("audio/mp4", "m4a", "mov")
 OGG = AudioFormat("audio/ogg", "ogg", "ogg")
 WAV = AudioFormat("audio/wav", "wav", "wav")
 MP3 = AudioFormat("audio/mpeg", "mp3", "mp3")
+PLAIN = (WEBM, MP4, OGG, WAV, MP3)  # what is stored is one of these
+MATROSKA = AudioFormat("audio/x-matroska", "mka", "matroska")
+AAC = AudioFormat("audio/aac", "aac", "aac")
+FLAC = AudioFormat("audio/flac", "flac", "flac")
+AMR = AudioFormat("audio/amr", "amr", "amr")
+CAF = AudioFormat("audio/x-caf", "caf", "caf")
+AIFF = AudioFormat("audio/aiff", "aiff", "aiff")
+# of the files that people may choose; phones know some by their names alone
+ACCEPTED = (
+    "audio/*,.m4a,.mp4,.qta,.3gp,.3ga,.aac,.mp3,.wav,.ogg,.oga,.opus,.webm,.weba,.mka,.caf,.amr,"
+    ".awb,.flac,.aif,.aiff"
+)
 
 child = ChildProcess("webapp.integrations.audio_child", fixed={"MALLOC_ARENA_MAX": "1"})
 
 
 def sniff(head: bytes) -> AudioFormat | None:
     """The format that the first HEAD_BYTES of a file have; None for none that we take."""
-    if head.startswith(b"\x1a\x45\xdf\xa3") and b"webm" in head[:HEAD_BYTES]:
-        return WEBM
+    if head.startswith(b"\x1a\x45\xdf\xa3"):
+        return WEBM if b"webm" in head[:HEAD_BYTES] else MATROSKA
     if head[4:8] == b"ftyp":
         return MP4
-    if head.startswith(b"OggS\0"):
-        return OGG
-    if head.startswith(b"RIFF") and head[8:12] == b"WAVE":
-        return WAV
-    return MP3 if head.startswith(b"ID3") or _is_mp3_frame(head) else None
+    for start, form, audio in _HEADS:
+        if head.startswith(start) and head[8:12].startswith(form):
+            return audio
+    return _of_frame(head)
 
 
-def _is_mp3_frame(head: bytes) -> bool:
-    """Eleven bits of sync, layer III, a bit rate and a sampling rate (ISO 11172-3, 2.4.1.3)."""
-    if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE6 != 0xE2:
-        return False
-    return head[2] & 0xF0 not in {0x00, 0xF0} and head[2] & 0x0C != 0x0C
+_HEADS = (
+    (b"OggS\0", b"", OGG),
+    (b"RIFF", b"WAVE", WAV),
+    (b"ID3", b"", MP3),
+    (b"fLaC", b"", FLAC),
+    (b"#!AMR", b"", AMR),
+    (b"caff", b"", CAF),
+    (b"FORM", b"AIF", AIFF),
+)
+
+
+def _of_frame(head: bytes) -> AudioFormat | None:
+    """Of MPEG audio without a tag: sync, layer, a bit rate and a sampling rate (ISO 11172-3,
+    2.4.1.3), or sync, layer and a sampling rate of an ADTS frame (ISO 14496-3, 1.A.2.2).
+    """
+    if len(head) < 4 or head[0] != 0xFF:
+        return None
+    if head[1] & 0xF6 == 0xF0:
+        return AAC if head[2] & 0x3C < 0x34 else None
+    is_mp3 = head[1] & 0xE6 == 0xE2 and head[2] & 0xF0 not in {0x00, 0xF0}
+    return MP3 if is_mp3 and head[2] & 0x0C != 0x0C else None
 
 
 def inspect(path: Path, audio: AudioFormat, *, client: str = "") -> int:
     """The length in milliseconds, at least 1, of a file that holds one track of sound and nothing
-    else. Raises NotAudio, AudioBusy, OSError.
+    else. Raises NotPlain, NotAudio, AudioBusy, OSError.
 
     client  the network address that sent it: what it sends delays the files of others by one look
     """
+    if audio not in PLAIN:
+        raise NotPlain(audio.media_type)
     return int(_ask("inspect", path, audio, client=client)["duration_ms"])
 
 
@@ -92,16 +125,18 @@ def look(path: Path, audio: AudioFormat) -> Look:
     return Look(bool(answer["voiced"]), str(answer["levels"]), int(answer["decoded_ms"]))
 
 
-def to_pcm(path: Path, audio: AudioFormat, out: BinaryIO) -> None:
-    """Write it into the open file `out` as WAV: 16 kHz, one channel, 16 bits.
+def to_pcm(path: Path, audio: AudioFormat, out: IO[bytes], *, client: str = "") -> None:
+    """Write its first track of sound into the open file `out` as WAV: 16 kHz, one channel, 16 bits.
+
+    client  as of `inspect`
 
     Raises NotAudio, AudioBusy, OSError.
     """
-    _ask("to_pcm", path, audio, out)
+    _ask("to_pcm", path, audio, out, client)
 
 
 def _ask(
-    question: str, path: Path, audio: AudioFormat, out: BinaryIO | None = None, client: str = ""
+    question: str, path: Path, audio: AudioFormat, out: IO[bytes] | None = None, client: str = ""
 ) -> Answer:
     request = {"question": question, "demuxer": audio.demuxer}
     with ExitStack() as opened, _named_failures():
@@ -109,7 +144,7 @@ def _ask(
         files += [out.fileno()] if out else []
         answer = child.call(request, files, seconds=LOOK_SECONDS, client=client)
     if "refused" in answer:
-        raise NotAudio(answer["refused"])
+        raise (NotPlain if answer["sound"] else NotAudio)(answer["refused"])
     return answer
 
 

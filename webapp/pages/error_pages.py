@@ -1,6 +1,5 @@
 """Rendering of error pages, and of error notes for htmx."""
 
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
@@ -39,7 +38,7 @@ class Again(NamedTuple):
     """A request to repeat: a GET, or with fields a POST."""
 
     address: str
-    fields: Sequence[tuple[str, str]] = ()
+    fields: dict[str, str] | None = None
 
 
 class Back(NamedTuple):

@@ -17,6 +17,7 @@ from webapp.domain.results.unread import UNREAD_COUNTED
 from webapp.domain.shared.errors import Phrase
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.domain.shared.vocabulary import ON_THIS_SERVER
+from webapp.integrations.audio_inspection import ACCEPTED
 from webapp.pages.level_curve import level_path, loudest_at, play_time
 from webapp.pages.tally_drawing import tally_of
 
@@ -65,6 +66,7 @@ def init_app(app: Flask) -> None:
         ON_THIS_SERVER=ON_THIS_SERVER,
         RECORDING_MAX_BYTES=RECORDING_MAX_BYTES,
         RECORDING_MAX_SECONDS=RECORDING_MAX_SECONDS,
+        RECORDINGS_ACCEPTED=ACCEPTED,
         THREADS_SHOWN=THREADS_SHOWN,
         UNREAD_COUNTED=UNREAD_COUNTED,
     )

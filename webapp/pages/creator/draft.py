@@ -20,7 +20,6 @@ from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     asked_revision,
     creator_id,
-    limit_writes,
     posted_revision,
     require_creator,
     typed,
@@ -32,7 +31,6 @@ WRITTEN_IN_PLACE = dict.fromkeys(("title", "goal"), "drafts/_text_in_place.html"
 
 bp = Blueprint("drafts", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
-limit_writes(bp)
 
 
 @bp.get("/<draft_id>")

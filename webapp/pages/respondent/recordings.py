@@ -3,6 +3,8 @@
 import secrets
 from contextlib import suppress
 from pathlib import Path
+from shutil import copyfile
+from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 from werkzeug.datastructures import FileStorage
@@ -14,7 +16,16 @@ from webapp.domain.shared.error_codes import PageCode
 from webapp.domain.shared.errors import InvalidInput, Outcome, Phrase
 from webapp.domain.shared.limits import RECORDING_MAX_BYTES, RECORDING_MAX_SECONDS
 from webapp.domain.voice.uploads import UploadPlace, add_recording, check_upload, find_upload
-from webapp.integrations.audio_inspection import HEAD_BYTES, AudioFormat, NotAudio, inspect, sniff
+from webapp.integrations.audio_inspection import (
+    HEAD_BYTES,
+    WAV,
+    AudioFormat,
+    NotAudio,
+    NotPlain,
+    inspect,
+    sniff,
+    to_pcm,
+)
 from webapp.integrations.audio_store import AudioStoreUnavailable, audio_store
 from webapp.pages.respondent.form_data import FormData
 from webapp.pages.respondent.visit import Visit
@@ -107,25 +118,32 @@ def _measure(file: FileStorage | None) -> _Measured:
                 "The recording is longer than %(limit)s minutes.", limit=RECORDING_MAX_SECONDS // 60
             ),
         )
-    return _Measured(uploaded.path, audio, uploaded.size, duration_ms)
+    return _Measured(uploaded.path, audio, uploaded.path.stat().st_size, duration_ms)
 
 
 def _inspect(path: Path) -> tuple[AudioFormat, int]:
+    """What is at that path, which is made WAV if it is no recording that every browser plays."""
     with path.open("rb") as file:
         audio = sniff(file.read(HEAD_BYTES))
-    if audio is None:
-        raise _not_audio()
     try:
-        return audio, inspect(path, audio, client=client_network())
+        if audio is None:
+            raise NotAudio("another head")
+        try:
+            return audio, inspect(path, audio, client=client_network())
+        except NotPlain:
+            with NamedTemporaryFile(dir=path.parent) as samples:
+                to_pcm(path, audio, samples, client=client_network())
+                copyfile(samples.name, path)
+            return WAV, inspect(path, WAV, client=client_network())
     except NotAudio as error:
-        raise _not_audio() from error
-
-
-def _not_audio() -> InvalidInput:
-    return _refused(
-        PageCode.RECORDING_NOT_AUDIO,
-        Phrase("This file is no recording that can be used here."),
-    )
+        raise _refused(
+            PageCode.RECORDING_NOT_AUDIO,
+            Phrase("This file is no recording that can be used here."),
+            Phrase(
+                "Nothing you typed is lost. Choose a recording in one of these formats (M4A, MP4, "
+                "3GP, AAC, MP3, WAV, OGG, WebM, CAF, AMR, FLAC, AIFF), or type your answer."
+            ),
+        ) from error
 
 
 def _refused(code: PageCode, message: Phrase, resolution: Phrase = KEPT_WORDS) -> InvalidInput:

@@ -18,17 +18,22 @@ from webapp.integrations.audio_store import AudioStore
 from webapp.pages.respondent import recordings
 
 WEBM = recording()
+PAGE = b"<html><script>alert(1)</script></html>"
 BAD = {
     "no file": b"",
     "text": b"Dear Sir or Madam, " * 100,
     "image": b"\x89PNG\r\n\x1a\n" + bytes(2000),
     "page": b"<!doctype html><script>alert(1)</script>" * 50,
-    "video": audio_files.video("webm"),
+    "film without sound": audio_files.video("mp4", sound=False),
+    "sound of another kind": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11" + bytes(2000),
+    "cut-off film": audio_files.video("mov")[:200],
+    "page as samples": audio_files.caf_around(PAGE + audio_files.samples("voice", 1.0)),
     "cut-off header": WEBM[:100],
     "right magic, then junk": WEBM[:64] + b"\xa5" * 20_000,
     "playlist": b"#EXTM3U\n#EXTINF:10,\nhttp://127.0.0.1:9/x.mp3\n",
     "concat script": b"ffconcat version 1.0\nfile '/etc/passwd'\n",
     "too long": audio_files.stretched_webm(),
+    "too long, of another kind": b"#!AMR\n" + (b"\x04" + bytes(12)) * 50 * 601,
     "no sound in it": audio_files.wav(b""),
 }
 
@@ -52,6 +57,15 @@ def test_it_is_refused_and_the_words_stay(speaker: Speaker, name: str) -> None:
     assert 'type="file" id="audio"' in page.text
     assert 'aria-describedby="audio-error audio-hint" aria-invalid="true"' in page.text
     assert 'id="audio-error"' in page.text
+
+
+@pytest.mark.parametrize("name", ["text", "film without sound", "sound of another kind"])
+def test_it_says_what_would_be_taken(speaker: Speaker, name: str) -> None:
+    page = speaker.upload(file=BAD[name], lang="de")
+
+    assert "Wählen Sie eine Aufnahme in einem dieser Formate" in page.text
+    for kind in ("M4A", "MP3", "WAV", "3GP", "CAF"):
+        assert kind in page.text
 
 
 def test_it_says_how_long_one_may_be(speaker: Speaker) -> None:

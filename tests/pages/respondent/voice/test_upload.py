@@ -2,6 +2,7 @@
 
 import re
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ from sqlalchemy import select, update
 
 from tests.pages.respondent.voice.conftest import CHECKED, Speaker, kept, new_key, objects
 from tests.pages.respondent_client import box, heading, hidden, stored, texts
-from tests.voice.audio_files import MEDIA_TYPES, recording
+from tests.voice.audio_files import MEDIA_TYPES, NOT_PLAIN, not_plain, recording
 from webapp.database import db
 from webapp.domain.forms.models import Form
 from webapp.domain.responses.models import Answer
+from webapp.integrations.audio_inspection import WAV, inspect
 from webapp.integrations.audio_store import audio_store
 
 SCRIPTS = {"HX-Request": "true"}
@@ -52,6 +54,30 @@ def test_type_length_and_name_are_ours(app: Flask, speaker: Speaker, kind: str) 
     assert row.size == len(recording(kind))
     assert 900 <= row.duration_ms <= 1200
     assert re.fullmatch(rf"{row.form_id}/\w{{32}}\.\w{{3,4}}", row.object_key)
+
+
+@pytest.mark.parametrize("name", NOT_PLAIN)
+def test_what_phones_record_is_stored_as_every_browser_plays_it(
+    app: Flask, speaker: Speaker, name: str, tmp_path: Path
+) -> None:
+    page = speaker.upload(file=not_plain(name), answer="My words")
+
+    assert (page.status_code, box(page)) == (200, "My words")
+    [row] = kept(app)
+    with app.app_context():
+        stored_bytes = b"".join(audio_store().read(row.object_key, 0, row.size))
+    path = tmp_path / "stored"
+    path.write_bytes(stored_bytes)
+    assert (row.media_type, row.size) == ("audio/wav", len(stored_bytes))
+    assert inspect(path, WAV) == row.duration_ms == pytest.approx(1000, abs=120)
+
+
+def test_a_file_is_chosen_among_files_not_filmed(speaker: Speaker) -> None:
+    [field] = re.findall(r'<input type="file"[^>]*>', speaker.open().text)
+
+    assert "capture" not in field
+    accepted = re.findall(r'accept="([^"]*)"', field)[0].split(",")
+    assert {"audio/*", ".m4a", ".mp3", ".3gp", ".caf"} <= set(accepted)
 
 
 def test_continue_makes_it_part_of_the_answer(app: Flask, speaker: Speaker) -> None:
