@@ -18,6 +18,7 @@ export class Player {
   #seconds = 0;
   #sound;
   #address;
+  #ask;
 
   constructor(part) {
     this.#audio = part.querySelector("audio");
@@ -42,10 +43,12 @@ export class Player {
     this.#draw();
   }
 
-  // what the server has of it, as `part` says
-  loadStored(part, sound = part.querySelector("audio")?.src) {
+  // what the server has of it, as `part` says: of a chosen file what this browser plays, if need be
+  // by `ask`, where the file itself is not
+  loadStored(part, file, ask) {
     const { seconds, levels = "" } = part.dataset;
-    this.load(sound, Number(seconds), fromDigits(levels));
+    this.load(part.querySelector("audio")?.src ?? file, Number(seconds), fromDigits(levels));
+    this.#ask = ask;
   }
 
   loadTake({ blob, ms, strokes }) {
@@ -53,7 +56,7 @@ export class Player {
   }
 
   unload() {
-    this.#sound = undefined;
+    this.#sound = this.#ask = undefined;
     this.#audio.removeAttribute("src");
     this.#audio.load();
     const address = this.#address;
@@ -67,7 +70,12 @@ export class Player {
     try {
       await this.#audio.play();
     } catch {
-      this.#button.hidden = true; // a format that this browser does not play
+      const ask = this.#ask;
+      const sound = await ask?.().catch(() => undefined);
+      if (ask !== this.#ask) return; // another recording by now
+      if (!sound) return void (this.#button.hidden = true); // a format that this browser does not play
+      this.load(sound, this.#seconds, this.#levels);
+      await this.#audio.play().catch(() => {}); // it may want to be pressed once more
     }
   }
 

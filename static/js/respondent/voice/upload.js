@@ -2,6 +2,14 @@
 // without progress for STALLED_MS has failed, and retry.js sends it again.
 const STALLED_MS = 30000;
 
+// what the server stored
+export async function handedBack(form, address) {
+  const body = new URLSearchParams({ session: form.elements.session.value });
+  const answer = await fetch(address, { method: "POST", body });
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.blob();
+}
+
 export class Upload {
   #recorder;
 

@@ -12,7 +12,7 @@ import { Recording } from "./recording.js";
 import { forget, nameOf, recall, remembered } from "./recording_store.js";
 import { Take } from "./take.js";
 import { lookForTranscript, useWords } from "./transcript.js";
-import { Upload } from "./upload.js";
+import { handedBack, Upload } from "./upload.js";
 
 const UNFINISHED = new Set(["recording", "paused", "kept", "sending"]);
 const AGAIN = new Set([408, 425, 429]); // retry.js sends it again
@@ -90,7 +90,11 @@ class VoiceRecorder extends HTMLElement {
 
   #arrived() {
     if (this.#take?.ms) this.#player.loadTake(this.#take);
-    else this.#player.loadStored(this.querySelector("[data-recording]"), this.#take?.blob);
+    else {
+      const part = this.querySelector("[data-recording]");
+      const { address } = part.dataset;
+      this.#player.loadStored(part, this.#take?.blob, address && (() => handedBack(this.form, address)));
+    }
     this.#display.settle("sent", "sent");
     lookForTranscript(this, this.#display);
   }

@@ -23,7 +23,7 @@ from tests.browser.respondent.voice.steps import (
 )
 from tests.browser.respondent_steps import asked, press
 from tests.browsing import window
-from tests.voice.audio_files import RATE, decoded, samples, wav
+from tests.voice.audio_files import RATE, decoded, not_plain, samples, wav
 from webapp.database import db, utc_now
 from webapp.domain.forms.models import close_form
 from webapp.domain.responses.recordings import Recording
@@ -93,6 +93,23 @@ def test_a_chosen_file_gets_the_length_that_the_server_measured(page: Page) -> N
         route.continue_()
     says(page, "Your recording is here.")
     expect(page.locator("[data-time]")).to_have_text("0:02")
+
+
+@pytest.mark.parametrize("name", ["3gp_amr", "caf_alac", "film mov"])
+def test_what_a_phone_recorded_is_played_in_a_browser_that_does_not_know_it(
+    page: Page, link: SpokenLink, name: str
+) -> None:
+    press(page, "Use a file")
+    expect(page.locator("input[type=file]")).to_be_visible()
+    file = {"name": "memo", "mimeType": "application/octet-stream", "buffer": not_plain(name)}
+    page.locator("input[type=file]").set_input_files([file])  # type: ignore[list-item]
+    says(page, "Your recording is here.")
+    press(page, "Play your recording")
+    page.wait_for_function("() => document.querySelector('voice-recorder audio').played.length")
+    press(page, "Continue")
+    asked(page, 2)
+
+    assert link.sound()[8:12] == b"WAVE"
 
 
 def test_a_recording_may_replace_another_one(page: Page, link: SpokenLink) -> None:
