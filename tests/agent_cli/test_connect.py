@@ -156,24 +156,198 @@ def test_an_entry_of_such_a_name_is_kept(person: Person, host: str) -> None:
     assert json.loads(path.read_text())[section] == known | added
 
 
+KEPT = {  # before and after
+    "comments": (
+        """{
+  // mine
+  "mcpServers": {
+    "a": {"url": "x"} // the first
+    /* no more */
+  }
+}""",
+        """{
+  // mine
+  "mcpServers": {
+    "a": {"url": "x"}, // the first
+    /* no more */
+    "askback": {
+      "url": "URL"
+    }
+  }
+}""",
+    ),
+    "trailing commas and tabs": (
+        '{\n\t"mcpServers": {\n\t\t"a": {"url": "x",},\n\t},\n\t"b": [1,],\n}\n',
+        '{\n\t"mcpServers": {\n\t\t"a": {"url": "x",},\n'
+        '\t\t"askback": {\n\t\t\t"url": "URL"\n\t\t},\n\t},\n\t"b": [1,],\n}\n',
+    ),
+    "CRLF and a byte order mark": (
+        '\ufeff{\r\n    "mcpServers": {\r\n        "a": {}\r\n    }\r\n}\r\n',
+        '\ufeff{\r\n    "mcpServers": {\r\n        "a": {},\r\n        "askback": {\r\n'
+        '            "url": "URL"\r\n        }\r\n    }\r\n}\r\n',
+    ),
+    "no section": (
+        """// all of it
+{
+  "b": "// no comment, \\"not\\" one"
+}  // the end""",
+        """// all of it
+{
+  "b": "// no comment, \\"not\\" one",
+  "mcpServers": {
+    "askback": {
+      "url": "URL"
+    }
+  }
+}  // the end""",
+    ),
+    "an empty section": (
+        """{
+    "mcpServers": {},
+    "b": 1.50
+}""",
+        """{
+    "mcpServers": {
+        "askback": {
+            "url": "URL"
+        }
+    },
+    "b": 1.50
+}""",
+    ),
+    "a section of a comment": (
+        """{
+  "mcpServers": {
+    // none yet
+  }
+}""",
+        """{
+  "mcpServers": {
+    // none yet
+    "askback": {
+      "url": "URL"
+    }
+  }
+}""",
+    ),
+    "one line": (
+        '{"mcpServers":{"a":{"url":"x"} /* { */}, "b":"\\u00e9 é"}',
+        '{"mcpServers":{"a":{"url":"x"}, /* { */ "askback": {"url": "URL"}}, "b":"\\u00e9 é"}',
+    ),
+    "one line with a comma": (
+        '{"mcpServers": {"a": {}, }}',
+        '{"mcpServers": {"a": {}, "askback": {"url": "URL"}, }}',
+    ),
+    "an empty object": (
+        "{}\n",
+        '{\n  "mcpServers": {\n    "askback": {\n      "url": "URL"\n    }\n  }\n}\n',
+    ),
+    "nothing": (
+        "",
+        '{\n  "mcpServers": {\n    "askback": {\n      "url": "URL"\n    }\n  }\n}\n',
+    ),
+    "the word elsewhere": (
+        '{"x": {"mcpServers": {}}, "y": "mcpServers",\n "mcpServers": {"z": {}}}',
+        '{"x": {"mcpServers": {}}, "y": "mcpServers",\n "mcpServers": {"z": {}, '
+        '"askback": {"url": "URL"}}}',
+    ),
+}
+TOML_KEPT = {
+    "a new file": ("", '[mcp_servers.askback]\nurl = "URL"\n'),
+    "comments": (
+        '# mine\nmodel = "x"  # y\n\n[mcp_servers.a]\ncommand = "b"\n',
+        '# mine\nmodel = "x"  # y\n\n[mcp_servers.a]\ncommand = "b"\n\n'
+        '[mcp_servers.askback]\nurl = "URL"\n',
+    ),
+    "CRLF and no last line end": (
+        'model = "x"\r\n[a]\r\nb = 1',
+        'model = "x"\r\n[a]\r\nb = 1\r\n\r\n[mcp_servers.askback]\r\nurl = "URL"\r\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_every_other_byte_of_a_file_is_kept(person: Person, kind: str) -> None:
+    before, after = KEPT[kind]
+    path = settings_of(person, "cursor")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(before.encode())
+    connected = person.run("connect", "cursor", "--yes")
+    again = person.run("connect", "cursor", "--yes")
+
+    assert connected.exit_code == 0, connected.stderr
+    assert "already, as askback" in again.stderr
+    assert path.read_bytes().decode() == after.replace("URL", url_of(person))
+
+
+@pytest.mark.parametrize("kind", TOML_KEPT)
+def test_every_other_byte_of_a_toml_file_is_kept(person: Person, kind: str) -> None:
+    before, after = TOML_KEPT[kind]
+    path = person.home / ".codex/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(before.encode())
+    connected = person.run("connect", "codex", "--yes")
+
+    assert connected.exit_code == 0, connected.stderr
+    assert path.read_bytes().decode() == after.replace("URL", url_of(person))
+    assert "Sign in with: codex mcp login askback" in connected.stderr
+
+
 @by_file
 @pytest.mark.parametrize(
     "text",
-    ['{\n  // mine\n  "servers": {}\n}', '{"servers": {},}', "[]", '{"SECTION": []}', "\udcff"],
-    ids=["comments", "trailing comma", "list", "odd section", "not UTF-8"],
+    [
+        "[]",
+        "// a comment alone",
+        '{"SECTION": []}',
+        "\udcff",
+        "{'SECTION': {}}",
+        "{SECTION: {}}",
+        '{"a": 1 /* no end }',
+        '{"SECTION": {} "a": 1}',
+        "{" * 100_000,
+    ],
+    ids=["list", "comment", "section", "no UTF-8", "quotes", "bare", "open", "comma", "deep"],
 )
-def test_a_file_that_would_lose_something_is_refused(person: Person, host: str, text: str) -> None:
+def test_a_file_that_is_not_understood_is_refused(person: Person, host: str, text: str) -> None:
     path = settings_of(person, host)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.replace("SECTION", FILES[host][1]).encode(errors="surrogateescape"))
+    assert_refused(person, host, path)
+
+
+@pytest.mark.parametrize(
+    "text", ["mcp_servers = {}\n", "[mcp_servers\n", "mcp_servers = 1\n", "\ufeffa = 1\n", "\udcff"]
+)
+def test_a_toml_file_that_is_not_understood_is_refused(person: Person, text: str) -> None:
+    path = person.home / ".codex/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    assert_refused(person, "codex", path)
+
+
+def assert_refused(person: Person, host: str, path: Path) -> None:
     before = path.read_bytes()
     refused = person.run("connect", host, "--yes")
 
     assert refused.exit_code == 2
     assert "Nothing was changed" in refused.stderr
     assert str(path) in refused.stderr
+    assert [each.name for each in path.parent.iterdir() if each.is_file()] == [path.name]
     assert path.read_bytes() == before
-    assert list(path.parent.glob("*mcp*.bak")) == []
+
+
+@pytest.mark.parametrize("known", ["ORIGIN/mcp/app/", "http://localhost:PORT/mcp/app"])
+def test_the_same_server_by_another_address_is_no_second_entry(person: Person, known: str) -> None:
+    port = person.origin.rpartition(":")[2]
+    url = known.replace("PORT", port).replace("ORIGIN", person.origin)
+    path = written(
+        settings_of(person, "cursor"), json.dumps({"mcpServers": {"people": {"url": url}}})
+    )
+    before = path.read_bytes()
+
+    assert "already, as people" in person.run("connect", "cursor", "--yes").stderr
+    assert path.read_bytes() == before
 
 
 @by_file
@@ -238,12 +412,18 @@ def test_the_own_command_copes_with_comments(person: Person, tmp_path: Path) -> 
     assert with_program(person, "vscode", tmp_path, "exit 0").exit_code == 0
 
 
-def test_codex_without_its_command_is_told_what_to_write(person: Person) -> None:
-    refused = person.run("connect", "codex", "--yes")
+def test_nobody_is_sent_to_a_sign_in_that_the_host_has_begun(
+    person: Person, tmp_path: Path
+) -> None:
+    """`codex mcp add` signs in where a server offers it."""
+    added = with_program(person, "codex", tmp_path, "exit 0").stderr
+    toml = f'[mcp_servers.people]\nurl = "{url_of(person)}"\n'
+    written(person.home / ".codex/config.toml", toml)
+    known = person.run("connect", "codex", "--yes").stderr
 
-    assert refused.exit_code == 1
-    assert f'[mcp_servers.askback] and below it url = "{url_of(person)}"' in refused.stderr
-    assert not (person.home / ".codex").exists()
+    assert "Codex has begun the sign-in itself. Only if it did not end:" in added
+    assert "Sign in with:" not in added
+    assert "Sign in with: codex mcp login people" in known
 
 
 def test_claude_desktop_is_told_where_to_click(person: Person) -> None:

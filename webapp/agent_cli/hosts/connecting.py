@@ -1,6 +1,7 @@
 """`askback connect`: what will be done is shown, asked about, then done; twice makes one entry."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.agent_cli.exits import Exit, Stopped, tell
-from webapp.agent_cli.hosts.known_hosts import ClaudeCode, Codex, Host
+from webapp.agent_cli.hosts.known_hosts import ClaudeCode, Host
 from webapp.agent_cli.hosts.settings_files import add_entry
 from webapp.agent_cli.servers import is_local
 
@@ -24,14 +25,17 @@ def connect(host: Host, url: str, confirm: Callable[[str], bool]) -> None:
     """
     by_command = bool(host.program and shutil.which(host.program))
     servers = _servers(host, by_command=by_command)
-    known = next((name for name in servers if _url_of(servers[name]) == url), None)
+    known = next((name for name in servers if _is_at(servers[name], url)), None)
+    next_step = host.next_step
     if known is None:
-        name = _free_name(servers, url)
-        _add(host, name, url, confirm, by_command=by_command)
-        tell(f"{host.title} knows {url} as {name}.")
+        known = _free_name(servers, url)
+        _add(host, known, url, confirm, by_command=by_command)
+        tell(f"{host.title} knows {url} as {known}.")
+        if by_command:
+            next_step = host.after_command or next_step
     else:
         tell(f"{host.title} knows {url} already, as {known}. Nothing was changed.")
-    tell(host.next_step.format(name=known or name))
+    tell(next_step.format(name=known))
     if isinstance(host, ClaudeCode):
         _tell_of_desktop(url)
 
@@ -46,13 +50,19 @@ def _servers(host: Host, *, by_command: bool) -> dict[str, Any]:
         raise
 
 
-def _url_of(entry: object) -> object:
-    return entry.get("url") if isinstance(entry, dict) else None
+def _is_at(entry: object, url: str) -> bool:
+    """Whether an entry leads there; a slash and the name of this computer make no difference."""
+    known = str(entry.get("url")) if isinstance(entry, dict) else ""
+    return _named_alike(known) == _named_alike(url)
+
+
+def _named_alike(url: str) -> str:
+    return re.sub("^(https?://)localhost(?=[:/])", r"\g<1>127.0.0.1", url.rstrip("/"))
 
 
 def _free_name(servers: dict[str, Any], url: str) -> str:
     """One that no other server has: those of several installations tell them apart."""
-    place = urlsplit(url).netloc.replace(".", "-").replace(":", "-").strip("[]")
+    place = re.sub("[^A-Za-z0-9]+", "-", urlsplit(url).netloc).strip("-")
     longer = f"{NAME}-{place}"
     names = chain([NAME, longer], (f"{longer}-{number}" for number in count(2)))
     return next(name for name in names if name not in servers)
@@ -66,8 +76,6 @@ def _add(
         tell(f"This command will be run: {shlex.join(command)}")
         _agreed(confirm)
         _run(command)
-    elif isinstance(host, Codex):
-        _refuse_codex(host, name, url)
     else:
         entry = json.dumps({name: host.entry(url)})
         tell(f"To {host.file()} this will be added, below {host.section}: {entry}")
@@ -87,12 +95,6 @@ def _run(command: list[str]) -> None:
     if ran.returncode:
         said = f"{command[0]} ended with {ran.returncode}, so nobody is connected."
         raise Stopped(Exit.NOT_CONNECTED, said)
-
-
-def _refuse_codex(host: Host, name: str, url: str) -> None:
-    lines = f'[{host.section}.{name}] and below it url = "{url}"'
-    said = f"There is no command codex here. Install it, or add to {host.file()}: {lines}"
-    raise Stopped(Exit.NOT_CONNECTED, said)
 
 
 def _tell_of_desktop(url: str) -> None:

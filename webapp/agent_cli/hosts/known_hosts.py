@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import tomllib
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,14 @@ class Host(ABC):
     program  its own command, which is preferred to writing its file
     section  of its settings file, where servers are listed by name
     next_step  what is left to do, with the name of the server as `{name}`
+    after_command  the same where its own command has just added the server
     """
 
     title: str
     program: str
     section: str
     next_step: str
+    after_command = ""
 
     @abstractmethod
     def file(self) -> Path:
@@ -55,10 +56,13 @@ class ClaudeCode(Host):
 
 
 class Codex(Host):
-    """Codex: `codex mcp add`; its settings are TOML, which it writes itself."""
+    """Codex: `codex mcp add`, which begins the sign-in; its settings are TOML."""
 
     title, program, section = "Codex", "codex", "mcp_servers"
     next_step = "Sign in with: codex mcp login {name}"
+    after_command = (
+        "Codex has begun the sign-in itself. Only if it did not end: codex mcp login {name}"
+    )
 
     def file(self) -> Path:
         return _folder("CODEX_HOME", ".codex") / "config.toml"
@@ -66,12 +70,8 @@ class Codex(Host):
     def command(self, name: str, url: str) -> list[str]:
         return [self.program, "mcp", "add", name, "--url", url]
 
-    def servers(self) -> dict[str, Any]:
-        try:
-            settings = tomllib.loads(self.file().read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # its own command says what is wrong with it
-            return {}
-        return entries(settings, self.section, self.file())
+    def entry(self, url: str) -> dict[str, str]:
+        return {"url": url}
 
 
 class VisualStudioCode(Host):

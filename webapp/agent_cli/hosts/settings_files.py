@@ -1,36 +1,27 @@
-"""Settings files of hosts, in JSON: what they hold of us, and one entry added to all the rest."""
+"""Settings files of hosts: what they hold of us, and one entry added between all other bytes."""
 
 import json
 import shutil
 import stat
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
 from webapp.agent_cli.exits import Exit, Stopped
+from webapp.agent_cli.hosts import jsonc
 from webapp.data_folder import replace_file
 
 NEW_FILE_MODE = 0o600
+BYTE_ORDER_MARK = "\ufeff"
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The object in the file; empty for a new or an empty one. Raises Stopped.
+    """What the file holds, as TOML or as JSON with comments; empty for a new or an empty file.
 
-    A file with comments is refused: writing it again would lose them.
+    raises  Stopped
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as problem:
-        raise _wrong(path, f"cannot be read ({problem})") from problem
-    try:
-        found = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError) as problem:
-        raise _wrong(path, f"is not plain JSON; it may have comments ({problem})") from problem
-    if not isinstance(found, dict):
-        raise _wrong(path, "does not hold one JSON object")
-    return found
+    return _understood(path, _text(path))
 
 
 def entries(settings: dict[str, Any], section: str, path: Path) -> dict[str, Any]:
@@ -42,36 +33,72 @@ def entries(settings: dict[str, Any], section: str, path: Path) -> dict[str, Any
 
 
 def add_entry(path: Path, section: str, name: str, entry: dict[str, str]) -> Path | None:
-    """Write the file anew with one more entry; returns the copy of the old one. Raises Stopped.
+    """Write the file with one more entry; returns the copy of the old one. Raises Stopped.
 
-    The file keeps its rights and its indentation, and a link goes on leading to it.
+    Every other byte of the file stays, as do its rights, and a link goes on leading to it.
     """
     path = path.resolve()
-    settings = read_settings(path)
-    servers = entries(settings, section, path) | {name: entry}
-    indent = _indent(path)
+    text = _text(path)
+    settings = _understood(path, text)
+    wanted = settings | {section: entries(settings, section, path) | {name: entry}}
+    made = _added(path, text, section, name, entry)
+    if _understood(path, made) != wanted:
+        raise _wrong(path, "is written in a way that is not understood here")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else NEW_FILE_MODE
         if not mode & stat.S_IWUSR:
             raise PermissionError("it is read-only")  # which root could write nevertheless
         copy = _copied(path)
-        text = json.dumps(settings | {section: servers}, indent=indent, ensure_ascii=False)
-        replace_file(path, f"{text}\n")
+        replace_file(path, made)
         path.chmod(mode)
     except OSError as problem:
         raise _wrong(path, f"cannot be written ({problem.strerror or problem})") from problem
     return copy
 
 
-def _indent(path: Path) -> int | str:
-    """As the first indented line has it."""
-    lines = path.read_text(encoding="utf-8-sig").splitlines() if path.exists() else []
-    for line in lines:
-        blank = line[: len(line) - len(line.lstrip())]
-        if blank:
-            return blank
-    return 2
+def as_toml(section: str, name: str, entry: dict[str, str]) -> str:
+    """A server as a table; its values have no character that TOML and JSON write differently."""
+    lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
+    return "\n".join([f"[{section}.{name}]", *lines, ""])
+
+
+def _added(path: Path, text: str, section: str, name: str, entry: dict[str, str]) -> str:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if path.suffix == ".toml":
+        table = as_toml(section, name, entry).replace("\n", newline)
+        between = newline * (2 - text.endswith("\n")) if text else ""
+        return text + between + table
+    bare = text.removeprefix(BYTE_ORDER_MARK)
+    if not bare.strip():
+        return (
+            text + json.dumps({section: {name: entry}}, indent=2).replace("\n", newline) + newline
+        )
+    return text.removesuffix(bare) + jsonc.with_entry(bare, section, name, entry)
+
+
+def _text(path: Path) -> str:
+    """Empty for a file that is not there. Raises Stopped."""
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as problem:
+        raise _wrong(path, f"cannot be read ({problem})") from problem
+
+
+def _understood(path: Path, text: str) -> dict[str, Any]:
+    """Raises Stopped."""
+    try:
+        if path.suffix == ".toml":
+            return tomllib.loads(text)
+        bare = text.removeprefix(BYTE_ORDER_MARK)
+        found = jsonc.read(bare) if bare.strip() else {}
+    except (ValueError, RecursionError) as problem:
+        raise _wrong(path, f"cannot be understood ({problem})") from problem
+    if not isinstance(found, dict):
+        raise _wrong(path, "does not hold one JSON object")
+    return found
 
 
 def _copied(path: Path) -> Path | None:
