@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +196,29 @@ def _npm(node: Path) -> list[Path]:
     """How to start npm: beside a Node from a wheel its own link is broken."""
     inside_wheel = node.parent / "lib/node_modules/npm/bin/npm-cli.js"
     return [node / "node", inside_wheel] if inside_wheel.exists() else [node / "npm"]
+
+
+def locked_packages(lock: Path, remedy: str) -> Path:
+    """A folder for the path of Python with what the lock file names, and nothing that needs it.
+
+    It stays for later runs with the same lock.
+    """
+    name = hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    folder = ROOT / "build" / f"{lock.stem}-{sys.implementation.cache_tag}-{name}"
+    with one_process_at_a_time():
+        if not folder.exists():
+            _install_locked(lock, folder, remedy)
+    return folder
+
+
+def _install_locked(lock: Path, folder: Path, remedy: str) -> None:
+    folder.parent.mkdir(exist_ok=True)
+    own = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    tool = own if find_spec("pip") else ["uv", "pip", "install", "--python", sys.executable]
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        unfinished = Path(place) / folder.name
+        options = ["--quiet", "--no-deps", "--require-hashes", "--target", unfinished, "-r", lock]
+        ran = subprocess.run([*tool, *options], capture_output=True, text=True, check=False)
+        if ran.returncode:
+            missing(lock.stem, f"{ran.stderr[-1000:]}\n{remedy}")
+        unfinished.rename(folder)

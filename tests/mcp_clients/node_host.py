@@ -1,9 +1,9 @@
-"""A host written for Node, which a test commands line by line."""
+"""A host in a program of its own, which a test commands line by line."""
 
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,14 +46,20 @@ def node_host(node: Path, packages: Path, script: str, *arguments: str) -> Itera
     """The script until the end of the block. Its modules are found beside it."""
     for name in ("commands.mjs", script):
         shutil.copy(SCRIPTS / name, packages)
+    with commanded([node / "node", script, *arguments], cwd=packages) as host:
+        yield host
+
+
+@contextmanager
+def commanded(command: Sequence[str | Path], **options: Any) -> Iterator[NodeHost]:
+    """The program until the end of the block; `options` as of Popen."""
     with subprocess.Popen(
-        [str(node / "node"), script, *arguments],
-        cwd=packages,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
     ) as process:
-        yield NodeHost(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.wait(10) == 0
+        try:
+            yield NodeHost(process)
+            assert process.stdin is not None
+            process.stdin.close()
+            assert process.wait(10) == 0
+        finally:
+            process.kill()

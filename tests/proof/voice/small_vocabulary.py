@@ -1,18 +1,15 @@
 """Sentences of a few words, a program that speaks them, and an engine that knows no others."""
 
-import hashlib
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from tests.command import ROOT
-from tests.services import install_with_apt, missing, on_path, one_process_at_a_time
+from tests.programs import locked_packages
+from tests.services import install_with_apt, missing, on_path
 from tests.voice.audio_files import RATE, decoded, wav
 
 GRAMMAR = """#JSGF V1.0;
@@ -51,7 +48,8 @@ def say() -> Say:
 def hear() -> Iterator[Hear]:
     """Finds the sentence in a recording; "" if it is none of the grammar."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [*sys.path, str(_package())])
+        package = locked_packages(LOCK, "Without a wheel, pocketsphinx takes a C compiler.")
+        patch.setattr(sys, "path", [*sys.path, str(package)])
         decoder_of = import_module("pocketsphinx").Decoder
 
     def heard(recording: bytes) -> str:
@@ -65,29 +63,3 @@ def hear() -> Iterator[Hear]:
         return found.hypstr if found else ""
 
     return heard
-
-
-def _package() -> Path:
-    """The folder with what the lock names. It stays for later runs with the same lock."""
-    lock = hashlib.sha256(LOCK.read_bytes()).hexdigest()
-    folder = ROOT / "build" / f"speech-{sys.implementation.cache_tag}-{lock[:16]}"
-    with one_process_at_a_time():
-        if not folder.exists():
-            _install(folder)
-    return folder
-
-
-def _install(folder: Path) -> None:
-    folder.parent.mkdir(exist_ok=True)
-    own = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    tool = own if find_spec("pip") else ["uv", "pip", "install", "--python", sys.executable]
-    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        unfinished = Path(place) / folder.name
-        # without what it takes for a microphone of its own
-        options = ["--quiet", "--no-deps", "--require-hashes", "--target", unfinished]
-        ran = subprocess.run(
-            [*tool, *options, "-r", LOCK], capture_output=True, text=True, check=False
-        )
-        if ran.returncode:
-            missing("pocketsphinx", f"{ran.stderr[-1000:]}\nWithout a wheel it takes a C compiler.")
-        unfinished.rename(folder)

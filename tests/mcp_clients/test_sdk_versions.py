@@ -1,0 +1,135 @@
+"""The official SDKs of two years: each signs in by its own OAuth, with consent in a browser."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browsing import window
+from tests.command import environment
+from tests.journey.agent import callback
+from tests.journey.people import follow, press
+from tests.mcp_clients.node_host import NodeHost, commanded, node_host
+from tests.mcp_clients.people import respond
+from tests.oauth.flow import EMAIL, PASSWORD
+from tests.oauth.live import installation
+from tests.programs import locked_packages
+from webapp.config import Settings
+from webapp.database import engine
+from webapp.web.rate_limits.limiter import limiter
+
+HERE = Path(__file__).parent
+QUESTION = "Who changed the rota?"
+ANSWER = "Nobody knows."
+NAME = "Shift planner"
+MINUTES = 70  # longer than an access token lasts
+TYPESCRIPT = ["1.12.3", "1.17.5", "1.20.2", "1.24.3", "1.32.2", "2.4.0"]
+PYTHON = ["1.9.4", "1.12.4", "1.16.0", "1.23.3", "2.3.0"]
+LATEST = "python 2.3.0"  # is in requirements-test.lock
+SDKS = [*(f"typescript {version}" for version in TYPESCRIPT), *(f"python {one}" for one in PYTHON)]
+# of the host; without them the SDK finds its own, or none
+SCOPES = "forms:read forms:write responses:read"
+CASES = [
+    *((sdk, "") for sdk in SDKS),
+    *((sdk, SCOPES) for sdk in ("typescript 1.12.3", "python 1.9.4", "python 1.16.0")),
+]
+OFTEN = [(sdk, "") for sdk in ("typescript 1.12.3", "typescript 2.4.0", "python 1.9.4", LATEST)]
+
+Started = AbstractContextManager[NodeHost]
+
+
+@pytest.fixture
+def origin(settings: Settings, tmp_path: Path) -> Iterator[str]:
+    own = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/sdks.sqlite3"})
+    with installation(own) as running:
+        limiter.reset()
+        yield running.origin
+
+
+@pytest.mark.parametrize(
+    ("sdk", "scope"),
+    [pytest.param(*case, marks=[] if case in OFTEN else pytest.mark.slow) for case in CASES],
+)
+def test_it_signs_in_asks_and_stays_connected(
+    sdk: str,
+    scope: str,
+    origin: str,
+    browser: Browser,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with (
+        callback() as back,
+        started(sdk, request, f"{origin}/mcp/app", NAME, back, scope) as host,
+        window(browser, origin, others=[back]) as page,
+    ):
+        host.do("come_back", address=allow(page, host.do("sign_in"), back))
+        assert "publish_form_draft" in host.do("tools")
+
+        draft = use(host, "create_form_draft", title="Rota", questions=[QUESTION])
+        refusal = use(host, "publish_form_draft", draftId=draft["draftId"])
+        assert refusal["code"] == "draft_not_confirmed"
+        page.goto(draft["reviewUrl"])
+        follow(page, "Check and confirm")
+        press(page, f"Approve, {NAME} publishes")
+        page.wait_for_url(draft["reviewUrl"])
+        form = use(host, "publish_form_draft", draftId=draft["draftId"])
+        respond(form["shareUrl"], ANSWER)
+        assert ANSWER in json.dumps(use(host, "get_form_responses", formId=form["formId"]))
+
+        token = host.do("token")
+        monkeypatch.setattr(engine, "datetime", later(MINUTES))
+        host.do("later", seconds=MINUTES * 60)
+        assert ANSWER in json.dumps(use(host, "get_form_responses", formId=form["formId"]))
+        assert host.do("token") != token
+        assert host.do("consents") == 1
+
+
+def started(sdk: str, request: pytest.FixtureRequest, url: str, *arguments: str) -> Started:
+    """The host, with the packages of that version installed."""
+    language, version = sdk.split()
+    if language == "typescript":
+        node, packages = map(request.getfixturevalue, ("node", "node_packages"))
+        return node_host(node, packages, "signing_in.mjs", url, version, *arguments)
+    path = {}
+    if sdk != LATEST:
+        lock = HERE / "python_sdks" / f"mcp-{version}.lock"
+        path["PYTHONPATH"] = str(locked_packages(lock, "Let pip reach a package index."))
+    program = [sys.executable, HERE / "signing_in.py", url, version, *arguments]
+    return commanded(program, env=environment(path))
+
+
+def allow(page: Page, address: str, back: str) -> str:
+    """Where the browser comes back to, once its creator has signed in and allowed all of it."""
+    page.goto(address)
+    page.get_by_label("E-mail").fill(EMAIL)
+    page.get_by_label("Password").fill(PASSWORD)
+    press(page, "Sign in")
+    page.get_by_label("Stay connected").check()
+    page.get_by_role("button", name="Allow", exact=True).click()
+    page.wait_for_url(f"{back}?*")
+    return page.url
+
+
+def use(host: NodeHost, tool: str, **given: object) -> dict[str, Any]:
+    """What a tool says, between the two marks where it quotes respondents."""
+    texts = [block["text"] for block in host.do("use", tool=tool, given=given)["content"]]
+    said: dict[str, Any] = json.loads(texts[len(texts) // 2])
+    return said
+
+
+def later(minutes: int) -> type[datetime]:
+    """A clock for the server."""
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> datetime:
+            return datetime.now(tz) + timedelta(minutes=minutes)
+
+    return Later
