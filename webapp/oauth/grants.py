@@ -104,7 +104,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
                     code_hash=token_hash(code),
                     grant_id=grant.id,
                     redirect_uri=request.payload.redirect_uri,
-                    scope=scope,
+                    scope=_scope_to_tell(scope, request.payload.scope),
                     code_challenge=request.payload.data["code_challenge"],
                     expires_at=now + timedelta(seconds=settings().oauth_code_seconds),
                 )
@@ -138,7 +138,7 @@ class AuthorizationCodeGrant(grants.AuthorizationCodeGrant):
         """Spend the code, whatever the checks said; raises the refusal when that is stored."""
         code = cast(OAuthCode, self.code)
         code_hash, grant_id, scope = code.code_hash, code.grant_id, code.scope
-        refresh_scope = scope if Scope.OFFLINE_ACCESS in scope.split() else None
+        refresh_scope = scope if Scope.OFFLINE_ACCESS in code.grant.scope.split() else None
         with write_transaction():
             refused = _spend_code(code_hash, grant_id) or self.refused
             if refused is None:
@@ -204,6 +204,18 @@ class RefreshTokenGrant(grants.RefreshTokenGrant):
         if refused is not None:
             raise refused
         return 200, body, self.TOKEN_RESPONSE_HEADER
+
+
+def _scope_to_tell(granted: str, requested: str | None) -> str:
+    """The scope of the tokens, which is no more than a request named.
+
+    Official SDKs refuse a token with a scope beside those they named, so where the creator chose
+    `offline_access` by themselves the refresh token alone tells it.
+    """
+    named = read_scopes(requested)
+    if Scope.OFFLINE_ACCESS in named or not name_permission(named):
+        return granted
+    return " ".join(scope for scope in granted.split() if scope != Scope.OFFLINE_ACCESS)
 
 
 def _asked_resources(among: Collection[str]) -> list[str]:
