@@ -63,14 +63,16 @@ def test_a_loopback_client_is_warned_about(flow: Flow, redirect_uri: str) -> Non
     assert "Unverified app on your computer." in page
 
 
-def test_a_private_scheme_is_named(flow: Flow) -> None:
-    redirect_uri = "cursor://anysphere.cursor-mcp/oauth/callback"
+@pytest.mark.parametrize("scheme", ["cursor", "google", "askback", "com.example.app"])
+def test_a_private_scheme_is_shown_as_one(scheme: str, flow: Flow) -> None:
+    redirect_uri = f"{scheme}://claude.ai/oauth/callback"
     flow.client = register(flow.browser, redirect_uris=[redirect_uri])
 
     page = flow.ask(redirect_uri=redirect_uri).text
 
-    assert "You will go back to cursor." in page
+    assert f"You will go back to a program on this device ({scheme}:)." in page
     assert "Unverified app." in page
+    assert "Go on only if you started it just now." in page
 
 
 @pytest.mark.parametrize(

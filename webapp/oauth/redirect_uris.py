@@ -11,14 +11,33 @@ from webapp.config_readers import is_loopback as is_loopback_host
 from webapp.domain.shared.limits import REDIRECT_URI_MAX_CHARS
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
-PRIVATE_SCHEMES = frozenset({"cursor", "vscode", "vscode-insiders"})
-SCRIPT_SCHEMES = frozenset({"javascript", "data", "file", "blob", "about", "vbscript"})
+TAKEN = "Taken are https, http on a loopback address, and private schemes like com.example.app:/cb."
+# schemes that no single program owns: a private one (RFC 8252 section 7.1) is any other
+SCRIPTS = "javascript jscript livescript mocha vbscript data"
+FILES = "file filesystem blob about view-source jar res resource content cid mid mhtml mk"
+WEB = "ws wss ftp ftps sftp gopher feed rss dav davs ipfs ipns devtools edge brave opera vivaldi"
+# what HTML lets any web page handle, "Custom scheme handlers"
+OF_PAGES = (
+    "bitcoin geo im irc ircs magnet mailto matrix mms news nntp openpgp4fpr sip sips sms smsto ssh "
+    "tel urn webcal wtai xmpp"
+)
+OF_SYSTEMS = (
+    "intent market shell search hcp help callto facetime facetime-audio telnet rlogin tn3270 ldap "
+    "ldaps smb cifs nfs afp vnc rdp git svn applescript x-man-page prefs app-settings"
+)
+PUBLIC_SCHEMES = frozenset(f"{SCRIPTS} {FILES} {WEB} {OF_PAGES} {OF_SYSTEMS}".split())
+PUBLIC_FAMILIES = (
+    "web+", "chrome", "edge-", "moz-", "safari-", "ms-", "search-ms", "itms", "x-apple", "android-"
+)  # fmt: skip
 PRINTABLE_ASCII = re.compile(r"[\x21-\x7e]+")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
 def redirect_matches(registered: str, asked: str) -> bool:
-    """True for equal strings, or the same loopback http address on another port."""
+    """True for equal strings, or the same loopback http address on another port.
+
+    There an empty path is `/` (RFC 3986 section 6.2.3), as browsers write it.
+    """
     return registered == asked or _same_but_port(registered, asked)
 
 
@@ -42,23 +61,32 @@ def is_loopback(uri: str) -> bool:
     return parts is not None and parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS
 
 
+def without_port(uri: str) -> str:
+    """The address without a port that a request may replace: addresses that match are equal so."""
+    parts = _split(uri)
+    if parts is None or not is_loopback(uri) or not _plain_authority(parts):
+        return uri
+    return parts._replace(netloc=_host_of(parts), path=parts.path or "/").geturl()
+
+
 def stays_on_this_computer(uri: str) -> bool:
-    """True for the addresses of this computer, with https too, which only an exact match takes."""
+    """True for private schemes and for addresses of this computer.
+
+    With https too, which only an exact match takes.
+    """
     parts = _split(uri)
     if parts is None or parts.scheme not in {"http", "https"}:
-        return False
+        return parts is not None
     host = parts.hostname or ""
     return is_loopback_host(host) or host.endswith(".localhost")
 
 
 def redirect_host(uri: str) -> str:
-    """What is shown of the address to a person: its host, else its scheme.
+    """What is shown of the address to a person: its host, or that it is a program.
 
-    A scheme with a dot looks like a host, so it is shown as a scheme.
+    A scheme alone could pass for a host or for the name of an app.
     """
-    scheme = urlsplit(uri).scheme
-    program = f"a program on this device ({scheme}:)" if "." in scheme else scheme
-    return web_host(uri) or program
+    return web_host(uri) or f"a program on this device ({urlsplit(uri).scheme}:)"
 
 
 def shared_host(uris: Iterable[str]) -> str | None:
@@ -79,11 +107,11 @@ def _scheme_problem(parts: SplitResult) -> str | None:
     if parts.scheme == "http":
         loopback = parts.hostname in LOOPBACK_HOSTS
         return None if loopback else "An http redirect URI has to point at this computer."
-    if parts.scheme in SCRIPT_SCHEMES:
-        return f"The scheme {parts.scheme} cannot receive a redirect."
-    if "." in parts.scheme or parts.scheme in PRIVATE_SCHEMES:
-        return None
-    return "A private scheme needs a dot, as in com.example.app."
+    if parts.scheme in PUBLIC_SCHEMES or parts.scheme.startswith(PUBLIC_FAMILIES):
+        return f"The scheme {parts.scheme} belongs to no single program."
+    if len(parts.scheme) == 1:
+        return "A scheme of one letter is the drive of a file."
+    return None
 
 
 def _same_but_port(registered: str, asked: str) -> bool:
@@ -92,18 +120,23 @@ def _same_but_port(registered: str, asked: str) -> bool:
         return False
     if not PRINTABLE_ASCII.fullmatch(asked) or not is_loopback(registered):
         return False
-    return (one.scheme, one.hostname, one.path, one.query) == (
+    return (one.scheme, one.hostname, one.path or "/", one.query) == (
         other.scheme,
         other.hostname,
-        other.path,
+        other.path or "/",
         other.query,
     ) and _plain_authority(other)
 
 
 def _plain_authority(parts: SplitResult) -> bool:
     """The authority is spelled host or host:port and nothing else (upper case is not equal)."""
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    host = _host_of(parts)
     return parts.netloc in {host, f"{host}:{parts.port}"}
+
+
+def _host_of(parts: SplitResult) -> str:
+    host = parts.hostname or ""
+    return f"[{host}]" if ":" in host else host
 
 
 def _split(uri: str) -> SplitResult | None:
