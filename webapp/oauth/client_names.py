@@ -1,24 +1,46 @@
-"""Self-declared names of clients: which of them may be shown to creators."""
+"""Self-declared names of clients: how they are stored, and which may be shown to creators."""
 
 import re
 import unicodedata
 
+from webapp.domain.shared.limits import CLIENT_NAME_MAX_CHARS
 from webapp.domain.shared.unicode_normalization import normalized
 from webapp.domain.shared.unicode_scripts import TOGETHER, script_of
 
 MARKS_MAX = 2  # on one letter, as in Arabic and Vietnamese
-OURS = "askback"
+JOINERS = "\u200c\u200d"  # Persian and Indic spelling has them, and emoji
+KEYCAP = "\u20e3"  # of emoji such as 1️⃣
+# our name as it looks: at the start, or as whose app it is; behind a name of theirs it says where
+# they connect, as in "Claude Code (askback)"
+OURS = re.compile("(?:^(?:[a-z] )*|\\b(?:the|by|from|of|team) ?)" + " ?".join("askback"))
 # Characters that pass for a letter of our name, after case folding and without accents.
 LOOK_ALIKES = str.maketrans(
     dict.fromkeys("аɑαᴀꭺ4@", "a")
     | dict.fromkeys("ѕꜱƨ5$", "s")
-    | dict.fromkeys("кκᴋⲕҝқӄꮶ", "k")
+    | dict.fromkeys("кκᴋⲕĸҝқӄꮶ", "k")
     | dict.fromkeys("вьъβʙƅɓᏼ86", "b")
     | dict.fromkeys("сϲᴄⲥꮯҫ¢©", "c")
 )
-CLAIM = re.compile("verif|certif|official|approved|trusted|authentic|endorsed|[✓✔✅☑🗸🛡]")
+# whole words: an authenticator and an unofficial client say what they are
+CLAIM = re.compile(
+    r"(?<![^\W\d_])(?:(?:ver|cert|zert)ifi(?:ed|ee?|ziert|cad[oa]|cat[oa])|official(?:ly)?|oficial"
+    r"|officiel(?:le)?|ufficiale|offiziell|approved|trusted|authentic|endorsed)(?![^\W\d_])"
+    "|[✓✔✅☑🗸🛡]"
+)
 # invisible letters: Hangul fillers
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+
+
+def cleaned_name(name: object) -> str:
+    """The name in one line, cut, without control characters and overrides of direction.
+
+    Empty for anything that is no text.
+    """
+    if not isinstance(name, str):
+        return ""
+    kept = (char for char in name if char.isprintable() or char.isspace() or char in JOINERS)
+    line = " ".join("".join(kept).split())
+    return line[:CLIENT_NAME_MAX_CHARS].strip(" " + JOINERS)
 
 
 def is_showable(name: str) -> bool:
@@ -27,8 +49,8 @@ def is_showable(name: str) -> bool:
         _has_letters(name)
         and _is_of_one_writing(name)
         and not _has_stacked_marks(name)
-        and OURS not in _skeleton(name)
-        and not CLAIM.search(normalized("NFKC", name).casefold())
+        and not OURS.search(_skeleton(name))
+        and not CLAIM.search(_words(name))
     )
 
 
@@ -46,12 +68,18 @@ def _has_stacked_marks(name: str) -> bool:
     marks = 0
     for char in normalized("NFC", name):
         marks = marks + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
-        if marks > MARKS_MAX or unicodedata.category(char) == "Me":
+        if marks > MARKS_MAX or (unicodedata.category(char) == "Me" and char != KEYCAP):
             return True
     return False
 
 
 def _skeleton(name: str) -> str:
-    """The name by its looks: without case, accents, blanks, signs and other scripts."""
-    folded = normalized("NFKD", name).replace("ß", "b").casefold()
-    return re.sub("[^a-z]", "", folded.translate(LOOK_ALIKES))
+    """The words of the name by their looks: without case, accents, signs and other scripts."""
+    folded = _words(name.replace("ß", "b")).translate(LOOK_ALIKES)
+    return re.sub("[^a-z]+", " ", folded).strip()
+
+
+def _words(name: str) -> str:
+    """The name without case, accents and invisible characters, words in one word apart."""
+    apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", normalized("NFKD", name))
+    return "".join(char for char in apart if unicodedata.category(char)[0] not in "MC").casefold()
