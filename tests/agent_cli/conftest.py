@@ -53,7 +53,7 @@ def connected(origin: str) -> connections.Connection:
     """What a sign-in leaves: a registered client, a consent and its tokens."""
     now = utc_now()
     metadata = {"redirect_uris": [REDIRECT], "token_endpoint_auth_method": "none"}
-    client_id = register_client(metadata | {"client_name": "Command line"}, now=now)["client_id"]
+    client_id = register_client(metadata | {"client_name": "Command line"}, now=now)[0]["client_id"]
     account = db.session.scalars(select(Account)).one()
     client = db.session.scalars(select(OAuthClient)).one()
     with write_transaction():

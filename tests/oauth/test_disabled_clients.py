@@ -39,7 +39,7 @@ def status(flow: Flow, body: dict[str, str]) -> int:
 
 
 def another(flow: Flow) -> Flow:
-    client = register(flow.browser, token_endpoint_auth_method="none")
+    client = register(flow.browser, client_name="Another", token_endpoint_auth_method="none")
     return Flow(flow.browser, flow.machine, client)
 
 

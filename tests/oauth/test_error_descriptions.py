@@ -88,7 +88,7 @@ def without_the_grant_type(flow: Flow) -> TestResponse:
 
 def revoked_by_another(flow: Flow) -> TestResponse:
     token = flow.connect()["access_token"]
-    flow.client = register(flow.browser, token_endpoint_auth_method="none")
+    flow.client = register(flow.browser, client_name="Another", token_endpoint_auth_method="none")
     return flow.machine.post("/oauth/revoke", data=flow.authenticated(token=token))
 
 
@@ -137,11 +137,8 @@ CASES: list[Case] = [
     registered(redirect_uris=[]),
     registered(redirect_uris=["javascript:alert(1)"]),
     registered(redirect_uris=["http://app.example/"]),
-    registered(client_name=""),
-    registered(client_name="a\x00b"),
-    registered(client_name="x" * 81),
+    registered(redirect_uris=["c:/x"]),
     registered(grant_types=["password"]),
-    registered(token_endpoint_auth_method="private_key_jwt"),
     lambda flow: flow.machine.post("/oauth/register", data="no JSON"),
     lambda flow: flow.machine.post("/oauth/register", json=[]),
     lambda flow: flow.machine.post("/oauth/register", data=b"x" * 20_000),

@@ -96,7 +96,9 @@ def test_without_a_grace_window_reuse_ends_the_connection(flow: Flow) -> None:
 def test_another_client_can_neither_use_nor_spend_a_token(flow: Flow) -> None:
     first = flow.connect()
     other = Flow(
-        flow.browser, flow.machine, register(flow.browser, token_endpoint_auth_method="none")
+        flow.browser,
+        flow.machine,
+        register(flow.browser, client_name="Another", token_endpoint_auth_method="none"),
     )
 
     assert other.refresh(first["refresh_token"]).json["error"] == "invalid_grant"

@@ -88,7 +88,9 @@ def test_a_token_type_hint_is_ignored(hint: str, flow: Flow) -> None:
 def test_another_client_cannot_revoke_a_token(flow: Flow) -> None:
     body = flow.connect()
     other = Flow(
-        flow.browser, flow.machine, register(flow.browser, token_endpoint_auth_method="none")
+        flow.browser,
+        flow.machine,
+        register(flow.browser, client_name="Another", token_endpoint_auth_method="none"),
     )
 
     revoke(other, token=body["access_token"])

@@ -94,7 +94,7 @@ def test_another_client_cannot_use_or_spend_a_code(flow: Flow) -> None:
     other = Flow(
         flow.browser,
         flow.machine,
-        register(flow.browser, token_endpoint_auth_method="none"),
+        register(flow.browser, client_name="Another", token_endpoint_auth_method="none"),
         flow.verifier,
     )
 

@@ -87,7 +87,7 @@ def test_trust_in_one_client_does_not_change_others(
     app: Flask, creator: Account, flow: Flow
 ) -> None:
     old = consent(flow, trust="on")
-    other = register(flow.machine, token_endpoint_auth_method="none")
+    other = register(flow.machine, client_name="Another", token_endpoint_auth_method="none")
     consent(Flow(flow.browser, flow.machine, other))
 
     assert publishes(app, creator, old)

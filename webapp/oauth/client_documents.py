@@ -19,7 +19,7 @@ from webapp.database import db, new_id, release_connections, write_transaction
 from webapp.domain.shared.limits import CLIENT_ID_MAX_CHARS
 from webapp.domain.shared.vocabulary import ClientKind
 from webapp.oauth.models import OAuthClient
-from webapp.oauth.registration import Refused, client_details
+from webapp.oauth.registration import PUBLIC, Refused, client_details, listed
 from webapp.outbound import Bounds, Pinned, Reply, Unreachable, checked_url, fetch
 
 DOCUMENT_MAX_BYTES = 5120  # our choice, as the draft recommends 5 KB
@@ -31,6 +31,11 @@ FAILURES_MAX = 1000  # our choice: how many addresses are remembered as failed
 DOT_SEGMENT = re.compile(r"/(\.|%2e){1,2}(/|$)", re.IGNORECASE)
 JSON_TYPE = re.compile(r"application/([a-z0-9.!#$&^_-]+\+)?json", re.IGNORECASE)
 MAX_AGE = re.compile(r"(?:^|[,\s])max-age=\"?(\d{1,9})", re.IGNORECASE)
+
+
+OF_SECRETS = ("client_secret", "client_secret_expires_at")
+# several mainstream hosts offer a choice in the second
+OF_METHODS = ("token_endpoint_auth_method", "token_endpoint_auth_methods_supported")
 
 
 @dataclass(slots=True)
@@ -104,7 +109,7 @@ def _fetch(client_id: str, pinned: tuple[Pinned, ...]) -> Reply:
     except Unreachable as error:
         host = urlsplit(client_id).hostname
         raise Refused(
-            "invalid_client", f"The description of this app at {host} did not come."
+            "invalid_client", f"This server could not fetch the description of this app at {host}."
         ) from error
 
 
@@ -112,13 +117,17 @@ def _document_details(client_id: str, reply: Reply) -> dict[str, Any]:
     document = _document(reply)
     if document.get("client_id") != client_id:
         raise Refused("invalid_client", "The description of this app is for another address.")
-    if "client_secret" in document or "client_secret_expires_at" in document:
+    if any(document.get(name) not in (None, "") for name in OF_SECRETS):
         raise Refused("invalid_client", "The description of this app holds a secret.")
-    if document.get("token_endpoint_auth_method", "none") != "none":
-        raise Refused("invalid_client", "This app wants to sign in in a way we do not offer.")
-    if not isinstance(document.get("client_name"), str):
-        raise Refused("invalid_client", "The description of this app has no name.")
-    return client_details({**document, "token_endpoint_auth_method": "none"})
+    methods = [method for name in OF_METHODS for method in listed(document.get(name))]
+    if methods and PUBLIC not in methods:
+        raise Refused(
+            "invalid_client",
+            "The description of this app does not offer token_endpoint_auth_method none, "
+            "the only one taken here.",
+        )
+    details, _ = client_details({**document, "token_endpoint_auth_method": PUBLIC})
+    return details
 
 
 def _document(reply: Reply) -> dict[str, Any]:
@@ -147,7 +156,7 @@ def _store(
 ) -> OAuthClient:
     with write_transaction():
         client = _find(client_id) or _added(client_id, details, now=now)
-        client.given_name = details["client_name"]
+        client.given_name = details.get("client_name", "")
         client.details = details
         client.fetched_until = until
     return client
@@ -159,7 +168,7 @@ def _added(client_id: str, details: dict[str, Any], *, now: datetime) -> OAuthCl
         id=new_id("cli"),
         client_id=client_id,
         kind=ClientKind.DOCUMENT,
-        given_name=details["client_name"],
+        given_name=details.get("client_name", ""),
         details=details,
         created_at=now,
     )

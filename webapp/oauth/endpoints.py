@@ -15,7 +15,7 @@ from authlib.oauth2.rfc6749 import InvalidClientError, InvalidRequestError
 from authlib.oauth2.rfc6749.util import extract_basic_authorization
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
-from flask import Blueprint, Response, abort, jsonify, request
+from flask import Blueprint, Response, abort, g, jsonify, request
 from flask_limiter import RateLimitExceeded
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, InternalServerError
@@ -24,6 +24,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.config import Settings, settings
 from webapp.database import release_connections, utc_now
 from webapp.domain.audit.trail import AuditKind
+from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import Scope
 from webapp.oauth.error_descriptions import BODY_MAX_BYTES, described, refusal, worded
 from webapp.oauth.redirect_uris import PRINTABLE_ASCII
@@ -39,6 +40,7 @@ from webapp.web.request_kind import RequestKind, request_kind
 
 METADATA_KEPT_SECONDS = 300  # our choice
 CLIENT_KEY_CHARS = 100  # of a client id in the key of a limit
+REFUSED_REGISTRATIONS = "60/minute"  # our choice
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
 PROTECTED_RESOURCE = "/.well-known/oauth-protected-resource"
 FORM = "application/x-www-form-urlencoded"
@@ -148,7 +150,7 @@ def protected_resource(_resource: str = "") -> Response:
 @bp.post("/oauth/token")
 @limiter.limit(
     lambda: settings().limit_token_failures,
-    key_func=lambda: _client_key(),
+    key_func=lambda: f"{_client_key()} {_credential_key()}",
     error_message="failed requests",
     deduct_when=is_failure,
     on_breach=request_audit.telling_refusals(AuditKind.TOKEN_ISSUED),
@@ -170,12 +172,26 @@ def revoke() -> Response:
 
 @bp.post("/oauth/register")
 @limiter.limit(
-    lambda: settings().limit_registration, key_func=client_network, error_message="registrations"
+    lambda: settings().limit_registration,
+    key_func=client_network,
+    error_message="registrations",
+    deduct_when=lambda _response: g.get("is_new_client", False),
 )
 def register() -> Response:
     """RFC 7591, open to everybody."""
-    body = register_client(_json_body(), now=utc_now())
+    try:
+        body, g.is_new_client = register_client(_json_body(), now=utc_now())
+    except Refused:
+        _count_refusal()
+        raise
     return _no_store(jsonify(body), HTTPStatus.CREATED)
+
+
+@limiter.limit(
+    REFUSED_REGISTRATIONS, key_func=client_network, error_message="refused registrations"
+)
+def _count_refusal() -> None:
+    """Apart, so that a broken agent keeps out nobody at its address. Raises RateLimitExceeded."""
 
 
 def authorization_server_metadata(issuer: str) -> dict[str, Any]:
@@ -267,6 +283,11 @@ def _json_body() -> object:
 def _client_key() -> str:
     client_id = request.form.get("client_id") or _basic_username()
     return f"{client_network()} {client_id[:CLIENT_KEY_CHARS]}"
+
+
+def _credential_key() -> str:
+    """What was sent to be exchanged: many installs of one app share a client id and a network."""
+    return token_hash(request.form.get("refresh_token") or request.form.get("code") or "")
 
 
 def _basic_username() -> str:

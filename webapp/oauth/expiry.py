@@ -59,6 +59,7 @@ def _dead(now: datetime) -> list[Dead]:
         (
             OAuthClient,
             (OAuthClient.kind != ClientKind.PRE_REGISTERED)
+            & OAuthClient.disabled_at.is_(None)  # or it would come back enabled
             & (OAuthClient.created_at < now - UNUSED_CLIENT_KEPT)
             & unused,
         ),

@@ -1,22 +1,30 @@
 """Checks client metadata from dynamic registration, a metadata document or the operator."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, cast
 
-from webapp.database import db, new_id, write_transaction
+from sqlalchemy import Table, select
+
+from webapp.database import db, execute, insert_into, new_id, write_transaction
 from webapp.domain.audit.trail import SYSTEM, Actor, AuditKind, add_event
 from webapp.domain.shared.limits import CLIENT_NAME_MAX_CHARS, REDIRECT_URIS_MAX
 from webapp.domain.shared.secrets import token_hash
 from webapp.domain.shared.vocabulary import ClientKind, Scope
+from webapp.oauth.client_names import cleaned_name
 from webapp.oauth.credentials import CLIENT_SECRET_PREFIX, new_secret
 from webapp.oauth.models import OAuthClient
-from webapp.oauth.redirect_uris import redirect_problem
+from webapp.oauth.redirect_uris import TAKEN, redirect_problem, without_port
 
 PUBLIC = "none"
-AUTH_METHODS = (PUBLIC, "client_secret_basic", "client_secret_post")
+BASIC = "client_secret_basic"  # without a method, and for one that we do not know
+AUTH_METHODS = (PUBLIC, BASIC, "client_secret_post")
 GRANT_TYPES = ("authorization_code", "refresh_token")
+RENEWED_AFTER = timedelta(hours=1)  # our choice: far below the day that an unused client is kept
+ID_CHARS = 40  # of a hash, 160 bits
 
 
 class Refused(Exception):
@@ -28,19 +36,28 @@ class Refused(Exception):
         self.description = description
 
 
-def register_client(metadata: object, *, now: datetime) -> dict[str, Any]:
-    """Dynamic registration (RFC 7591): the client information response; commits.
+def register_client(metadata: object, *, now: datetime) -> tuple[dict[str, Any], bool]:
+    """Dynamic registration (RFC 7591): the client information response, and whether it is a new
+    client; commits.
 
-    Only this response contains the secret. Unsupported metadata is dropped; `scope` is no ceiling,
-    and the response names all scopes. Without grant types the client gets both: whether an agent
-    stays connected is its creator's choice, and most agents name none. Raises Refused.
+    The same metadata without a secret is the same client, whoever sends it: nothing but consents,
+    which belong to accounts, says more of it. Only this response contains the secret. Unsupported
+    metadata is dropped; `scope` is no ceiling, and the response names all scopes. Without grant
+    types the client gets both: whether an agent stays connected is its creator's choice, and most
+    agents name none. Raises Refused.
     """
     if not isinstance(metadata, dict):
         raise Refused("invalid_client_metadata", "Send one JSON object.")
-    details = client_details(metadata)
-    with write_transaction():
-        client, secret = _add_client(ClientKind.DYNAMIC, details, now=now)
-    return _registered(client, secret)
+    details, refused = client_details(metadata)
+    if details["token_endpoint_auth_method"] == PUBLIC:
+        client, is_new = _shared_client(details, now=now)
+        secret = None
+    else:
+        with write_transaction():
+            client, secret = _add_client(ClientKind.DYNAMIC, details, now=now)
+        is_new = True
+    body = _registered(client, details, secret, now)
+    return body | ({"refused_redirect_uris": refused} if refused else {}), is_new
 
 
 def create_client(
@@ -55,15 +72,17 @@ def create_client(
 
     The secret is not stored. Raises Refused.
     """
-    method = PUBLIC if public else "client_secret_basic"
-    details = client_details(
-        {
-            "client_name": name,
-            "redirect_uris": redirect_uris,
-            "token_endpoint_auth_method": method,
-            "grant_types": list(GRANT_TYPES),
-        }
+    method = PUBLIC if public else BASIC
+    details, refused = client_details(
+        {"client_name": name, "redirect_uris": redirect_uris, "token_endpoint_auth_method": method}
     )
+    if refused:
+        raise Refused("invalid_redirect_uri", f"{refused[0]['reason']} {TAKEN}")
+    if details.get("client_name") != name.strip():
+        raise Refused(
+            "invalid_client_metadata",
+            f"The name is one line of 1 to {CLIENT_NAME_MAX_CHARS} printable characters.",
+        )
     with write_transaction():
         client, secret = _add_client(ClientKind.PRE_REGISTERED, details, now=now)
         by = replace(by, client_id=client.client_id, client_name=client.name)
@@ -71,38 +90,49 @@ def create_client(
     return client.client_id, secret
 
 
-def client_details(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata that is stored, after checking it. Raises Refused."""
-    method = metadata.get("token_endpoint_auth_method", "client_secret_basic")
-    if method not in AUTH_METHODS:
-        raise Refused(
-            "invalid_client_metadata",
-            f"The token_endpoint_auth_method is one of {', '.join(AUTH_METHODS)}.",
-        )
-    details = {
-        "redirect_uris": _redirect_uris(metadata.get("redirect_uris")),
-        "grant_types": _grant_types(metadata.get("grant_types", list(GRANT_TYPES))),
-        "token_endpoint_auth_method": method,
+def client_details(
+    metadata: Mapping[str, Any],
+) -> tuple[dict[str, Any], list[dict[str, object]]]:
+    """The metadata that is stored, and the redirect URIs that are not taken, with the reasons.
+
+    Members that are null, empty or of another type count as absent. Raises Refused.
+    """
+    taken, refused = _redirect_uris(listed(metadata.get("redirect_uris")))
+    method = metadata.get("token_endpoint_auth_method")
+    details: dict[str, Any] = {
+        "redirect_uris": taken,
+        "grant_types": _grant_types(listed(metadata.get("grant_types"))),
+        "token_endpoint_auth_method": method if method in AUTH_METHODS else BASIC,
     }
-    name = metadata.get("client_name")
-    return details if name is None else details | {"client_name": _checked_name(name)}
+    name = cleaned_name(metadata.get("client_name"))
+    return (details | {"client_name": name} if name else details), refused
 
 
-def _redirect_uris(uris: object) -> list[str]:
-    if not isinstance(uris, list) or not 1 <= len(uris) <= REDIRECT_URIS_MAX:
-        raise Refused(
-            "invalid_redirect_uri",
-            f"The redirect_uris are a list of 1 to {REDIRECT_URIS_MAX} addresses.",
-        )
+def listed(value: object) -> list[object]:
+    """The members of a list that are set; a text is a list of one, anything else is empty."""
+    values = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    return [each for each in values if each is not None and each != ""]
+
+
+def _redirect_uris(uris: list[object]) -> tuple[list[str], list[dict[str, object]]]:
+    taken: list[str] = []
+    refused: list[dict[str, object]] = []
     for uri in uris:
         problem = redirect_problem(uri)
+        if problem is None and uri not in taken and len(taken) == REDIRECT_URIS_MAX:
+            problem = f"A client has at most {REDIRECT_URIS_MAX} redirect URIs."
         if problem is not None:
-            raise Refused("invalid_redirect_uri", problem)
-    return uris
+            refused.append({"redirect_uri": uri, "reason": problem})
+        elif uri not in taken:
+            taken.append(cast(str, uri))
+    if not taken:
+        why = refused[0]["reason"] if refused else "The redirect_uris name no address."
+        raise Refused("invalid_redirect_uri", f"{why} {TAKEN}")
+    return taken, refused
 
 
-def _grant_types(types: object) -> list[str]:
-    known = [kind for kind in GRANT_TYPES if isinstance(types, list) and kind in types]
+def _grant_types(types: list[object]) -> list[str]:
+    known = [kind for kind in GRANT_TYPES if kind in types or not types]
     if "authorization_code" not in known:
         raise Refused(
             "invalid_client_metadata", "The grant_types have to contain authorization_code."
@@ -110,15 +140,43 @@ def _grant_types(types: object) -> list[str]:
     return known
 
 
-def _checked_name(name: object) -> str:
-    if not isinstance(name, str) or not name.strip() or len(name) > CLIENT_NAME_MAX_CHARS:
+def _shared_client(details: dict[str, Any], *, now: datetime) -> tuple[OAuthClient, bool]:
+    """The client with this public metadata, and whether it is new; commits. Raises Refused.
+
+    Registered again it is young again, so that it is not purged before its consent.
+    """
+    client_id = _shared_id(details)
+    found = select(OAuthClient).where(OAuthClient.client_id == client_id)
+    known = db.session.scalars(found).first()
+    if known is not None and known.disabled_at is not None:
         raise Refused(
-            "invalid_client_metadata",
-            f"The client_name is text of 1 to {CLIENT_NAME_MAX_CHARS} characters.",
+            "invalid_client_metadata", "The operator of this server has switched this client off."
         )
-    if not name.isprintable():
-        raise Refused("invalid_client_metadata", "The client_name has no control characters.")
-    return name.strip()
+    if known is None or known.created_at < now - RENEWED_AFTER:
+        adding = insert_into(cast(Table, OAuthClient.__table__))
+        with write_transaction():
+            execute(
+                adding.on_conflict_do_update(
+                    index_elements=["client_id"], set_={"created_at": now}
+                ),
+                id=new_id("cli"),
+                client_id=client_id,
+                kind=ClientKind.DYNAMIC,
+                name=details.get("client_name", ""),
+                details=details,
+                created_at=now,
+            )
+    return known or db.session.scalars(found).one(), known is None
+
+
+def _shared_id(details: dict[str, Any]) -> str:
+    """What the metadata hashes to, without what a client may change at each request."""
+    parts = (
+        details.get("client_name", ""),
+        sorted(map(without_port, details["redirect_uris"])),
+        details["grant_types"],
+    )
+    return f"client_{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:ID_CHARS]}"
 
 
 def _add_client(
@@ -139,13 +197,18 @@ def _add_client(
     return client, secret
 
 
-def _registered(client: OAuthClient, secret: str | None) -> dict[str, Any]:
-    """RFC 7591 section 3.2.1; a secret never expires (0)."""
+def _registered(
+    client: OAuthClient, details: dict[str, Any], secret: str | None, now: datetime
+) -> dict[str, Any]:
+    """RFC 7591 section 3.2.1; a secret never expires (0).
+
+    A client that is known already reads the same as a new one, when others came included.
+    """
     body = {
         "client_id": client.client_id,
-        "client_id_issued_at": int(client.created_at.timestamp()),
+        "client_id_issued_at": int(now.timestamp()),
         "client_name": client.name,
-        **client.details,
+        **details,
         "response_types": ["code"],
         "scope": " ".join(Scope),
     }

@@ -69,13 +69,17 @@ class LimitSettings(BaseSettings):
         "signed in before",
     )
     limit_token: Rate = Field(
-        "60/minute", description="Token requests, per client and network address"
+        "600/minute", description="Token requests, per client and network address"
     )
     limit_token_failures: Rate = Field(
-        "10/minute", description="Failed token requests, per client and network address"
+        "10/minute",
+        description="Failed token requests with one code or refresh token, per client and "
+        "network address",
     )
     limit_registration: Rate = Field(
-        "10/hour", description="Registrations of agents, per network address"
+        "1000/hour",
+        description="New registrations of agents, per network address: a bound on floods; the "
+        "same agent without a secret again, and refused ones, are not counted",
     )
     max_streams: Annotated[int, whole_number(1, 100_000)] = Field(
         1000,

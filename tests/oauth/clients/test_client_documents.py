@@ -1,8 +1,6 @@
 """Clients whose id is the address of a document that describes them."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -10,7 +8,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
 from tests.databases import both_databases
-from tests.oauth.clients.documents import CLIENT_ID, HOST, REDIRECT, Site, document, running_site
+from tests.oauth.clients.documents import CLIENT_ID, HOST, REDIRECT, Site, document
 from tests.oauth.flow import Flow, leave, location, way_back
 from tests.races.threads import together
 from webapp.database import db, utc_now
@@ -18,23 +16,7 @@ from webapp.oauth.client_documents import load_document_client
 from webapp.oauth.models import OAuthClient
 from webapp.pages.creator import consent
 
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    folder: Path = tmp_path_factory.mktemp("site")
-    with running_site(folder) as site:
-        yield site
-
-
-@pytest.fixture
-def site(running: Site, app: Flask) -> Iterator[Site]:
-    """The client's site with a good document; `agent.example` leads there."""
-    pinned = running.pinned
-    running.__init__(pinned=pinned)  # type: ignore[misc]
-    running.serve(document())
-    app.config["PINNED_HOSTS"] = pinned
-    yield running
-    app.config["PINNED_HOSTS"] = ()
+NO_METHOD: dict[str, object] = {"token_endpoint_auth_method": None}
 
 
 @pytest.fixture
@@ -185,13 +167,9 @@ def test_a_failure_is_forgotten_after_a_minute(agent: Flow, site: Site) -> None:
         {"redirect_uris": None},
         {"redirect_uris": []},
         {"redirect_uris": ["javascript:alert(1)"]},
-        {"redirect_uris": [REDIRECT, "http://evil.example/"]},
         {"token_endpoint_auth_method": "client_secret_basic"},
         {"token_endpoint_auth_method": "private_key_jwt"},
-        {"client_name": None},
-        {"client_name": ["x"]},
-        {"client_name": "x" * 81},
-        {"client_name": "a\u202eb"},
+        {"token_endpoint_auth_methods_supported": ["private_key_jwt"]} | NO_METHOD,
         {"grant_types": ["implicit"]},
     ],
 )
@@ -202,6 +180,28 @@ def test_a_bad_document_is_refused(
 
     assert "cannot be connected" in ask(agent)
     assert clients(app) == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "shown"),
+    [
+        ({"client_name": None}, HOST),
+        ({"client_name": ["x"]}, HOST),
+        ({"client_name": "x" * 81}, "x" * 80),
+        ({"client_name": "a\u202eb\nc"}, "ab c"),
+        ({"redirect_uris": [REDIRECT, "http://evil.example/"]}, "Document agent"),
+        ({"client_secret": "", "scope": "", "contacts": []}, "Document agent"),
+        (NO_METHOD, "Document agent"),
+        (NO_METHOD | {"token_endpoint_auth_methods_supported": ["none"]}, "Document agent"),
+    ],
+)
+def test_a_document_is_read_as_generously_as_a_registration(
+    changed: dict[str, object], shown: str, agent: Flow, site: Site
+) -> None:
+    site.serve(document(**changed))
+
+    assert f"Let {shown} work" in ask(agent)
+    assert "Location" not in agent.ask(redirect_uri="http://evil.example/").headers
 
 
 @pytest.mark.parametrize(

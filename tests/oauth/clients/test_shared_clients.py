@@ -1,0 +1,237 @@
+"""The same metadata without a secret is the same client, and each account has its own of it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select, update
+
+from tests.databases import both_databases
+from tests.factories import make_account, make_form
+from tests.oauth.flow import REDIRECT, Flow, bearer, enter, location, register, way_back
+from tests.races.threads import together
+from webapp.database import db, utc_now
+from webapp.domain.accounts.models import Account
+from webapp.domain.audit.trail import OPERATOR
+from webapp.domain.shared.vocabulary import Scope
+from webapp.oauth import connections, mutes
+from webapp.oauth.disabled_clients import disable_client, enable_client
+from webapp.oauth.expiry import purge_dead
+from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.oauth.registration import register_client
+
+LOOPBACK = "http://127.0.0.1:4000/cb"
+METADATA: dict[str, Any] = {
+    "client_name": "Example agent",
+    "redirect_uris": [REDIRECT, LOOPBACK],
+    "token_endpoint_auth_method": "none",
+}
+
+
+def public(client: FlaskClient, **changed: Any) -> dict[str, Any]:
+    return register(client, **METADATA | changed)
+
+
+def clients(app: Flask) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).select_from(OAuthClient)) or 0
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"redirect_uris": [LOOPBACK, REDIRECT]},
+        {"redirect_uris": [REDIRECT, "http://127.0.0.1:4001/cb", "javascript:x"]},
+        {"client_name": " Example\nagent"},
+        {"scope": "forms:read", "software_version": "2", "contacts": None},
+        {"grant_types": ["refresh_token", "authorization_code", "implicit"]},
+    ],
+)
+@both_databases
+def test_the_same_metadata_is_the_same_client(
+    changed: dict[str, Any], app: Flask, client: FlaskClient
+) -> None:
+    first, second = public(client), public(client, **changed)
+
+    assert second["client_id"] == first["client_id"]
+    assert second["redirect_uris"] == [
+        uri for uri in (METADATA | changed)["redirect_uris"] if uri != "javascript:x"
+    ]
+    assert clients(app) == 1
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"client_name": "Example Agent"},
+        {"client_name": None},
+        {"redirect_uris": [REDIRECT]},
+        {"redirect_uris": [REDIRECT, "http://localhost:4000/cb"]},
+        {"redirect_uris": [REDIRECT, "http://127.0.0.1:4000/cb?x=1"]},
+        {"redirect_uris": ["https://app.example:8443/callback", LOOPBACK]},
+        {"grant_types": ["authorization_code"]},
+    ],
+)
+def test_other_metadata_is_another_client(changed: dict[str, Any], client: FlaskClient) -> None:
+    assert public(client, **changed)["client_id"] != public(client)["client_id"]
+
+
+@pytest.mark.parametrize("method", [None, "client_secret_basic", "client_secret_post"])
+def test_a_client_with_a_secret_is_nobody_elses(method: str | None, client: FlaskClient) -> None:
+    first, second = (public(client, token_endpoint_auth_method=method) for _ in range(2))
+
+    assert first["client_id"] != second["client_id"]
+    assert first["client_secret"] != second["client_secret"]
+
+
+def test_nobody_learns_that_others_use_the_same_app(app: Flask, client: FlaskClient) -> None:
+    before = public(client)
+    with app.app_context():
+        db.session.execute(update(OAuthClient).values(created_at=utc_now() - timedelta(days=3)))
+        db.session.commit()
+
+    after = public(client)
+
+    assert after.pop("client_id_issued_at") - before.pop("client_id_issued_at") < 3600
+    assert after == before
+
+
+@both_databases
+def test_registrations_at_once_are_one_client(app: Flask) -> None:
+    def call() -> str:
+        return str(register_client(METADATA, now=utc_now())[0]["client_id"])
+
+    assert len(set(together(app, [call] * 6))) == 1
+    assert clients(app) == 1
+
+
+@both_databases
+def test_registered_again_it_is_young_again(app: Flask, client: FlaskClient) -> None:
+    known = public(client)["client_id"]
+    with app.app_context():
+        old = utc_now() - timedelta(hours=23, minutes=59)
+        db.session.execute(update(OAuthClient).values(created_at=old))
+        db.session.commit()
+
+    again = public(client)["client_id"]
+
+    with app.app_context():
+        list(purge_dead(utc_now() + timedelta(hours=22)))
+        assert db.session.scalars(select(OAuthClient.client_id)).all() == [known]
+        list(purge_dead(utc_now() + timedelta(hours=25)))
+    assert clients(app) == 0
+    assert public(client)["client_id"] == again == known
+
+
+def test_a_client_that_is_switched_off_stays_so(app: Flask, client: FlaskClient) -> None:
+    known = public(client)["client_id"]
+    with app.app_context():
+        disable_client(known, now=utc_now(), by=OPERATOR)
+        list(purge_dead(utc_now() + timedelta(days=400)))
+
+    response = client.post("/oauth/register", json=METADATA)
+
+    assert response.status_code == 400
+    assert response.json is not None
+    assert "switched this client off" in response.json["error_description"]
+    with app.app_context():
+        enable_client(known, now=utc_now(), by=OPERATOR)
+    assert public(client)["client_id"] == known
+
+
+@pytest.fixture
+def stranger(app: Flask) -> Flow:
+    """Somebody else with the same app, signed in."""
+    browser = app.test_client()
+    with app.app_context():
+        enter(browser, make_account(email="bob@example.com"))
+    return Flow(browser, app.test_client(), public(browser))
+
+
+@pytest.fixture
+def both(flow: Flow, stranger: Flow) -> tuple[Flow, Flow]:
+    flow.client = public(flow.browser)
+    assert flow.client["client_id"] == stranger.client["client_id"]
+    return flow, stranger
+
+
+def grants(app: Flask) -> list[OAuthGrant]:
+    """Of the creator, then of the stranger."""
+    with app.app_context():
+        return list(db.session.scalars(select(OAuthGrant).join(Account).order_by(Account.email)))
+
+
+def test_the_consent_of_one_is_none_of_another(both: tuple[Flow, Flow]) -> None:
+    mine, theirs = both
+    mine.connect()
+
+    assert location(mine.ask(prompt="none"))["error"] == "consent_required"
+    assert way_back(theirs.ask(prompt="none"))["error"] == "consent_required"
+    assert theirs.browser.get("/connections").text.count("Example agent") == 0
+
+
+def test_tokens_lead_to_the_account_that_consented(app: Flask, both: tuple[Flow, Flow]) -> None:
+    tokens = [flow.connect()["access_token"] for flow in both]
+    with app.app_context():
+        own = [make_form(grant.account_id).id for grant in grants(app)]
+
+    seen = [both[0].machine.get("/api/forms", headers=bearer(token)).text for token in tokens]
+
+    assert [[form_id in text for form_id in own] for text in seen] == [[True, False], [False, True]]
+
+
+def test_disconnecting_ends_nothing_of_another(app: Flask, both: tuple[Flow, Flow]) -> None:
+    mine, theirs = both
+    mine.connect()
+    tokens = theirs.connect()
+
+    with app.app_context():
+        own, _ = grants(app)
+        connections.disconnect(own.account_id, own.id, now=utc_now())
+
+    headers = bearer(tokens["access_token"])
+    assert theirs.machine.get("/api/forms", headers=headers).status_code == 200
+    assert theirs.refresh(tokens["refresh_token"]).status_code == 200
+
+
+def test_trust_and_mutes_belong_to_one_account(app: Flask, both: tuple[Flow, Flow]) -> None:
+    mine, theirs = both
+    theirs.connect()
+    mine.redeem(location(mine.decide(trust="on"))["code"])
+    now = utc_now()
+    own, other = grants(app)
+    assert (own.attests_publish, other.attests_publish) == (True, False)
+
+    with app.app_context():
+        mutes.mute(own.account_id, own.id, now=now)
+        connections.let_publish(other.account_id, other.id, allowed=False, now=now)
+
+        assert mutes.list_muted(own.account_id, now=now)
+        assert not mutes.list_muted(other.account_id, now=now)
+        for account_id, trusted in ((own.account_id, True), (other.account_id, False)):
+            (connection,) = connections.list_connections(account_id, now=now).live
+            assert connection.attests_publish == trusted
+            assert Scope.FORMS_WRITE in connection.scopes
+
+
+def test_a_code_or_token_works_for_its_own_grant_only(app: Flask, both: tuple[Flow, Flow]) -> None:
+    """The client id is the same: what protects a code is its verifier."""
+    mine, theirs = both
+    code = mine.code()
+
+    assert theirs.redeem(code).json["error"] == "invalid_grant"
+    assert mine.redeem(code).json["error"] == "invalid_grant"  # spent by the wrong verifier
+
+
+def test_failures_of_one_install_do_not_lock_out_another(both: tuple[Flow, Flow]) -> None:
+    """They share a network and a client id."""
+    mine, theirs = both
+    tokens = theirs.connect()
+
+    statuses = [mine.refresh("askrt_" + "x" * 43).status_code for _ in range(11)]
+
+    assert statuses[-1] == 429
+    assert theirs.refresh(tokens["refresh_token"]).status_code == 200
