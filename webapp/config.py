@@ -175,6 +175,11 @@ class Settings(EventSettings):
     audit_days: Annotated[int, whole_number(1, 3650)] = Field(
         365, description="How long the audit trail is kept"
     )
+    client_documents: Switch = Field(
+        default=True,
+        description="`off` where this server cannot reach other hosts: apps are told to register "
+        "themselves, and their client id metadata documents are not fetched",
+    )
     oauth_code_seconds: Annotated[int, whole_number(10, 600)] = Field(
         60, description="Life of an authorization code"
     )

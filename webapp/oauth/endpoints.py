@@ -210,7 +210,7 @@ def authorization_server_metadata(issuer: str) -> dict[str, Any]:
         "revocation_endpoint_auth_methods_supported": list(AUTH_METHODS),
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
-        "client_id_metadata_document_supported": True,
+        "client_id_metadata_document_supported": settings().client_documents,
     }
     AuthorizationServerMetadata(document).validate(metadata_classes=[IssuerMetadata])
     return document

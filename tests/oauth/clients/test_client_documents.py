@@ -204,6 +204,43 @@ def test_a_document_is_read_as_generously_as_a_registration(
     assert "Location" not in agent.ask(redirect_uri="http://evil.example/").headers
 
 
+def test_a_page_says_what_to_do_without_the_document(agent: Flow, site: Site) -> None:
+    site.status = 403
+
+    page = ask(agent)
+
+    assert "register itself" in page
+    assert "CLIENT_DOCUMENTS=off" in page
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_documents_can_be_switched_off(
+    known: bool,  # noqa: FBT001
+    app: Flask,
+    agent: Flow,
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tokens = None
+    if known:
+        code = agent.code(redirect_uri=REDIRECT)
+        tokens = agent.redeem(code, redirect_uri=REDIRECT).json
+    changed = app.config["SETTINGS"].model_copy(update={"client_documents": False})
+    monkeypatch.setitem(app.config, "SETTINGS", changed)
+    site.asked.clear()
+
+    page = ask(agent)
+    metadata = agent.machine.get("/.well-known/oauth-authorization-server").json
+
+    assert metadata["client_id_metadata_document_supported"] is False
+    assert "This server takes no description of an app" in page
+    assert "register itself" in page
+    assert "CLIENT_DOCUMENTS" not in page
+    assert site.asked == []
+    if tokens is not None:  # what was connected goes on
+        assert agent.refresh(tokens["refresh_token"]).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("body", "headers"),
     [

@@ -41,6 +41,16 @@ PROBLEMS = {
     "consent_required": "The app asked without showing you a page, but you never let it in.",
 }
 
+NO_DOCUMENTS = "This server takes no description of an app from an address of the app."
+REGISTER = (
+    "Set the app to register itself (dynamic client registration), or ask the operator of this "
+    "server to register it."
+)
+SWITCH_OFF = (
+    "If this happens with every app, this server cannot reach other hosts: its operator sets "
+    "CLIENT_DOCUMENTS=off, and apps register themselves."
+)
+
 bp = Blueprint("consent", __name__)
 failures = Failures()
 
@@ -65,7 +75,10 @@ def oauth_error(error: OAuth2Error) -> Response | tuple[str, int]:
 @bp.errorhandler(Refused)
 def refused(refusal: Refused) -> tuple[str, int]:
     """A page for an error that must not be redirected to the client."""
-    return _problem(refusal.description)
+    remedy = ""
+    if names_document(request.args.get("client_id", "")):
+        remedy = f"{REGISTER} {SWITCH_OFF}" if settings().client_documents else REGISTER
+    return _problem(refusal.description, remedy=remedy)
 
 
 @bp.get("/oauth/authorize")
@@ -135,6 +148,8 @@ def _asked_grant() -> AuthorizationCodeGrant:
     """The validated request. Raises OAuth2Error or Refused."""
     client_id = request.args.get("client_id", "")
     if names_document(client_id):
+        if not settings().client_documents:
+            raise Refused("invalid_client", NO_DOCUMENTS)
         load_document_client(
             client_id, failures, pinned=current_app.config["PINNED_HOSTS"], now=utc_now()
         )
@@ -201,7 +216,9 @@ def _may_be_sent_on() -> bool:
     return bool(current_user.is_authenticated and has_consented(_creator().id, client))
 
 
-def _problem(what: str, *, back: str = "", back_to: str = "") -> tuple[str, int]:
+def _problem(what: str, *, remedy: str = "", back: str = "", back_to: str = "") -> tuple[str, int]:
     """An error page; `back` is a link for the person, `back_to` its host."""
-    page = render_template("oauth/problem.html", what=what, back=back, back_to=back_to)
+    page = render_template(
+        "oauth/problem.html", what=what, remedy=remedy, back=back, back_to=back_to
+    )
     return page, HTTPStatus.BAD_REQUEST
