@@ -1,5 +1,6 @@
 """Rendering of error pages, and of error notes for htmx."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import NamedTuple, TypeAlias
 
@@ -38,7 +39,7 @@ class Again(NamedTuple):
     """A request to repeat: a GET, or with fields a POST."""
 
     address: str
-    fields: dict[str, str] | None = None
+    fields: Sequence[tuple[str, str]] = ()
 
 
 class Back(NamedTuple):

@@ -98,6 +98,7 @@ NOT_PUBLISHED = Problem(
     # for creators, who read English
     "Nothing is lost. Wait a little, then try again: that never publishes twice.",
 )
+WORDS_KEPT = "Nothing was changed, and nothing you wrote is lost."
 STATUSES: dict[type[Outcome], HTTPStatus] = {
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
     NotFound: HTTPStatus.NOT_FOUND,
@@ -185,7 +186,20 @@ def too_many_tries(error: RateLimitExceeded) -> Response:
     return _too_many(seconds_to_wait(error), limit_told(error.limit.limit))
 
 
-def _too_many(seconds: int, told: str = "") -> Response:
+def too_many_writes(error: RateLimitExceeded) -> Response:
+    """The same for a form of a creator: their words stay, and a button sends them again."""
+    told = f"{WORDS_KEPT} {limit_told(error.limit.limit)}".strip()
+    typed, again = _typed_by_creator(), _same_post()
+    return _too_many(seconds_to_wait(error), told, kept=typed, again=again)
+
+
+def _same_post() -> Again:
+    return Again(current_address(), list(request.form.items(multi=True)))
+
+
+def _too_many(
+    seconds: int, told: str = "", *, kept: str = "", again: Again | None = None
+) -> Response:
     """`told` is the limit as a sentence."""
     wait = ngettext(
         "Wait %(num)s minute, then try again.",
@@ -193,7 +207,7 @@ def _too_many(seconds: int, told: str = "") -> Response:
         math.ceil(seconds / 60),
     )
     page = Problem(_("Too many tries in a short time."), f"{told} {wait}".strip())
-    response = problem(page, HTTPStatus.TOO_MANY_REQUESTS)
+    response = problem(page, HTTPStatus.TOO_MANY_REQUESTS, kept=kept, again=again)
     response.headers["Retry-After"] = str(seconds)
     return response
 
@@ -219,7 +233,7 @@ def offer_again(error: Exception) -> Response:
     """As `storage_failed`, with a button that repeats the request, which must be idempotent."""
     if request.method != "POST" or not request_origin.is_same_origin() or not is_away(error):
         return storage_failed(error)
-    return _away(NOT_PUBLISHED, Again(current_address(), request.form.to_dict()))
+    return _away(NOT_PUBLISHED, _same_post())
 
 
 def _away(what: Problem, again: Again | None) -> Response:

@@ -22,6 +22,13 @@ class LimitSettings(BaseSettings):
         "20/hour", description="New agent tokens, by agents and in the browser, per account"
     )
     limit_writes: Rate = Field("60/minute", description="All of these together, per access token")
+    limit_page_writes: Rate = Field(
+        "120/minute", description="Changes that a creator makes by pages, per account"
+    )
+    limit_page_forms: Rate = Field(
+        "20/minute;200/day",
+        description="New drafts by a creator's pages, and publications by them, each per account",
+    )
     limit_subscribe: Rate = Field(
         "60/minute",
         description="Calls that subscribe to events or renew a subscription, per account",

@@ -217,3 +217,30 @@ def test_the_smart_mode_is_saved_when_the_private_context_is(
         expect(page.locator("#settings .field__error")).to_have_count(0)
         page.reload()
         expect(page.get_by_role("radio", name="Smart")).to_be_checked()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_reached_limit_loses_no_words(
+    site: ExampleSite, monkeypatch: pytest.MonkeyPatch, *, scripts: bool
+) -> None:
+    one = {"write_limits": True, "limit_page_writes": "1/minute"}
+    path = new_draft(site)
+    options = {"storage_state": site.signed_in, "refused": [429], "java_script_enabled": scripts}
+    monkeypatch.setitem(
+        site.app.config, "SETTINGS", site.app.config["SETTINGS"].model_copy(update=one)
+    )
+    with window(site.browser, site.address, **options) as page:
+        for words in ("First words", "Second words"):
+            page.goto(f"{path}/goal/edit" if not scripts else path)
+            if scripts:
+                page.get_by_role("link", name="Edit goal").click()
+            page.get_by_role("textbox", name="Goal").fill(words)
+            page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Nothing was changed, and nothing you wrote")).to_be_visible()
+        expect(page.get_by_role("textbox").first).to_have_value("Second words")
+
+        monkeypatch.undo()
+        page.get_by_role("button", name="Save" if scripts else "Try again").click()
+
+        expect(page.locator("#goal").get_by_text("Second words")).to_be_visible()
+        expect(page.locator(".editor")).to_have_count(0)

@@ -157,7 +157,16 @@ def test_a_body_that_is_no_object_is_refused(raw: object) -> None:
             "body: has a field whose name contains half of a surrogate pair, U+D800, at"
             " character 1.",
         ),
-        ({"a\u202e": 1}, "a\\u202e: is not a field of this object."),
+        ({"a\u202e": 1}, '"a\\u202e": is not a field of this object.'),
+        ({"": 1}, '"": is not a field of this object.'),
+        ({" ": 1}, '" ": is not a field of this object.'),
+        ({"\n": 1}, '"\\n": is not a field of this object.'),
+        ({"\u200b": 1}, '"\\u200b": is not a field of this object.'),
+        ({"größe": 1}, "größe: is not a field of this object."),
+        (
+            {"questions": [{"text": "q", "": 1}]},
+            'questions[0]."": is not a field of this object.',
+        ),
     ],
 )
 def test_a_refusal_uses_json_terms(raw: dict[str, Any], message: str) -> None:

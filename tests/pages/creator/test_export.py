@@ -54,8 +54,20 @@ FORMULAS = [
     "\ufeff=1",
     "\u200b=1",
     "\tplain",
+    "-",
+    "+-1",
+    "-1+cmd|' /C calc'!A0",
+    "-5%+1",
+    "+1-2",
+    "-1\n=1+1",
+    "-1 A1",
+    "+1;2",
+    "-1e5e5",
+    "-" + "1" * 100,
 ]
 HARMLESS = ["plain", "a=b", "1-2", "it's", "'quoted", "", "ليلى", "🙂 =1"]
+NUMBERS = ["-5", "+3", "-1.5", "-1,5", "-1.234,56", "+1'000", "- 5", " -5 ", "-.5", "-5%", "-5 %"]
+NUMBERS += ["-1e5", "-1.5E-3", "+49 170 1234567", "-1\u202f000", "-٥"]
 
 
 @pytest.fixture
@@ -113,7 +125,7 @@ class TestCsv:
     def test_a_cell_never_begins_a_formula(self, text: str) -> None:
         assert cell(text) == f"'{text}"
 
-    @pytest.mark.parametrize("text", HARMLESS)
+    @pytest.mark.parametrize("text", [*HARMLESS, *NUMBERS])
     def test_other_words_stay_as_they_are(self, text: str) -> None:
         assert cell(text) == text
 

@@ -142,9 +142,14 @@ def _path(location: tuple[int | str, ...]) -> str:
         if isinstance(step, int):
             path += f"[{step}]"
         elif not (isinstance(before, int) and step in UNION_ARMS):
-            name = step if step.isprintable() else json.dumps(step[:PATH_MAX_CHARS])[1:-1]
-            path += f".{name}" if path else name
+            path += f".{_name(step)}" if path else _name(step)
     return path[:PATH_MAX_CHARS]
+
+
+def _name(field: str) -> str:
+    """The name of a field, quoted if it could not be seen without."""
+    is_plain = field.isprintable() and field and field == field.strip()
+    return field if is_plain else json.dumps(field[:PATH_MAX_CHARS])
 
 
 def _is_visible(value: object) -> bool:

@@ -22,7 +22,13 @@ from webapp.domain.shared.errors import StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages import errors
 from webapp.pages.creator import draft_view
-from webapp.pages.creator.request import creator_id, posted_revision, require_creator
+from webapp.pages.creator.request import (
+    creator_id,
+    limit_publishes,
+    limit_writes,
+    posted_revision,
+    require_creator,
+)
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit, request_origin
@@ -43,6 +49,7 @@ def refuse_programs() -> None:
 
 
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @bp.get("")
@@ -55,6 +62,7 @@ def ask(draft_id: str) -> ResponseReturnValue:
 
 
 @bp.post("")
+@limit_publishes
 def confirm(draft_id: str) -> ResponseReturnValue:
     """Confirm the revision and hash that the page showed; `then` says who publishes."""
     try:

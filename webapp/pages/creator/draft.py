@@ -20,6 +20,7 @@ from webapp.pages.creator import draft_view
 from webapp.pages.creator.request import (
     asked_revision,
     creator_id,
+    limit_writes,
     posted_revision,
     require_creator,
     typed,
@@ -31,6 +32,7 @@ WRITTEN_IN_PLACE = dict.fromkeys(("title", "goal"), "drafts/_text_in_place.html"
 
 bp = Blueprint("drafts", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @bp.get("/<draft_id>")

@@ -12,12 +12,13 @@ from webapp.domain.deletion import form_trash
 from webapp.domain.drafts import editing
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.limits import TITLE_MAX_CHARS, TRASH_KEPT_SECONDS
-from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.request import creator_id, limit_new_drafts, limit_writes, require_creator
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
 
 bp = Blueprint("trash", __name__, url_prefix="/forms")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @bp.get("/trash")
@@ -77,6 +78,7 @@ def erase(form_id: str) -> ResponseReturnValue:
 
 
 @bp.post("/<form_id>/copy")
+@limit_new_drafts
 def copy(form_id: str) -> ResponseReturnValue:
     """A new draft with the content of the form; the form stays as it is."""
     content = snapshot(forms.get_form(creator_id(), form_id))

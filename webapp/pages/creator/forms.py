@@ -21,7 +21,7 @@ from webapp.domain.forms.models import FormRow, FormSummaryRow
 from webapp.domain.results.unread import count_unread
 from webapp.domain.shared.errors import InvalidInput
 from webapp.domain.shared.vocabulary import FormStatus
-from webapp.pages.creator.request import agent_names, creator_id, require_creator
+from webapp.pages.creator.request import agent_names, creator_id, limit_writes, require_creator
 from webapp.pages.fragments import go_to
 from webapp.pages.qr_codes import CODE_INK, code_of, drawn_code
 from webapp.web import request_audit
@@ -40,6 +40,7 @@ CODE_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 
 bp = Blueprint("forms", __name__, url_prefix="/forms")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @dataclass(frozen=True, slots=True)

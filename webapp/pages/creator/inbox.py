@@ -36,6 +36,8 @@ from webapp.pages.creator.forms import form_entries
 from webapp.pages.creator.request import (
     clients_of,
     creator_id,
+    limit_new_drafts,
+    limit_writes,
     moment_in,
     require_creator,
     typed,
@@ -50,6 +52,7 @@ CHOSEN_MAX = 500  # our choice: bounds one statement
 
 bp = Blueprint("inbox", __name__, url_prefix="/drafts")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @bp.get("")
@@ -98,6 +101,7 @@ def ask_new() -> ResponseReturnValue:
 
 
 @bp.post("/new")
+@limit_new_drafts
 def write() -> ResponseReturnValue:
     """Create an empty draft, with the editor of its title open."""
     account, now = creator_id(), utc_now()

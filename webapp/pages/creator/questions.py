@@ -22,7 +22,13 @@ from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.error_codes import ErrorCode
 from webapp.domain.shared.errors import InvalidInput
 from webapp.pages.creator import draft_view
-from webapp.pages.creator.request import creator_id, posted_revision, require_creator, typed
+from webapp.pages.creator.request import (
+    creator_id,
+    limit_writes,
+    posted_revision,
+    require_creator,
+    typed,
+)
 from webapp.pages.fragments import go_to, wants_fragment
 
 LIST = "questions/_questions.html"
@@ -31,6 +37,7 @@ WITH_PREVIEW = "questions/_row_and_preview.html"
 
 bp = Blueprint("questions", __name__, url_prefix="/drafts/<draft_id>/questions")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @dataclass(frozen=True, slots=True)

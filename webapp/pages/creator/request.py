@@ -1,11 +1,13 @@
-"""Shared by creator pages: the signed-in account, names of agents, posted fields."""
+"""Shared by creator pages: the signed-in account and its limits, names of agents, posted fields."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from http import HTTPStatus
 from typing import cast
 
-from flask import Flask, request
+from flask import Blueprint, Flask, Response, request
+from flask_limiter import RateLimitExceeded, RouteLimit
 from flask_login import current_user, login_required
 from sqlalchemy import select
 
@@ -13,7 +15,9 @@ from webapp.config import settings
 from webapp.database import db, from_millis, utc_now
 from webapp.oauth import mutes
 from webapp.oauth.models import OAuthClient, OAuthGrant
+from webapp.pages import errors
 from webapp.pages.typed_text import typed_text
+from webapp.web.rate_limits.limiter import limiter
 
 MILLIS_DIGITS = 13
 
@@ -32,6 +36,43 @@ def require_creator() -> None:
 def creator_id() -> str:
     """The account of the signed-in creator."""
     return cast(str, current_user.id)
+
+
+def _is_done(response: Response) -> bool:
+    return response.status_code < HTTPStatus.BAD_REQUEST
+
+
+_limit_writes = limiter.shared_limit(
+    lambda: settings().limit_page_writes,
+    "page writes",
+    key_func=creator_id,
+    methods=["POST"],
+    exempt_when=lambda: not current_user.is_authenticated,
+    deduct_when=_is_done,
+)
+
+
+def limit_writes(bp: Blueprint) -> None:
+    """Limit all POSTs of `bp` together; a refusal keeps what was written."""
+    _limit_writes(bp)
+    bp.register_error_handler(RateLimitExceeded, errors.too_many_writes)
+
+
+def _limit_forms(counted: str, unless: Callable[[], bool] = lambda: False) -> RouteLimit:
+    """Decorates a view of a blueprint with `limit_writes`."""
+    return limiter.shared_limit(
+        lambda: settings().limit_page_forms,
+        counted,
+        key_func=creator_id,
+        exempt_when=unless,
+        deduct_when=_is_done,
+    )
+
+
+limit_new_drafts = _limit_forms("drafts by pages")
+limit_publishes = _limit_forms(
+    "publications by pages", unless=lambda: request.form.get("then") == "agent"
+)
 
 
 def waiting_count() -> int:

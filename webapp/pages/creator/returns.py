@@ -15,13 +15,20 @@ from webapp.domain.drafts.models import Draft
 from webapp.domain.shared.errors import InvalidInput, StateConflict
 from webapp.domain.shared.vocabulary import DraftStatus
 from webapp.pages.creator import draft_view
-from webapp.pages.creator.request import creator_id, posted_revision, require_creator, typed
+from webapp.pages.creator.request import (
+    creator_id,
+    limit_writes,
+    posted_revision,
+    require_creator,
+    typed,
+)
 from webapp.pages.fragments import go_to, page_or_fragment
 from webapp.web import request_audit
 from webapp.web.wakeups import wakeups
 
 bp = Blueprint("returns", __name__, url_prefix="/drafts/<draft_id>")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @bp.get("/return")

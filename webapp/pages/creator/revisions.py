@@ -19,6 +19,7 @@ from webapp.pages.creator.request import (
     agent_names,
     asked_revision,
     creator_id,
+    limit_writes,
     posted_revision,
     require_creator,
 )
@@ -28,6 +29,7 @@ REVISIONS_SHOWN = 20
 
 bp = Blueprint("history", __name__, url_prefix="/drafts/<draft_id>")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 @bp.get("/history")

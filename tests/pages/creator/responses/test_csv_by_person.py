@@ -136,3 +136,31 @@ def test_it_holds_no_connection_while_its_reader_takes_nothing(app: Flask, form:
         taken = [pool.checkedout() for _ in csv_by_person(form)]
 
     assert taken == [0, 0]
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "🙂"])
+def test_what_no_spreadsheet_takes_is_cut_here_and_whole_elsewhere(
+    app: Flask, ann: Creator, letter: str
+) -> None:
+    words = letter * 50_000
+    with app.app_context():
+        form = make_voice_form(ann.account.id, questions=["Short?", "Long? " + "x" * 40_000])
+        make_spoken_answer(form, KEY, text=words)
+        make_answer(form, KEY, 1, "-5")
+
+    head, row = rows(ann, form)
+    whole = ann.page(f"/forms/{form.id}/export.csv").text
+
+    for text in (head[8], row[6]):
+        assert len(text.encode("utf-16-le")) // 2 in (32_766, 32_767)
+        assert text.endswith("… [cut here; the file by answer has all of it]")
+    assert row[6][:16_000] == words[:16_000]
+    assert row[8] == "-5"
+    assert words in whole
+    assert "x" * 40_000 in whole
+    assert (
+        words
+        in ann.page(f"/forms/{form.id}/export.json").json["responses"][0]["answers"][0][
+            "answerText"
+        ]
+    )

@@ -66,11 +66,15 @@ def test_a_deleted_response_is_gone_from_every_page_at_once(
 ) -> None:
     respond(app, form, "Kim")
     address = respond(app, form, "<b>Sam")
+    before = plain(ann.page(address).text)
+    assert "undone for 30 seconds; your agents can still fetch it meanwhile." in before
 
     page = deleted(ann, address)
 
     words = plain(page)
-    assert "You can undo this for 30 seconds. Undo" in words
+    assert (
+        "undo this for 30 seconds; agents can still fetch what is deleted meanwhile. Undo" in words
+    )
     assert "The response of <bdi hx-disable>&lt;b&gt;Sam</bdi> is deleted." in page
     assert "completed 1 in progress 0" in words
     assert re.search(r"<button[^>]*autofocus[^>]*>.*?Undo", page, re.DOTALL)

@@ -16,10 +16,10 @@ from webapp.domain.results.export import PersonBatch, read_person_batches
 from webapp.pages.creator.responses.csv_cells import (
     BYTE_ORDER_MARK,
     PERSON_COLUMNS,
-    cell,
     cells,
     person_cells,
     recording_address,
+    short_cell,
 )
 
 
@@ -45,7 +45,7 @@ def _columns(form: FormRow) -> Iterable[str]:
         )
         for number, question in numbered
     )
-    return (*PERSON_COLUMNS, *of_questions, "skipped")
+    return (*PERSON_COLUMNS, *map(short_cell, of_questions), "skipped")
 
 
 def _of_question(form: FormRow, answer: str, follow_ups: str, recordings: str) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _answer_cells(form: FormRow, person: SessionAnswers, batch: PersonBatch) -> 
             if each.id in person.attachments
         ]
         yield from map(
-            cell, _of_question(form, "".join(given), "\n\n".join(asked), "\n".join(heard))
+            short_cell, _of_question(form, "".join(given), "\n\n".join(asked), "\n".join(heard))
         )
     numbered = enumerate(form.questions, start=1)
     yield ", ".join(str(number) for number, question in numbered if question["id"] in skipped)

@@ -12,6 +12,12 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # spreadsheets take the file for UTF-8 by it
 PERSON_COLUMNS = ("person", "name", "status", "started_at", "finished_at", "looks_automated")
 # What a spreadsheet could read as a formula, after characters that it ignores.
 FORMULA = re.compile("[\t\r]|[\\s\ufeff\u200b-\u200f\u2060-\u2064]*[=+\\-@＝＋－＠]")  # noqa: RUF001
+# A sign before a number is none: its calculation is the number.
+SIGNED_NUMBER = re.compile(
+    r"[+-] ?[.,]?\d(?:[.,'’ \u00a0\u202f]?\d){0,30}(?:[eE][+-]?\d{1,3})? ?%?"  # noqa: RUF001
+)
+CELL_MAX_UNITS = 32_767  # of UTF-16: spreadsheets silently drop the rest, or the file
+CUT = "… [cut here; the file by answer has all of it]"
 
 
 def cells(*texts: str) -> str:
@@ -21,7 +27,17 @@ def cells(*texts: str) -> str:
 
 def cell(text: str) -> str:
     """Text that no spreadsheet reads as a formula: such text gets a leading apostrophe."""
-    return f"'{text}" if FORMULA.match(text) else text
+    is_formula = FORMULA.match(text) and not SIGNED_NUMBER.fullmatch(text.strip(" "))
+    return f"'{text}" if is_formula else text
+
+
+def short_cell(text: str) -> str:
+    """The same, cut with a mark to what a cell of a spreadsheet takes."""
+    text = cell(text)
+    units = text.encode("utf-16-le") if len(text) > CELL_MAX_UNITS // 2 else b""
+    if len(units) <= 2 * CELL_MAX_UNITS:
+        return text
+    return units[: 2 * (CELL_MAX_UNITS - len(CUT))].decode("utf-16-le", "ignore") + CUT
 
 
 def person_cells(person: SessionRow, now_millis: int) -> str:

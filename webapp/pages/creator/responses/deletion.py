@@ -11,12 +11,13 @@ from webapp.domain.deletion import deleted_responses as deletions
 from webapp.domain.deletion.deleted_responses import ScheduledDeletion
 from webapp.domain.forms import models as forms
 from webapp.domain.shared.limits import RESPONSE_UNDO_SECONDS
-from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.request import creator_id, limit_writes, require_creator
 from webapp.pages.fragments import fragment, go_to, nothing_new
 from webapp.web import request_audit
 
 bp = Blueprint("response_deletion", __name__, url_prefix="/forms/<form_id>")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 class DeletionNotes(TypedDict):

@@ -12,13 +12,14 @@ from webapp.domain.forms import models as forms
 from webapp.domain.forms.models import FormRow
 from webapp.domain.forms.terms import BY_RULES, agree_to_terms, terms_of
 from webapp.domain.shared.errors import StateConflict
-from webapp.pages.creator.request import creator_id, require_creator
+from webapp.pages.creator.request import creator_id, limit_writes, require_creator
 from webapp.pages.creator.terms import page_terms
 from webapp.pages.fragments import go_to
 from webapp.web import request_audit
 
 bp = Blueprint("follow_up_writer", __name__, url_prefix="/forms/<form_id>/follow-ups")
 bp.before_request(require_creator)
+limit_writes(bp)
 
 
 def of_form(form: FormRow) -> dict[str, object]:
