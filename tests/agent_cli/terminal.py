@@ -125,9 +125,9 @@ class User:
         command.process.stdin.close()
         return command.end()
 
-    def sign_in(self, **form: Any) -> Command:
+    def sign_in(self, *arguments: str, **form: Any) -> Command:
         """Without a browser on this computer: the address it ended at is pasted."""
-        command = self.start("sign-in", "--no-browser")
+        command = self.start("sign-in", "--no-browser", *arguments)
         command.type(f"{self.running.person().allow(command.said_line('http'), **form)}\n")
         return command.end()
 

@@ -16,11 +16,13 @@ ENDPOINTS = {
 }
 
 
-def described(monkeypatch: pytest.MonkeyPatch, **changed: str) -> None:
+def described(
+    monkeypatch: pytest.MonkeyPatch, resource: str = f"{SERVER}/api", **changed: str
+) -> None:
     """The server describes itself well, except for what is `changed`."""
     documents: dict[str, dict[str, Any]] = {
         f"{SERVER}/.well-known/oauth-protected-resource/api": {
-            "resource": f"{SERVER}/api",
+            "resource": resource,
             "authorization_servers": [SERVER],
         },
         f"{SERVER}/.well-known/oauth-authorization-server": {
@@ -43,6 +45,15 @@ def test_a_server_tells_where_to_sign_in(monkeypatch: pytest.MonkeyPatch) -> Non
 
     assert (found.issuer, found.resource) == (SERVER, f"{SERVER}/api")
     assert [*found[2:]] == [*ENDPOINTS.values()]
+
+
+def test_2_for_a_server_that_goes_by_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    described(monkeypatch, resource="https://other.example/api")
+
+    with pytest.raises(Stopped, match="calls itself https://other.example") as refused:
+        discovery.discover(SERVER)
+
+    assert refused.value.code is Exit.WRONG_USE
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def test_a_self_registered_client_cannot_redirect_visitors(target: Target) -> No
             "code_challenge": "x" * 43,
             "code_challenge_method": "S256",
         }
-        for wrong in ({}, {"scope": "everything"}, {"code_challenge_method": "plain"}):
+        for wrong in ({}, {"resource": "https://evil.example"}, {"code_challenge_method": "plain"}):
             answer = browser.get(f"/oauth/authorize?{urlencode(asked | wrong)}")
             assert "evil.example" not in answer.headers.get("Location", "")
             assert answer.status_code < 500

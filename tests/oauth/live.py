@@ -54,9 +54,9 @@ class Person:
         token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
         assert token is not None, page.text
         return self.http.post(
-            address,
+            page.url,
             data=form | {"csrf_token": token[1]},
-            headers={"Origin": self.origin, "Referer": address},
+            headers={"Origin": self.origin, "Referer": page.url},
             allow_redirects=False,
         )
 

@@ -7,7 +7,6 @@ import pytest
 from mcp_types import TextContent
 
 from tests.api.mcp.conftest import Hosted
-from webapp.domain.shared.vocabulary import Scope
 
 
 def test_a_form_is_read_as_by_rest(
@@ -35,18 +34,6 @@ def test_a_refusal_has_the_four_fields_of_rest(
     assert refused.structured_content is None
     assert isinstance(refused.content[0], TextContent)
     assert orjson.loads(refused.content[0].text) == agent.get("/forms/frm_unknown").get_json()
-
-
-def test_a_scope_that_is_missing_is_asked_for(hosted: Hosted, account: Any, version: str) -> None:
-    host = hosted(account.id, scopes=[Scope.RESPONSES_READ], version=version)
-
-    refused = host.send("tools/call", {"name": "list_forms", "arguments": {}})
-
-    assert refused.status_code == 403
-    challenge = refused.headers["WWW-Authenticate"]
-    assert 'error="insufficient_scope"' in challenge
-    assert 'scope="forms:read"' in challenge
-    assert "/.well-known/oauth-protected-resource/mcp/app" in challenge
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from flask import Flask
 from tests.api.mcp.conftest import LEGACY, MODERN, Hosted, refused
 from tests.factories import make_account, make_form
 from tests.voice.factories import make_spoken_answer
-from webapp.domain.shared.vocabulary import Scope
 
 TOOL = "get_attachment"
 ORIGIN = "http://127.0.0.1:8000"
@@ -71,16 +70,6 @@ def test_a_host_that_names_no_version_gets_the_facts_alone(
     answer = hosted(form.account_id).post(body)
 
     assert [block["type"] for block in answer.json["result"]["content"]] == ["text"]
-
-
-def test_it_needs_the_scope_of_responses(hosted: Hosted, form: Any, attachment: Any) -> None:
-    host = hosted(form.account_id, [Scope.FORMS_READ, Scope.FORMS_WRITE])
-    arguments = {"formId": form.id, "attachmentId": attachment["id"]}
-
-    answer = host.send("tools/call", {"name": TOOL, "arguments": arguments})
-
-    assert answer.status_code == 403
-    assert 'scope="responses:read"' in answer.headers["WWW-Authenticate"]
 
 
 def test_attachments_of_others_are_not_found(
