@@ -163,6 +163,22 @@ def test_the_issuer_is_the_one_whose_document_was_read(host: str, flow: Flow) ->
     assert answer["iss"] == f"http://{host}"
 
 
+@pytest.mark.parametrize("path", ["/mcp/app", "/mcp/app/", "/api"])
+def test_each_authorization_endpoint_names_its_own_issuer(path: str, flow: Flow) -> None:
+    address = flow.address().replace("/oauth/authorize", f"/oauth/authorize{path}")
+    answer = location(flow.decide(address))
+
+    assert answer["iss"] == f"{ORIGIN}{path}"
+    assert flow.redeem(answer["code"]).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/other", "/mcp/app/more"])
+def test_there_is_no_other_authorization_endpoint(path: str, flow: Flow) -> None:
+    asked = flow.address().replace("/oauth/authorize", f"/oauth/authorize{path}")
+
+    assert flow.browser.get(asked).status_code == 404
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "localhost:666", "[", ""])
 def test_an_address_names_no_other_issuer(host: str, flow: Flow) -> None:
     answer = location(flow.decide(flow.address(asked_host=host)))

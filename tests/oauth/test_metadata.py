@@ -5,7 +5,7 @@ from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oauth2.rfc9207 import AuthorizationServerMetadata as IssuerMetadata
 from flask.testing import FlaskClient
 
-from tests.oauth.flow import API, MCP, ORIGIN
+from tests.oauth.flow import API, MCP, ORIGIN, Flow
 
 PUBLIC = "https://ask.example.org"
 AUTHORIZATION_SERVER = "/.well-known/oauth-authorization-server"
@@ -50,22 +50,27 @@ def test_the_document_is_valid_for_an_https_issuer(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("path", "issued_for"),
     [
-        f"{AUTHORIZATION_SERVER}/",
-        f"{AUTHORIZATION_SERVER}/mcp/app",
-        f"{AUTHORIZATION_SERVER}/mcp/app/",
-        f"{AUTHORIZATION_SERVER}/api",
-        f"/mcp/app{AUTHORIZATION_SERVER}",
-        f"/mcp/app{AUTHORIZATION_SERVER}/",
-        f"/api{AUTHORIZATION_SERVER}",
+        (f"{AUTHORIZATION_SERVER}/", ""),
+        (f"{AUTHORIZATION_SERVER}/mcp/app", "/mcp/app"),
+        (f"{AUTHORIZATION_SERVER}/mcp/app/", "/mcp/app/"),
+        (f"{AUTHORIZATION_SERVER}/api", "/api"),
+        (f"/mcp/app{AUTHORIZATION_SERVER}", "/mcp/app"),
+        (f"/mcp/app{AUTHORIZATION_SERVER}/", "/mcp/app"),
+        (f"/api{AUTHORIZATION_SERVER}", "/api"),
     ],
 )
 def test_the_authorization_server_is_found_at_each_address_that_clients_try(
-    path: str, client: FlaskClient
+    path: str, issued_for: str, client: FlaskClient
 ) -> None:
-    """Without RFC 9728, clients ask by the address of the resource, in both orders."""
-    assert client.get(path).json == client.get(AUTHORIZATION_SERVER).json
+    """Its issuer is what the address was made of (RFC 8414 section 3.3)."""
+    names = {
+        "issuer": f"{ORIGIN}{issued_for}",
+        "authorization_endpoint": f"{ORIGIN}/oauth/authorize{issued_for}",
+    }
+
+    assert client.get(path).json == client.get(AUTHORIZATION_SERVER).json | names
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,7 @@ def test_the_authorization_server_is_found_at_each_address_that_clients_try(
         (f"/mcp/app{RESOURCE}/", MCP, "Askback for MCP"),
         (f"/api{RESOURCE}", API, "Askback API"),
         (RESOURCE, ORIGIN, "Askback"),
-        (f"{RESOURCE}/", f"{ORIGIN}/", "Askback"),
+        (f"{RESOURCE}/", ORIGIN, "Askback"),
     ],
 )
 def test_each_resource_has_a_document(
@@ -210,3 +215,16 @@ def test_a_refusal_of_an_address_or_a_method_says_what_is_there(
 
     assert response.status_code == status
     assert response.json == {"error": "invalid_request", "error_description": description}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:8000", "[::1]:8000"])
+@pytest.mark.parametrize("path", [RESOURCE, f"{RESOURCE}/mcp/app", f"{RESOURCE}/mcp/app/"])
+def test_a_token_for_the_resource_that_a_document_names_opens_the_mcp_endpoint(
+    host: str, path: str, flow: Flow
+) -> None:
+    resource = flow.machine.get(path, headers={"Host": host}).json["resource"]
+    token = flow.redeem(flow.code(resource=resource), resource=resource).json["access_token"]
+
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    headers = {"Authorization": f"Bearer {token}", "Host": host}
+    assert flow.machine.post("/mcp/app", json=ping, headers=headers).json["result"] == {}

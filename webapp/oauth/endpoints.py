@@ -30,7 +30,7 @@ from webapp.oauth.error_descriptions import BODY_MAX_BYTES, described, refusal, 
 from webapp.oauth.redirect_uris import PRINTABLE_ASCII
 from webapp.oauth.registration import AUTH_METHODS, Refused, register_client
 from webapp.oauth.resources import served_resources
-from webapp.oauth.server import server
+from webapp.oauth.server import AUTHORIZE, server
 from webapp.web import request_audit
 from webapp.web.extensions import csrf
 from webapp.web.hosts import origin_under
@@ -126,10 +126,12 @@ def router_refusal(
 @bp.get(f"/api{AUTHORIZATION_SERVER}", strict_slashes=False)
 @bp.get(f"/mcp/app{AUTHORIZATION_SERVER}", strict_slashes=False)
 def authorization_server(_resource: str = "") -> Response:
-    """RFC 8414. Clients that read no RFC 9728 look for it at the address of a resource."""
-    _asked_resource(AUTHORIZATION_SERVER)
-    issuer = origin_under(request.host, settings())
-    return _document(authorization_server_metadata(issuer))
+    """RFC 8414. Clients that read no RFC 9728 take the address of a resource for an issuer, and
+    some refuse a document that names another one.
+    """
+    path, _ = _asked_resource(AUTHORIZATION_SERVER)
+    origin = origin_under(request.host, settings())
+    return _document(authorization_server_metadata(origin, path))
 
 
 @bp.get(PROTECTED_RESOURCE, strict_slashes=False)
@@ -194,14 +196,16 @@ def _count_refusal() -> None:
     """Apart, so that a broken agent keeps out nobody at its address. Raises RateLimitExceeded."""
 
 
-def authorization_server_metadata(issuer: str) -> dict[str, Any]:
-    """The RFC 8414 document; checked by Authlib. The issuer is our origin, as a string."""
+def authorization_server_metadata(origin: str, path: str) -> dict[str, Any]:
+    """The RFC 8414 document; checked by Authlib. Redirects from its own authorization endpoint name
+    this issuer (RFC 9207); all else is the same for each path.
+    """
     document = {
-        "issuer": issuer,
-        "authorization_endpoint": f"{issuer}/oauth/authorize",
-        "token_endpoint": f"{issuer}/oauth/token",
-        "registration_endpoint": f"{issuer}/oauth/register",
-        "revocation_endpoint": f"{issuer}/oauth/revoke",
+        "issuer": origin + path,
+        "authorization_endpoint": f"{origin}{AUTHORIZE}{path}",
+        "token_endpoint": f"{origin}/oauth/token",
+        "registration_endpoint": f"{origin}/oauth/register",
+        "revocation_endpoint": f"{origin}/oauth/revoke",
         "scopes_supported": [scope.value for scope in Scope],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
@@ -234,7 +238,7 @@ def _asked_resource(document: str) -> tuple[str, str]:
     The origin, whose path is empty, stands for all resources.
     """
     before, _, behind = request.path.partition(document)
-    path = before or behind
+    path = before or behind.removesuffix("/" if behind == "/" else "")
     named = served_resources() | {settings().public_url: "Askback"}
     name = named.get(settings().public_url + path.removesuffix("/"))
     return (path, name) if name else abort(HTTPStatus.NOT_FOUND)

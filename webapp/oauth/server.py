@@ -30,6 +30,8 @@ from webapp.oauth.tokens import revoke_access_token, revoke_grant
 from webapp.web import request_audit
 from webapp.web.hosts import ASKED_HOST, origin_under
 
+AUTHORIZE = "/oauth/authorize"  # the path of a resource may follow, by which clients know us
+
 
 class Request(OAuth2Request):
     """The Flask request for Authlib, with the configured public address.
@@ -80,7 +82,8 @@ class Server(AuthorizationServer):
             payload = json.dumps(payload)
         response = Response(payload, status=status_code, headers=headers)
         if response.location:
-            issuer = {"iss": origin_under(request.args.get(ASKED_HOST), settings())}
+            origin = origin_under(request.args.get(ASKED_HOST), settings())
+            issuer = {"iss": origin + request.path.removeprefix(AUTHORIZE)}
             response.location = add_params_to_uri(response.location, issuer)
             response.status_code = HTTPStatus.SEE_OTHER
             response.headers["Cache-Control"] = "no-store"

@@ -26,7 +26,7 @@ from webapp.oauth.models import NAMELESS, OAuthClient
 from webapp.oauth.redirect_uris import redirect_host, stays_on_this_computer, web_host
 from webapp.oauth.registration import Refused
 from webapp.oauth.scopes import name_permission
-from webapp.oauth.server import server
+from webapp.oauth.server import AUTHORIZE, server
 from webapp.web import request_audit, security_headers
 from webapp.web.extensions import login
 from webapp.web.rate_limits.limiter import limiter
@@ -81,7 +81,9 @@ def refused(refusal: Refused) -> tuple[str, int]:
     return _problem(refusal.description, remedy=remedy)
 
 
-@bp.get("/oauth/authorize")
+@bp.get(AUTHORIZE)
+@bp.get(f"{AUTHORIZE}/api", strict_slashes=False)
+@bp.get(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
 @limiter.limit(lambda: settings().limit_token)
 def authorize() -> ResponseReturnValue:
     """Ask the creator, after sign-in. No client document is fetched without a session."""
@@ -92,7 +94,9 @@ def authorize() -> ResponseReturnValue:
     return _consent_page(grant)
 
 
-@bp.post("/oauth/authorize")
+@bp.post(AUTHORIZE)
+@bp.post(f"{AUTHORIZE}/api", strict_slashes=False)
+@bp.post(f"{AUTHORIZE}/mcp/app", strict_slashes=False)
 @limiter.limit(lambda: settings().limit_token)
 def decide() -> ResponseReturnValue:
     """Handle the creator's decision: redirect with a code, or with access_denied."""
