@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browsing import window
+from tests.browsing import new_profile, window
 from tests.command import environment
 from tests.journey.agent import callback
 from tests.journey.people import follow, press
+from tests.mcp_clients.mcp_remote import Proxied, mcp_remote
 from tests.mcp_clients.node_host import NodeHost, commanded, node_host
 from tests.mcp_clients.people import respond
 from tests.oauth.flow import EMAIL, PASSWORD
 from tests.oauth.live import installation
 from tests.programs import locked_packages
+from tests.services import free_port
 from webapp.config import Settings
 from webapp.database import engine
 from webapp.web.rate_limits.limiter import limiter
@@ -32,7 +34,11 @@ MINUTES = 70  # longer than an access token lasts
 TYPESCRIPT = ["1.12.3", "1.17.5", "1.20.2", "1.24.3", "1.32.2", "2.4.0"]
 PYTHON = ["1.9.4", "1.12.4", "1.16.0", "1.23.3", "2.3.0"]
 LATEST = "python 2.3.0"  # is in requirements-test.lock
-SDKS = [*(f"typescript {version}" for version in TYPESCRIPT), *(f"python {one}" for one in PYTHON)]
+SDKS = [
+    *(f"typescript {version}" for version in TYPESCRIPT),
+    *(f"python {version}" for version in PYTHON),
+    "ai 2.0.99",
+]
 # of the host; without them the SDK finds its own, or none
 SCOPES = "forms:read forms:write responses:read"
 CASES = [
@@ -41,7 +47,7 @@ CASES = [
 ]
 OFTEN = [(sdk, "") for sdk in ("typescript 1.12.3", "typescript 2.4.0", "python 1.9.4", LATEST)]
 
-Started = AbstractContextManager[NodeHost]
+Host = NodeHost | Proxied
 
 
 @pytest.fixture
@@ -69,34 +75,56 @@ def test_it_signs_in_asks_and_stays_connected(
         started(sdk, request, f"{origin}/mcp/app", NAME, back, scope) as host,
         window(browser, origin, others=[back]) as page,
     ):
-        host.do("come_back", address=allow(page, host.do("sign_in"), back))
-        assert "publish_form_draft" in host.do("tools")
-
-        draft = use(host, "create_form_draft", title="Rota", questions=[QUESTION])
-        refusal = use(host, "publish_form_draft", draftId=draft["draftId"])
-        assert refusal["code"] == "draft_not_confirmed"
-        page.goto(draft["reviewUrl"])
-        follow(page, "Check and confirm")
-        press(page, f"Approve, {NAME} publishes")
-        page.wait_for_url(draft["reviewUrl"])
-        form = use(host, "publish_form_draft", draftId=draft["draftId"])
-        respond(form["shareUrl"], ANSWER)
-        assert ANSWER in json.dumps(use(host, "get_form_responses", formId=form["formId"]))
-
-        token = host.do("token")
-        monkeypatch.setattr(engine, "datetime", later(MINUTES))
-        host.do("later", seconds=MINUTES * 60)
-        assert ANSWER in json.dumps(use(host, "get_form_responses", formId=form["formId"]))
-        assert host.do("token") != token
-        assert host.do("consents") == 1
+        use_all(host, page, back, monkeypatch)
 
 
-def started(sdk: str, request: pytest.FixtureRequest, url: str, *arguments: str) -> Started:
+@pytest.mark.slow
+def test_a_proxy_does_so_for_a_host_without_oauth(
+    origin: str,
+    browser: Browser,
+    node: Path,
+    node_packages: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = new_profile(browser, origin).new_page()  # which the proxy's own page may complain to
+    port = free_port()
+    with mcp_remote(node, node_packages, tmp_path, f"{origin}/mcp/app", port, NAME) as host:
+        use_all(host, page, f"http://localhost:{port}/oauth/callback", monkeypatch)
+
+
+def use_all(host: Host, page: Page, back: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sign in, get a form published, read an answer, and once more when the token has expired."""
+    host.do("come_back", address=allow(page, host.do("sign_in"), back))
+    assert "publish_form_draft" in host.do("tools")
+
+    draft = use(host, "create_form_draft", title="Rota", questions=[QUESTION])
+    refusal = use(host, "publish_form_draft", draftId=draft["draftId"])
+    assert refusal["code"] == "draft_not_confirmed"
+    page.goto(draft["reviewUrl"])
+    follow(page, "Check and confirm")
+    press(page, f"Approve, {NAME} publishes")
+    page.wait_for_url(draft["reviewUrl"])
+    form = use(host, "publish_form_draft", draftId=draft["draftId"])
+    respond(form["shareUrl"], ANSWER)
+    assert ANSWER in json.dumps(use(host, "get_form_responses", formId=form["formId"]))
+
+    token = host.do("token")
+    monkeypatch.setattr(engine, "datetime", later(MINUTES))
+    host.do("later", seconds=MINUTES * 60)
+    assert ANSWER in json.dumps(use(host, "get_form_responses", formId=form["formId"]))
+    assert host.do("token") != token
+    assert host.do("consents") == 1
+
+
+def started(
+    sdk: str, request: pytest.FixtureRequest, url: str, *arguments: str
+) -> AbstractContextManager[NodeHost]:
     """The host, with the packages of that version installed."""
-    language, version = sdk.split()
-    if language == "typescript":
+    family, version = sdk.split()
+    if family != "python":
         node, packages = map(request.getfixturevalue, ("node", "node_packages"))
-        return node_host(node, packages, "signing_in.mjs", url, version, *arguments)
+        return node_host(node, packages, "signing_in.mjs", url, family, version, *arguments)
     path = {}
     if sdk != LATEST:
         lock = HERE / "python_sdks" / f"mcp-{version}.lock"
@@ -117,7 +145,7 @@ def allow(page: Page, address: str, back: str) -> str:
     return page.url
 
 
-def use(host: NodeHost, tool: str, **given: object) -> dict[str, Any]:
+def use(host: Host, tool: str, **given: object) -> dict[str, Any]:
     """What a tool says, between the two marks where it quotes respondents."""
     texts = [block["text"] for block in host.do("use", tool=tool, given=given)["content"]]
     said: dict[str, Any] = json.loads(texts[len(texts) // 2])
